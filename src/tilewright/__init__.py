@@ -1,0 +1,1 @@
+"""tilewright: a complete compiler for Triton kernels, in Python."""
