@@ -1,0 +1,42 @@
+"""From an op to an error about it: the bridge between `support.errors` (plain Python) and the IR."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Operation
+
+from tilewright.ir.locations import describe_location, find_span
+from tilewright.support.errors import PassError, VerifyError
+from tilewright.support.spans import Span
+
+
+def op_name(op: Operation) -> str:
+    """The name that the op is written with, also for unregistered ones."""
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
+def op_place(op: Operation) -> Span | str | None:
+    """Where an op came from: its own location, else that of the nearest op around it that has one."""
+    current: Operation | None = op
+    while current is not None:
+        span = find_span(current.location)
+        if span is not None:
+            return span
+        current = current.parent_op()
+    return None
+
+
+def op_error(op: Operation, reason: str, *, pass_name: str = "") -> PassError:
+    """A `PassError` about an op, located in the user's source where that is known."""
+    return PassError(reason, pass_name=pass_name, op_name=op_name(op), location=op_place(op))
+
+
+def verify_error(op: Operation, reason: str) -> VerifyError:
+    """A `VerifyError` about an op, located in the user's source where that is known."""
+    return VerifyError(reason, op_name=op_name(op), location=op_place(op))
+
+
+def describe_op(op: Operation) -> str:
+    """``'tt.load' (kernel.py:12:9)``."""
+    place = describe_location(op.location)
+    return f"'{op_name(op)}' ({place})" if place else f"'{op_name(op)}'"

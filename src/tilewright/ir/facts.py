@@ -1,0 +1,42 @@
+"""What a lowering may know about the machine it compiles for: plain numbers, never a target object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetFacts:
+    """Facts of one machine; targets subclass it. Lowerings read facts, they never ask which target it is."""
+
+    name: str
+    """Target name, e.g. ``"cpu"``."""
+
+    triple: str
+    """LLVM target triple, e.g. ``"x86_64-unknown-linux-gnu"``."""
+
+    cpu: str
+    """LLVM processor name, e.g. ``"znver4"`` or ``"sm_90"``."""
+
+    features: frozenset[str] = frozenset()
+    """LLVM feature names that are on, without the plus sign, e.g. ``{"avx2", "fma"}``."""
+
+    vector_bits: int = 128
+    """Width of one vector register in bits."""
+
+    l1_bytes: int = 32 * 1024
+    """Data cache per core, level one, in bytes."""
+
+    l2_bytes: int = 512 * 1024
+    """Cache per core, level two, in bytes."""
+
+    num_cores: int = 1
+    """Cores that work on one grid."""
+
+    def has(self, feature: str) -> bool:
+        """Whether the machine has an LLVM feature, e.g. ``facts.has("avx512f")``."""
+        return feature in self.features
+
+    def lanes(self, element_bits: int) -> int:
+        """Elements of the given width that one vector register holds; at least 1."""
+        return max(1, self.vector_bits // element_bits)

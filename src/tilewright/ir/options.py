@@ -1,0 +1,235 @@
+"""Options of passes as text: ``block-size=16 fast=true sizes=1,2,3``, and the text of whole pipelines."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from typing import Any
+
+from tilewright.support.errors import PipelineError
+
+OptionValues = Mapping[str, str]
+"""Options as written: kebab-case name to text; a bare name has the text ``"true"``."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a pass: its Python field name, its type, and its default."""
+
+    field_name: str
+    type: Any
+    default: Any
+    required: bool = False
+
+    @property
+    def flag(self) -> str:
+        return self.field_name.replace("_", "-")
+
+
+def options_of_dataclass(cls: type) -> list[Option]:
+    """The options of a pass class: its dataclass fields that the constructor takes."""
+    hints = typing.get_type_hints(cls)
+    options: list[Option] = []
+    for item in dataclasses.fields(cls):
+        if not item.init:
+            continue
+        default = item.default
+        if item.default_factory is not dataclasses.MISSING:
+            default = item.default_factory()
+        missing = default is dataclasses.MISSING
+        options.append(Option(item.name, hints[item.name], None if missing else default, missing))
+    return options
+
+
+def options_of_callable(builder: Callable[..., object]) -> list[Option]:
+    """The options of a pipeline: the parameters of its builder."""
+    hints = typing.get_type_hints(builder)
+    options: list[Option] = []
+    for name, parameter in inspect.signature(builder).parameters.items():
+        missing = parameter.default is inspect.Parameter.empty
+        options.append(Option(name, hints.get(name, str), None if missing else parameter.default, missing))
+    return options
+
+
+def read_options(owner: str, values: OptionValues, options: list[Option]) -> dict[str, Any]:
+    """Python keyword arguments from option text; raises `PipelineError` for unknown names and unreadable values."""
+    by_flag = {option.flag: option for option in options}
+    result: dict[str, Any] = {}
+    for name, text in values.items():
+        option = by_flag.get(name.replace("_", "-"))
+        if option is None:
+            near = get_close_matches(name, by_flag, n=1)
+            known = f"; did you mean '{near[0]}'?" if near else f"; it has {', '.join(by_flag) or 'no options'}"
+            raise PipelineError(f"pass '{owner}' has no option '{name}'{known}")
+        try:
+            result[option.field_name] = _read_value(text, option.type)
+        except ValueError as error:
+            raise PipelineError(f"pass '{owner}', option '{name}': {error}") from None
+    for option in options:
+        if option.required and option.field_name not in result:
+            raise PipelineError(f"pass '{owner}' needs option '{option.flag}'")
+    return result
+
+
+def _read_value(text: str, expected: Any) -> Any:
+    """Text to a value of the annotated type: bool, int, float, str, enum, tuple or list of these, or optional."""
+    origin = typing.get_origin(expected)
+    arguments = typing.get_args(expected)
+    if origin in (typing.Union, types.UnionType):
+        if text == "none" and type(None) in arguments:
+            return None
+        return _read_value(text, next(arg for arg in arguments if arg is not type(None)))
+    if origin in (tuple, list):
+        parts = [part.strip() for part in text.strip("[]()").split(",") if part.strip()]
+        return origin(_read_value(part, arguments[0]) for part in parts)
+    if origin is typing.Literal:
+        return _read_choice(text, {str(choice): choice for choice in arguments})
+    if expected is bool:
+        return _read_choice(text.lower(), {"true": True, "false": False, "1": True, "0": False})
+    if expected is int:
+        return _read_number(text, lambda word: int(word, 0), "an integer")
+    if expected is float:
+        return _read_number(text, float, "a number")
+    if isinstance(expected, type) and issubclass(expected, Enum):
+        return _read_choice(text, {str(member.value): member for member in expected})
+    if expected is str:
+        return text
+    raise ValueError(f"cannot be given as text (its type is {expected})")
+
+
+def _read_number(text: str, convert: Callable[[str], Any], what: str) -> Any:
+    try:
+        return convert(text)
+    except ValueError:
+        raise ValueError(f"expected {what}, got '{text}'") from None
+
+
+def _read_choice(text: str, choices: dict[str, Any]) -> Any:
+    if text not in choices:
+        raise ValueError(f"expected one of {', '.join(choices)}, got '{text}'")
+    return choices[text]
+
+
+def format_value(value: Any) -> str:
+    """A value as option text."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "none"
+        case Enum():
+            return str(value.value)
+        case tuple() | list():
+            return ",".join(format_value(item) for item in value)
+        case _:
+            return str(value)
+
+
+def format_options(instance: object) -> str:
+    """The options of a pass that differ from their defaults, as text: ``block-size=16 fast=true``."""
+    if not dataclasses.is_dataclass(instance) or isinstance(instance, type):
+        return ""
+    parts: list[str] = []
+    for option in options_of_dataclass(type(instance)):
+        value = getattr(instance, option.field_name)
+        if option.required or value != option.default:
+            parts.append(f"{option.flag}={_quote(format_value(value))}")
+    return " ".join(parts)
+
+
+def _quote(text: str) -> str:
+    return f'"{text}"' if not text or any(char in ' "{}' for char in text) else text
+
+
+def parse_option_text(text: str) -> dict[str, str]:
+    """``a=1 b c="x y"`` to ``{"a": "1", "b": "true", "c": "x y"}``."""
+    values: dict[str, str] = {}
+    pos = 0
+    while pos < len(text):
+        if text[pos].isspace():
+            pos += 1
+            continue
+        start = pos
+        while pos < len(text) and text[pos] != "=" and not text[pos].isspace():
+            pos += 1
+        name = text[start:pos]
+        if pos < len(text) and text[pos] == "=":
+            value, pos = _scan_value(text, pos + 1)
+        else:
+            value = "true"
+        if not name:
+            raise PipelineError(f"option without a name in '{text}'")
+        values[name] = value
+    return values
+
+
+def _scan_value(text: str, pos: int) -> tuple[str, int]:
+    """A value from `pos` up to the next blank outside of quotes, brackets and braces."""
+    if pos < len(text) and text[pos] in "\"'":
+        end = text.find(text[pos], pos + 1)
+        if end < 0:
+            raise PipelineError(f"quote without end in options '{text}'")
+        return text[pos + 1 : end], end + 1
+    start, depth = pos, 0
+    while pos < len(text) and (depth or not text[pos].isspace()):
+        depth += (text[pos] in "{[(") - (text[pos] in "}])")
+        pos += 1
+    return text[start:pos], pos
+
+
+def parse_pipeline_text(text: str) -> list[tuple[str, dict[str, str]]]:
+    """``a,b{x=1},builtin.module(c,d)`` to names with their options, nesting removed."""
+    entries: list[tuple[str, dict[str, str]]] = []
+    for part in _split_commas(text):
+        name, bracket, rest = _split_name(part)
+        match bracket:
+            case "(":
+                entries.extend(parse_pipeline_text(rest))
+            case "{":
+                entries.append((name, parse_option_text(rest)))
+            case _:
+                entries.append((name, {}))
+    return entries
+
+
+def _split_name(part: str) -> tuple[str, str, str]:
+    """``b{x=1}`` to ``("b", "{", "x=1")``."""
+    for index, char in enumerate(part):
+        if char in "{(":
+            closing = "}" if char == "{" else ")"
+            if not part.endswith(closing):
+                raise PipelineError(f"'{closing}' missing at the end of '{part}'")
+            return part[:index].strip(), char, part[index + 1 : -1]
+    if not part or any(char.isspace() or char in "})" for char in part):
+        raise PipelineError(f"expected a pass name, got '{part}'")
+    return part, "", ""
+
+
+def _split_commas(text: str) -> list[str]:
+    """Split at the commas that stand outside of every bracket and quote."""
+    parts: list[str] = []
+    depth, start, quoted = 0, 0, False
+    for index, char in enumerate(text):
+        if char == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif char in "{[(":
+            depth += 1
+        elif char in "}])":
+            depth -= 1
+            if depth < 0:
+                raise PipelineError(f"'{char}' without its opening bracket in pipeline '{text}'")
+        elif char == "," and depth == 0:
+            parts.append(text[start:index].strip())
+            start = index + 1
+    if depth or quoted:
+        raise PipelineError(f"bracket or quote without end in pipeline '{text}'")
+    last = text[start:].strip()
+    return [*parts, last] if last or parts else []

@@ -1,0 +1,245 @@
+"""Passes, their options, their registry, and pipelines of them.
+
+```python
+@register_pass
+class TritonToStructuredPass(Pass):
+    \"\"\"Pointer arithmetic becomes tts.make_tptr. (before / after)\"\"\"
+
+    name = "triton-to-structured"
+    use_unstructured_fallback: bool = True  # --triton-to-structured="use-unstructured-fallback=false"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None: ...
+```
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, is_dataclass
+from difflib import get_close_matches
+from typing import Any, ClassVar, NoReturn, TypeVar, dataclass_transform
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tilewright.ir.diagnostics import op_error, op_name, op_place
+from tilewright.ir.facts import TargetFacts
+from tilewright.ir.options import OptionValues, format_options, options_of_callable, options_of_dataclass, read_options
+from tilewright.support.errors import PassError, PipelineError, TilewrightError
+from tilewright.support.spans import Span, render_message
+
+ENTRY_MODULES = ("tilewright.transforms", "tilewright.lowering")
+"""Packages whose import registers all passes; imported once, when a pass is first looked up by name."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a pass could not do and why: the op stays as it is, and the user can read the reason."""
+
+    pass_name: str
+    op_name: str
+    location: Span | str | None
+    reason: str
+
+    def __str__(self) -> str:
+        text = (
+            f"[{self.pass_name}] '{self.op_name}': {self.reason}"
+            if self.op_name
+            else f"[{self.pass_name}] {self.reason}"
+        )
+        if isinstance(self.location, Span):
+            return render_message("remark", text, self.location)
+        return f"{self.location}: remark: {text}" if self.location else f"remark: {text}"
+
+
+@dataclass
+class PassContext:
+    """What passes of one run share: facts of the target, options of the compilation, and the remarks they leave."""
+
+    facts: TargetFacts | None = None
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    remarks: list[Remark] = field(default_factory=list[Remark])
+    pass_name: str = ""
+
+    def remark(self, op: Operation, reason: str) -> None:
+        """Record that the current pass left `op` as it is, and why."""
+        self.remarks.append(Remark(self.pass_name, op_name(op), op_place(op), reason))
+
+    def fail(self, op: Operation, reason: str) -> NoReturn:
+        """Stop the compilation with an error about `op`."""
+        raise op_error(op, reason, pass_name=self.pass_name)
+
+
+class Pass(ABC):
+    """One transformation of a module. Options are dataclass fields; `name` is the flag of tilewright-opt."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        """Transform the module in place."""
+
+    @classmethod
+    def summary(cls) -> str:
+        """First paragraph of the docstring, for ``--list-passes``."""
+        text = (cls.__doc__ or "").strip()
+        return " ".join(text.split("\n\n")[0].split())
+
+    def spelling(self) -> str:
+        """The pass with its non-default options, as a pipeline writes it: ``coalesce{num-warps=8}``."""
+        text = format_options(self)
+        return f"{self.name}{{{text}}}" if text else self.name
+
+
+PassT = TypeVar("PassT", bound=type[Pass])
+PipelineBuilder = Callable[..., "PassPipeline | Sequence[Pass]"]
+
+_passes: dict[str, type[Pass]] = {}
+_pipelines: dict[str, PipelineBuilder] = {}
+_entry_modules_loaded = False
+
+
+@dataclass_transform()
+def register_pass(cls: PassT) -> PassT:
+    """Class decorator: makes the class a dataclass (its fields are the options) and files it under its name."""
+    if "__dataclass_fields__" not in cls.__dict__:
+        cls = dataclass(cls)
+    _claim(cls.name, _passes.get(cls.name), cls)
+    _passes[cls.name] = cls
+    return cls
+
+
+def register_pipeline(name: str, builder: PipelineBuilder) -> None:
+    """File a named list of passes; the builder's keyword parameters with defaults are the pipeline's options."""
+    _claim(name, _pipelines.get(name), builder)
+    _pipelines[name] = builder
+
+
+def _claim(name: str, present: object, newcomer: object) -> None:
+    taken = present or _passes.get(name) or _pipelines.get(name)
+    same = getattr(taken, "__qualname__", None) == getattr(newcomer, "__qualname__", None)
+    if taken is not None and not same:
+        raise ValueError(f"two passes are called '{name}': {taken!r} and {newcomer!r}")
+
+
+def load_all_passes() -> None:
+    """Import the packages that define passes, once."""
+    global _entry_modules_loaded
+    if _entry_modules_loaded:
+        return
+    _entry_modules_loaded = True
+    for module in ENTRY_MODULES:
+        if importlib.util.find_spec(module) is not None:
+            importlib.import_module(module)
+
+
+def available_passes() -> dict[str, type[Pass]]:
+    """Every registered pass by name, sorted."""
+    load_all_passes()
+    return dict(sorted(_passes.items()))
+
+
+def available_pipelines() -> dict[str, PipelineBuilder]:
+    """Every registered pipeline by name, sorted."""
+    load_all_passes()
+    return dict(sorted(_pipelines.items()))
+
+
+def is_registered(name: str) -> bool:
+    """Whether a pass or pipeline of this name exists."""
+    if name not in _passes and name not in _pipelines:
+        load_all_passes()
+    return name in _passes or name in _pipelines
+
+
+def build_passes(name: str, options: OptionValues) -> list[Pass]:
+    """The pass of that name, or the passes of the pipeline of that name, with options from text."""
+    if not is_registered(name):
+        near = get_close_matches(name, [*_passes, *_pipelines], n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise PipelineError(f"unknown pass '{name}'{hint}")
+    if name in _passes:
+        cls = _passes[name]
+        return [cls(**read_options(name, options, options_of_dataclass(cls)))]
+    builder = _pipelines[name]
+    built = builder(**read_options(name, options, options_of_callable(builder)))
+    return list(built.passes if isinstance(built, PassPipeline) else built)
+
+
+class Instrument:
+    """Watches a pipeline from outside; override what you need. `ir.instruments` has the ones we ship."""
+
+    def before_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        """Called before each pass."""
+
+    def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        """Called after each pass that succeeded."""
+
+    def after_failure(self, index: int, pass_: Pass, module: ModuleOp, error: TilewrightError) -> None:
+        """Called when a pass raised; the module may be half changed."""
+
+    def after_pipeline(self, module: ModuleOp) -> None:
+        """Called once, when all passes succeeded."""
+
+
+@dataclass
+class PassPipeline:
+    """A straight list of passes."""
+
+    passes: list[Pass]
+
+    def __init__(self, passes: Iterable[Pass | PassPipeline] = ()) -> None:
+        self.passes = []
+        for entry in passes:
+            self.passes.extend(entry.passes if isinstance(entry, PassPipeline) else (entry,))
+
+    def spelling(self) -> str:
+        """Text that `parse_pipeline` reads back."""
+        return ",".join(pass_.spelling() for pass_ in self.passes)
+
+    def run(
+        self, module: ModuleOp, context: PassContext | None = None, instruments: Sequence[Instrument] = ()
+    ) -> PassContext:
+        """Run the passes in order; instruments see the module before and after each."""
+        context = PassContext() if context is None else context
+        for index, pass_ in enumerate(self.passes):
+            context.pass_name = pass_.name
+            for instrument in instruments:
+                instrument.before_pass(index, pass_, module)
+            try:
+                pass_.run(module, context)
+                for instrument in instruments:
+                    instrument.after_pass(index, pass_, module)
+            except Exception as raised:
+                error = _as_pass_error(raised, pass_)
+                for instrument in instruments:
+                    instrument.after_failure(index, pass_, module, error)
+                if error is raised:
+                    raise
+                raise error from raised
+        for instrument in instruments:
+            instrument.after_pipeline(module)
+        return context
+
+
+def _as_pass_error(raised: Exception, pass_: Pass) -> TilewrightError:
+    if isinstance(raised, PassError) and not raised.pass_name:
+        raised.pass_name = pass_.name
+    if isinstance(raised, TilewrightError):
+        return raised
+    return PassError(f"internal error: {type(raised).__name__}: {raised}", pass_name=pass_.name)
+
+
+def parse_pipeline(text: str) -> PassPipeline:
+    """Read ``a,b{x=1 y=2},c``; also accepts MLIR's ``builtin.module(a,b)`` around it. Raises `PipelineError`."""
+    from tilewright.ir.options import parse_pipeline_text
+
+    return PassPipeline(pass_ for name, options in parse_pipeline_text(text) for pass_ in build_passes(name, options))
+
+
+def is_pass_dataclass(cls: type[Pass]) -> bool:
+    """Whether a pass class has gone through `register_pass`."""
+    return is_dataclass(cls)

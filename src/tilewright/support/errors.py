@@ -1,0 +1,205 @@
+"""Every error that tilewright raises for a user, one class per kind of mistake.
+
+A user sees `str(error)`: where, what, the source line with a caret, and what to do. Compiler tracebacks are for us:
+the command line tools and the launcher print the message alone unless TILEWRIGHT_DEBUG is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tilewright.support.spans import Span, render_message
+
+
+class TilewrightError(Exception):
+    """Base of all errors below: catch this to catch whatever tilewright says about your program."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A further place that a diagnostic mentions, such as the call site of an inlined function."""
+
+    message: str
+    span: Span | None = None
+    source_line: str | None = None
+
+    def render(self) -> str:
+        return render_message("note", self.message, self.span, source_line=self.source_line)
+
+
+class LocatedError(TilewrightError):
+    """An error at a place in a text. `str()` renders the whole message; the parts stay readable as attributes."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        filename: str | None = None,
+        line: int = 0,
+        col: int = 0,
+        end_col: int = 0,
+        span: Span | None = None,
+        source_line: str | None = None,
+        hint: str | None = None,
+        notes: Iterable[Note] = (),
+    ) -> None:
+        super().__init__(message)
+        if span is None and filename is not None:
+            span = Span(filename, line, col, end_col)
+        self.message = message
+        self.span = span
+        self.source_line = source_line if source_line is not None or span is None else span.source_line()
+        self.hint = hint
+        self.notes: list[Note] = list(notes)
+
+    @property
+    def filename(self) -> str | None:
+        return None if self.span is None else self.span.filename
+
+    @property
+    def line(self) -> int:
+        return 0 if self.span is None else self.span.line
+
+    @property
+    def col(self) -> int:
+        return 0 if self.span is None else self.span.col
+
+    @property
+    def end_col(self) -> int:
+        return 0 if self.span is None else self.span.end_col
+
+    def add_note_at(self, message: str, span: Span | None, source_line: str | None = None) -> None:
+        """Append a call site (innermost first) while the error travels outwards."""
+        self.notes.append(Note(message, span, source_line))
+
+    def __str__(self) -> str:
+        head = render_message("error", self.message, self.span, source_line=self.source_line, hint=self.hint)
+        return "\n".join([head, *(note.render() for note in self.notes)])
+
+
+class CompilationError(LocatedError):
+    """The user's kernel source is wrong: points at the Python line, with call sites as notes."""
+
+
+class UnsupportedLanguageConstruct(CompilationError):
+    """Python that is valid but has no meaning inside a kernel."""
+
+
+class CompileTimeAssertionFailure(CompilationError):
+    """A `tl.static_assert` did not hold."""
+
+
+class ParseError(LocatedError):
+    """IR text that cannot be read: file:line:col, the line, a caret, and the reason."""
+
+
+class LocatedOpError(TilewrightError):
+    """An error about an operation of the IR: names the op and where it came from in the user's source."""
+
+    def __init__(self, message: str, *, op_name: str = "", location: Span | str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.op_name = op_name
+        self.location = location
+
+    def subject(self) -> str:
+        """What the message is about, e.g. ``'tt.load'``."""
+        return f"'{self.op_name}'" if self.op_name else ""
+
+    def __str__(self) -> str:
+        subject = self.subject()
+        message = f"{subject}: {self.message}" if subject else self.message
+        if isinstance(self.location, Span):
+            return render_message("error", message, self.location)
+        return f"{self.location}: error: {message}" if self.location else f"error: {message}"
+
+
+class VerifyError(LocatedOpError):
+    """The IR breaks a rule of one of its ops, or uses a value before its definition."""
+
+
+class PassError(LocatedOpError):
+    """A pass gave up, or failed; `reproducer` names the file that replays it, where one was written."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        pass_name: str = "",
+        op_name: str = "",
+        location: Span | str | None = None,
+        reproducer: str | None = None,
+    ) -> None:
+        super().__init__(message, op_name=op_name, location=location)
+        self.pass_name = pass_name
+        self.reproducer = reproducer
+
+    @property
+    def reason(self) -> str:
+        return self.message
+
+    def subject(self) -> str:
+        parts = [f"pass {self.pass_name}" if self.pass_name else "", super().subject()]
+        return ", ".join(part for part in parts if part)
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if self.reproducer is None:
+            return text
+        return f"{text}\nnote: replay with: tilewright-opt --run-reproducer {self.reproducer}"
+
+
+class StageContractError(PassError):
+    """A lowering left an op that the stage it produces does not allow."""
+
+
+class PipelineError(TilewrightError):
+    """A pipeline description is wrong: unknown pass, unknown option, or a value of the wrong type."""
+
+
+class ArgumentError(TilewrightError):
+    """A kernel argument that cannot be used: names the argument, what it is, and what is expected."""
+
+    def __init__(self, name: str, what: str, expected: str = "", *, kernel: str = "") -> None:
+        super().__init__(name, what, expected)
+        self.name = name
+        self.what = what
+        self.expected = expected
+        self.kernel = kernel
+
+    def __str__(self) -> str:
+        where = f"kernel '{self.kernel}', argument '{self.name}'" if self.kernel else f"argument '{self.name}'"
+        return f"{where}: {self.what}" + (f"; expected {self.expected}" if self.expected else "")
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """A kernel argument of a type or dtype that kernels do not take."""
+
+
+class ArgumentValueError(ArgumentError, ValueError):
+    """A kernel argument of the right type with an unusable value (read-only storage, wrong strides, ...)."""
+
+
+class OutOfResources(TilewrightError):
+    """A kernel needs more of a resource than the device has; autotuning skips such a configuration."""
+
+    def __init__(self, required: int, limit: int, name: str) -> None:
+        super().__init__(required, limit, name)
+        self.required = required
+        self.limit = limit
+        self.name = name
+
+    def __str__(self) -> str:
+        return (
+            f"out of resource: {self.name}, required: {self.required}, hardware limit: {self.limit}; "
+            "reducing block sizes or num_stages may help"
+        )
+
+
+class DeviceAssertionError(TilewrightError, AssertionError):
+    """A `tl.device_assert` failed, or a sanitiser found a bad access, while the kernel ran."""
+
+
+class CacheError(TilewrightError):
+    """The compilation cache cannot be read or written."""

@@ -1,0 +1,69 @@
+"""Positions in source text, and the excerpt with a caret that every diagnostic shows.
+
+kernel.py:12:9: error: expected a block of pointers, got a block of float32
+    tl.load(x + offsets)
+            ^^^^^^^^^^^
+"""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+TAB_WIDTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range on one line of a file. Lines and columns count from 1, as compilers print them; `end_col` is exclusive.
+
+    `col == 0` means that only the line is known.
+    """
+
+    filename: str
+    line: int
+    col: int = 0
+    end_col: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line}:{self.col}" if self.col else f"{self.filename}:{self.line}"
+
+    def source_line(self) -> str | None:
+        """The text of the line, read through `linecache` (which also knows the cells of a notebook), or None."""
+        text = linecache.getline(self.filename, self.line)
+        return text.rstrip("\n") if text else None
+
+
+def render_caret(source_line: str, col: int, end_col: int = 0, *, indent: str = "    ") -> str:
+    """The source line, and below it carets under columns `col` to `end_col - 1` (1-based; at least one caret).
+
+    Tabs become spaces so that the carets stand where the reader sees the text. A column past the end of the line puts
+    the caret just after the last character; `col == 0` gives the line alone.
+    """
+    shown = source_line.expandtabs(TAB_WIDTH).rstrip()
+    if col < 1:
+        return indent + shown
+    start = len(source_line[: col - 1].expandtabs(TAB_WIDTH))
+    end = len(source_line[: max(end_col - 1, col)].expandtabs(TAB_WIDTH))
+    start = min(start, len(shown))
+    width = max(1, min(end, len(shown)) - start)
+    return f"{indent}{shown}\n{indent}{' ' * start}{'^' * width}"
+
+
+def render_message(
+    severity: str,
+    message: str,
+    span: Span | None,
+    *,
+    source_line: str | None = None,
+    hint: str | None = None,
+) -> str:
+    """One diagnostic: `where: severity: message`, the excerpt with a caret, then `hint: ...` where there is one."""
+    lines = [f"{span}: {severity}: {message}" if span is not None else f"{severity}: {message}"]
+    if span is not None:
+        text = source_line if source_line is not None else span.source_line()
+        if text is not None and text.strip():
+            lines.append(render_caret(text, span.col, span.end_col))
+    if hint:
+        lines.append(f"hint: {hint}")
+    return "\n".join(lines)
