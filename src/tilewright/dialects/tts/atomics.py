@@ -1,0 +1,121 @@
+"""Atomics on a base and element offsets: what `tt.atomic_rmw` and `tt.atomic_cas` become in triton-to-unstructured.
+
+Every lane performs one atomic access, in no particular order between lanes.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def, traits_def
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.tt.definition import Value, i32_attr, value_of, values_of
+from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
+from tilewright.dialects.tt.traits import ReadWriteEffect
+from tilewright.dialects.tt.types import PointerType, element_type_of, i1_like, shape_of
+
+
+def _check_access(op: IRDLOperation, base: Attribute, offset: Attribute, value: Attribute) -> None:
+    if not isinstance(base, PointerType) or base.pointee_type != element_type_of(value):
+        raise VerifyException(f"{op.name}: base {base} does not point to elements of {value}")
+    if shape_of(offset) != shape_of(value):
+        raise VerifyException(f"{op.name}: offsets {offset} and values {value} differ in shape")
+
+
+@irdl_op_definition
+class AtomicRMWOp(IRDLOperation):
+    """Read-modify-write of `base[offset]`, lane by lane; yields the old contents.
+
+    ```mlir
+    %old = "tts.atomic_rmw"(%base, %off, %v, %m) <{atomic_rmw_op = 5 : i32, sem = 4 : i32, scope = 1 : i32}>
+           : (!tt.ptr<f32>, tensor<64xi32>, tensor<64xf32>, tensor<64xi1>) -> tensor<64xf32>
+    ```
+    `offset` counts elements from `base` (i32 or i64, sign-extended), one for each lane; scalars for a scalar access.
+    The enumerations are those of `tt.atomic_rmw` (RMWOp, MemSemantic, MemSyncScope). A lane whose mask is false
+    touches no memory and yields zero.
+    """
+
+    name = "tts.atomic_rmw"
+
+    base = operand_def(PointerType)
+    offset = operand_def()
+    value = operand_def()
+    mask = opt_operand_def()
+    atomic_rmw_op = prop_def(IntegerAttr)
+    sem = prop_def(IntegerAttr)
+    scope = prop_def(IntegerAttr)
+    result = result_def()
+
+    traits = traits_def(ReadWriteEffect())
+
+    def __init__(
+        self,
+        base: Value,
+        offset: Value,
+        value: Value,
+        mask: Value | None = None,
+        *,
+        atomic_rmw_op: RMWOp | int,
+        sem: MemSemantic | int = MemSemantic.ACQ_REL,
+        scope: MemSyncScope | int = MemSyncScope.GPU,
+    ) -> None:
+        value = value_of(value)
+        super().__init__(
+            operands=[value_of(base), value_of(offset), value, values_of([mask] if mask else [])],
+            properties={"atomic_rmw_op": i32_attr(atomic_rmw_op), "sem": i32_attr(sem), "scope": i32_attr(scope)},
+            result_types=[value.type],
+        )
+
+    def verify_(self) -> None:
+        _check_access(self, self.base.type, self.offset.type, self.value.type)
+        if self.result.type != self.value.type:
+            raise VerifyException(f"tts.atomic_rmw of {self.value.type} yields the same type, not {self.result.type}")
+        if self.mask is not None and self.mask.type != i1_like(self.value.type):
+            raise VerifyException(f"tts.atomic_rmw: mask is {self.mask.type}, expected {i1_like(self.value.type)}")
+
+
+@irdl_op_definition
+class AtomicCASOp(IRDLOperation):
+    """Compare-and-swap of `base[offset]`, lane by lane: writes `value` where the contents equal `cmp` bit by bit;
+    yields the old contents.
+
+    ```mlir
+    %old = "tts.atomic_cas"(%base, %off, %cmp, %v) <{sem = 4 : i32, scope = 1 : i32}>
+           : (!tt.ptr<i32>, i32, i32, i32) -> i32
+    ```
+    """
+
+    name = "tts.atomic_cas"
+
+    base = operand_def(PointerType)
+    offset = operand_def()
+    cmp = operand_def()
+    value = operand_def()
+    sem = prop_def(IntegerAttr)
+    scope = prop_def(IntegerAttr)
+    result = result_def()
+
+    traits = traits_def(ReadWriteEffect())
+
+    def __init__(
+        self,
+        base: Value,
+        offset: Value,
+        cmp: Value,
+        value: Value,
+        *,
+        sem: MemSemantic | int = MemSemantic.ACQ_REL,
+        scope: MemSyncScope | int = MemSyncScope.GPU,
+    ) -> None:
+        value = value_of(value)
+        super().__init__(
+            operands=[value_of(base), value_of(offset), value_of(cmp), value],
+            properties={"sem": i32_attr(sem), "scope": i32_attr(scope)},
+            result_types=[value.type],
+        )
+
+    def verify_(self) -> None:
+        _check_access(self, self.base.type, self.offset.type, self.value.type)
+        if self.cmp.type != self.value.type or self.result.type != self.value.type:
+            raise VerifyException(f"tts.atomic_cas: compared, stored and returned values are all {self.value.type}")
