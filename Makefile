@@ -1,0 +1,55 @@
+# Everything a newcomer needs: `make demo` and `make test` create .venv and install what they use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TORCH_STAMP := $(VENV)/.torch
+MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test check lint format bench oracle-tools clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+venv: $(STAMP) ## create .venv with tilewright and its development tools
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing tilewright and its tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP) ## compile and run the example kernels, with a table of times and errors (ARGS="--show linalg" prints IR)
+	@$(BIN)/python examples/demo.py $(ARGS)
+
+test: $(STAMP) ## run the test suite
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMP) ## ruff: style and formatting
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+check: lint ## lint and strict types
+	@$(BIN)/pyright
+
+format: $(STAMP) ## let ruff rewrite the sources
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(STAMP) $(TORCH_STAMP) ## benchmarks against NumPy and PyTorch, as ratios in one run
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+$(TORCH_STAMP): $(STAMP)
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	@touch $@
+
+torch: $(TORCH_STAMP) ## add PyTorch (optional: tests with tensors, benchmarks)
+
+oracle-tools: ## add the independent oracles that tests use where they are found: mlir-opt 22 (Debian), official Triton (PyPI)
+	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  apt-get update -qq && apt-get install -y -qq $(MLIR_PACKAGES) >/dev/null || echo "mlir-22-tools not available: those tests will be skipped"; \
+	fi
+
+clean: ## remove .venv and caches
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""From a kernel and its specialisation to an artefact: options, compilation, and the cache of what was compiled."""

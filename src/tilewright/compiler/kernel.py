@@ -1,0 +1,86 @@
+"""A compiled kernel: its machine code, what is known about it, and the text of every stage on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+
+class NativeKernel(Protocol):
+    """Loaded machine code. `launch` runs programs 0 .. num_programs-1 over the slots at an address and returns when all are done."""
+
+    def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None: ...
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What of the kernel's run-time parameters matters to a launch.
+
+    `names` are the parameters that remain at run time, one per slot; `written` the indices of the pointers among them
+    that the kernel may store to.
+    """
+
+    names: tuple[str, ...]
+    written: frozenset[int]
+
+
+class StageTexts(Mapping[str, Any]):
+    """`kernel.asm`: stage name to text (bytes for `obj`).
+
+    The stages before machine code are rebuilt from the kernel's source on the first request (compiling is
+    deterministic), so that a launch never pays for printing them.
+    """
+
+    def __init__(self, stages: tuple[str, ...], kept: dict[str, Any], rebuild: Callable[[str], Any]) -> None:
+        self._stages = stages
+        self._kept = kept
+        self._rebuild = rebuild
+
+    def __getitem__(self, stage: str) -> Any:
+        if stage not in self._kept:
+            if stage not in self._stages:
+                raise KeyError(f"no stage {stage!r}; this kernel has {', '.join(self._stages)}")
+            self._kept[stage] = self._rebuild(stage)
+        return self._kept[stage]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stages)
+
+    def __len__(self) -> int:
+        return len(self._stages)
+
+    def __repr__(self) -> str:
+        return f"StageTexts({', '.join(self._stages)})"
+
+
+@dataclass
+class CompiledKernel:
+    """What a launch or `warmup` returns; the attributes bear the names that Triton's compiled kernels have."""
+
+    name: str
+    hash: str
+    asm: StageTexts
+    metadata: SimpleNamespace
+    parameters: Parameters
+    native: NativeKernel
+    n_regs: int = 0
+    n_spills: int = 0
+
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory (GPU targets)."""
+        return int(getattr(self.metadata, "shared", 0))
+
+    @property
+    def kernel(self) -> bytes:
+        """The machine code as it is stored."""
+        return self.asm["obj"]
+
+    @property
+    def packed_metadata(self) -> tuple[int, int, int]:
+        return (self.metadata.num_warps, self.metadata.num_ctas, self.shared)
+
+    def __repr__(self) -> str:
+        return f"<CompiledKernel {self.name} for {self.metadata.target}>"

@@ -1,0 +1,129 @@
+"""From call arguments to a launch: match them to the kernel's parameters, classify them, find the key of the kernel."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright.compiler.options import OPTION_NAMES
+from tilewright.runtime.specialization import (
+    Classified,
+    Constant,
+    Group,
+    ParameterRule,
+    Pointer,
+    Scalar,
+    classify,
+    key_of,
+)
+from tilewright.support.errors import ArgumentError, ArgumentTypeError
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The arguments of one launch: raw values and what they were classified as, by parameter, and the launch options."""
+
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    items: tuple[Classified, ...]
+    options: dict[str, Any]
+
+    def key(self) -> Hashable:
+        """Equal for launches that one compiled kernel serves."""
+        options = tuple(sorted((name, repr(value)) for name, value in self.options.items())) if self.options else ()
+        return (tuple(map(key_of, self.items)), options, self.pointers_disjoint())
+
+    def meta(self) -> dict[str, Any]:
+        """What a grid function, a heuristic or a hook sees: arguments by name, and options."""
+        return {**dict(zip(self.names, self.values, strict=True)), **self.options}
+
+    def leaves(self) -> Iterator[tuple[str, Scalar | Pointer]]:
+        """The run-time arguments in slot order, with the parameter that each belongs to."""
+        for name, item in zip(self.names, self.items, strict=True):
+            for leaf in _leaves(item):
+                yield name, leaf
+
+    def pointers(self) -> list[Pointer]:
+        return [leaf for _, leaf in self.leaves() if isinstance(leaf, Pointer)]
+
+    def pointers_disjoint(self) -> bool:
+        """Whether no two pointer arguments share storage: back ends may then reorder loads and stores."""
+        extents = sorted((pointer.storage.low, pointer.storage.high) for pointer in self.pointers())
+        return all(high <= low for (_, high), (low, _) in zip(extents, extents[1:], strict=False))
+
+
+def _leaves(item: Classified) -> Iterable[Scalar | Pointer]:
+    match item:
+        case Constant():
+            return ()
+        case Group(items, _):
+            return (leaf for inner in items for leaf in _leaves(inner))
+        case _:
+            return (item,)
+
+
+class Binder:
+    """Binds the arguments of one kernel. Raises ArgumentError classes that name kernel and parameter."""
+
+    def __init__(self, kernel_name: str, signature: inspect.Signature, rules: tuple[ParameterRule, ...]) -> None:
+        self.kernel_name = kernel_name
+        self.signature = signature
+        self.rules = rules
+        self.names = tuple(rule.name for rule in rules)
+        self._bind = _make_binder(signature)
+        self._shared_names = OPTION_NAMES.intersection(self.names)
+
+    def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Bound:
+        try:
+            values, options = self._bind(*args, **keywords)
+        except TypeError as error:
+            raise self._explain(args, keywords, error) from None
+        for name in self._shared_names:
+            options[name] = values[self.names.index(name)]
+        try:
+            items = tuple(map(classify, values, self.rules))
+        except ArgumentError as error:
+            raise type(error)(error.name, error.what, error.expected, kernel=self.kernel_name) from None
+        return Bound(self.names, values, items, options)
+
+    def _explain(self, args: tuple[Any, ...], keywords: dict[str, Any], error: TypeError) -> Exception:
+        """Why the arguments do not fit the parameters."""
+        own = {name: value for name, value in keywords.items() if name in self.signature.parameters}
+        if len(args) > len(self.names):
+            return ArgumentTypeError(
+                self.names[-1] if self.names else "", f"{len(args)} positional arguments", f"at most {len(self.names)}",
+                kernel=self.kernel_name,
+            )  # fmt: skip
+        given = {*self.names[: len(args)], *own}
+        for rule, parameter in zip(self.rules, self.signature.parameters.values(), strict=True):
+            if rule.name not in given and parameter.default is inspect.Parameter.empty:
+                kind = "a constexpr value by keyword" if rule.is_constexpr else "a value"
+                return ArgumentTypeError(rule.name, "missing", kind, kernel=self.kernel_name)
+        return ArgumentTypeError("", str(error).partition(") ")[2] or str(error), kernel=self.kernel_name)
+
+
+def _make_binder(signature: inspect.Signature) -> Any:
+    """A Python function with the kernel's own signature, which returns (values in order, remaining keywords).
+
+    Letting the interpreter match arguments is several times faster than `Signature.bind`.
+    """
+    names = list(signature.parameters)
+    parts: list[str] = []
+    defaults: dict[str, Any] = {}
+    keyword_only = False
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not keyword_only:
+            keyword_only = True
+            parts.append("*")
+        if parameter.default is inspect.Parameter.empty:
+            parts.append(name)
+        else:
+            defaults[f"_default_{name}"] = parameter.default
+            parts.append(f"{name}=_default_{name}")
+    values = "(" + "".join(f"{name}, " for name in names) + ")"
+    code = f"def bind({', '.join([*parts, '**_options'])}):\n    return {values}, _options\n"
+    scope: dict[str, Any] = dict(defaults)
+    exec(code, scope)
+    return scope["bind"]

@@ -1,0 +1,38 @@
+"""The launch grid: what the user wrote between the brackets, as three checked integers."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
+
+MAX_AXIS = 2**31 - 1
+
+GridLike = int | Sequence[int] | Callable[[Mapping[str, Any]], int | Sequence[int]]
+
+
+def normalize_grid(grid: GridLike, meta: Callable[[], Mapping[str, Any]], kernel: str) -> tuple[int, int, int]:
+    """`grid` as (x, y, z); a callable is called with the bound arguments. An axis of 0 is allowed: nothing runs.
+
+    Raises ArgumentTypeError or ArgumentValueError for anything but one to three integers from 0 to 2**31 - 1.
+    """
+    if callable(grid):
+        grid = grid(meta())
+    axes: Sequence[Any] = grid if isinstance(grid, (tuple, list)) else (grid,)
+    if not 1 <= len(axes) <= 3:
+        raise ArgumentValueError("grid", f"{len(axes)} axes", "1 to 3", kernel=kernel)
+    sizes = [_axis(axis, kernel) for axis in axes] + [1, 1]
+    return sizes[0], sizes[1], sizes[2]
+
+
+def _axis(value: Any, kernel: str) -> int:
+    value = getattr(value, "value", value)
+    try:
+        size = operator.index(value)
+    except TypeError:
+        raise ArgumentTypeError("grid", f"axis of type {type(value).__name__}", "integers", kernel=kernel) from None
+    if not 0 <= size <= MAX_AXIS:
+        raise ArgumentValueError("grid", f"axis of size {size}", f"0 to {MAX_AXIS}", kernel=kernel)
+    return size

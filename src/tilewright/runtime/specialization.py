@@ -1,0 +1,215 @@
+"""What one launch argument means for the compiler: its signature type, what it is specialised on, and its launch slot.
+
+The rules are Triton's: integers are i32, i64 or u64 by range, 1 becomes a constant, multiples of 16 and 16-byte aligned
+pointers are marked, None and constexpr parameters are constants. `classify` is the only place that knows them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tilewright.runtime.storage import Storage, find_storage
+from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
+
+DIVISIBILITY = 16
+
+_PACK_DOUBLE = struct.Struct("<d")
+_PACK_FLOAT = struct.Struct("<f")
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value known at compile time; `value` takes part in the compilation key."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A run-time scalar: signature type (`i32`, `fp32`, ...), its 64 slot bits, and whether 16 divides it."""
+
+    type: str
+    bits: int
+    divisible: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A pointer to data: signature type (`*fp32`), the storage behind it, and whether it is 16-byte aligned."""
+
+    type: str
+    storage: Storage
+    divisible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A tuple argument: its elements classified one by one; `template` rebuilds a named tuple of the same class."""
+
+    items: tuple[Classified, ...]
+    template: type | None = None
+
+
+Classified = Constant | Scalar | Pointer | Group
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRule:
+    """How one parameter of the kernel treats its argument."""
+
+    name: str
+    is_constexpr: bool = False
+    is_const: bool = False
+    specialize: bool = True
+    specialize_alignment: bool = True
+    forced_type: str | None = None
+
+
+def classify(value: Any, rule: ParameterRule) -> Classified:
+    """Classify one argument. Raises ArgumentTypeError/ArgumentValueError that name the parameter."""
+    if rule.is_constexpr:
+        return Constant(value)
+    try:
+        handler = _HANDLERS.get(type(value))
+        if handler is not None:
+            return handler(value, rule)
+        return _classify_other(value, rule)
+    except (ArgumentTypeError, ArgumentValueError) as error:
+        if error.name:
+            raise
+        raise type(error)(rule.name, error.what, error.expected) from None
+
+
+def key_of(item: Classified) -> Hashable:
+    """What of a classified argument decides which compiled kernel fits."""
+    match item:
+        case Scalar(type_, _, divisible) | Pointer(type_, _, divisible):
+            return (type_, divisible)
+        case Constant(value):
+            return ("constexpr", type(value), _hashable(value))
+        case Group(items, template):
+            return (template, *(key_of(inner) for inner in items))
+
+
+def _hashable(value: Any) -> Hashable:
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value
+
+
+def _classify_bool(value: bool, rule: ParameterRule) -> Classified:
+    return Scalar(rule.forced_type or "u1", int(value))
+
+
+def _classify_int(value: int, rule: ParameterRule) -> Classified:
+    if rule.forced_type is not None:
+        return _forced_scalar(value, rule)
+    if rule.specialize and value == 1:
+        return Constant(1)
+    if -(2**31) <= value < 2**31:
+        kind = "i32"
+    elif -(2**63) <= value < 2**63:
+        kind = "i64"
+    elif value < 2**64:
+        kind = "u64"
+    else:
+        raise ArgumentValueError("", f"integer {value}", "an integer of at most 64 bits")
+    divisible = rule.specialize and rule.specialize_alignment and value % DIVISIBILITY == 0
+    return Scalar(kind, value & (2**64 - 1), divisible)
+
+
+def _classify_float(value: float, rule: ParameterRule) -> Classified:
+    if rule.forced_type is not None:
+        return _forced_scalar(value, rule)
+    return Scalar("fp32", float_bits(value, "fp32"))
+
+
+def _classify_none(value: None, rule: ParameterRule) -> Classified:
+    return Constant(None)
+
+
+def _classify_tuple(value: tuple[Any, ...], rule: ParameterRule) -> Classified:
+    template = type(value) if hasattr(value, "_fields") else None
+    return Group(tuple(classify(item, rule) for item in value), template)
+
+
+def _classify_other(value: Any, rule: ParameterRule) -> Classified:
+    if isinstance(value, np.bool_):
+        return _classify_bool(bool(value), rule)
+    if isinstance(value, np.integer):
+        return _classify_int(int(value), rule)
+    if isinstance(value, np.floating):
+        return _classify_float(float(value), rule)
+    if isinstance(value, tuple):
+        return _classify_tuple(value, rule)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, int | float):
+        return (_classify_int if isinstance(value, int) else _classify_float)(value, rule)  # pyright: ignore[reportArgumentType]
+    storage = find_storage(value)
+    if storage is not None:
+        return _classify_storage(storage, rule)
+    if getattr(value, "is_compile_time", False):
+        return Constant(value)
+    raise ArgumentTypeError(
+        "", f"failed to specialize argument of type: {type(value).__name__}", "an array or tensor, a number, None, or a tuple of these"
+    )
+
+
+def _classify_storage(storage: Storage, rule: ParameterRule) -> Classified:
+    aligned = rule.specialize and rule.specialize_alignment and storage.address % DIVISIBILITY == 0
+    if rule.forced_type is not None and rule.forced_type.startswith("*"):
+        return Pointer(rule.forced_type, storage, aligned)
+    return Pointer(("*k" if rule.is_const else "*") + storage.dtype, storage, aligned)
+
+
+def _forced_scalar(value: float, rule: ParameterRule) -> Classified:
+    """An argument whose parameter is annotated with a scalar type."""
+    kind = rule.forced_type or ""
+    if kind.startswith(("fp", "bf")):
+        return Scalar(kind, float_bits(float(value), kind))
+    if not isinstance(value, int):
+        raise ArgumentTypeError("", f"a value of type {type(value).__name__}", f"an integer, as the annotation {kind} says")
+    width = int(kind[1:])
+    low, high = (0, 2**width) if kind.startswith("u") or width == 1 else (-(2 ** (width - 1)), 2 ** (width - 1))
+    if not low <= value < high:
+        raise ArgumentValueError("", f"integer {value}", f"a value that fits {kind}, as annotated")
+    if width == 1:
+        return Scalar(kind, int(value))
+    if rule.specialize and value == 1:
+        return Constant(1)
+    divisible = rule.specialize and rule.specialize_alignment and value % DIVISIBILITY == 0
+    return Scalar(kind, value & (2**64 - 1), divisible)
+
+
+def float_bits(value: float, kind: str) -> int:
+    """The bits of a float argument in its slot, little-endian, in the low bytes."""
+    match kind:
+        case "fp64":
+            return int.from_bytes(_PACK_DOUBLE.pack(value), "little")
+        case "fp32":
+            if value == value and abs(value) not in (0.0, float("inf")) and abs(value) > 3.4028235677973366e38:
+                value = float("inf") if value > 0 else float("-inf")
+            return int.from_bytes(_PACK_FLOAT.pack(value), "little")
+        case "fp16":
+            return int.from_bytes(np.float16(value).tobytes(), "little")
+        case "bf16":
+            import ml_dtypes
+
+            return int.from_bytes(np.asarray(value, dtype=ml_dtypes.bfloat16).tobytes(), "little")
+        case _:
+            raise ArgumentTypeError("", f"scalar annotated {kind}", "fp16, bf16, fp32 or fp64")
+
+
+_HANDLERS: dict[type, Callable[[Any, ParameterRule], Classified]] = {
+    bool: _classify_bool,
+    int: _classify_int,
+    float: _classify_float,
+    type(None): _classify_none,
+    tuple: _classify_tuple,
+}

@@ -1,0 +1,141 @@
+"""Where a kernel argument's data lies: address, element type, device, extent of the storage, and whether it may be written.
+
+Anything that shows its memory is accepted: NumPy arrays, PyTorch tensors, objects with `data_ptr()`,
+`__array_interface__` or `__cuda_array_interface__`, and `TensorWrapper` (another dtype over the same memory).
+PyTorch is recognised by its attributes and never imported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
+
+#: NumPy (and ml_dtypes) type names to the names that Triton signatures use.
+NUMPY_DTYPES: dict[str, str] = {
+    "bool": "i1",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "float16": "fp16",
+    "bfloat16": "bf16",
+    "float32": "fp32",
+    "float64": "fp64",
+    "float8_e4m3fn": "fp8e4nv",
+    "float8_e4m3fnuz": "fp8e4b8",
+    "float8_e5m2": "fp8e5",
+    "float8_e5m2fnuz": "fp8e5b16",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The memory behind one pointer argument.
+
+    `address` is where the kernel starts; `[low, high)` is the whole allocation in bytes, which a kernel may reach with
+    negative offsets or strides; both are addresses on `device` ("cpu", "cuda:0", ...).
+    """
+
+    address: int
+    dtype: str
+    low: int
+    high: int
+    device: str = "cpu"
+    writable: bool = True
+
+
+def dtype_name(dtype: Any) -> str | None:
+    """Triton's name of a NumPy, ml_dtypes or PyTorch dtype ("float32" -> "fp32"); None if kernels have no such type."""
+    name = getattr(dtype, "name", None)
+    if name is None:
+        name = str(dtype)
+    return NUMPY_DTYPES.get(name.rpartition(".")[2])
+
+
+def find_storage(value: Any) -> Storage | None:
+    """The storage of a tensor-like value, or None when the value is no tensor."""
+    if isinstance(value, np.ndarray):
+        return _numpy_storage(value)  # pyright: ignore[reportUnknownArgumentType]
+    if hasattr(value, "data_ptr") and hasattr(value, "dtype"):
+        return _data_ptr_storage(value)
+    for interface in ("__cuda_array_interface__", "__array_interface__"):
+        described = getattr(value, interface, None)
+        if isinstance(described, dict):
+            return _interface_storage(value, described, "cuda:0" if "cuda" in interface else "cpu")  # pyright: ignore[reportUnknownArgumentType]
+    return None
+
+
+def _numpy_storage(array: np.ndarray[Any, Any]) -> Storage:
+    dtype = dtype_name(array.dtype)
+    if dtype is None or not array.dtype.isnative:
+        raise ArgumentTypeError("", f"array of dtype {array.dtype}", "a native integer, float16/32/64, bfloat16, float8 or bool dtype")
+    _check_strides(array.strides, array.itemsize)
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    low, high = _extent(owner.__array_interface__["data"][0], owner.shape, owner.strides, owner.itemsize)
+    return Storage(array.__array_interface__["data"][0], dtype, low, high, "cpu", array.flags.writeable)
+
+
+def _data_ptr_storage(tensor: Any) -> Storage:
+    dtype = dtype_name(tensor.dtype)
+    if dtype is None:
+        raise ArgumentTypeError("", f"tensor of dtype {tensor.dtype}", "an integer, float16/32/64, bfloat16, float8 or bool dtype")
+    address = tensor.data_ptr()
+    device = getattr(tensor, "device", "cpu")
+    if (untyped := getattr(tensor, "untyped_storage", None)) is not None:
+        storage = untyped()
+        low = storage.data_ptr()
+        high = low + storage.nbytes()
+    elif (base := getattr(tensor, "base", None)) is not None and (inner := find_storage(base)) is not None:
+        low, high = inner.low, inner.high
+    else:
+        low, high = address, address + getattr(tensor, "nbytes", 0)
+    return Storage(address, dtype, low, high, str(device), True)
+
+
+def _interface_storage(value: Any, described: dict[str, Any], device: str) -> Storage:
+    dtype = np.dtype(described["typestr"])
+    name = dtype_name(dtype)
+    if name is None or not dtype.isnative:
+        raise ArgumentTypeError("", f"{type(value).__name__} of dtype {dtype}", "a native integer, float or bool dtype")
+    address, read_only = described["data"]
+    shape = tuple(described["shape"])
+    strides = described.get("strides") or _contiguous_strides(shape, dtype.itemsize)
+    _check_strides(strides, dtype.itemsize)
+    low, high = _extent(address, shape, strides, dtype.itemsize)
+    return Storage(address, name, low, high, device, not read_only)
+
+
+def _contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    strides: list[int] = []
+    step = itemsize
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def _check_strides(strides: tuple[int, ...], itemsize: int) -> None:
+    """Kernels count in elements, so an array whose elements do not lie on a grid of whole elements cannot be addressed."""
+    if any(stride % itemsize for stride in strides):
+        raise ArgumentValueError("", f"array with byte strides {strides} of {itemsize}-byte elements", "strides of whole elements")
+
+
+def _extent(address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
+    """Lowest and one past the highest byte that a strided array touches."""
+    if 0 in shape:
+        return address, address
+    low = high = address
+    for size, stride in zip(shape, strides, strict=True):
+        span = (size - 1) * stride
+        low, high = (low + span, high) if span < 0 else (low, high + span)
+    return low, high + itemsize
