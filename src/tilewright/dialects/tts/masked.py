@@ -84,8 +84,8 @@ class MaskedAccess(IRDLOperation):
             if len(values) != len(shape):
                 raise VerifyException(f"{self.name}: {what} has {len(values)} entries for a tile of rank {len(shape)}")
             if values.count(DYNAMIC) != len(dynamic):
-                raise VerifyException(f"{self.name}: {what} has {len(dynamic)} operands for {values.count(DYNAMIC)}
-                slots")
+                slots = values.count(DYNAMIC)
+                raise VerifyException(f"{self.name}: {what} has {len(dynamic)} operands for {slots} dynamic entries")
         if mask is None:
             return
         extents = mask.type.get_shape() if isinstance(mask.type, TensorType) and mask.type.element_type == i1 else ()
