@@ -1,0 +1,122 @@
+"""Facts of a CPU: processor name, features, vector width, caches, cores; of this host or of one that is named.
+
+Reading them needs llvmlite only for the host's name and features; both are part of the cache key of compiled kernels.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from tilewright.ir.facts import TargetFacts
+
+BASELINE_FEATURES: dict[str, frozenset[str]] = {
+    "x86-64": frozenset({"sse2"}),
+    "x86-64-v3": frozenset({"sse2", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe", "popcnt"}),
+    "x86-64-v4": frozenset(
+        {"sse2", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe", "popcnt"}
+        | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+    ),
+    "generic-aarch64": frozenset({"neon", "fp-armv8", "fullfp16"}),
+}
+"""Feature sets of processors that can be asked for by name without being the host."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuFacts(TargetFacts):
+    """A CPU target: `TargetFacts` plus what only CPUs have."""
+
+    l3_bytes: int = 8 * 1024 * 1024
+    """Last-level cache in bytes; streamed outputs beyond it are worth non-temporal stores."""
+
+    @property
+    def is_x86(self) -> bool:
+        return self.triple.startswith("x86_64")
+
+    @property
+    def is_aarch64(self) -> bool:
+        return self.triple.startswith(("aarch64", "arm64"))
+
+    @property
+    def feature_string(self) -> str:
+        """The features as LLVM's target machine takes them, e.g. ``"+avx2,+fma"``."""
+        return ",".join(f"+{feature}" for feature in sorted(self.features))
+
+
+def vector_bits_of(triple: str, features: Iterable[str]) -> int:
+    """The widest vector register that code should use: 512 with AVX-512, 256 with AVX2, else 128."""
+    features = frozenset(features)
+    if triple.startswith("x86_64"):
+        if {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= features:
+            return 512
+        return 256 if "avx2" in features else 128
+    return 128
+
+
+@lru_cache(maxsize=1)
+def host_facts() -> CpuFacts:
+    """Facts of the machine that this process runs on."""
+    import llvmlite.binding as llvm
+
+    triple = llvm.get_process_triple()
+    enabled = frozenset(name for name, on in llvm.get_host_cpu_features().items() if on)
+    return CpuFacts(
+        name="cpu",
+        triple=triple,
+        cpu=llvm.get_host_cpu_name(),
+        features=enabled,
+        vector_bits=vector_bits_of(triple, enabled),
+        l1_bytes=_cache_bytes(1, 32 * 1024),
+        l2_bytes=_cache_bytes(2, 512 * 1024),
+        l3_bytes=_cache_bytes(3, 8 * 1024 * 1024),
+        num_cores=available_cores(),
+    )
+
+
+def named_facts(cpu: str, *, num_cores: int = 1) -> CpuFacts:
+    """Facts of a baseline processor: ``x86-64``, ``x86-64-v3``, ``x86-64-v4`` or ``generic-aarch64``.
+
+    Raises KeyError for another name.
+    """
+    features = BASELINE_FEATURES[cpu]
+    system = "apple-darwin" if sys.platform == "darwin" else "unknown-linux-gnu"
+    is_arm = cpu.endswith("-aarch64")
+    triple = f"{'aarch64' if is_arm else 'x86_64'}-{system}"
+    return CpuFacts(
+        name="cpu",
+        triple=triple,
+        cpu="generic" if is_arm else cpu,
+        features=features,
+        vector_bits=vector_bits_of(triple, features),
+        num_cores=num_cores,
+    )
+
+
+def available_cores() -> int:
+    """Cores that this process may run on (its affinity mask, not the machine's count)."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 1)
+
+
+def _cache_bytes(level: int, default: int) -> int:
+    """Size of a data or unified cache of core 0 as Linux reports it, else `default`."""
+    if platform.system() != "Linux":
+        return default
+    for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        try:
+            if int((index / "level").read_text()) != level or (index / "type").read_text().strip() == "Instruction":
+                continue
+            text = (index / "size").read_text().strip()
+        except (OSError, ValueError):
+            continue
+        scale = {"K": 1024, "M": 1024 * 1024}.get(text[-1:], 1)
+        digits = text.rstrip("KMG")
+        if digits.isdigit():
+            return int(digits) * scale
+    return default

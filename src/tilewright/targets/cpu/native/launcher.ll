@@ -1,0 +1,152 @@
+; The Python side: a METH_FASTCALL function that releases the GIL, runs the grid and polls signals now and then.
+
+declare i64 @PyLong_AsLongLong(ptr)
+declare ptr @PyLong_FromLong(i64)
+declare ptr @PyErr_Occurred()
+declare i32 @PyErr_CheckSignals()
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare ptr @Py_BuildValue(ptr, ...)
+declare void @PyErr_SetString(ptr, ptr)
+@PyExc_TypeError = external global ptr
+
+%MethodDef = type { ptr, ptr, i32, ptr }
+
+@launch_name = private constant [7 x i8] c"launch\00"
+@launch_doc = private constant [85 x i8] c"launch(entry, slots, programs, threads, arena_bytes, estimate) -> 0 or failure tuple\00"
+@failure_format = private constant [8 x i8] c"(iyiii)\00"
+@arity_message = private constant [29 x i8] c"launch() takes six arguments\00"
+
+@tilewright_launch_method = global %MethodDef { ptr @launch_name, ptr @tilewright_launch, i32 128, ptr @launch_doc }
+
+; Every 20 ms the launching thread lets Python handle signals; an exception (Ctrl-C) stops the grid.
+define internal void @poll_signals(ptr %launch, i64 %now) {
+entry:
+  %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 7
+  %state = load ptr, ptr %state_slot
+  %never = icmp eq ptr %state, null
+  br i1 %never, label %end, label %check_time
+
+check_time:
+  %last_slot = getelementptr %Launch, ptr %launch, i32 0, i32 8
+  %last = load i64, ptr %last_slot
+  %is_first = icmp eq i64 %last, 0
+  br i1 %is_first, label %arm, label %compare
+
+arm:
+  store i64 %now, ptr %last_slot
+  ret void
+
+compare:
+  %since = sub i64 %now, %last
+  %due = icmp ugt i64 %since, 20000000
+  br i1 %due, label %poll, label %end
+
+poll:
+  store i64 %now, ptr %last_slot
+  call void @PyEval_RestoreThread(ptr %state)
+  %status = call i32 @PyErr_CheckSignals()
+  %raised = icmp ne i32 %status, 0
+  br i1 %raised, label %interrupt, label %resume
+
+interrupt:                                   ; the exception stays set in this thread's state
+  call void @stop_with(ptr %launch, i32 3)
+  br label %resume
+
+resume:
+  %new_state = call ptr @PyEval_SaveThread()
+  store ptr %new_state, ptr %state_slot
+  br label %end
+
+end:
+  ret void
+}
+
+; launch(entry, slots, programs, threads, arena_bytes, estimate): 0, or (reason, message, x, y, z) of what stopped it.
+define ptr @tilewright_launch(ptr %self, ptr %arguments, i64 %count) {
+entry:
+  %launch = alloca %Launch, align 64
+  %six = icmp eq i64 %count, 6
+  br i1 %six, label %read, label %wrong_count
+
+wrong_count:
+  %type_error = load ptr, ptr @PyExc_TypeError
+  call void @PyErr_SetString(ptr %type_error, ptr @arity_message)
+  ret ptr null
+
+read:
+  %kernel_object = load ptr, ptr %arguments
+  %kernel = call i64 @PyLong_AsLongLong(ptr %kernel_object)
+  %slots_at = getelementptr ptr, ptr %arguments, i64 1
+  %slots_object = load ptr, ptr %slots_at
+  %slots = call i64 @PyLong_AsLongLong(ptr %slots_object)
+  %programs_at = getelementptr ptr, ptr %arguments, i64 2
+  %programs_object = load ptr, ptr %programs_at
+  %programs = call i64 @PyLong_AsLongLong(ptr %programs_object)
+  %threads_at = getelementptr ptr, ptr %arguments, i64 3
+  %threads_object = load ptr, ptr %threads_at
+  %threads_given = call i64 @PyLong_AsLongLong(ptr %threads_object)
+  %arena_at = getelementptr ptr, ptr %arguments, i64 4
+  %arena_object = load ptr, ptr %arena_at
+  %arena_bytes = call i64 @PyLong_AsLongLong(ptr %arena_object)
+  %estimate_at = getelementptr ptr, ptr %arguments, i64 5
+  %estimate_object = load ptr, ptr %estimate_at
+  %estimate_address = call i64 @PyLong_AsLongLong(ptr %estimate_object)
+  %error = call ptr @PyErr_Occurred()
+  %fine = icmp eq ptr %error, null
+  br i1 %fine, label %check, label %bad_argument
+
+bad_argument:
+  ret ptr null
+
+check:
+  %some = icmp sgt i64 %programs, 0
+  br i1 %some, label %prepare, label %success
+
+prepare:
+  store %Launch zeroinitializer, ptr %launch
+  %slice_slot = getelementptr %Launch, ptr %launch, i32 0, i32 9
+  store i64 1, ptr %slice_slot
+  %entry_slot = getelementptr %Launch, ptr %launch, i32 0, i32 10
+  store i64 %kernel, ptr %entry_slot
+  %args_slot = getelementptr %Launch, ptr %launch, i32 0, i32 11
+  store i64 %slots, ptr %args_slot
+  %bytes_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
+  store i64 %arena_bytes, ptr %bytes_slot
+  %threads_given32 = trunc i64 %threads_given to i32
+  %default = load i32, ptr @default_threads
+  %use_default = icmp sle i32 %threads_given32, 0
+  %threads = select i1 %use_default, i32 %default, i32 %threads_given32
+  %estimate = inttoptr i64 %estimate_address to ptr
+  %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 7
+  %state = call ptr @PyEval_SaveThread()
+  store ptr %state, ptr %state_slot
+  call void @run_grid(ptr %launch, i64 %programs, i32 %threads, ptr %estimate)
+  %state_now = load ptr, ptr %state_slot
+  call void @PyEval_RestoreThread(ptr %state_now)
+  %raised = call ptr @PyErr_Occurred()
+  %quiet = icmp eq ptr %raised, null
+  br i1 %quiet, label %back, label %bad_argument
+
+back:
+  %failed_slot = getelementptr %Launch, ptr %launch, i32 0, i32 1
+  %failed = load i32, ptr %failed_slot
+  %ok = icmp eq i32 %failed, 0
+  br i1 %ok, label %success, label %failure
+
+failure:
+  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 2
+  %message = load ptr, ptr %message_slot
+  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 3
+  %x = load i32, ptr %x_slot
+  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 4
+  %y = load i32, ptr %y_slot
+  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 5
+  %z = load i32, ptr %z_slot
+  %tuple = call ptr (ptr, ...) @Py_BuildValue(ptr @failure_format, i32 %failed, ptr %message, i32 %x, i32 %y, i32 %z)
+  ret ptr %tuple
+
+success:
+  %zero = call ptr @PyLong_FromLong(i64 0)
+  ret ptr %zero
+}

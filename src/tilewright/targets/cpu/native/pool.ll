@@ -1,0 +1,630 @@
+; The thread pool that runs grids, one per process. Program ranges are handed out by a ticket; see README.md in this
+; folder for the protocol and why each step is safe.
+
+@ticket = internal global i64 0, align 64   ; generation << 48 | free seats << 32 | programs not handed out
+@done = internal global i64 0, align 64     ; programs finished in the current job
+@launcher_waits = internal global i32 0
+@job = internal global ptr null, align 64   ; %Launch of the current job
+@busy = internal global i32 0, align 64     ; a launch owns the pool
+@generation = internal global i64 0
+@sleepers = internal global i32 0, align 64
+@wake_word = internal global i32 0
+@worker_count = internal global i32 0, align 64
+@workers = internal global [256 x %Worker] zeroinitializer, align 64
+@default_threads = internal global i32 1
+@spare_arena = internal global ptr null, align 64
+
+declare i32 @posix_memalign(ptr, i64, i64)
+declare void @free(ptr)
+
+; ---------------------------------------------------------------------------------------------------------- arenas
+
+; An arena of at least %bytes, with its header naming %launch; null when there is no memory.
+define internal ptr @acquire_arena(i64 %bytes, ptr %launch) {
+entry:
+  %slot = alloca ptr
+  %spare = atomicrmw xchg ptr @spare_arena, ptr null acquire
+  %none = icmp eq ptr %spare, null
+  br i1 %none, label %allocate, label %check
+
+check:
+  %has = call i64 @arena_bytes(ptr %spare)
+  %fits = icmp uge i64 %has, %bytes
+  br i1 %fits, label %use, label %discard
+
+discard:
+  call void @free_arena(ptr %spare)
+  br label %allocate
+
+allocate:
+  %whole = add i64 %bytes, 64
+  %status = call i32 @posix_memalign(ptr %slot, i64 64, i64 %whole)
+  %failed = icmp ne i32 %status, 0
+  br i1 %failed, label %no_memory, label %fresh
+
+fresh:
+  %block = load ptr, ptr %slot
+  %arena_new = getelementptr i8, ptr %block, i64 64
+  %size = getelementptr %ArenaHeader, ptr %block, i32 0, i32 1
+  store i64 %bytes, ptr %size
+  br label %use
+
+use:
+  %arena = phi ptr [ %spare, %check ], [ %arena_new, %fresh ]
+  %header = getelementptr i8, ptr %arena, i64 -64
+  store ptr %launch, ptr %header
+  ret ptr %arena
+
+no_memory:
+  ret ptr null
+}
+
+define internal i64 @arena_bytes(ptr %arena) alwaysinline {
+  %header = getelementptr i8, ptr %arena, i64 -64
+  %size = getelementptr %ArenaHeader, ptr %header, i32 0, i32 1
+  %bytes = load i64, ptr %size
+  ret i64 %bytes
+}
+
+define internal void @free_arena(ptr %arena) {
+  %block = getelementptr i8, ptr %arena, i64 -64
+  call void @free(ptr %block)
+  ret void
+}
+
+; Keep the arena for the next launch; free the one that was kept.
+define internal void @release_arena(ptr %arena) {
+entry:
+  %old = atomicrmw xchg ptr @spare_arena, ptr %arena acq_rel
+  %none = icmp eq ptr %old, null
+  br i1 %none, label %end, label %drop
+drop:
+  call void @free_arena(ptr %old)
+  br label %end
+end:
+  ret void
+}
+
+; ------------------------------------------------------------------------------------------------- what kernels call
+
+; A device assertion failed: keep the first message and stop the grid.
+define void @tilewright_assert_failed(ptr %arena, ptr %message, i32 %x, i32 %y, i32 %z) noinline cold {
+entry:
+  %header = getelementptr i8, ptr %arena, i64 -64
+  %launch = load ptr, ptr %header
+  %failed = getelementptr %Launch, ptr %launch, i32 0, i32 1
+  %claim = cmpxchg ptr %failed, i32 0, i32 1 acq_rel monotonic
+  %first = extractvalue { i32, i1 } %claim, 1
+  br i1 %first, label %record, label %end
+record:
+  %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 2
+  store ptr %message, ptr %message_slot
+  %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 3
+  store i32 %x, ptr %x_slot
+  %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 4
+  store i32 %y, ptr %y_slot
+  %z_slot = getelementptr %Launch, ptr %launch, i32 0, i32 5
+  store i32 %z, ptr %z_slot
+  br label %end
+end:
+  store atomic i32 1, ptr %launch release, align 4
+  ret void
+}
+
+define internal i1 @is_stopped(ptr %launch) alwaysinline {
+  %stop = load atomic i32, ptr %launch monotonic, align 4
+  %stopped = icmp ne i32 %stop, 0
+  ret i1 %stopped
+}
+
+define internal void @stop_with(ptr %launch, i32 %reason) {
+  %failed = getelementptr %Launch, ptr %launch, i32 0, i32 1
+  %claim = cmpxchg ptr %failed, i32 0, i32 %reason acq_rel monotonic
+  store atomic i32 1, ptr %launch release, align 4
+  ret void
+}
+
+; ----------------------------------------------------------------------------------------------------- running chunks
+
+; Run programs [lo, hi) in slices that take about half a millisecond to four, looking at the stop flag in between.
+define internal void @run_range(ptr %launch, i64 %lo, i64 %hi, ptr %arena, i1 %is_launcher) {
+entry:
+  %entry_slot = getelementptr %Launch, ptr %launch, i32 0, i32 10
+  %kernel = load ptr, ptr %entry_slot
+  %args_slot = getelementptr %Launch, ptr %launch, i32 0, i32 11
+  %args = load ptr, ptr %args_slot
+  %slice_slot = getelementptr %Launch, ptr %launch, i32 0, i32 9
+  %started = call i64 @now_ns()
+  br label %head
+
+head:
+  %from = phi i64 [ %lo, %entry ], [ %to, %next ]
+  %begin = phi i64 [ %started, %entry ], [ %finish, %next ]
+  %more = icmp ult i64 %from, %hi
+  %stopped = call i1 @is_stopped(ptr %launch)
+  %running = xor i1 %stopped, true
+  %go = and i1 %more, %running
+  br i1 %go, label %slice, label %end
+
+slice:
+  %programs = load atomic i64, ptr %slice_slot monotonic, align 8
+  %left = sub i64 %hi, %from
+  %count = call i64 @llvm.umin.i64(i64 %programs, i64 %left)
+  %to = add i64 %from, %count
+  call void %kernel(ptr %args, i64 %from, i64 %to, ptr %arena)
+  %finish = call i64 @now_ns()
+  %spent = sub i64 %finish, %begin
+  %is_short = icmp ult i64 %spent, 500000
+  %was_whole = icmp eq i64 %count, %programs
+  %grow = and i1 %is_short, %was_whole
+  %is_long = icmp ugt i64 %spent, 8000000
+  %longer = shl i64 %programs, 3
+  %capped = call i64 @llvm.umin.i64(i64 %longer, i64 1099511627776)
+  %half = lshr i64 %programs, 1
+  %shorter = call i64 @llvm.umax.i64(i64 %half, i64 1)
+  %adapted_down = select i1 %is_long, i64 %shorter, i64 %programs
+  %adapted = select i1 %grow, i64 %capped, i64 %adapted_down
+  store atomic i64 %adapted, ptr %slice_slot monotonic, align 8
+  br i1 %is_launcher, label %poll, label %next
+
+poll:
+  call void @poll_signals(ptr %launch, i64 %finish)
+  br label %next
+
+next:
+  br label %head
+
+end:
+  ret void
+}
+
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+
+; Take a chunk of the job of generation %wanted (or, with %need_seat, of whatever job has a free seat).
+; Returns { first program relative to the job, count, ticket before }; count 0: nothing to take.
+define internal { i64, i64, i64 } @take(i64 %wanted, i1 %need_seat) {
+entry:
+  %first_look = load atomic i64, ptr @ticket acquire, align 8
+  br label %look
+
+look:
+  %seen = phi i64 [ %first_look, %entry ], [ %current, %try ]
+  %remaining = and i64 %seen, 4294967295
+  %some = icmp ne i64 %remaining, 0
+  %gen = lshr i64 %seen, 48
+  %same = icmp eq i64 %gen, %wanted
+  %seat_bits = and i64 %seen, 281470681743360
+  %seat = icmp ne i64 %seat_bits, 0
+  %allowed = select i1 %need_seat, i1 %seat, i1 %same
+  %ok = and i1 %some, %allowed
+  br i1 %ok, label %try, label %nothing
+
+try:
+  %divisor = load atomic i64, ptr @chunk_divisor monotonic, align 8
+  %share = udiv i64 %remaining, %divisor
+  %count = call i64 @llvm.umax.i64(i64 %share, i64 1)
+  %without = sub i64 %seen, %count
+  %cost = select i1 %need_seat, i64 4294967296, i64 0
+  %new = sub i64 %without, %cost
+  %swap = cmpxchg ptr @ticket, i64 %seen, i64 %new acq_rel acquire
+  %current = extractvalue { i64, i1 } %swap, 0
+  %won = extractvalue { i64, i1 } %swap, 1
+  br i1 %won, label %taken, label %look
+
+taken:
+  ; The job cannot end before this chunk is reported done, so its description is stable from here on.
+  %launch = load ptr, ptr @job
+  %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 13
+  %total = load i64, ptr %total_slot
+  %first = sub i64 %total, %remaining
+  %r0 = insertvalue { i64, i64, i64 } poison, i64 %first, 0
+  %r1 = insertvalue { i64, i64, i64 } %r0, i64 %count, 1
+  %r2 = insertvalue { i64, i64, i64 } %r1, i64 %seen, 2
+  ret { i64, i64, i64 } %r2
+
+nothing:
+  ret { i64, i64, i64 } zeroinitializer
+}
+
+@chunk_divisor = internal global i64 8, align 64
+
+; Run the chunk and report it. %launch must not be touched afterwards except by the launcher.
+define internal void @run_chunk(ptr %launch, i64 %first, i64 %count, ptr %arena, i1 %is_launcher) {
+entry:
+  %base_slot = getelementptr %Launch, ptr %launch, i32 0, i32 12
+  %base = load i64, ptr %base_slot
+  %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 13
+  %total = load i64, ptr %total_slot
+  %lo = add i64 %base, %first
+  %hi = add i64 %lo, %count
+  call void @run_range(ptr %launch, i64 %lo, i64 %hi, ptr %arena, i1 %is_launcher)
+  %before = atomicrmw add ptr @done, i64 %count seq_cst
+  %after = add i64 %before, %count
+  %is_last = icmp eq i64 %after, %total
+  br i1 %is_last, label %finished, label %end
+finished:
+  %waits = load atomic i32, ptr @launcher_waits seq_cst, align 4
+  %must_wake = icmp ne i32 %waits, 0
+  br i1 %must_wake, label %wake, label %end
+wake:
+  call void @wake_waiters(ptr @done, i32 1)
+  br label %end
+end:
+  ret void
+}
+
+; ------------------------------------------------------------------------------------------------------------ workers
+
+define internal ptr @worker_main(ptr %record) {
+entry:
+  %slot = alloca ptr
+  store ptr null, ptr %slot
+  call void @record_thread(ptr %record)
+  br label %idle
+
+idle:
+  %idle_since = call i64 @now_ns()
+  br label %spin
+
+spin:
+  %chunk = call { i64, i64, i64 } @take(i64 0, i1 true)
+  %count = extractvalue { i64, i64, i64 } %chunk, 1
+  %got = icmp ne i64 %count, 0
+  br i1 %got, label %join, label %relax
+
+relax:
+  call void @pause_a_little()
+  %now = call i64 @now_ns()
+  %idle_ns = sub i64 %now, %idle_since
+  %tired = icmp ugt i64 %idle_ns, 25000
+  br i1 %tired, label %sleep, label %spin
+
+sleep:
+  %word = load atomic i32, ptr @wake_word seq_cst, align 4
+  call void @record_cpu(ptr %record)
+  %asleep_slot = getelementptr %Worker, ptr %record, i32 0, i32 2
+  store atomic i32 1, ptr %asleep_slot seq_cst, align 4
+  atomicrmw add ptr @sleepers, i32 1 seq_cst
+  %again = load atomic i64, ptr @ticket seq_cst, align 8
+  %left = and i64 %again, 4294967295
+  %seats = and i64 %again, 281470681743360
+  %has_left = icmp ne i64 %left, 0
+  %has_seats = icmp ne i64 %seats, 0
+  %missed = and i1 %has_left, %has_seats
+  br i1 %missed, label %awake, label %wait
+
+wait:
+  call void @wait_on(ptr @wake_word, i32 %word, i64 0)
+  br label %awake
+
+awake:
+  atomicrmw sub ptr @sleepers, i32 1 seq_cst
+  store atomic i32 0, ptr %asleep_slot seq_cst, align 4
+  br label %idle
+
+join:
+  %ticket = extractvalue { i64, i64, i64 } %chunk, 2
+  %generation = lshr i64 %ticket, 48
+  %launch = load ptr, ptr @job
+  %first = extractvalue { i64, i64, i64 } %chunk, 0
+  %arena = call ptr @worker_arena(ptr %slot, ptr %launch)
+  call void @run_chunk(ptr %launch, i64 %first, i64 %count, ptr %arena, i1 false)
+  br label %work
+
+work:
+  %chunk_w = call { i64, i64, i64 } @take(i64 %generation, i1 false)
+  %first_w = extractvalue { i64, i64, i64 } %chunk_w, 0
+  %count_w = extractvalue { i64, i64, i64 } %chunk_w, 1
+  %more = icmp ne i64 %count_w, 0
+  br i1 %more, label %run, label %idle
+
+run:                                         ; generations wrap: look again whose chunk this is
+  %launch_w = load ptr, ptr @job
+  %arena_w = call ptr @worker_arena(ptr %slot, ptr %launch_w)
+  call void @run_chunk(ptr %launch_w, i64 %first_w, i64 %count_w, ptr %arena_w, i1 false)
+  br label %work
+}
+
+; This worker's arena, grown to what the launch needs. Without memory the launch is stopped and null returned.
+define internal ptr @worker_arena(ptr %slot, ptr %launch) {
+entry:
+  %need_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
+  %need = load i64, ptr %need_slot
+  %old = load ptr, ptr %slot
+  %none = icmp eq ptr %old, null
+  br i1 %none, label %grow, label %check
+check:
+  %has = call i64 @arena_bytes(ptr %old)
+  %fits = icmp uge i64 %has, %need
+  br i1 %fits, label %use, label %replace
+replace:
+  call void @free_arena(ptr %old)
+  br label %grow
+grow:
+  %new = call ptr @acquire_arena(i64 %need, ptr %launch)
+  store ptr %new, ptr %slot
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %no_memory, label %use
+no_memory:
+  call void @stop_with(ptr %launch, i32 2)
+  ret ptr null
+use:
+  %arena = phi ptr [ %old, %check ], [ %new, %grow ]
+  %header = getelementptr i8, ptr %arena, i64 -64
+  store ptr %launch, ptr %header
+  ret ptr %arena
+}
+
+; Start workers until there are %wanted.
+define internal void @start_workers(i32 %wanted) {
+entry:
+  %limit = call i32 @llvm.umin.i32(i32 %wanted, i32 256)
+  br label %head
+head:
+  %have = load i32, ptr @worker_count
+  %enough = icmp uge i32 %have, %limit
+  br i1 %enough, label %end, label %start
+start:
+  %record = getelementptr [256 x %Worker], ptr @workers, i64 0, i32 %have
+  store %Worker zeroinitializer, ptr %record
+  %started = call i1 @start_thread(ptr @worker_main, ptr %record)
+  br i1 %started, label %count, label %end
+count:
+  %now = add i32 %have, 1
+  store i32 %now, ptr @worker_count
+  br label %head
+end:
+  ret void
+}
+
+declare i32 @llvm.umin.i32(i32, i32)
+
+define internal void @wake_workers(i32 %count) {
+entry:
+  %asleep = load atomic i32, ptr @sleepers seq_cst, align 4
+  %any = icmp ne i32 %asleep, 0
+  br i1 %any, label %wake, label %end
+wake:
+  %known = load i32, ptr @worker_count
+  call void @move_sleepers_away(ptr @workers, i32 %known)
+  atomicrmw add ptr @wake_word, i32 1 seq_cst
+  call void @wake_waiters(ptr @wake_word, i32 %count)
+  br label %end
+end:
+  ret void
+}
+
+; ----------------------------------------------------------------------------------------------------------- launching
+
+; Run all programs of %launch on at most %threads threads; %estimate holds ns per program from the launch before (0:
+; unknown) and is updated.
+define internal void @run_grid(ptr %launch, i64 %total, i32 %threads, ptr %estimate) {
+entry:
+  %bytes_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
+  %bytes = load i64, ptr %bytes_slot
+  %arena = call ptr @acquire_arena(i64 %bytes, ptr %launch)
+  %failed = icmp eq ptr %arena, null
+  br i1 %failed, label %no_memory, label %begin
+
+no_memory:
+  call void @stop_with(ptr %launch, i32 2)
+  ret void
+
+begin:
+  %one_thread = icmp sle i32 %threads, 1
+  %one_program = icmp ule i64 %total, 1
+  %alone = or i1 %one_thread, %one_program
+  br i1 %alone, label %serial_all, label %judge
+
+judge:
+  %known = load atomic i64, ptr %estimate monotonic, align 8
+  %unknown = icmp eq i64 %known, 0
+  %guess = call i64 @llvm.umul.fix.sat.i64(i64 %known, i64 %total, i32 0)
+  %much = icmp ugt i64 %guess, 8000
+  %parallel_now = or i1 %unknown, %much
+  br i1 %parallel_now, label %own, label %probe
+
+probe:                                       ; small by the last measurement: one program decides whether it still is
+  %t0 = call i64 @now_ns()
+  call void @run_range(ptr %launch, i64 0, i64 1, ptr %arena, i1 true)
+  %t1 = call i64 @now_ns()
+  %took = sub i64 %t1, %t0
+  %rest = sub i64 %total, 1
+  %rest_ns = call i64 @llvm.umul.fix.sat.i64(i64 %took, i64 %rest, i32 0)
+  %grown = icmp ugt i64 %rest_ns, 16000
+  br i1 %grown, label %own, label %serial_rest
+
+serial_rest:
+  call void @run_range(ptr %launch, i64 1, i64 %total, ptr %arena, i1 true)
+  %t2 = call i64 @now_ns()
+  %all = sub i64 %t2, %t0
+  call void @note_time(ptr %estimate, i64 %all, i64 %total)
+  br label %end
+
+own:
+  %from = phi i64 [ 0, %judge ], [ 1, %probe ]
+  %lock = cmpxchg ptr @busy, i32 0, i32 1 acquire monotonic
+  %locked = extractvalue { i32, i1 } %lock, 1
+  br i1 %locked, label %parallel, label %serial_from
+
+serial_from:                                 ; another launch owns the pool
+  call void @run_range(ptr %launch, i64 %from, i64 %total, ptr %arena, i1 true)
+  br label %end
+
+serial_all:
+  call void @run_range(ptr %launch, i64 0, i64 %total, ptr %arena, i1 true)
+  br label %end
+
+parallel:
+  call void @run_parallel(ptr %launch, i64 %from, i64 %total, i32 %threads, ptr %arena, ptr %estimate)
+  store atomic i32 0, ptr @busy release, align 4
+  br label %end
+
+end:
+  call void @release_arena(ptr %arena)
+  ret void
+}
+
+declare i64 @llvm.umul.fix.sat.i64(i64, i64, i32)
+
+define internal void @note_time(ptr %estimate, i64 %ns, i64 %programs) {
+  %each = udiv i64 %ns, %programs
+  %positive = call i64 @llvm.umax.i64(i64 %each, i64 1)
+  store atomic i64 %positive, ptr %estimate monotonic, align 8
+  ret void
+}
+
+; The pool is ours: run [from, total) in jobs of at most 2^31 programs.
+define internal void @run_parallel(ptr %launch, i64 %from, i64 %total, i32 %threads, ptr %arena, ptr %estimate) {
+entry:
+  %helpers_wanted = sub i32 %threads, 1
+  %helpers = call i32 @llvm.umin.i32(i32 %helpers_wanted, i32 256)
+  call void @start_workers(i32 %helpers)
+  %all = zext i32 %threads to i64
+  %divisor = shl i64 %all, 2
+  store atomic i64 %divisor, ptr @chunk_divisor monotonic, align 8
+  br label %part
+
+part:
+  %base = phi i64 [ %from, %entry ], [ %next_base, %part_done ]
+  %left = sub i64 %total, %base
+  %count = call i64 @llvm.umin.i64(i64 %left, i64 2147483648)
+  %base_slot = getelementptr %Launch, ptr %launch, i32 0, i32 12
+  store i64 %base, ptr %base_slot
+  %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 13
+  store i64 %count, ptr %total_slot
+  call void @run_job(ptr %launch, i64 %count, i32 %helpers, ptr %arena, ptr %estimate)
+  %next_base = add i64 %base, %count
+  %stopped = call i1 @is_stopped(ptr %launch)
+  %over = icmp uge i64 %next_base, %total
+  %finished = or i1 %stopped, %over
+  br i1 %finished, label %end, label %part_done
+
+part_done:
+  br label %part
+
+end:
+  ret void
+}
+
+define internal void @run_job(ptr %launch, i64 %count, i32 %helpers, ptr %arena, ptr %estimate) {
+entry:
+  %old_generation = load i64, ptr @generation
+  %next_generation = add i64 %old_generation, 1
+  %generation = and i64 %next_generation, 65535
+  store i64 %generation, ptr @generation
+  store atomic i64 0, ptr @done seq_cst, align 8
+  store ptr %launch, ptr @job
+  %generation_bits = shl i64 %generation, 48
+  %seats = zext i32 %helpers to i64
+  %seat_bits = shl i64 %seats, 32
+  %high = or i64 %generation_bits, %seat_bits
+  %ticket = or i64 %high, %count
+  store atomic i64 %ticket, ptr @ticket seq_cst, align 8
+  %known = load atomic i64, ptr %estimate monotonic, align 8
+  %unknown = icmp eq i64 %known, 0
+  %guess = call i64 @llvm.umul.fix.sat.i64(i64 %known, i64 %count, i32 0)
+  %worth = icmp ugt i64 %guess, 30000
+  %wake_now = or i1 %unknown, %worth
+  br i1 %wake_now, label %wake_early, label %first_take
+
+wake_early:
+  call void @wake_for(i64 %count, i32 %helpers)
+  br label %first_take
+
+first_take:
+  %t0 = call i64 @now_ns()
+  %chunk0 = call { i64, i64, i64 } @take(i64 %generation, i1 false)
+  %first0 = extractvalue { i64, i64, i64 } %chunk0, 0
+  %count0 = extractvalue { i64, i64, i64 } %chunk0, 1
+  %got0 = icmp ne i64 %count0, 0
+  br i1 %got0, label %run_first, label %wait_head
+
+run_first:
+  call void @run_chunk(ptr %launch, i64 %first0, i64 %count0, ptr %arena, i1 true)
+  %t1 = call i64 @now_ns()
+  %took = sub i64 %t1, %t0
+  call void @note_time(ptr %estimate, i64 %took, i64 %count0)
+  br i1 %wake_now, label %work, label %wake_check
+
+wake_check:                                  ; it was thought too small to wake anybody: still so?
+  %left_ticket = load atomic i64, ptr @ticket monotonic, align 8
+  %left = and i64 %left_ticket, 4294967295
+  %now_known = load atomic i64, ptr %estimate monotonic, align 8
+  %left_ns = call i64 @llvm.umul.fix.sat.i64(i64 %now_known, i64 %left, i32 0)
+  %worth_now = icmp ugt i64 %left_ns, 30000
+  br i1 %worth_now, label %wake_late, label %work
+
+wake_late:
+  call void @wake_for(i64 %left, i32 %helpers)
+  br label %work
+
+work:
+  %chunk = call { i64, i64, i64 } @take(i64 %generation, i1 false)
+  %first = extractvalue { i64, i64, i64 } %chunk, 0
+  %taken = extractvalue { i64, i64, i64 } %chunk, 1
+  %more = icmp ne i64 %taken, 0
+  br i1 %more, label %run, label %wait_head
+
+run:
+  call void @run_chunk(ptr %launch, i64 %first, i64 %taken, ptr %arena, i1 true)
+  br label %work
+
+wait_head:
+  %wait_since = call i64 @now_ns()
+  br label %wait
+
+wait:                                        ; chunks of others are in flight: spin, then sleep until they are done
+  %finished = load atomic i64, ptr @done acquire, align 8
+  %complete = icmp eq i64 %finished, %count
+  br i1 %complete, label %end, label %still
+
+still:
+  call void @pause_a_little()
+  %now = call i64 @now_ns()
+  call void @poll_signals(ptr %launch, i64 %now)
+  %waited = sub i64 %now, %wait_since
+  %tired = icmp ugt i64 %waited, 15000
+  br i1 %tired, label %doze, label %wait
+
+doze:
+  store atomic i32 1, ptr @launcher_waits seq_cst, align 4
+  %seen = load atomic i64, ptr @done seq_cst, align 8
+  %low = trunc i64 %seen to i32
+  %complete_now = icmp eq i64 %seen, %count
+  br i1 %complete_now, label %rise, label %doze_wait
+doze_wait:
+  call void @wait_on(ptr @done, i32 %low, i64 20000000)
+  br label %rise
+rise:
+  store atomic i32 0, ptr @launcher_waits seq_cst, align 4
+  br label %wait
+
+end:
+  ret void
+}
+
+define internal void @wake_for(i64 %programs, i32 %helpers) {
+  %useful = call i64 @llvm.umin.i64(i64 %programs, i64 256)
+  %useful32 = trunc i64 %useful to i32
+  %count = call i32 @llvm.umin.i32(i32 %useful32, i32 %helpers)
+  call void @wake_workers(i32 %count)
+  ret void
+}
+
+; In the child of a fork no worker exists and no launch runs.
+define void @tilewright_pool_after_fork() {
+  store i64 0, ptr @ticket
+  store i64 0, ptr @done
+  store i32 0, ptr @launcher_waits
+  store i32 0, ptr @busy
+  store i32 0, ptr @sleepers
+  store i32 0, ptr @worker_count
+  ret void
+}
+
+define void @tilewright_set_num_threads(i32 %threads) {
+  store i32 %threads, ptr @default_threads
+  ret void
+}

@@ -1,0 +1,47 @@
+; Starting threads, the clock and the spin pause: the same on all POSIX systems.
+
+declare i32 @clock_gettime(i32, ptr)
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_detach(ptr)
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare i32 @sigfillset(ptr)
+
+; Monotonic time in nanoseconds.
+define internal i64 @now_ns() {
+  %time = alloca %timespec
+  %status = call i32 @clock_gettime(i32 $CLOCK_MONOTONIC, ptr %time)
+  %seconds = load i64, ptr %time
+  %ns_slot = getelementptr %timespec, ptr %time, i32 0, i32 1
+  %ns = load i64, ptr %ns_slot
+  %scaled = mul i64 %seconds, 1000000000
+  %sum = add i64 %scaled, %ns
+  ret i64 %sum
+}
+
+; A detached thread that runs %main(%argument) with all signals blocked, so that they reach Python's main thread.
+define internal i1 @start_thread(ptr %main, ptr %argument) {
+entry:
+  %thread = alloca ptr
+  %blocked = alloca [16 x i64], align 8
+  %before = alloca [16 x i64], align 8
+  %f = call i32 @sigfillset(ptr %blocked)
+  %b = call i32 @pthread_sigmask(i32 $SIG_SETMASK, ptr %blocked, ptr %before)
+  %status = call i32 @pthread_create(ptr %thread, ptr null, ptr %main, ptr %argument)
+  %r = call i32 @pthread_sigmask(i32 $SIG_SETMASK, ptr %before, ptr null)
+  %ok = icmp eq i32 %status, 0
+  br i1 %ok, label %detach, label %end
+detach:
+  %handle = load ptr, ptr %thread
+  %d = call i32 @pthread_detach(ptr %handle)
+  br label %end
+end:
+  ret i1 %ok
+}
+
+define internal void @pause_a_little() {
+  $PAUSE
+  $PAUSE
+  $PAUSE
+  $PAUSE
+  ret void
+}

@@ -1,0 +1,29 @@
+; The structures that the files of this folder share.
+
+; What one launch is. Lives on the launching thread's stack until every program of it is done.
+%Launch = type {
+  i32,      ;  0 stop: nonzero ends the grid early
+  i32,      ;  1 failed: 0 no, 1 assertion, 2 out of memory, 3 interrupted
+  ptr,      ;  2 message of the failed assertion
+  i32,      ;  3 its program id, x
+  i32,      ;  4 y
+  i32,      ;  5 z
+  i32,      ;  6 (padding)
+  ptr,      ;  7 Python thread state of the launching thread while the GIL is released; null: never poll
+  i64,      ;  8 when signals were polled last, ns
+  i64,      ;  9 programs per slice, as learned so far
+  ptr,      ; 10 kernel entry: void (ptr args, i64 lo, i64 hi, ptr arena)
+  ptr,      ; 11 argument slots
+  i64,      ; 12 first program that the ticket counts from
+  i64,      ; 13 programs in the ticket
+  i64,      ; 14 arena bytes per thread
+  i64       ; 15 guided self-scheduling: a chunk is 1/divisor of what remains
+}
+
+; What precedes each arena, at its address - 64.
+%ArenaHeader = type { ptr, i64 }            ; launch that uses the arena, usable bytes
+
+; What the launcher must know of a worker that sleeps.
+%Worker = type { i32, i32, i32, i32 }       ; thread id, CPU it fell asleep on, asleep, (padding)
+
+%timespec = type { i64, i64 }

@@ -1,0 +1,108 @@
+"""The native half of the CPU runtime: thread pool, launcher and what kernels call, as one LLVM module per process.
+
+The sources are the ``.ll`` files in ``native/``; they are assembled for the host, compiled once and linked. `launch` is
+then a C function that takes integers: about a tenth of a microsecond from Python to the kernel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader, compile_text
+from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
+
+LaunchFunction = Callable[[int, int, int, int, int, int], object]
+
+_X86_PAUSE = 'call void asm sideeffect "pause", "~{memory}"()'
+_ARM_PAUSE = 'call void asm sideeffect "isb", "~{memory}"()'
+
+
+def runtime_text(facts: CpuFacts) -> str:
+    """LLVM IR of the runtime for a host."""
+    is_linux = "linux" in facts.triple
+    names = {
+        "SYS_FUTEX": "202" if facts.is_x86 else "98",
+        "SYS_GETTID": "186" if facts.is_x86 else "178",
+        "CLOCK_MONOTONIC": "1" if is_linux else "6",
+        "SIG_SETMASK": "2" if is_linux else "3",
+        "PAUSE": _X86_PAUSE if facts.is_x86 else _ARM_PAUSE,
+    }
+    folder = files("tilewright.targets.cpu") / "native"
+    sources = ("types.ll", "threads_linux.ll" if is_linux else "threads_posix.ll", "threads.ll", "pool.ll", "launcher.ll")
+    parts = [f'target triple = "{facts.triple}"']
+    parts.extend(Template((folder / source).read_text()).substitute(names) for source in sources)
+    return "\n".join(parts)
+
+
+class NativeRuntime:
+    """The process-wide pool and launcher. Use `native_runtime()`, which builds it on first need."""
+
+    EXPORTS = (
+        "tilewright_launch_method",
+        "tilewright_assert_failed",
+        "tilewright_set_num_threads",
+        "tilewright_pool_after_fork",
+        "tilewright_pool_init",
+    )
+
+    def __init__(self, image: bytes) -> None:
+        self.loader = ObjectLoader()
+        self._library: LoadedObject = self.loader.load(image, self.EXPORTS)
+        ctypes.CFUNCTYPE(None)(self._library.address("tilewright_pool_init"))()
+        self._set_num_threads = ctypes.CFUNCTYPE(None, ctypes.c_int32)(
+            self._library.address("tilewright_set_num_threads")
+        )
+        self._after_fork = ctypes.CFUNCTYPE(None)(self._library.address("tilewright_pool_after_fork"))
+        self.launch: LaunchFunction = _python_function(self._library.address("tilewright_launch_method"))
+        self.num_threads = 0
+        self.set_num_threads(_default_num_threads())
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._after_fork)
+
+    def set_num_threads(self, count: int) -> None:
+        """Threads that work on one grid, the launching one included, unless a launch says otherwise."""
+        if count < 1:
+            raise ValueError(f"a grid needs at least one thread, not {count}")
+        self.num_threads = count
+        self._set_num_threads(count)
+
+    def symbols(self) -> dict[str, int]:
+        """Addresses of the functions that kernels may call, by name."""
+        return {"tilewright_assert_failed": self._library.address("tilewright_assert_failed")}
+
+
+def _python_function(method_definition: int) -> LaunchFunction:
+    """Wrap a static PyMethodDef into a Python callable."""
+    new = ctypes.pythonapi.PyCFunction_NewEx
+    new.restype = ctypes.py_object
+    new.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    return new(method_definition, None, None)
+
+
+def _default_num_threads() -> int:
+    text = os.environ.get("TILEWRIGHT_NUM_THREADS", "")
+    return max(1, int(text)) if text.isdigit() else available_cores()
+
+
+_lock = threading.Lock()
+
+
+@lru_cache(maxsize=1)
+def _build() -> NativeRuntime:
+    facts = host_facts()
+    return NativeRuntime(compile_text(runtime_text(facts), facts))
+
+
+def native_runtime() -> NativeRuntime:
+    """The runtime of this process, compiled and linked on first use."""
+    with _lock:
+        return _build()
