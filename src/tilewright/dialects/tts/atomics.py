@@ -10,7 +10,8 @@ from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.tt.definition import Value, i32_attr, value_of, values_of
+from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
 from tilewright.dialects.tt.traits import ReadWriteEffect
 from tilewright.dialects.tt.types import PointerType, element_type_of, i1_like, shape_of
@@ -61,10 +62,12 @@ class AtomicRMWOp(IRDLOperation):
         scope: MemSyncScope | int = MemSyncScope.GPU,
     ) -> None:
         value = value_of(value)
-        super().__init__(
-            operands=[value_of(base), value_of(offset), value, values_of([mask] if mask else [])],
-            properties={"atomic_rmw_op": i32_attr(atomic_rmw_op), "sem": i32_attr(sem), "scope": i32_attr(scope)},
-            result_types=[value.type],
+        masks = [] if mask is None else [value_of(mask)]
+        init_op(
+            self,
+            [value_of(base), value_of(offset), value, *masks],
+            [value.type],
+            {"atomic_rmw_op": i32_attr(atomic_rmw_op), "sem": i32_attr(sem), "scope": i32_attr(scope)},
         )
 
     def verify_(self) -> None:
@@ -109,10 +112,11 @@ class AtomicCASOp(IRDLOperation):
         scope: MemSyncScope | int = MemSyncScope.GPU,
     ) -> None:
         value = value_of(value)
-        super().__init__(
-            operands=[value_of(base), value_of(offset), value_of(cmp), value],
-            properties={"sem": i32_attr(sem), "scope": i32_attr(scope)},
-            result_types=[value.type],
+        init_op(
+            self,
+            [value_of(base), value_of(offset), value_of(cmp), value],
+            [value.type],
+            {"sem": i32_attr(sem), "scope": i32_attr(scope)},
         )
 
     def verify_(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, TensorType, i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, TensorType, i1, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -24,27 +24,18 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.tt.definition import Value, i64_array, value_of, values_of
+from tilewright.dialects.construction import (
+    MixedIndex,
+    Value,
+    init_op,
+    join_mixed,
+    segment_sizes,
+    split_mixed,
+    static_values,
+    value_of,
+)
 from tilewright.dialects.tt.traits import ReadEffect, WriteEffect
 from tilewright.dialects.tt.types import pointee_like
-
-DYNAMIC = -9223372036854775808
-"""The entry of a static list whose value is the next dynamic operand (MLIR's kDynamic)."""
-
-Index = int | Value
-"""An entry of a mixed list: known now, or computed by the program."""
-
-
-def split_mixed(entries: Sequence[Index]) -> tuple[tuple[SSAValue, ...], DenseArrayBase]:
-    """MLIR's encoding of a mixed list: `[4, %n]` gives `(%n,)` and `array<i64: 4, DYNAMIC>`."""
-    static = tuple(entry if isinstance(entry, int) else DYNAMIC for entry in entries)
-    return tuple(value_of(entry) for entry in entries if not isinstance(entry, int)), i64_array(static)
-
-
-def join_mixed(operands: Sequence[SSAValue], static: DenseArrayBase) -> tuple[int | SSAValue, ...]:
-    """The inverse of `split_mixed`."""
-    dynamic = iter(operands)
-    return tuple(next(dynamic) if entry == DYNAMIC else int(entry) for entry in static.get_values())
 
 
 class MaskedAccess(IRDLOperation):
@@ -63,13 +54,13 @@ class MaskedAccess(IRDLOperation):
     No address of a dead lane may be read or written.
     """
 
-    def mixed_mask_starts(self) -> tuple[int | SSAValue, ...]:
+    def mixed_mask_starts(self) -> list[int | SSAValue]:
         """First live lane of each dimension."""
-        return join_mixed(self.mask_starts, self.static_mask_starts)  # pyright: ignore
+        return join_mixed(self.static_mask_starts, self.mask_starts)  # pyright: ignore
 
-    def mixed_mask_dims(self) -> tuple[int | SSAValue, ...]:
+    def mixed_mask_dims(self) -> list[int | SSAValue]:
         """Number of lanes of each dimension from the first live one."""
-        return join_mixed(self.mask_dims, self.static_mask_dims)  # pyright: ignore
+        return join_mixed(self.static_mask_dims, self.mask_dims)  # pyright: ignore
 
     def verify_mask(self, tile: Attribute, mask: SSAValue | None) -> None:
         """Checks lengths and extents against the type of the tile."""
@@ -80,11 +71,11 @@ class MaskedAccess(IRDLOperation):
             ("mask_starts", self.static_mask_starts, self.mask_starts),  # pyright: ignore
             ("mask_dims", self.static_mask_dims, self.mask_dims),  # pyright: ignore
         ):
-            values = static.get_values()
+            values = static_values(static)
             if len(values) != len(shape):
                 raise VerifyException(f"{self.name}: {what} has {len(values)} entries for a tile of rank {len(shape)}")
-            if values.count(DYNAMIC) != len(dynamic):
-                slots = values.count(DYNAMIC)
+            if values.count(DYNAMIC_INDEX) != len(dynamic):
+                slots = values.count(DYNAMIC_INDEX)
                 raise VerifyException(f"{self.name}: {what} has {len(dynamic)} operands for {slots} dynamic entries")
         if mask is None:
             return
@@ -127,18 +118,25 @@ class MaskedLoadOp(MaskedAccess):
     def __init__(
         self,
         ptr: Value,
-        mask_starts: Sequence[Index],
-        mask_dims: Sequence[Index],
+        mask_starts: Sequence[MixedIndex],
+        mask_dims: Sequence[MixedIndex],
         mask: Value | None = None,
         other: Value | None = None,
     ) -> None:
-        starts, static_starts = split_mixed(mask_starts)
-        dims, static_dims = split_mixed(mask_dims)
+        static_starts, starts = split_mixed(mask_starts)
+        static_dims, dims = split_mixed(mask_dims)
+        masks = [] if mask is None else [value_of(mask)]
+        others = [] if other is None else [value_of(other)]
         ptr = value_of(ptr)
-        super().__init__(
-            operands=[ptr, starts, dims, values_of([mask] if mask else []), values_of([other] if other else [])],
-            properties={"static_mask_starts": static_starts, "static_mask_dims": static_dims},
-            result_types=[pointee_like(ptr.type)],
+        init_op(
+            self,
+            [ptr, *starts, *dims, *masks, *others],
+            [pointee_like(ptr.type)],
+            {
+                "static_mask_starts": static_starts,
+                "static_mask_dims": static_dims,
+                "operandSegmentSizes": segment_sizes(1, len(starts), len(dims), len(masks), len(others)),
+            },
         )
 
     def verify_(self) -> None:
@@ -178,15 +176,22 @@ class MaskedStoreOp(MaskedAccess):
         self,
         ptr: Value,
         value: Value,
-        mask_starts: Sequence[Index],
-        mask_dims: Sequence[Index],
+        mask_starts: Sequence[MixedIndex],
+        mask_dims: Sequence[MixedIndex],
         mask: Value | None = None,
     ) -> None:
-        starts, static_starts = split_mixed(mask_starts)
-        dims, static_dims = split_mixed(mask_dims)
-        super().__init__(
-            operands=[value_of(ptr), value_of(value), starts, dims, values_of([mask] if mask else [])],
-            properties={"static_mask_starts": static_starts, "static_mask_dims": static_dims},
+        static_starts, starts = split_mixed(mask_starts)
+        static_dims, dims = split_mixed(mask_dims)
+        masks = [] if mask is None else [value_of(mask)]
+        init_op(
+            self,
+            [value_of(ptr), value_of(value), *starts, *dims, *masks],
+            (),
+            {
+                "static_mask_starts": static_starts,
+                "static_mask_dims": static_dims,
+                "operandSegmentSizes": segment_sizes(1, 1, len(starts), len(dims), len(masks)),
+            },
         )
 
     def verify_(self) -> None:

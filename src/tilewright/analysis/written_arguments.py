@@ -1,0 +1,108 @@
+"""Which pointer arguments of a kernel may be stored to.
+
+A launcher uses it to refuse read-only arrays before anything runs. The analysis is forward and flow-insensitive: each
+pointer value carries the set of kernel arguments that it may derive from, through address arithmetic, control flow and
+calls, until nothing changes. An address of unknown origin (from an integer, or loaded from memory) belongs to no
+argument.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects import scf, tt
+
+WRITERS = (
+    tt.StoreOp,
+    tt.AtomicRMWOp,
+    tt.AtomicCASOp,
+    tt.DescriptorStoreOp,
+    tt.DescriptorReduceOp,
+    tt.DescriptorScatterOp,
+)
+
+Edges = Iterable[tuple[SSAValue, SSAValue]]
+
+
+def find_written_arguments(module: ModuleOp, kernel: str) -> frozenset[int]:
+    """Indices of the arguments of function `kernel` that some store or atomic may write through."""
+    functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, tt.FuncOp)}
+    if kernel not in functions or not functions[kernel].body.blocks:
+        return frozenset()
+    targets: dict[SSAValue, list[SSAValue]] = defaultdict(list)
+    for op in module.walk():
+        for source, target in _edges_of(op, functions):
+            if _holds_pointer(source.type) and _holds_pointer(target.type):
+                targets[source].append(target)
+    stored_through = {op.operands[0] for op in module.walk() if isinstance(op, WRITERS)}
+    arguments = functions[kernel].body.blocks[0].args
+    return frozenset(
+        index
+        for index, argument in enumerate(arguments)
+        if _holds_pointer(argument.type) and _reaches(argument, targets, stored_through)
+    )
+
+
+def _reaches(start: SSAValue, targets: dict[SSAValue, list[SSAValue]], goals: set[SSAValue]) -> bool:
+    seen = {start}
+    pending = [start]
+    while pending:
+        value = pending.pop()
+        if value in goals:
+            return True
+        for target in targets.get(value, ()):
+            if target not in seen:
+                seen.add(target)
+                pending.append(target)
+    return False
+
+
+def _holds_pointer(kind: Attribute) -> bool:
+    element = kind.element_type if isinstance(kind, TensorType) else kind
+    return isinstance(element, tt.PointerType | tt.TensorDescType)
+
+
+def _edges_of(op: Operation, functions: dict[str, tt.FuncOp]) -> Edges:
+    """Pairs (source, target): whatever the source may point to, the target may point to as well."""
+    match op:
+        case scf.ForOp():
+            return _parallel(op.iter_args, op.body.block.args[1:], op.results)
+        case scf.WhileOp():
+            return _parallel(op.operands, op.before_region.block.args)
+        case scf.ConditionOp():
+            loop = op.parent_op()
+            assert isinstance(loop, scf.WhileOp)
+            return _parallel(op.operands[1:], loop.after_region.block.args, loop.results)
+        case scf.YieldOp():
+            return _yield_edges(op)
+        case tt.CallOp() if (callee := functions.get(op.callee.string_value())) is not None:
+            returned = [r for r in callee.walk() if isinstance(r, tt.ReturnOp)]
+            results = [pair for r in returned for pair in _parallel(r.operands, op.results)]
+            return [*_parallel(op.operands, callee.body.blocks[0].args), *results]
+        case _ if op.successors:
+            arguments = [argument for block in op.successors for argument in block.args]
+            return [(operand, argument) for operand in op.operands for argument in arguments]
+        case _:
+            return [(operand, result) for operand in op.operands for result in op.results]
+
+
+def _yield_edges(op: scf.YieldOp) -> Edges:
+    parent = op.parent_op()
+    match parent:
+        case None:
+            return ()
+        case scf.ForOp():
+            return _parallel(op.operands, parent.body.block.args[1:], parent.results)
+        case scf.WhileOp():
+            return _parallel(op.operands, parent.before_region.block.args)
+        case _:
+            return _parallel(op.operands, parent.results)
+
+
+def _parallel(sources: Iterable[SSAValue], *targets: Iterable[SSAValue]) -> list[tuple[SSAValue, SSAValue]]:
+    listed = list(sources)
+    return [pair for group in targets for pair in zip(listed, group, strict=True)]
