@@ -14,11 +14,12 @@ from tilewright.dialects.construction import Value, init_op, value_of
 from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
 from tilewright.dialects.tt.traits import ReadWriteEffect
-from tilewright.dialects.tt.types import PointerType, element_type_of, i1_like, shape_of
+from tilewright.dialects.tt.types import PointerType, shape_of
+from tilewright.dialects.types import bool_like, element_type
 
 
 def _check_access(op: IRDLOperation, base: Attribute, offset: Attribute, value: Attribute) -> None:
-    if not isinstance(base, PointerType) or base.pointee_type != element_type_of(value):
+    if not isinstance(base, PointerType) or base.pointee_type != element_type(value):
         raise VerifyException(f"{op.name}: base {base} does not point to elements of {value}")
     if shape_of(offset) != shape_of(value):
         raise VerifyException(f"{op.name}: offsets {offset} and values {value} differ in shape")
@@ -74,8 +75,8 @@ class AtomicRMWOp(IRDLOperation):
         _check_access(self, self.base.type, self.offset.type, self.value.type)
         if self.result.type != self.value.type:
             raise VerifyException(f"tts.atomic_rmw of {self.value.type} yields the same type, not {self.result.type}")
-        if self.mask is not None and self.mask.type != i1_like(self.value.type):
-            raise VerifyException(f"tts.atomic_rmw: mask is {self.mask.type}, expected {i1_like(self.value.type)}")
+        if self.mask is not None and self.mask.type != bool_like(self.value.type):
+            raise VerifyException(f"tts.atomic_rmw: mask is {self.mask.type}, expected {bool_like(self.value.type)}")
 
 
 @irdl_op_definition
