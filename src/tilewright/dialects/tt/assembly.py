@@ -1,0 +1,212 @@
+"""Assembly directives of the `tt` and `tts` ops: `custom<Name>(...)` in an assembly format.
+
+Imported only when an op is first parsed or printed.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, cast
+
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_custom_directive
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    TypeDirective,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from tilewright.dialects.tt import enums
+from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.tt.types import PointerType, TensorDescType
+
+
+@irdl_custom_directive
+class EnumKeyword(CustomDirective):
+    """An enumeration attribute printed as its keyword: `$axis` as `x`."""
+
+    ENUM: ClassVar[type[enums.TTEnum]] = enums.TTEnum
+
+    attribute: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.attribute.set(state, i32_attr(parse_enum(parser, self.ENUM)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        printer.print_string(self.ENUM.of(self.attribute.get(op)).keyword)
+
+
+def parse_enum(parser: Parser, enum: type[enums.TTEnum]) -> int:
+    """Parses a keyword of `enum` and returns its integer."""
+    position = parser.pos
+    keyword = parser.parse_identifier(f" ({enum.__name__})")
+    try:
+        return int(enum.get(keyword))
+    except ValueError as error:
+        parser.raise_error(str(error), position, parser.pos)
+
+
+class ProgramIDDim(EnumKeyword):
+    """`x`, `y` or `z`."""
+
+    ENUM = enums.ProgramIDDim
+
+
+class RMWOp(EnumKeyword):
+    """The combining function of an atomic."""
+
+    ENUM = enums.RMWOp
+
+
+class MemSemantic(EnumKeyword):
+    """The ordering of an atomic."""
+
+    ENUM = enums.MemSemantic
+
+
+class MemSyncScope(EnumKeyword):
+    """The scope of an atomic."""
+
+    ENUM = enums.MemSyncScope
+
+
+class PropagateNan(EnumKeyword):
+    """NaN behaviour of a clamp."""
+
+    ENUM = enums.PropagateNan
+
+
+class DescriptorReduceKind(EnumKeyword):
+    """The combining function of a descriptor reduction."""
+
+    ENUM = enums.DescriptorReduceKind
+
+
+class ScaleDotElemType(EnumKeyword):
+    """Element format of a scaled dot operand."""
+
+    ENUM = enums.ScaleDotElemType
+
+
+@irdl_custom_directive
+class OptionalEnum(CustomDirective):
+    """`, name = keyword`, printed only when the attribute is there and differs from its default."""
+
+    ENUM: ClassVar[type[enums.TTEnum]] = enums.TTEnum
+    NAME: ClassVar[str] = ""
+
+    attribute: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        if parser.parse_optional_punctuation(",") is None:
+            return
+        parser.parse_keyword(self.NAME)
+        parser.parse_punctuation("=")
+        self.attribute.set(state, i32_attr(parse_enum(parser, self.ENUM)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        attribute = self.attribute.get(op)
+        if attribute is None or attribute == self.attribute.default_value:
+            return
+        printer.print_string(f", {self.NAME} = {self.ENUM.of(attribute).keyword}")
+        state.last_was_punctuation = False
+        state.should_emit_space = True
+
+
+class OptionalRounding(OptionalEnum):
+    """`, rounding = rtne`"""
+
+    ENUM = enums.RoundingMode
+    NAME = "rounding"
+
+
+class OptionalInputPrecision(OptionalEnum):
+    """`, inputPrecision = tf32`; `ieee` is not printed."""
+
+    ENUM = enums.InputPrecision
+    NAME = "inputPrecision"
+
+
+@irdl_custom_directive
+class MemoryHints(CustomDirective):
+    """`cacheModifier = ca evictionPolicy = evict_first` in either order, each hidden at its default."""
+
+    cache: AttributeVariable
+    evict: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        slots = {
+            "cacheModifier": (self.cache, enums.CacheModifier),
+            "evictionPolicy": (self.evict, enums.EvictionPolicy),
+        }
+        while slots and (name := parser.parse_optional_keyword_in(slots)) is not None:
+            variable, enum = slots.pop(name)
+            parser.parse_punctuation("=")
+            variable.set(state, i32_attr(parse_enum(parser, enum)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        hints = (
+            ("cacheModifier", self.cache, enums.CacheModifier),
+            ("evictionPolicy", self.evict, enums.EvictionPolicy),
+        )
+        for name, variable, enum in hints:
+            attribute = variable.get(op)
+            if attribute is None or attribute == variable.default_value:
+                continue
+            state.print_whitespace(printer)
+            printer.print_string(f"{name} = {enum.of(attribute).keyword}")
+
+
+@irdl_custom_directive
+class ShortType(CustomDirective):
+    """A pointer type without its `!tt.ptr` prefix: `<f32>`. The full spelling is accepted too."""
+
+    TYPE: ClassVar[type[PointerType] | type[TensorDescType]] = PointerType
+
+    type: TypeDirective
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.type.set(state, (parse_short_type(parser, self.TYPE),))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        for attribute in self.type.get(op):
+            cast(PointerType | TensorDescType, attribute).print_parameters(printer)
+
+
+class ShortDescriptorType(ShortType):
+    """A descriptor type without its `!tt.tensordesc` prefix: `<tensor<4x8xf32>>`."""
+
+    TYPE = TensorDescType
+
+
+def parse_short_type(parser: Parser, cls: type[PointerType] | type[TensorDescType]) -> Attribute:
+    """Parses `<...>` as the parameters of `cls`, or a whole type."""
+    full = parser.parse_optional_type()
+    if full is not None:
+        return full
+    return cls.new(cls.parse_parameters(parser))
+
+
+DIRECTIVES: dict[str, type[CustomDirective]] = {
+    directive.__name__: directive
+    for directive in (
+        ProgramIDDim,
+        RMWOp,
+        MemSemantic,
+        MemSyncScope,
+        PropagateNan,
+        DescriptorReduceKind,
+        ScaleDotElemType,
+        OptionalRounding,
+        OptionalInputPrecision,
+        MemoryHints,
+        ShortType,
+        ShortDescriptorType,
+    )
+}
+"""Every directive by the name that formats use."""

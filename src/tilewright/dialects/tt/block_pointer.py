@@ -1,0 +1,114 @@
+"""Block pointers: a base, a parent tensor's extents and strides, and the offsets of one block in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, TensorType, i32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    SameVariadicOperandSize,
+    VarConstraint,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.tt.constraints import Derived
+from tilewright.dialects.tt.definition import i32_array, op_definition
+from tilewright.dialects.tt.traits import TensorSizeTrait
+from tilewright.dialects.tt.types import PointerType, is_block_pointer, pointer_type, tensor_type
+from tilewright.dialects.types import TypeWhere
+
+BLOCK_POINTER = TypeWhere("a pointer to a tensor", is_block_pointer)
+
+
+def _base_of(block_pointer: Attribute) -> Attribute:
+    if not is_block_pointer(block_pointer):
+        raise VerifyException(f"expected a pointer to a tensor, got {block_pointer}")
+    assert isinstance(block_pointer, PointerType) and isinstance(block_pointer.pointee_type, TensorType)
+    return pointer_type(block_pointer.pointee_type.element_type, block_pointer.address_space.data)
+
+
+@op_definition
+class MakeTensorPtrOp(IRDLOperation):
+    """A block of `result`'s shape at `offsets` in a tensor with the given extents and strides (in elements). `order`
+    names the dimensions from the fastest varying to the slowest.
+
+    `%bp = tt.make_tensor_ptr %p, [%m, %n], [%sm, %sn], [%i, %j] {order = array<i32: 1, 0>} : <tensor<64x32xf16>>`
+    """
+
+    name = "tt.make_tensor_ptr"
+
+    base = operand_def(Derived("Block", _base_of, "base matches the element type of the block"))
+    shape = var_operand_def(i64)
+    strides = var_operand_def(i64)
+    offsets = var_operand_def(i32)
+    order = prop_def(DenseArrayBase)
+    result = result_def(VarConstraint("Block", BLOCK_POINTER))
+
+    irdl_options = (SameVariadicOperandSize(), ParsePropInAttrDict())
+    assembly_format = "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` custom<ShortType>(type($result))"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(
+        self,
+        base: Value,
+        shape: Sequence[Value],
+        strides: Sequence[Value],
+        offsets: Sequence[Value],
+        block_shape: Sequence[int],
+        *,
+        order: Sequence[int],
+    ):
+        pointer = value_of(base)
+        assert isinstance(pointer.type, PointerType)
+        block = tensor_type(pointer.type.pointee_type, block_shape)
+        init_op(
+            self,
+            (pointer, *values_of(shape), *values_of(strides), *values_of(offsets)),
+            (pointer_type(block, pointer.type.address_space.data),),
+            {"order": i32_array(tuple(order))},
+        )
+
+    def verify_(self) -> None:
+        if self.base.type != _base_of(self.result.type):
+            raise VerifyException(f"base of type {self.base.type} does not match the block pointer {self.result.type}")
+        assert isinstance(self.result.type, PointerType) and isinstance(self.result.type.pointee_type, TensorType)
+        rank = self.result.type.pointee_type.get_num_dims()
+        if not len(self.shape) == len(self.order) == rank:
+            raise VerifyException(f"shape, strides, offsets and order must each have {rank} entries")
+        if sorted(self.order.get_values()) != list(range(rank)):
+            raise VerifyException("order must be a permutation of [0, ..., rank - 1]")
+
+
+@op_definition
+class AdvanceOp(IRDLOperation):
+    """A block pointer moved by a number of elements in each dimension: `tt.advance %bp, [%a, %b] : <tensor<64x32xf16>>`."""
+
+    name = "tt.advance"
+
+    ptr = operand_def(VarConstraint("Block", BLOCK_POINTER))
+    offsets = var_operand_def(i32)
+    result = result_def(VarConstraint("Block", AnyAttr()))
+
+    assembly_format = "$ptr `,` `[` $offsets `]` attr-dict `:` custom<ShortType>(type($result))"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, ptr: Value, offsets: Sequence[Value]):
+        pointer = value_of(ptr)
+        init_op(self, (pointer, *values_of(offsets)), (pointer.type,))
+
+    def verify_(self) -> None:
+        assert isinstance(self.ptr.type, PointerType) and isinstance(self.ptr.type.pointee_type, TensorType)
+        rank = self.ptr.type.pointee_type.get_num_dims()
+        if len(self.offsets) != rank:
+            raise VerifyException(f"expected {rank} offsets, got {len(self.offsets)}")

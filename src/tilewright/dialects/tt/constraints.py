@@ -1,0 +1,69 @@
+"""Type constraints that check operand and result types, and infer those that the assembly leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    AnyAttr,
+    AttrConstraint,
+    VarConstraint,
+    VerificationContext,
+)
+from xdsl.irdl.constraints import InferenceContext
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.tt.types import is_pointer_like, mask_like, pointee_like
+from tilewright.dialects.types import FIXED_INTEGER_LIKE, TypeWhere, bool_like
+
+
+@dataclass(frozen=True)
+class Derived(AttrConstraint):
+    """The type that `function` computes from the constraint variable `variable`.
+
+    Verification raises "failed to verify that {what}"; where the variable is not known yet, checking is left to the op."""
+
+    variable: str
+    function: Callable[[Attribute], Attribute]
+    what: str
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        source = constraint_context.get_variable(self.variable)
+        if source is None:
+            return
+        expected = self.function(source)
+        if attr != expected:
+            raise VerifyException(f"failed to verify that {self.what}: expected {expected}, got {attr}")
+
+    def can_infer(self, var_constraint_names: AbstractSet[str]) -> bool:
+        return self.variable in var_constraint_names
+
+    def infer(self, context: InferenceContext) -> Attribute:
+        source = context.get_variable(self.variable)
+        assert source is not None
+        return self.function(source)
+
+    def mapping_type_vars(self, type_var_mapping: Mapping[Any, Any]) -> Derived:
+        return self
+
+
+TENSOR = TypeWhere("a ranked tensor", lambda type: isinstance(type, TensorType))
+POINTER_LIKE = TypeWhere("a pointer or a tensor of pointers", is_pointer_like)
+INTEGER_LIKE = FIXED_INTEGER_LIKE
+
+SAME_TYPE = VarConstraint("T", AnyAttr())
+"""One type, shared by every operand and result that bears this constraint."""
+
+POINTER = VarConstraint("Ptr", POINTER_LIKE)
+"""The pointer operand of a memory op; the value and mask types follow from it."""
+
+POINTEE = Derived("Ptr", pointee_like, "value type matches ptr type")
+RESULT_POINTEE = Derived("Ptr", pointee_like, "result matches ptr type")
+CMP_POINTEE = Derived("Ptr", pointee_like, "ptr type matches cmp type")
+MASK = Derived("Ptr", mask_like, "mask type matches ptr type")
+MASK_OF_SOURCE = Derived("T", bool_like, "mask type matches the type of the source")

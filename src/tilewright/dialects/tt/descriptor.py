@@ -1,0 +1,291 @@
+"""Tensor descriptors: a tensor in memory with extents and strides that is read and written in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, TensorType, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    SameVariadicOperandSize,
+    VarConstraint,
+    base,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.tt.constraints import TENSOR
+from tilewright.dialects.tt.definition import i32_attr, op_definition
+from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
+from tilewright.dialects.tt.memory import NO_CACHE, NORMAL_EVICTION
+from tilewright.dialects.tt.traits import ReadEffect, ReadWriteEffect, TensorSizeTrait, WriteEffect
+from tilewright.dialects.tt.types import PointerType, TensorDescType, tensor_type
+from tilewright.dialects.types import bit_width, is_signless_integer
+
+DESCRIPTOR = base(TensorDescType)
+ZERO_PADDING = i32_attr(PaddingOption.ZERO)
+
+
+def signless(element: Attribute) -> Attribute:
+    """The element type of values: descriptors may say `ui8`, tensors always say `i8`."""
+    if isinstance(element, IntegerType) and not is_signless_integer(element):
+        return IntegerType(element.width.data)
+    return element
+
+
+def block_type_of(descriptor: SSAValue) -> TensorType:
+    """The type of the block that a descriptor accesses."""
+    assert isinstance(descriptor.type, TensorDescType)
+    return descriptor.type.block_type
+
+
+def _check_block_access(descriptor: SSAValue, tensor: SSAValue) -> None:
+    block, type = block_type_of(descriptor), tensor.type
+    assert isinstance(type, TensorType)
+    equal = signless(block.element_type) == type.element_type
+    if not equal or prod(block.get_shape()) != prod(type.get_shape()):
+        raise VerifyException(f"tensor descriptor block and tensor types must match, got {block} and {type}")
+
+
+def _check_row_access(op: IRDLOperation, descriptor: SSAValue, x_offsets: SSAValue, tensor: SSAValue) -> None:
+    block, indices, type = block_type_of(descriptor), x_offsets.type, tensor.type
+    assert isinstance(indices, TensorType) and isinstance(type, TensorType)
+    if block.get_num_dims() != 2:
+        raise VerifyException(f"block must be a 2D tensor, got {block}")
+    if block.get_shape()[0] != 1:
+        raise VerifyException(f"block must have exactly 1 row, got {block}")
+    if indices.get_num_dims() != 1:
+        raise VerifyException(f"x offsets must be a 1D tensor, got {indices}")
+    if type.get_shape() != (indices.get_shape()[0], block.get_shape()[1]):
+        raise VerifyException(f"{op.name} of {indices.get_shape()[0]} rows of {block} has no tensor type {type}")
+    if signless(block.element_type) != type.element_type:
+        raise VerifyException(f"tensor descriptor block and tensor types must match, got {block} and {type}")
+    kind = op.name.rsplit("_", 1)[1]
+    if indices.get_shape()[0] < 8:
+        raise VerifyException(f"{kind} must have at least 8 rows, got {indices.get_shape()[0]}")
+    width = bit_width(type.element_type)
+    if width > 32:
+        raise VerifyException(f"{kind} of '{type.element_type}' is not possible: elements have at most 32 bits")
+    columns = 32 // width * 8
+    if block.get_shape()[1] < columns:
+        raise VerifyException(
+            f"{kind} of '{type.element_type}' must have at least {columns} columns, got {block.get_shape()[1]}"
+        )
+
+
+@op_definition
+class MakeTensorDescOp(IRDLOperation):
+    """The descriptor of a tensor at `base` with the given extents and strides (in elements).
+
+    `%d = tt.make_tensor_descriptor %p, [%m, %n], [%s, %c1] {padding = 2 : i32} : <f16>, <tensor<32x64xf16>>`
+    """
+
+    name = "tt.make_tensor_descriptor"
+
+    base = operand_def(PointerType)
+    shape = var_operand_def(i32)
+    strides = var_operand_def(i64)
+    padding = prop_def(IntegerAttr, default_value=ZERO_PADDING)
+    result = result_def(DESCRIPTOR)
+
+    irdl_options = (SameVariadicOperandSize(), ParsePropInAttrDict())
+    assembly_format = (
+        "$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict "
+        "`:` custom<ShortType>(type($base)) `,` custom<ShortDescriptorType>(type($result))"
+    )
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(
+        self,
+        base: Value,
+        shape: Sequence[Value],
+        strides: Sequence[Value],
+        block: Sequence[int] | TensorDescType,
+        *,
+        padding: PaddingOption | int | str = PaddingOption.ZERO,
+    ):
+        pointer = value_of(base)
+        if not isinstance(block, TensorDescType):
+            assert isinstance(pointer.type, PointerType)
+            block = TensorDescType(tensor_type(pointer.type.pointee_type, block))
+        init_op(
+            self,
+            (pointer, *values_of(shape), *values_of(strides)),
+            (block,),
+            {"padding": i32_attr(PaddingOption.get(padding))},
+        )
+
+    def verify_(self) -> None:
+        block = block_type_of(self.result)
+        assert isinstance(self.base.type, PointerType)
+        if signless(block.element_type) != self.base.type.pointee_type:
+            raise VerifyException(f"base {self.base.type} does not point to the elements of {block}")
+        if len(self.shape) != block.get_num_dims():
+            raise VerifyException(f"shape and strides must each have {block.get_num_dims()} entries")
+
+
+@op_definition
+class DescriptorLoadOp(IRDLOperation):
+    """The block at `indices`; elements outside the tensor give the descriptor's padding.
+
+    `%v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>`
+    """
+
+    name = "tt.descriptor_load"
+
+    desc = operand_def(DESCRIPTOR)
+    indices = var_operand_def(i32)
+    cache = prop_def(IntegerAttr, default_value=NO_CACHE)
+    evict = prop_def(IntegerAttr, default_value=NORMAL_EVICTION)
+    result = result_def(TENSOR)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$desc `[` $indices `]` custom<MemoryHints>($cache, $evict) attr-dict `:` type($desc) `->` type($result)"
+    )
+    traits = traits_def(ReadEffect(), TensorSizeTrait())
+
+    def __init__(
+        self,
+        desc: Value,
+        indices: Sequence[Value],
+        result_type: Attribute | None = None,
+        *,
+        cache: CacheModifier | int | str = CacheModifier.NONE,
+        evict: EvictionPolicy | int | str = EvictionPolicy.EVICT_NORMAL,
+    ):
+        descriptor = value_of(desc)
+        block = block_type_of(descriptor)
+        init_op(
+            self,
+            (descriptor, *values_of(indices)),
+            (result_type or tensor_type(signless(block.element_type), block.get_shape()),),
+            {"cache": i32_attr(CacheModifier.get(cache)), "evict": i32_attr(EvictionPolicy.get(evict))},
+        )
+
+    def verify_(self) -> None:
+        _check_block_access(self.desc, self.result)
+
+
+@op_definition
+class DescriptorStoreOp(IRDLOperation):
+    """The block at `indices` overwritten; elements outside the tensor are dropped.
+
+    `tt.descriptor_store %d[%i, %j], %v : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>`
+    """
+
+    name = "tt.descriptor_store"
+
+    desc = operand_def(DESCRIPTOR)
+    src = operand_def(TENSOR)
+    indices = var_operand_def(i32)
+
+    assembly_format = "$desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)"
+    traits = traits_def(WriteEffect(), TensorSizeTrait())
+
+    def __init__(self, desc: Value, src: Value, indices: Sequence[Value]):
+        init_op(self, (value_of(desc), value_of(src), *values_of(indices)))
+
+    def verify_(self) -> None:
+        _check_block_access(self.desc, self.src)
+
+
+@op_definition
+class DescriptorReduceOp(IRDLOperation):
+    """The block at `indices` combined atomically, element by element, with a tensor.
+
+    `tt.descriptor_reduce add, %d[%i, %j], %v : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>`
+    """
+
+    name = "tt.descriptor_reduce"
+
+    kind = prop_def(IntegerAttr)
+    desc = operand_def(DESCRIPTOR)
+    src = operand_def(TENSOR)
+    indices = var_operand_def(i32)
+
+    assembly_format = (
+        "custom<DescriptorReduceKind>($kind) `,` $desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)"
+    )
+    traits = traits_def(ReadWriteEffect(), TensorSizeTrait())
+
+    def __init__(
+        self, desc: Value, src: Value, indices: Sequence[Value], *, kind: DescriptorReduceKind | int | str
+    ):
+        init_op(
+            self,
+            (value_of(desc), value_of(src), *values_of(indices)),
+            (),
+            {"kind": i32_attr(DescriptorReduceKind.get(kind))},
+        )
+
+    def verify_(self) -> None:
+        _check_block_access(self.desc, self.src)
+
+
+@op_definition
+class DescriptorGatherOp(IRDLOperation):
+    """Rows `x_offsets`, each read from column `y_offset` on.
+
+    `%v = tt.descriptor_gather %d[%xs, %y] :
+    (!tt.tensordesc<tensor<1x64xf16>>, tensor<32xi32>, i32) -> tensor<32x64xf16>`
+    """
+
+    name = "tt.descriptor_gather"
+
+    desc = operand_def(DESCRIPTOR)
+    x_offsets = operand_def(TENSOR)
+    y_offset = operand_def(i32)
+    result = result_def(TENSOR)
+
+    assembly_format = "$desc `[` $x_offsets `,` $y_offset `]` attr-dict `:` functional-type(operands, results)"
+    traits = traits_def(ReadEffect(), TensorSizeTrait())
+
+    def __init__(self, desc: Value, x_offsets: Value, y_offset: Value, result_type: Attribute | None = None):
+        descriptor, rows = value_of(desc), value_of(x_offsets)
+        if result_type is None:
+            block = block_type_of(descriptor)
+            assert isinstance(rows.type, TensorType)
+            shape = (rows.type.get_shape()[0], block.get_shape()[1])
+            result_type = tensor_type(signless(block.element_type), shape)
+        init_op(self, (descriptor, rows, value_of(y_offset)), (result_type,))
+
+    def verify_(self) -> None:
+        _check_row_access(self, self.desc, self.x_offsets, self.result)
+
+
+@op_definition
+class DescriptorScatterOp(IRDLOperation):
+    """Rows `x_offsets`, each overwritten from column `y_offset` on.
+
+    `tt.descriptor_scatter %d[%xs, %y], %v :
+    !tt.tensordesc<tensor<1x64xf16>>, tensor<32xi32>, i32, tensor<32x64xf16>`
+    """
+
+    name = "tt.descriptor_scatter"
+
+    desc = operand_def(VarConstraint("Desc", DESCRIPTOR))
+    x_offsets = operand_def(TENSOR)
+    y_offset = operand_def(i32)
+    src = operand_def(TENSOR)
+
+    assembly_format = (
+        "$desc `[` $x_offsets `,` $y_offset `]` `,` $src attr-dict "
+        "`:` type($desc) `,` type($x_offsets) `,` type($y_offset) `,` type($src)"
+    )
+    traits = traits_def(WriteEffect(), TensorSizeTrait())
+
+    def __init__(self, desc: Value, x_offsets: Value, y_offset: Value, src: Value):
+        init_op(self, (value_of(desc), value_of(x_offsets), value_of(y_offset), value_of(src)))
+
+    def verify_(self) -> None:
+        _check_row_access(self, self.desc, self.x_offsets, self.src)

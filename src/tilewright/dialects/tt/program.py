@@ -1,0 +1,94 @@
+"""Program ids and index ranges: where a kernel's values start."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i32
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import init_op
+from tilewright.dialects.tt.constraints import TENSOR
+from tilewright.dialects.tt.definition import i32_attr, op_definition
+from tilewright.dialects.tt.enums import ProgramIDDim
+from tilewright.dialects.tt.folds import dense_splat
+from tilewright.dialects.tt.traits import TensorSizeTrait
+from tilewright.dialects.tt.types import NO_ENCODING, tensor_type
+
+
+@op_definition
+class GetProgramIdOp(IRDLOperation):
+    """Index of this program along one axis of the grid: `%0 = tt.get_program_id x : i32`."""
+
+    name = "tt.get_program_id"
+
+    axis = prop_def(IntegerAttr)
+    result = result_def(i32)
+
+    assembly_format = "custom<ProgramIDDim>($axis) attr-dict `:` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, axis: ProgramIDDim | int | str = 0):
+        init_op(self, result_types=(i32,), properties={"axis": i32_attr(ProgramIDDim.get(axis))})
+
+
+@op_definition
+class GetNumProgramsOp(IRDLOperation):
+    """Number of programs along one axis of the grid: `%0 = tt.get_num_programs x : i32`."""
+
+    name = "tt.get_num_programs"
+
+    axis = prop_def(IntegerAttr)
+    result = result_def(i32)
+
+    assembly_format = "custom<ProgramIDDim>($axis) attr-dict `:` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, axis: ProgramIDDim | int | str = 0):
+        init_op(self, result_types=(i32,), properties={"axis": i32_attr(ProgramIDDim.get(axis))})
+
+
+@op_definition
+class MakeRangeOp(HasFolderInterface, IRDLOperation):
+    """The integers from `start` up to, not including, `end`:
+    `%0 = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>`."""
+
+    name = "tt.make_range"
+
+    start = prop_def(IntegerAttr)
+    end = prop_def(IntegerAttr)
+    result = result_def(TENSOR)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "attr-dict `:` type($result)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, start: int, end: int, encoding: Attribute = NO_ENCODING):
+        init_op(
+            self,
+            result_types=(tensor_type(i32, (end - start,), encoding),),
+            properties={"end": i32_attr(end), "start": i32_attr(start)},
+        )
+
+    def verify_(self) -> None:
+        start, end = self.start.value.data, self.end.value.data
+        if start >= end:
+            raise VerifyException("'start' attribute must be less than 'end' attribute")
+        type = self.result.type
+        assert isinstance(type, TensorType)
+        if type.element_type != i32:
+            raise VerifyException(f"result element type must be i32, got {type.element_type}")
+        if type.get_num_dims() != 1:
+            raise VerifyException("return type must be a 1D tensor")
+        if type.get_shape()[0] != end - start:
+            raise VerifyException(
+                f"number of elements {type.get_shape()[0]} in returned tensor doesn't match size {end - start} of the range"
+            )
+
+    def fold(self) -> tuple[SSAValue | Attribute, ...] | None:
+        """make_range of one element is a constant."""
+        if self.end.value.data - self.start.value.data != 1:
+            return None
+        return (dense_splat(self.result.type, self.start.value.data),)

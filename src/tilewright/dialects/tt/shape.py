@@ -1,0 +1,322 @@
+"""Ops that change the shape of a tensor and leave its elements as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, UnitAttr
+from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import UNIT, Value, init_op, value_of
+from tilewright.dialects.tt import inference
+from tilewright.dialects.tt.constraints import SAME_TYPE, TENSOR, Derived
+from tilewright.dialects.tt.definition import i32_array, i32_attr, op_definition
+from tilewright.dialects.tt.folds import constant_of, constant_with_shape, splat_constant
+from tilewright.dialects.tt.traits import SameOperandsAndResultEncoding, TensorSizeTrait
+from tilewright.dialects.tt.types import shape_of
+from tilewright.dialects.types import element_type
+
+Folded = tuple[SSAValue | Attribute, ...] | None
+"""What `fold` gives: one value or constant per result, or None when nothing folds."""
+
+
+def _check_element_type(op: IRDLOperation, source: SSAValue, result: SSAValue) -> None:
+    if element_type(source.type) != element_type(result.type):
+        raise VerifyException(
+            f"'{op.name}' requires the same element type for all operands and results, "
+            f"got {source.type} and {result.type}"
+        )
+
+
+@op_definition
+class SplatOp(HasFolderInterface, IRDLOperation):
+    """A scalar in every element: `%1 = tt.splat %n : i32 -> tensor<16xi32>`."""
+
+    name = "tt.splat"
+
+    src = operand_def()
+    result = result_def(TENSOR)
+
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, src: Value, result_type: Attribute):
+        init_op(self, (value_of(src),), (result_type,))
+
+    def verify_(self) -> None:
+        if isinstance(self.src.type, TensorType):
+            raise VerifyException(f"source of a splat must be a scalar, got {self.src.type}")
+        _check_element_type(self, self.src, self.result)
+
+    def fold(self) -> Folded:
+        """splat of a constant is a constant tensor."""
+        constant = constant_of(self.src)
+        return None if constant is None else splat_constant(constant, self.result.type)
+
+
+@op_definition
+class UnsplatOp(HasFolderInterface, IRDLOperation):
+    """The only element of a tensor: `%2 = tt.unsplat %t : tensor<1xf32>`."""
+
+    name = "tt.unsplat"
+
+    src = operand_def(VarConstraint("T", TENSOR))
+    result = result_def(Derived("T", element_type, "result type matches the element type of the source"))
+
+    assembly_format = "$src attr-dict `:` type($src)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, src: Value):
+        source = value_of(src)
+        init_op(self, (source,), (element_type(source.type),))
+
+    def verify_(self) -> None:
+        if prod(shape_of(self.src.type)) != 1:
+            raise VerifyException("source tensor must have exactly one element")
+
+    def fold(self) -> Folded:
+        """unsplat(splat(x)) = x."""
+        source = self.src.owner
+        return (source.src,) if isinstance(source, SplatOp) else None
+
+
+@op_definition
+class ExpandDimsOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+    """A new dimension of extent 1: `tt.expand_dims %x {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>`."""
+
+    name = "tt.expand_dims"
+
+    src = operand_def(TENSOR)
+    axis = prop_def(IntegerAttr)
+    result = result_def(TENSOR)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, src: Value, axis: int):
+        source = value_of(src)
+        result_type = inference.expand_dims(source.type, axis)
+        init_op(self, (source,), (result_type,), {"axis": i32_attr(axis)})
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilewright.dialects.tt.canonicalization import ExpandDimsOfBroadcast, ExpandDimsOfSplat
+
+        return (ExpandDimsOfSplat(), ExpandDimsOfBroadcast())
+
+    def verify_(self) -> None:
+        expected = inference.expand_dims(self.src.type, self.axis.value.data)
+        inference.check_inferred(self.name, expected, self.result.type)
+
+    def fold(self) -> Folded:
+        """expand_dims of a constant is a constant."""
+        return constant_with_shape(self.src, self.result.type)
+
+
+@op_definition
+class BroadcastOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+    """Dimensions of extent 1 repeated: `tt.broadcast %x : tensor<16x1xi32> -> tensor<16x32xi32>`."""
+
+    name = "tt.broadcast"
+
+    src = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure(), TensorSizeTrait(), SameOperandsAndResultEncoding())
+
+    def __init__(self, src: Value, result_type: Attribute):
+        init_op(self, (value_of(src),), (result_type,))
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilewright.dialects.tt.canonicalization import BroadcastOfBroadcast, BroadcastOfSplat
+
+        return (BroadcastOfSplat(), BroadcastOfBroadcast())
+
+    def verify_(self) -> None:
+        _check_element_type(self, self.src, self.result)
+        source, result = shape_of(self.src.type), shape_of(self.result.type)
+        if len(source) != len(result):
+            raise VerifyException("rank of source must be same as rank of result")
+        for index, (from_, to) in enumerate(zip(source, result, strict=True)):
+            if from_ not in (1, to):
+                raise VerifyException(
+                    f"Different dimensions at index {index} between source and result. "
+                    "Broadcast requires the source dimension to be 1."
+                )
+
+    def fold(self) -> Folded:
+        """A broadcast to the same type is its source; one of a splat constant is a splat constant."""
+        if self.src.type == self.result.type:
+            return (self.src,)
+        return constant_with_shape(self.src, self.result.type, splat_only=True)
+
+
+@op_definition
+class ReshapeOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+    """The same elements in another shape, row-major unless `allow_reorder` leaves the order free:
+    `tt.reshape %x allow_reorder : tensor<8x4xf32> -> tensor<32xf32>`."""
+
+    name = "tt.reshape"
+
+    src = operand_def(TENSOR)
+    allow_reorder = opt_prop_def(UnitAttr)
+    efficient_layout = opt_prop_def(UnitAttr)
+    result = result_def(TENSOR)
+
+    assembly_format = (
+        "$src (`allow_reorder` $allow_reorder^)? (`efficient_layout` $efficient_layout^)? attr-dict "
+        "`:` type($src) `->` type($result)"
+    )
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(
+        self, src: Value, result_type: Attribute, *, allow_reorder: bool = False, efficient_layout: bool = False
+    ):
+        properties: dict[str, Attribute] = {}
+        if allow_reorder:
+            properties["allow_reorder"] = UNIT
+        if efficient_layout:
+            properties["efficient_layout"] = UNIT
+        init_op(self, (value_of(src),), (result_type,), properties)
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilewright.dialects.tt.canonicalization import ReshapeOfReshape, ReshapeOfSplat
+
+        return (ReshapeOfReshape(), ReshapeOfSplat())
+
+    def verify_(self) -> None:
+        _check_element_type(self, self.src, self.result)
+        if prod(shape_of(self.src.type)) != prod(shape_of(self.result.type)):
+            raise VerifyException("number of src and dst elements of reshape must be the same")
+
+    def fold(self) -> Folded:
+        """A reshape to the same type that may not reorder is its source; one of a constant is a constant."""
+        if self.src.type == self.result.type and self.allow_reorder is None:
+            return (self.src,)
+        return constant_with_shape(self.src, self.result.type)
+
+
+@op_definition
+class TransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+    """Permuted dimensions, result dimension i being source dimension `order[i]`:
+    `tt.trans %x {order = array<i32: 1, 0>} : tensor<8x4xf32> -> tensor<4x8xf32>`."""
+
+    name = "tt.trans"
+
+    src = operand_def(TENSOR)
+    order = prop_def(DenseArrayBase)
+    result = result_def(TENSOR)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, src: Value, order: Sequence[int]):
+        source, order = value_of(src), tuple(order)
+        init_op(self, (source,), (inference.trans(source.type, order),), {"order": i32_array(order)})
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilewright.dialects.tt.canonicalization import TransOfSplat, TransOfTrans
+
+        return (TransOfTrans(), TransOfSplat())
+
+    def verify_(self) -> None:
+        order = tuple(self.order.get_values())
+        inference.check_inferred(self.name, inference.trans(self.src.type, order), self.result.type)
+
+    def fold(self) -> Folded:
+        """An identity permutation is its source; a permuted splat constant is a splat constant."""
+        if self.src.type == self.result.type and tuple(self.order.get_values()) == tuple(range(len(self.order))):
+            return (self.src,)
+        return constant_with_shape(self.src, self.result.type, splat_only=True)
+
+
+@op_definition
+class JoinOp(IRDLOperation):
+    """Two tensors side by side in a new minor dimension: `tt.join %a, %b : tensor<8xf32> -> tensor<8x2xf32>`."""
+
+    name = "tt.join"
+
+    lhs = operand_def(VarConstraint("T", TENSOR))
+    rhs = operand_def(SAME_TYPE)
+    result = result_def(TENSOR)
+
+    assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, lhs: Value, rhs: Value):
+        left = value_of(lhs)
+        init_op(self, (left, value_of(rhs)), (inference.join(left.type),))
+
+    def verify_(self) -> None:
+        inference.check_inferred(self.name, inference.join(self.lhs.type), self.result.type)
+
+
+@op_definition
+class SplitOp(HasFolderInterface, IRDLOperation):
+    """The two halves of a minor dimension of extent 2: `%a, %b = tt.split %x : tensor<8x2xf32> -> tensor<8xf32>`."""
+
+    name = "tt.split"
+
+    src = operand_def(TENSOR)
+    outLHS = result_def(VarConstraint("R", AnyAttr()))
+    outRHS = result_def(VarConstraint("R", AnyAttr()))
+
+    assembly_format = "$src attr-dict `:` type($src) `->` type($outLHS)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, src: Value):
+        source = value_of(src)
+        half = inference.split(source.type)
+        init_op(self, (source,), (half, half))
+
+    def verify_(self) -> None:
+        inference.check_inferred(self.name, inference.split(self.src.type), self.outLHS.type)
+
+    def fold(self) -> Folded:
+        """split(join(a, b)) = a, b."""
+        source = self.src.owner
+        return (source.lhs, source.rhs) if isinstance(source, JoinOp) else None
+
+
+@op_definition
+class CatOp(IRDLOperation):
+    """The elements of two tensors, in an order that is not specified:
+    `tt.cat %a, %b : tensor<8xf32> -> tensor<16xf32>`."""
+
+    name = "tt.cat"
+
+    lhs = operand_def(VarConstraint("T", TENSOR))
+    rhs = operand_def(SAME_TYPE)
+    result = result_def(TENSOR)
+
+    assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, lhs: Value, rhs: Value, result_type: Attribute | None = None):
+        left, right = value_of(lhs), value_of(rhs)
+        init_op(self, (left, right), (result_type or inference.cat(left.type, right.type),))
+
+    def verify_(self) -> None:
+        _check_element_type(self, self.lhs, self.result)

@@ -1,0 +1,115 @@
+"""Types of the `tt` dialect, and the type functions that its ops infer their operands and results with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from xdsl.dialects.builtin import IntAttr, NoneAttr, TensorType
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.types import bool_like, element_type, with_element_type
+
+NO_ENCODING = NoneAttr()
+
+
+@irdl_attr_definition
+class PointerType(ParametrizedAttribute, TypeAttribute):
+    """Pointer to a value of `pointee_type`: `!tt.ptr<f32>`, `!tt.ptr<f32, 3>`, block pointer `!tt.ptr<tensor<4x8xf32>>`."""
+
+    name = "tt.ptr"
+
+    pointee_type: Attribute
+    address_space: IntAttr
+
+    def __init__(self, pointee_type: Attribute, address_space: int | IntAttr = 1):
+        space = IntAttr(address_space) if isinstance(address_space, int) else address_space
+        super().__init__(pointee_type, space)
+
+    def verify(self) -> None:
+        if not isinstance(self.pointee_type, TypeAttribute):
+            raise VerifyException(f"pointee of !tt.ptr must be a type, got {self.pointee_type}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            pointee = parser.parse_type()
+            space = parser.parse_integer() if parser.parse_optional_punctuation(",") else 1
+        return (pointee, IntAttr(space))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.pointee_type)
+            if self.address_space.data != 1:
+                printer.print_string(f", {self.address_space.data}")
+
+
+@irdl_attr_definition
+class TensorDescType(ParametrizedAttribute, TypeAttribute):
+    """Descriptor of a tensor in memory that is accessed in blocks: `!tt.tensordesc<tensor<32x64xf16>>`."""
+
+    name = "tt.tensordesc"
+
+    block_type: TensorType
+
+    def __init__(self, block_type: TensorType):
+        super().__init__(block_type)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return (parser.parse_type(),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.block_type)
+
+
+@cache
+def _tensor_type(element: Attribute, shape: tuple[int, ...], encoding: Attribute) -> TensorType:
+    return TensorType(element, shape, encoding)
+
+
+def tensor_type(element: Attribute, shape: Sequence[int], encoding: Attribute = NO_ENCODING) -> TensorType:
+    """`tensor<shape x element, encoding>`, made once per combination."""
+    return _tensor_type(element, tuple(shape), encoding)
+
+
+@cache
+def pointer_type(pointee_type: Attribute, address_space: int = 1) -> PointerType:
+    """`!tt.ptr<pointee_type, address_space>`, made once per combination."""
+    return PointerType(pointee_type, address_space)
+
+
+def shape_of(type: Attribute) -> tuple[int, ...]:
+    """The shape of a tensor; `()` for a scalar or pointer."""
+    return type.get_shape() if isinstance(type, TensorType) else ()
+
+
+def is_block_pointer(type: Attribute) -> bool:
+    """Whether `type` is a pointer to a tensor, `!tt.ptr<tensor<...>>`."""
+    return isinstance(type, PointerType) and isinstance(type.pointee_type, TensorType)
+
+
+def is_pointer_like(type: Attribute) -> bool:
+    """Whether `type` is a pointer or a tensor of pointers."""
+    return isinstance(element_type(type), PointerType)
+
+
+def pointee_like(type: Attribute) -> Attribute:
+    """What a load through `type` yields: `tensor<16x!tt.ptr<f32>>` gives `tensor<16xf32>`, a block pointer its tensor.
+
+    Raises VerifyException when `type` is no pointer and no tensor of pointers."""
+    element = element_type(type)
+    if not isinstance(element, PointerType):
+        raise VerifyException(f"expected a pointer or a tensor of pointers, got {type}")
+    return with_element_type(type, element.pointee_type)
+
+
+def mask_like(pointer_type: Attribute) -> Attribute:
+    """The mask type of an access through `pointer_type`: `tensor<16x!tt.ptr<f32>>` gives `tensor<16xi1>`."""
+    return bool_like(pointee_like(pointer_type))
