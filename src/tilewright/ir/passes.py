@@ -18,7 +18,7 @@ import importlib
 import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, ClassVar, NoReturn, TypeVar, dataclass_transform
 
@@ -27,7 +27,14 @@ from xdsl.ir import Operation
 
 from tilewright.ir.diagnostics import op_error, op_name, op_place
 from tilewright.ir.facts import TargetFacts
-from tilewright.ir.options import OptionValues, format_options, options_of_callable, options_of_dataclass, read_options
+from tilewright.ir.options import (
+    OptionValues,
+    format_options,
+    options_of_callable,
+    options_of_dataclass,
+    parse_pipeline_text,
+    read_options,
+)
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
 from tilewright.support.spans import Span, render_message
 
@@ -172,6 +179,9 @@ def build_passes(name: str, options: OptionValues) -> list[Pass]:
 class Instrument:
     """Watches a pipeline from outside; override what you need. `ir.instruments` has the ones we ship."""
 
+    def before_pipeline(self, passes: Sequence[Pass], module: ModuleOp, context: PassContext) -> None:
+        """Called once, before the first pass."""
+
     def before_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
         """Called before each pass."""
 
@@ -205,6 +215,8 @@ class PassPipeline:
     ) -> PassContext:
         """Run the passes in order; instruments see the module before and after each."""
         context = PassContext() if context is None else context
+        for instrument in instruments:
+            instrument.before_pipeline(self.passes, module, context)
         for index, pass_ in enumerate(self.passes):
             context.pass_name = pass_.name
             for instrument in instruments:
@@ -235,11 +247,4 @@ def _as_pass_error(raised: Exception, pass_: Pass) -> TilewrightError:
 
 def parse_pipeline(text: str) -> PassPipeline:
     """Read ``a,b{x=1 y=2},c``; also accepts MLIR's ``builtin.module(a,b)`` around it. Raises `PipelineError`."""
-    from tilewright.ir.options import parse_pipeline_text
-
     return PassPipeline(pass_ for name, options in parse_pipeline_text(text) for pass_ in build_passes(name, options))
-
-
-def is_pass_dataclass(cls: type[Pass]) -> bool:
-    """Whether a pass class has gone through `register_pass`."""
-    return is_dataclass(cls)

@@ -1,7 +1,7 @@
 """Every error that tilewright raises for a user, one class per kind of mistake.
 
 A user sees `str(error)`: where, what, the source line with a caret, and what to do. Compiler tracebacks are for us:
-the command line tools and the launcher print the message alone unless TILEWRIGHT_DEBUG is set.
+the command line tools print the message alone unless TILEWRIGHT_TRACEBACKS is set.
 """
 
 from __future__ import annotations
@@ -156,6 +156,10 @@ class StageContractError(PassError):
 
 class PipelineError(TilewrightError):
     """A pipeline description is wrong: unknown pass, unknown option, or a value of the wrong type."""
+
+
+class KnobError(TilewrightError, ValueError):
+    """A switch that does not exist, or a value that it does not take."""
 
 
 class ArgumentError(TilewrightError):

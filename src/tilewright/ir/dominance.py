@@ -1,0 +1,224 @@
+"""Definitions come before uses: dominance between blocks, and the check that xDSL's own verifier leaves out."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove
+
+from tilewright.ir.diagnostics import verify_error
+from tilewright.ir.locations import describe_location
+
+
+class DominatorTree:
+    """Immediate dominators of the blocks of a region, and constant-time queries.
+
+    Computed by iterating intersections over reverse post-order until nothing changes (Cooper, Harvey and Kennedy,
+    "A Simple, Fast Dominance Algorithm", 2001).
+    """
+
+    def __init__(self, region: Region) -> None:
+        self.order: list[Block] = _reverse_post_order(region)
+        self._number = {id(block): index for index, block in enumerate(self.order)}
+        self._idom = self._compute()
+        self.children: dict[int, list[Block]] = {}
+        for index, dominator in enumerate(self._idom):
+            if index:
+                self.children.setdefault(dominator, []).append(self.order[index])
+        self._enter, self._leave = self._intervals()
+
+    def _compute(self) -> list[int]:
+        predecessors: list[list[int]] = [[] for _ in self.order]
+        for index, block in enumerate(self.order):
+            for successor in _successors(block):
+                predecessors[self._number[id(successor)]].append(index)
+        idom = [0] + [-1] * (len(self.order) - 1)
+        changed = True
+        while changed:
+            changed = False
+            for index in range(1, len(self.order)):
+                known = [pred for pred in predecessors[index] if idom[pred] >= 0]
+                new = known[0]
+                for pred in known[1:]:
+                    new = _intersect(idom, new, pred)
+                if idom[index] != new:
+                    idom[index], changed = new, True
+        return idom
+
+    def _intervals(self) -> tuple[list[int], list[int]]:
+        """Entry and exit times of a walk over the tree: a dominates b if b's interval lies in a's."""
+        enter, leave = [0] * len(self.order), [0] * len(self.order)
+        clock = 0
+        stack: list[tuple[int, bool]] = [(0, False)] if self.order else []
+        while stack:
+            index, done = stack.pop()
+            clock += 1
+            if done:
+                leave[index] = clock
+                continue
+            enter[index] = clock
+            stack.append((index, True))
+            stack.extend((self._number[id(child)], False) for child in self.children.get(index, ()))
+        return enter, leave
+
+    def is_reachable(self, block: Block) -> bool:
+        """Whether control can come to the block from the region's entry."""
+        return id(block) in self._number
+
+    def immediate_dominator(self, block: Block) -> Block | None:
+        """The closest block that every path to `block` passes; None for the entry and for unreachable blocks."""
+        index = self._number.get(id(block), 0)
+        return self.order[self._idom[index]] if index else None
+
+    def dominates(self, first: Block, second: Block) -> bool:
+        """Whether every path from the entry to `second` passes `first`; a block dominates itself."""
+        if first is second:
+            return True
+        if not (self.is_reachable(first) and self.is_reachable(second)):
+            return False
+        outer, inner = self._number[id(first)], self._number[id(second)]
+        return self._enter[outer] <= self._enter[inner] and self._leave[inner] <= self._leave[outer]
+
+    def dominated_by(self, block: Block) -> list[Block]:
+        """The blocks whose immediate dominator is `block`."""
+        return self.children.get(self._number[id(block)], [])
+
+
+def _intersect(idom: list[int], first: int, second: int) -> int:
+    while first != second:
+        while first > second:
+            first = idom[first]
+        while second > first:
+            second = idom[second]
+    return first
+
+
+def _successors(block: Block) -> tuple[Block, ...]:
+    last = block.last_op
+    return () if last is None else tuple(last.successors)
+
+
+def _reverse_post_order(region: Region) -> list[Block]:
+    entry = region.first_block
+    if entry is None:
+        return []
+    seen = {id(entry)}
+    finished: list[Block] = []
+    stack = [(entry, iter(_successors(entry)))]
+    while stack:
+        block, successors = stack[-1]
+        following = next((succ for succ in successors if id(succ) not in seen), None)
+        if following is None:
+            finished.append(block)
+            stack.pop()
+        else:
+            seen.add(id(following))
+            stack.append((following, iter(_successors(following))))
+    finished.reverse()
+    return finished
+
+
+def properly_dominates(first: Operation, second: Operation) -> bool:
+    """Whether `first` runs before `second` on every path to `second`: same block and earlier, a dominating block of
+    the same region, or the same for the op that holds `second` in that region.
+    """
+    region = first.parent_region()
+    if region is None or first.parent is None:
+        return False
+    holder: Operation | None = second
+    while holder is not None and holder.parent_region() is not region:
+        holder = holder.parent_op()
+    if holder is None or holder is first or holder.parent is None:
+        return False
+    if holder.parent is first.parent:
+        return first.is_before_in_block(holder)
+    return DominatorTree(region).dominates(first.parent, holder.parent)
+
+
+class _Checker:
+    """Walks regions in dominance order and keeps the set of values that are defined at the current point."""
+
+    def __init__(self) -> None:
+        self.defined: set[int] = set()
+
+    def check_region(self, region: Region) -> None:
+        first = region.first_block
+        if first is None:
+            return
+        if first.next_block is None:
+            self._leave(self._check_block(first))
+            return
+        tree = DominatorTree(region)
+        stack: list[tuple[Block, list[SSAValue] | None]] = [(first, None)]
+        while stack:
+            block, defined_here = stack.pop()
+            if defined_here is not None:
+                self._leave(defined_here)
+                continue
+            stack.append((block, self._check_block(block)))
+            stack.extend((child, None) for child in tree.dominated_by(block))
+
+    def _leave(self, values: list[SSAValue]) -> None:
+        self.defined.difference_update(map(id, values))
+
+    def _check_block(self, block: Block) -> list[SSAValue]:
+        defined_here: list[SSAValue] = list(block.args)
+        self.defined.update(map(id, defined_here))
+        for op in block.ops:
+            self._check_op(op)
+            for result in op.results:
+                self.defined.add(id(result))
+                defined_here.append(result)
+        return defined_here
+
+    def _check_op(self, op: Operation) -> None:
+        for index, operand in enumerate(op.operands):
+            if id(operand) not in self.defined:
+                raise verify_error(op, _explain(operand, index))
+        if not op.regions:
+            return
+        if op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+            inner = _Checker()
+            for region in op.regions:
+                inner.check_region(region)
+            return
+        for region in op.regions:
+            self.check_region(region)
+
+
+def _explain(operand: SSAValue, index: int) -> str:
+    owner = operand.owner
+    if isinstance(owner, Block):
+        return f"operand #{index} is an argument of a block that does not dominate this use"
+    place = describe_location(owner.location)
+    where = f" (defined by '{owner.name}'" + (f" at {place})" if place else ")")
+    return f"operand #{index} does not dominate this use{where}"
+
+
+def verify_dominance(root: Operation) -> None:
+    """Check every use below `root` in linear time; raises `VerifyError` at the first value used before its definition.
+
+    Uses in unreachable blocks are not checked, as in MLIR. The body of a module is a graph: order does not matter
+    between its own ops.
+    """
+    checker = _Checker()
+    if isinstance(root, ModuleOp):
+        checker.defined.update(id(result) for op in root.ops for result in op.results)
+    if not root.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+        checker.defined.update(
+            id(operand) for op in root.walk() for operand in op.operands if _is_outside(operand, root)
+        )
+    for region in root.regions:
+        checker.check_region(region)
+
+
+def _is_outside(value: SSAValue, root: Operation) -> bool:
+    owner = value.owner
+    current = owner if isinstance(owner, Operation) else owner.parent_op()
+    if isinstance(owner, Operation) and owner is root:
+        return False
+    while current is not None:
+        if current is root:
+            return False
+        current = current.parent_op()
+    return True

@@ -1,0 +1,195 @@
+"""What watches a pipeline without being part of it: print, dump, time, verify, and replay after a crash."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TextIO
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.ir.passes import Instrument, Pass, PassContext, PassPipeline
+from tilewright.ir.printing import print_op
+from tilewright.ir.verify import verify_module
+from tilewright.support import knobs
+from tilewright.support.errors import PassError, TilewrightError
+from tilewright.support.timing import TimeSpan, render_times
+
+REPRODUCER_PREFIX = "// configuration: "
+"""First words of a reproducer; the rest of that line are the flags that replay it."""
+
+
+@dataclass
+class PrintAfter(Instrument):
+    """Print the module after every pass, or after the named ones; optionally only where a pass changed it."""
+
+    stream: TextIO | None = None
+    only: Collection[str] = ()
+    only_changed: bool = False
+    locations: bool = False
+    _last: str = field(default="", init=False)
+
+    def before_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        if self.only_changed and index == 0:
+            self._last = print_op(module, locations=self.locations)
+
+    def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        if self.only and pass_.name not in self.only:
+            return
+        text = print_op(module, locations=self.locations)
+        unchanged, self._last = self.only_changed and text == self._last, text
+        note = " (no change)" if unchanged else ""
+        out = self.stream or sys.stderr
+        out.write(f"// -----// IR Dump After {pass_.name}{note} //----- //\n")
+        if not unchanged:
+            out.write(text + "\n\n")
+
+    def after_failure(self, index: int, pass_: Pass, module: ModuleOp, error: TilewrightError) -> None:
+        (self.stream or sys.stderr).write(f"// -----// IR Dump After {pass_.name} Failed //----- //\n")
+
+
+@dataclass
+class DumpTree(Instrument):
+    """Write the module to a folder: ``00-input.mlir``, then one file per pass, ``01-canonicalize.mlir`` and so on."""
+
+    folder: Path
+    locations: bool = True
+
+    def before_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        if index == 0:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._write("00-input", module)
+
+    def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        self._write(f"{index + 1:02d}-{pass_.name}", module)
+
+    def _write(self, stem: str, module: ModuleOp) -> None:
+        (self.folder / f"{stem}.mlir").write_text(print_op(module, locations=self.locations), encoding="utf-8")
+
+
+@dataclass
+class Timing(Instrument):
+    """Measure each pass; the table goes to `stream` when the pipeline is done."""
+
+    stream: TextIO | None = None
+    root: TimeSpan = field(default_factory=lambda: TimeSpan("total"))
+    _start: float = field(default=0.0, init=False)
+
+    def before_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        self._start = perf_counter()
+
+    def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        seconds = perf_counter() - self._start
+        self.root.child(pass_.name).add(seconds)
+        self.root.seconds += seconds
+        self.root.calls = 1
+
+    def after_pipeline(self, module: ModuleOp) -> None:
+        (self.stream or sys.stderr).write(f"===- pass timing -===\n{render_times(self.root)}")
+
+
+@dataclass
+class VerifyEach(Instrument):
+    """Verify the module after every pass, and name the pass that broke it."""
+
+    def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        try:
+            verify_module(module)
+        except TilewrightError as error:
+            message = f"the module does not verify after this pass: {error}"
+            raise PassError(message, pass_name=pass_.name) from error
+
+
+@dataclass
+class CrashReproducer(Instrument):
+    """When a pass fails, write the module as it was before that pass, with the flags that replay the failure.
+
+    ```
+    // configuration: --pass-pipeline='triton-to-structured{fallback=true}'
+    module { ... }
+    ```
+
+    The module is cloned once, before the first pass; after a failure the passes up to the failing one run again on the
+    clone. If that fails too, or gives no failure, the file holds the original module and the whole pipeline so far.
+    `path` fixes the file; otherwise a new one is made below `folder`, the `reproducer_dir` switch, or the system's
+    temporary directory.
+    """
+
+    path: Path | None = None
+    folder: Path | None = None
+    _original: ModuleOp | None = field(default=None, init=False)
+    _passes: Sequence[Pass] = field(default=(), init=False)
+    _context: PassContext | None = field(default=None, init=False)
+
+    def before_pipeline(self, passes: Sequence[Pass], module: ModuleOp, context: PassContext) -> None:
+        self._original, self._passes, self._context = module.clone(), passes, context
+
+    def after_failure(self, index: int, pass_: Pass, module: ModuleOp, error: TilewrightError) -> None:
+        if self._original is None or (isinstance(error, PassError) and error.reproducer is not None):
+            return
+        before = self._module_before(index)
+        if before is not None:
+            text = reproducer_text(before, PassPipeline([pass_]))
+        else:
+            text = reproducer_text(self._original, PassPipeline(self._passes[: index + 1]))
+        path = self.path or self._fresh_path(pass_)
+        path.write_text(text, encoding="utf-8")
+        if isinstance(error, PassError):
+            error.reproducer = str(path)
+        else:
+            error.add_note(f"replay with: tilewright-opt --run-reproducer {path}")
+
+    def _module_before(self, index: int) -> ModuleOp | None:
+        """The module as pass `index` found it, or None if the passes before it cannot be repeated."""
+        assert self._original is not None and self._context is not None
+        module = self._original.clone()
+        context = PassContext(facts=self._context.facts, options=dict(self._context.options))
+        try:
+            PassPipeline(self._passes[:index]).run(module, context)
+        except TilewrightError:
+            return None
+        return module
+
+    def _fresh_path(self, pass_: Pass) -> Path:
+        chosen = self.folder or knobs.get("reproducer_dir") or tempfile.gettempdir()
+        folder = Path(chosen)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            prefix=f"tilewright-{pass_.name}-", suffix=".mlir", dir=folder, delete=False
+        ) as stream:
+            return Path(stream.name)
+
+
+def reproducer_text(module: ModuleOp, pipeline: PassPipeline) -> str:
+    """A file that replays a pipeline on a module."""
+    return f"{REPRODUCER_PREFIX}--pass-pipeline='{pipeline.spelling()}'\n{print_op(module, locations=True)}"
+
+
+def read_reproducer_pipeline(text: str) -> str | None:
+    """The pipeline that a reproducer carries, or None if the text is not one."""
+    first = text.partition("\n")[0]
+    flag = f"{REPRODUCER_PREFIX}--pass-pipeline="
+    return first[len(flag) :].strip().strip("'") if first.startswith(flag) else None
+
+
+def instruments_from_knobs(stream: TextIO | None = None) -> list[Instrument]:
+    """The instruments that the switches ask for; empty in an ordinary run, so that nothing is paid for."""
+    instruments: list[Instrument] = []
+    if knobs.get("verify_each"):
+        instruments.append(VerifyEach())
+    if folder := knobs.get("dump_ir"):
+        instruments.append(DumpTree(Path(folder)))
+    if words := knobs.get("print_after"):
+        instruments.append(_print_after_from(words, stream))
+    if knobs.get("timing"):
+        instruments.append(Timing(stream))
+    return instruments
+
+
+def _print_after_from(words: Sequence[str], stream: TextIO | None) -> PrintAfter:
+    names = tuple(word for word in words if word not in ("all", "changed"))
+    return PrintAfter(stream, only=names, only_changed="changed" in words)

@@ -1,0 +1,198 @@
+"""Every switch of tilewright, in one table: name, environment variable, type, default, and whether it changes code.
+
+```python
+from tilewright.support import knobs
+
+if knobs.get("print_autotuning"): ...
+with knobs.scope(sanitize=("bounds",), num_threads=1): ...
+```
+
+The environment is read once, at the first question. No other module reads environment variables of ours.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from tilewright.support.errors import KnobError
+
+KnobValue = bool | int | str | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One switch. `kind` is bool, int, str, or tuple (a list of words separated by commas)."""
+
+    name: str
+    kind: type
+    default: KnobValue
+    doc: str
+    triton_env: str = ""
+    """Triton's variable with the same meaning, honoured where ours is not set."""
+    changes_code: bool = False
+    """Whether machine code depends on it, so that it belongs into cache keys."""
+    choices: tuple[str, ...] = ()
+
+    @property
+    def env(self) -> str:
+        """The environment variable, e.g. ``TILEWRIGHT_NUM_THREADS``."""
+        return f"TILEWRIGHT_{self.name.upper()}"
+
+    def read(self, text: str, source: str) -> KnobValue:
+        """The value that a text stands for; raises `KnobError` naming `source`."""
+        if self.kind is bool:
+            return self._read_bool(text, source)
+        if self.kind is int:
+            try:
+                return int(text, 0)
+            except ValueError:
+                raise KnobError(f"{source}={text!r}: expected an integer") from None
+        if self.kind is tuple:
+            return self.check(tuple(word for part in text.split(",") if (word := part.strip())), source)
+        return self.check(text, source)
+
+    def _read_bool(self, text: str, source: str) -> bool:
+        word = text.strip().lower()
+        if word in ("1", "true", "on", "yes", "y"):
+            return True
+        if word in ("", "0", "false", "off", "no", "n"):
+            return False
+        raise KnobError(f"{source}={text!r}: expected one of 1, 0, true, false, on, off")
+
+    def check(self, value: KnobValue, source: str) -> KnobValue:
+        """The value itself if its type and words are right."""
+        if isinstance(value, str) and self.kind is tuple:
+            return self.read(value, source)
+        if not isinstance(value, self.kind) or (self.kind is int and isinstance(value, bool)):
+            raise KnobError(f"{source}: expected {self.kind.__name__}, got {value!r}")
+        words = value if isinstance(value, tuple) else (value,)
+        unknown = [word for word in words if self.choices and word not in self.choices]
+        if unknown:
+            raise KnobError(f"{source}: {unknown[0]!r} is not one of {', '.join(map(repr, self.choices))}")
+        return value
+
+
+KNOBS: tuple[Knob, ...] = (
+    # What is compiled, and for which machine.
+    Knob("target", str, "", "Target to compile for; by default it follows from where the arguments' data lives.",
+         changes_code=True),
+    Knob("cpu", str, "", "LLVM processor name for the CPU target, by default the host's.", changes_code=True),
+    Knob("override_arch", str, "", "GPU architecture to compile for, such as sm90, in place of the device's.",
+         triton_env="TRITON_OVERRIDE_ARCH", changes_code=True),
+    Knob("sanitize", tuple, (), "Checks compiled into kernels: any of bounds, race, init.",
+         changes_code=True, choices=("bounds", "race", "init")),
+    Knob("debug", bool, False, "Compile tl.device_assert and Python assert into kernels.",
+         triton_env="TRITON_DEBUG", changes_code=True),
+    Knob("interpret", bool, False, "Run kernels on the reference engine (NumPy) in place of compiling them.",
+         triton_env="TRITON_INTERPRET"),
+    Knob("default_fp_fusion", bool, True, "Allow a*b+c to become one fused operation.",
+         triton_env="TRITON_DEFAULT_FP_FUSION", changes_code=True),
+    Knob("f32_default", str, "", "Precision of float32 dots that do not ask for one.",
+         triton_env="TRITON_F32_DEFAULT", changes_code=True,
+         choices=("", "ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")),
+    Knob("allow_non_constexpr_globals", bool, False, "Let kernels read globals that are not constexpr.",
+         triton_env="TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", changes_code=True),
+    Knob("disable_line_info", bool, False, "Leave source lines out of the machine code.",
+         triton_env="TRITON_DISABLE_LINE_INFO", changes_code=True),
+    Knob("ptxas_path", str, "", "The ptxas to use, by default the one found on the system.",
+         triton_env="TRITON_PTXAS_PATH"),
+    # Running.
+    Knob("num_threads", int, 0, "Threads that work on a grid on the CPU; 0 means all cores."),
+    Knob("print_autotuning", bool, False, "Print what the autotuner measured and chose.",
+         triton_env="TRITON_PRINT_AUTOTUNING"),
+    Knob("cache_autotuning", bool, False, "Keep the autotuner's choices on disk.",
+         triton_env="TRITON_CACHE_AUTOTUNING"),
+    # Cache.
+    Knob("cache_dir", str, "", "Directory of compiled kernels, by default the user's cache directory.",
+         triton_env="TRITON_CACHE_DIR"),
+    Knob("always_compile", bool, False, "Compile even what the cache has.", triton_env="TRITON_ALWAYS_COMPILE"),
+    # Looking inside.
+    Knob("dump_ir", str, "", "Directory that receives the module after every pass, one file per pass."),
+    Knob("print_after", tuple, (), "Print the module after these passes; 'all' for every one, 'changed' for each that "
+         "changed something."),
+    Knob("verify_each", bool, False, "Verify the module after every pass, not only at the ends of stages."),
+    Knob("validate", bool, False, "Run the module on the reference after every pass and compare."),
+    Knob("timing", bool, False, "Print how long each pass took.", triton_env="MLIR_ENABLE_TIMING"),
+    Knob("remarks", bool, False, "Print what passes had to leave as it was, and why."),
+    Knob("llvm_dump", bool, False, "Print the LLVM module before and after optimisation.",
+         triton_env="LLVM_IR_ENABLE_DUMP"),
+    Knob("reproducer_dir", str, "", "Directory for crash reproducers, by default the system's temporary one."),
+    Knob("tracebacks", bool, False, "Show tilewright's own traceback with an error.",
+         triton_env="TRITON_FRONT_END_DEBUGGING"),
+)  # fmt: skip
+
+_BY_NAME = {knob.name: knob for knob in KNOBS}
+_values: dict[str, KnobValue] = {}
+
+
+def get(name: str) -> Any:
+    """The value of a switch: the innermost `scope` that sets it, else the environment, else the default."""
+    try:
+        return _values[name]
+    except KeyError:
+        value = _values[name] = _read_environment(_find(name), os.environ)
+        return value
+
+
+def _find(name: str) -> Knob:
+    knob = _BY_NAME.get(name)
+    if knob is None:
+        near = get_close_matches(name, _BY_NAME, n=1)
+        raise KnobError(f"unknown switch '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+    return knob
+
+
+def _read_environment(knob: Knob, environment: Mapping[str, str]) -> KnobValue:
+    for variable in (knob.env, knob.triton_env):
+        text = environment.get(variable) if variable else None
+        if text is not None:
+            return knob.read(text, variable)
+    return knob.default
+
+
+def set_value(name: str, value: KnobValue) -> None:
+    """Set a switch for the rest of the process; prefer `scope`."""
+    _values[name] = _find(name).check(value, name)
+
+
+@contextmanager
+def scope(**values: KnobValue) -> Iterator[None]:
+    """Set switches for the length of a `with`, for the whole process (threads that compile see them too)."""
+    saved = {name: get(name) for name in values}
+    checked = {name: _find(name).check(value, name) for name, value in values.items()}
+    _values.update(checked)
+    try:
+        yield
+    finally:
+        _values.update(saved)
+
+
+def reload() -> None:
+    """Forget what was read and set; the environment is asked again."""
+    _values.clear()
+
+
+def code_key() -> tuple[tuple[str, KnobValue], ...]:
+    """The switches that change machine code, with their values: a part of every cache key."""
+    return tuple((knob.name, get(knob.name)) for knob in KNOBS if knob.changes_code)
+
+
+def render_table() -> str:
+    """All switches as a Markdown table, for the documentation."""
+    lines = [
+        "| switch | variable | Triton's variable | type | default | changes code | meaning |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for knob in KNOBS:
+        default = ",".join(knob.default) if isinstance(knob.default, tuple) else str(knob.default)
+        kind = "words" if knob.kind is tuple else knob.kind.__name__
+        triton = f"`{knob.triton_env}`" if knob.triton_env else ""
+        changes = "yes" if knob.changes_code else ""
+        shown = f"`{default}`" if default else ""
+        lines.append(f"| `{knob.name}` | `{knob.env}` | {triton} | {kind} | {shown} | {changes} | {knob.doc} |")
+    return "\n".join(lines) + "\n"
