@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import ClassVar, cast
 
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_custom_directive
+from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
     ParsingState,
     PrintingState,
     TypeDirective,
+    irdl_custom_directive,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer

@@ -17,6 +17,7 @@ from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
 from xdsl.irdl import (
     IRDLOperation,
+    ParsePropInAttrDict,
     opt_prop_def,
     prop_def,
     region_def,
@@ -208,6 +209,7 @@ class CallOp(IRDLOperation):
     res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
     res = var_result_def()
 
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
     traits = traits_def(_CallsDefinedFunction())
 

@@ -44,7 +44,7 @@ class GatherOp(IRDLOperation):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
-        "$src `[` $indices `]` (`efficient_layout` $efficient_layout^)? attr-dict `:` functional-type(operands, results)"
+        "$src `[` $indices `]` attr-dict `:` functional-type(operands, results)"
     )
     traits = traits_def(Pure(), TensorSizeTrait())
 
