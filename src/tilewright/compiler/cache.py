@@ -17,8 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tilewright.support import knobs
+
 MAGIC = b"TILEWRIGHT1\n"
 SUFFIX = ".twk"
+
+
+def cache_directory() -> Path:
+    """Where compiled kernels are kept: TILEWRIGHT_CACHE_DIR, else `tilewright` in the user's cache folder."""
+    if chosen := knobs.get("cache_dir"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilewright"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,150 @@
+"""Compile the example kernels, run them on real sizes, and print how right and how fast they are.
+
+    python examples/demo.py                     the table
+    python examples/demo.py --show linalg       the IR of one stage of each kernel instead
+    python examples/demo.py --kernel softmax    one kernel
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from tilewright import compat
+
+compat.install()
+sys.path.insert(0, str(Path(__file__).parent))
+
+import matmul  # noqa: E402
+import softmax  # noqa: E402
+import vector_add  # noqa: E402
+
+STAGES = ("source", "ttir", "structured", "linalg", "loops", "llir", "asm")
+
+
+@dataclass
+class Case:
+    """One kernel on one size: `run` launches it, `numpy` computes the same, `work` is bytes or operations per run."""
+
+    name: str
+    shape: str
+    kernel: Any
+    run: Callable[[], Any]
+    numpy: Callable[[], Any]
+    out: np.ndarray
+    expected: Callable[[], np.ndarray]
+    work: float
+    unit: str
+
+
+def vector_add_case(rng: np.random.Generator) -> Case:
+    n = 2**24
+    x, y = rng.random(n, dtype=np.float32), rng.random(n, dtype=np.float32)
+    out, other = np.empty_like(x), np.empty_like(x)
+    return Case(
+        "vector add", "2^24 float32", vector_add.add_kernel, lambda: vector_add.add(x, y, out), lambda: np.add(x, y, out=other),
+        out, lambda: x + y, 12 * n, "GB/s",
+    )  # fmt: skip
+
+
+def softmax_case(rng: np.random.Generator) -> Case:
+    rows, cols = 4096, 1000
+    x = rng.standard_normal((rows, cols), dtype=np.float32)
+    out = np.empty_like(x)
+
+    def by_numpy() -> np.ndarray:
+        shifted = np.exp(x - x.max(axis=1, keepdims=True))
+        return shifted / shifted.sum(axis=1, keepdims=True)
+
+    def exact() -> np.ndarray:
+        wide = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+        return wide / wide.sum(axis=1, keepdims=True)
+
+    return Case(
+        "fused softmax", f"{rows} x {cols} float32", softmax.softmax_kernel, lambda: softmax.softmax(x, out), by_numpy,
+        out, exact, 8 * x.size, "GB/s",
+    )  # fmt: skip
+
+
+def matmul_case(rng: np.random.Generator) -> Case:
+    n = 512
+    a, b = rng.standard_normal((n, n), dtype=np.float32), rng.standard_normal((n, n), dtype=np.float32)
+    out, other = np.empty_like(a), np.empty_like(a)
+    return Case(
+        "matmul", f"{n} x {n} x {n} float32", matmul.matmul_kernel, lambda: matmul.matmul(a, b, out),
+        lambda: np.matmul(a, b, out=other), out, lambda: a.astype(np.float64) @ b, 2 * n**3, "GFLOP/s",
+    )  # fmt: skip
+
+
+CASES = {"vector_add": vector_add_case, "softmax": softmax_case, "matmul": matmul_case}
+
+
+def seconds(fn: Callable[[], Any], budget: float = 0.5) -> float:
+    """Median time of a call, over calls that together take about `budget` seconds."""
+    times: list[float] = []
+    stop = time.perf_counter() + budget
+    while len(times) < 5 or time.perf_counter() < stop:
+        start = time.perf_counter()
+        fn()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def measure(case: Case, table: Table) -> None:
+    """Run one case and add its row."""
+    start = time.perf_counter()
+    case.run()
+    cold = time.perf_counter() - start
+    error = float(np.max(np.abs(case.out - case.expected())))
+    warm, numpy = seconds(case.run), seconds(case.numpy)
+    table.add_row(
+        case.name, case.shape, f"{error:.1e}", f"{cold * 1e3:.0f} ms", f"{warm * 1e3:.2f} ms",
+        f"{case.work / warm / 1e9:.1f} {case.unit}", f"{numpy * 1e3:.2f} ms", f"{numpy / warm:.2f}x",
+    )  # fmt: skip
+
+
+def show(case: Case, stage: str, console: Console) -> None:
+    """Print one stage of the kernel's IR."""
+    case.run()
+    (compiled,) = list(case.kernel.cache.values())[:1]
+    console.rule(f"{case.name}: {stage}")
+    console.print(compiled.asm[stage], markup=False, highlight=False, soft_wrap=True)
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--show", metavar="STAGE", choices=STAGES, help=f"print a stage's IR: {', '.join(STAGES)}")
+    parser.add_argument("--kernel", choices=CASES, help="one kernel only")
+    options = parser.parse_args()
+    console = Console()
+    rng = np.random.default_rng(0)
+    names = [options.kernel] if options.kernel else list(CASES)
+    table = Table(title="Triton kernels on this CPU")
+    for column in ("kernel", "shape", "max error", "cold", "warm", "rate", "NumPy", "speed-up"):
+        table.add_column(column, justify="left" if column in ("kernel", "shape") else "right")
+    for name in names:
+        with console.status(f"compiling and running {name} ..."):
+            case = CASES[name](rng)
+            if not options.show:
+                measure(case, table)
+        if options.show:
+            show(case, options.show, console)
+    if not options.show:
+        console.print(table)
+        console.print("max error: against NumPy in float64 (vector add: float32); cold: first call, compilation included.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Stands in for the `triton` package: after `install()`, `import triton` and `import triton.language as tl` mean tilewright.
+
+The modules are the very same objects under a second name (`triton.language.core` is `tilewright.language.core`), so
+dtypes and tensors of both spellings mix freely.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+ALIAS = "triton"
+REAL = "tilewright"
+
+#: Where a module of Triton has another place here.
+RENAMED = {
+    "triton.runtime.driver": "tilewright.runtime.driver",
+    "triton.compiler.errors": "tilewright.compiler.errors",
+    "triton.tools.tensor_descriptor": "tilewright.runtime.tensor_descriptor",
+}
+
+
+class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `triton[.x]` as the module `tilewright[.x]`."""
+
+    def __init__(self) -> None:
+        self._specs: dict[str, importlib.machinery.ModuleSpec | None] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != ALIAS and not fullname.startswith(ALIAS + "."):
+            return None
+        real = _real_name(fullname)
+        try:
+            found = importlib.util.find_spec(real)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=found.submodule_search_locations is not None)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        module = importlib.import_module(_real_name(spec.name))
+        self._specs[spec.name] = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing to execute: the module is loaded. The import machinery has put the alias's spec on it; put its own back."""
+        spec = module.__spec__
+        if spec is not None and spec.name in self._specs:
+            module.__spec__ = self._specs[spec.name]
+
+
+def _real_name(alias: str) -> str:
+    return RENAMED.get(alias, REAL + alias.removeprefix(ALIAS))
+
+
+_finder = _AliasFinder()
+
+
+def install() -> None:
+    """Make `triton` mean tilewright in this process. Calling it again does nothing.
+
+    Raises ImportError when the official package has been imported already: its kernels and ours do not mix.
+    """
+    if _finder in sys.meta_path:
+        return
+    present = sys.modules.get(ALIAS)
+    if present is not None and present.__name__ != REAL:
+        raise ImportError("the official triton package is already imported; call tilewright.compat.install() before `import triton`")
+    sys.meta_path.insert(0, _finder)
+
+
+def uninstall() -> None:
+    """Undo `install`: later imports of `triton` find the official package again, if there is one."""
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
+    for name in [name for name in sys.modules if name == ALIAS or name.startswith(ALIAS + ".")]:
+        del sys.modules[name]

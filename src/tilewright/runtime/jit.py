@@ -1,0 +1,162 @@
+"""`@jit`: a Python function that compiles when it is launched.
+
+    @tilewright.jit
+    def kernel(x_ptr, n, BLOCK: tl.constexpr): ...
+
+    kernel[grid](x, n, BLOCK=1024)
+
+A launch binds and classifies its arguments, looks the compiled kernel up under what they are specialised on, compiles on
+a miss (memory, then disk, then the compiler), and hands an array of 64-bit slots to native code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright.compiler.kernel import CompiledKernel
+from tilewright.compiler.options import CompileOptions
+from tilewright.frontend.source import JITCallable
+from tilewright.runtime.binding import Binder, Bound
+from tilewright.runtime.driver import active_driver
+from tilewright.runtime.grid import GridLike, normalize_grid
+from tilewright.runtime.parameters import parameter_rules
+from tilewright.runtime.request import kernel_request
+from tilewright.support import knobs
+from tilewright.support.errors import ArgumentValueError
+
+
+class JITFunction(JITCallable):
+    """What `@jit` makes of a function. `kernel[grid](*args, **meta)` launches it."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        version: object = None,
+        do_not_specialize: Iterable[int | str] | None = None,
+        do_not_specialize_on_alignment: Iterable[int | str] | None = None,
+        debug: bool | None = None,
+        noinline: bool | None = None,
+        repr: Callable[[Any], str] | None = None,
+        launch_metadata: Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__(fn, noinline=bool(noinline), debug=debug, repr=repr)
+        self.version = version
+        self.do_not_specialize = tuple(do_not_specialize or ())
+        self.do_not_specialize_on_alignment = tuple(do_not_specialize_on_alignment or ())
+        self.launch_metadata = launch_metadata
+        self.pre_run_hooks: list[Callable[..., Any]] = []
+        self._binder: Binder | None = None
+        self._kernels: dict[Hashable, CompiledKernel] = {}
+
+    def __getitem__(self, grid: GridLike) -> Callable[..., CompiledKernel | None]:
+        """A function that launches this kernel over `grid`: one to three integers, or a function of the arguments."""
+        return Launcher(self, grid)
+
+    def run(self, *args: Any, grid: GridLike, warmup: bool = False, **keywords: Any) -> CompiledKernel | None:
+        """Compile for these arguments if need be, and launch unless `warmup`. Returns the compiled kernel."""
+        for hook in self.pre_run_hooks:
+            hook(*args, **keywords)
+        bound = self.binder.bind(args, keywords)
+        driver = active_driver(bound)
+        key = (driver.name, bound.key(), knobs.get("debug"))
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            kernel = self._compile(bound, driver)
+            self._kernels[key] = kernel
+        if not warmup:
+            x, y, z = normalize_grid(grid, bound.meta, self.__name__)
+            launch(kernel, bound, x, y, z)
+        return kernel
+
+    def warmup(self, *args: Any, grid: GridLike, **keywords: Any) -> CompiledKernel | None:
+        """Compile for these arguments and return the kernel without running it."""
+        return self.run(*args, grid=grid, warmup=True, **keywords)
+
+    def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
+        """Call `hook(*args, **keywords)` before every launch."""
+        self.pre_run_hooks.append(hook)
+
+    @property
+    def binder(self) -> Binder:
+        if self._binder is None:
+            rules = parameter_rules(self, self.do_not_specialize, self.do_not_specialize_on_alignment)
+            self._binder = Binder(self.__name__, self.signature, rules)
+        return self._binder
+
+    @property
+    def cache(self) -> dict[Hashable, CompiledKernel]:
+        """The kernels compiled so far in this process, by specialisation."""
+        return self._kernels
+
+    def _compile(self, bound: Bound, driver: Any) -> CompiledKernel:
+        options = CompileOptions.from_keywords(bound.options, debug=bool(knobs.get("debug") or self.debug))
+        from tilewright.compiler.compile import compile_request
+
+        return compile_request(kernel_request(self, bound, options), driver.target)
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """`kernel[grid]`."""
+
+    function: JITFunction
+    grid: GridLike
+
+    def __call__(self, *args: Any, **keywords: Any) -> CompiledKernel | None:
+        return self.function.run(*args, grid=self.grid, warmup=False, **keywords)
+
+
+def launch(kernel: CompiledKernel, bound: Bound, x: int, y: int, z: int) -> None:
+    """Run a compiled kernel over x * y * z programs with bound arguments; an empty grid does nothing."""
+    written = kernel.parameters.written
+    slots: list[int] = []
+    for index, (name, leaf) in enumerate(bound.leaves()):
+        storage = getattr(leaf, "storage", None)
+        if storage is None:
+            slots.append(leaf.bits)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
+            continue
+        if index in written and not storage.writable:
+            raise ArgumentValueError(name, "a read-only array", "a writable one: the kernel stores to it", kernel=kernel.name)
+        slots.append(storage.address)
+    if programs := x * y * z:
+        packed = (ctypes.c_uint64 * (len(slots) + 3))(*slots, x, y, z)
+        kernel.native.launch(ctypes.addressof(packed), programs)
+
+
+def jit(
+    fn: Callable[..., Any] | None = None,
+    *,
+    version: object = None,
+    repr: Callable[[Any], str] | None = None,
+    launch_metadata: Callable[..., Any] | None = None,
+    do_not_specialize: Sequence[int | str] | None = None,
+    do_not_specialize_on_alignment: Sequence[int | str] | None = None,
+    debug: bool | None = None,
+    noinline: bool | None = None,
+) -> Any:
+    """Decorator, with or without arguments: compile the function with tilewright when it is launched.
+
+    `do_not_specialize` and `do_not_specialize_on_alignment` list parameters (names or positions) that are not
+    specialised on their value, or not on divisibility by 16; `noinline` keeps the function a real call when other
+    kernels use it; `debug` turns device assertions on; `repr(specialization)` may name the kernel.
+    """
+
+    def decorate(function: Callable[..., Any]) -> JITFunction:
+        if not callable(function) or inspect.isclass(function):
+            raise TypeError(f"@jit decorates functions, got {type(function).__name__}")
+        return JITFunction(
+            function,
+            version=version,
+            do_not_specialize=do_not_specialize,
+            do_not_specialize_on_alignment=do_not_specialize_on_alignment,
+            debug=debug,
+            noinline=noinline,
+            repr=repr,
+            launch_metadata=launch_metadata,
+        )
+
+    return decorate if fn is None else decorate(fn)

@@ -1,0 +1,67 @@
+"""The `tilewright` command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `tilewright`."""
+    parser = argparse.ArgumentParser(prog="tilewright", description="A compiler for Triton kernels.")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    run = commands.add_parser("run", help="run a script that imports triton, with tilewright in its place")
+    run.add_argument("script", help="path of the Python script")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the script")
+
+    cache = commands.add_parser("cache", help="show or clear the cache of compiled kernels")
+    cache.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
+
+    commands.add_parser("knobs", help="list every switch: environment variable, default, meaning")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point; returns the exit status."""
+    parser = make_parser()
+    options = parser.parse_args(argv)
+    if options.version:
+        from importlib.metadata import version
+
+        print(f"tilewright {version('tilewright')}")
+        return 0
+    match options.command:
+        case "run":
+            from tilewright.tools.run import run_script
+
+            return run_script(options.script, options.arguments)
+        case "cache":
+            return _cache(options.action)
+        case "knobs":
+            from tilewright.support import knobs
+
+            print(knobs.render_table())
+            return 0
+        case _:
+            parser.print_help()
+            return 2
+
+
+def _cache(action: str) -> int:
+    from tilewright.compiler.cache import SUFFIX, DiskCache, cache_directory
+
+    cache = DiskCache(cache_directory())
+    if action == "clear":
+        print(f"removed {cache.clear()} kernels from {cache.directory}")
+        return 0
+    files = list(cache.directory.glob(f"*/*{SUFFIX}"))
+    size = sum(path.stat().st_size for path in files)
+    print(f"{cache.directory}: {len(files)} kernels, {size / 1024:.0f} KiB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

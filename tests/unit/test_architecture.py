@@ -1,0 +1,95 @@
+"""ARCHITECTURE.md tells the truth: its table of stages is the code's, and imports go down its list of folders only."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "tilewright"
+TEXT = (ROOT / "ARCHITECTURE.md").read_text()
+
+ORDER = tuple(re.findall(r"^\| `(\w+)/` \|", TEXT, flags=re.M))
+
+#: Modules beside the folders, and where they stand in the list.
+TOP_LEVEL = {"__init__": "tools", "compat": "tools", "testing": "runtime"}
+
+#: Third-party packages that only some folders may import.
+RESTRICTED = {"llvmlite": {"codegen", "targets"}, "cuda": {"targets"}, "rich": {"tools"}}
+
+
+def modules() -> Iterator[tuple[Path, str]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).parts
+        yield path, parts[0] if len(parts) > 1 else TOP_LEVEL[path.stem]
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            if node.module == "tilewright":
+                yield from ((node.lineno, f"tilewright.{alias.name}") for alias in node.names)
+            else:
+                yield node.lineno, node.module
+
+
+def folder_of(module: str) -> str:
+    parts = module.split(".")
+    if len(parts) == 1:
+        return "tools"
+    return TOP_LEVEL.get(parts[1], parts[1])
+
+
+def test_every_folder_is_in_the_list() -> None:
+    present = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert present == set(ORDER)
+
+
+def test_imports_go_down_the_list_only() -> None:
+    rank = {folder: index for index, folder in enumerate(ORDER)}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {folder} imports {name}"
+        for path, folder in modules()
+        for line, name in imports(path)
+        if name.startswith("tilewright") and rank[folder_of(name)] > rank[folder]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_restricted_packages_stay_where_they_belong() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {folder} imports {name}"
+        for path, folder in modules()
+        for line, name in imports(path)
+        if folder not in RESTRICTED.get(name.split(".")[0], {folder})
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("module", ["tilewright", "tilewright.language", "tilewright.runtime.jit", "tilewright.testing"])
+def test_importing_the_package_imports_no_compiler(module: str) -> None:
+    """A cached launch needs neither xDSL nor LLVM's IR classes; scripts import these modules on every start."""
+    code = (
+        f"import sys, {module}\n"
+        "heavy = sorted({name.split('.')[0] for name in sys.modules} & {'xdsl', 'llvmlite', 'torch', 'rich'})\n"
+        "print(*heavy)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == ""
+
+
+def test_the_table_of_stages_is_the_code() -> None:
+    from tilewright.ir.stages import STAGES
+
+    rows = re.findall(r"^\| (\w+) \| `(\w+)` \| ([a-z, ]+) \|", TEXT, flags=re.M)
+    documented = {name: (key, {dialect.strip() for dialect in dialects.split(",")}) for name, key, dialects in rows}
+    actual = {stage.name: (stage.asm_key, set(stage.dialects) - {"builtin"}) for stage in STAGES}
+    assert documented == actual
