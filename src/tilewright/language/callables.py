@@ -1,0 +1,332 @@
+"""Python functions that are compiled, not run: their source, their dependencies, and what identifies them in a cache."""
+
+from __future__ import annotations
+
+import ast
+import builtins as python_builtins
+import hashlib
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, update_wrapper
+from types import FunctionType, ModuleType
+from typing import Any
+
+from tilewright.language.dtypes import dtype
+from tilewright.language.values import constexpr, unwrap
+
+JIT_MARK = "__tilewright_jit__"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel or device function."""
+
+    index: int
+    name: str
+    annotation: str
+    """Source text of the annotation, without quotes; empty if there is none."""
+    default: Any
+    """`inspect.Parameter.empty` if there is none."""
+    is_star: bool = False
+
+    @property
+    def is_constexpr(self) -> bool:
+        return "constexpr" in self.annotation
+
+    @property
+    def is_const(self) -> bool:
+        return "const" in self.annotation and not self.is_constexpr
+
+    @property
+    def has_default(self) -> bool:
+        return self.default is not inspect.Parameter.empty
+
+
+class KernelSource:
+    """The source text of a function: file, first line, parsed tree, and the names that it takes from outside.
+
+    Raises ValueError where Python keeps no source for the function (typed at a prompt, or made by `exec`).
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+        try:
+            lines, self.start_line = inspect.getsourcelines(fn)
+        except (OSError, TypeError) as error:
+            raise ValueError(
+                "@jit functions should be defined in a Python file: the source of "
+                f"`{getattr(fn, '__name__', fn)}` cannot be read"
+            ) from error
+        self.filename = inspect.getsourcefile(fn) or fn.__code__.co_filename
+        self.raw_lines = lines
+        text = textwrap.dedent("".join(lines))
+        self.indent = len(lines[0]) - len(lines[0].lstrip())
+        self.text = text
+
+    @cached_property
+    def tree(self) -> ast.FunctionDef:
+        """The function definition, with line numbers relative to `start_line` (the first line of `text` is 1)."""
+        module = ast.parse(self.text)
+        definition = module.body[0] if len(module.body) == 1 else None
+        if not isinstance(definition, ast.FunctionDef):
+            raise ValueError(f"expected one function definition in the source of `{self.fn.__name__}`")
+        return definition
+
+    @property
+    def body_text(self) -> str:
+        """The source from `def` on, without decorators: what a cache key is made of."""
+        first = self.tree.lineno - 1
+        return "".join(self.text.splitlines(keepends=True)[first:])
+
+    def line_of(self, node: ast.AST) -> int:
+        """Line of a node in the file."""
+        return self.start_line + getattr(node, "lineno", 1) - 1
+
+    def column_of(self, node: ast.AST) -> int:
+        """Column of a node in the file, from 1."""
+        return getattr(node, "col_offset", 0) + self.indent + 1
+
+    def end_column_of(self, node: ast.AST) -> int:
+        """Column after the node if it ends on its first line, else 0."""
+        if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
+            return 0
+        return (getattr(node, "end_col_offset", None) or -self.indent - 1) + self.indent + 1
+
+
+class JITCallable:
+    """A Python function that kernels can call; a kernel itself once the runtime adds launching.
+
+    `@jit` of the runtime makes objects of a subclass. The library functions that are written in the language use
+    `language_function`, which makes objects of this class.
+    """
+
+    def __init__(self, fn: Callable[..., Any], *, noinline: bool = False) -> None:
+        assert isinstance(fn, FunctionType), f"@jit needs a Python function, got {fn!r}"
+        self.fn = fn
+        self.noinline = noinline
+        self._cache_key: str | None = None
+        self._dependencies: _Dependencies | None = None
+        self._override: str | None = None
+        setattr(self, JIT_MARK, True)
+        update_wrapper(self, fn)
+
+    # -- source -------------------------------------------------------------------------------------------------------
+    @cached_property
+    def source(self) -> KernelSource:
+        return KernelSource(self.fn)
+
+    @property
+    def src(self) -> str:
+        """The source text from `def` on."""
+        return self.source.body_text
+
+    def parse(self) -> ast.Module:
+        """The syntax tree, as a module with one function definition."""
+        return ast.Module(body=[self.source.tree], type_ignores=[])
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        return inspect.signature(self.fn)
+
+    @cached_property
+    def params(self) -> list[Parameter]:
+        return [
+            Parameter(index, p.name, _annotation_text(p.annotation), p.default, p.kind is p.VAR_POSITIONAL)
+            for index, p in enumerate(self.signature.parameters.values())
+        ]
+
+    @cached_property
+    def arg_names(self) -> list[str]:
+        return [p.name for p in self.params]
+
+    @cached_property
+    def constexprs(self) -> list[int]:
+        return [p.index for p in self.params if p.is_constexpr]
+
+    @property
+    def fn_name(self) -> str:
+        """Module and qualified name: the stem of the symbol of a device function."""
+        return f"{self.fn.__module__}.{self.fn.__qualname__}"
+
+    # -- names from outside -------------------------------------------------------------------------------------------
+    def find_name(self, name: str) -> tuple[bool, Any]:
+        """The value of a free name: captured by a closure, global, or built into Python; (False, None) if there is none."""
+        captured = self.captured
+        if name in captured:
+            return True, captured[name]
+        scope = self.fn.__globals__
+        if name in scope:
+            return True, scope[name]
+        return False, None
+
+    @property
+    def captured(self) -> dict[str, Any]:
+        """Names that the function closes over, with their values now."""
+        if not self.fn.__closure__:
+            return {}
+        values: dict[str, Any] = {}
+        for name, cell in zip(self.fn.__code__.co_freevars, self.fn.__closure__, strict=True):
+            try:
+                values[name] = cell.cell_contents
+            except ValueError:  # not bound yet: a function that refers to itself or to a later one
+                continue
+        return values
+
+    # -- identity -----------------------------------------------------------------------------------------------------
+    @property
+    def cache_key(self) -> str:
+        """Hash of everything outside the arguments that the compiled code depends on.
+
+        Own source and first line, the keys of all device functions used (transitively), and the values of constant
+        globals.
+        """
+        if self._cache_key is None:
+            self._cache_key = self._analyse().key
+        return self._cache_key
+
+    @property
+    def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, dict[str, Any]]]:
+        """Globals that the function and its callees read: (name, id of the namespace) -> (value, namespace)."""
+        return self._analyse().globals
+
+    def _analyse(self) -> _Dependencies:
+        if self._dependencies is None:
+            self._dependencies = _Dependencies.of(self)
+        return self._dependencies
+
+    def _unsafe_update_src(self, new_src: str) -> None:
+        """Replace the source text; the next compilation sees it."""
+        source = KernelSource(self.fn)
+        source.text = textwrap.dedent(new_src)
+        self.__dict__["source"] = source
+        self._cache_key = None
+        self._dependencies = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"Cannot call @jit'd function `{self.fn.__name__}` outside of the scope of a kernel")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.fn.__module__}:{self.fn.__qualname__})"
+
+
+def _annotation_text(annotation: Any) -> str:
+    if annotation is inspect.Parameter.empty:
+        return ""
+    if isinstance(annotation, str):
+        return annotation.strip().strip("'\"")
+    if isinstance(annotation, dtype):
+        return annotation.mangle() if annotation.is_int() else annotation.name
+    name = getattr(annotation, "__name__", None)
+    return name if isinstance(name, str) else repr(annotation)
+
+
+def is_jit(value: Any) -> bool:
+    """Is `value` a function that is compiled when called in a kernel?"""
+    return isinstance(value, JITCallable)
+
+
+class _Dependencies:
+    """Walks the source of a function and of all that it calls, and hashes what it finds in order of appearance."""
+
+    def __init__(self) -> None:
+        self.globals: dict[tuple[str, int], tuple[Any, dict[str, Any]]] = {}
+        self._parts: list[str] = []
+        self._seen: set[int] = set()
+
+    @classmethod
+    def of(cls, function: JITCallable) -> _Dependencies:
+        found = cls()
+        found._visit(function)
+        found.key = hashlib.sha256("\0".join(found._parts).encode()).hexdigest()
+        return found
+
+    key: str = ""
+
+    def _visit(self, function: JITCallable) -> None:
+        if id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        self._parts += [function.fn_name, function.src, str(function.source.start_line), str(function.noinline)]
+        tree = function.source.tree
+        local = {arg.arg for arg in ast.walk(tree) if isinstance(arg, ast.arg)}
+        local |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        for path in _free_paths(tree, local):
+            self._use(function, path)
+
+    def _use(self, function: JITCallable, path: list[str]) -> None:
+        found, value = function.find_name(path[0])
+        if not found:
+            return
+        name = path[0]
+        for attribute in path[1:]:
+            if not isinstance(value, ModuleType) or not hasattr(value, attribute):
+                break
+            value, name = getattr(value, attribute), attribute
+        if isinstance(value, JITCallable):
+            self._visit(value)
+        elif isinstance(value, ModuleType) or hasattr(python_builtins, path[0]):
+            return
+        elif isinstance(value, constexpr | int | float | str | dtype) or value is None:
+            self._parts.append(f"{'.'.join(path)}={unwrap(value)!r}")
+            if len(path) == 1 and path[0] in function.fn.__globals__:
+                scope = function.fn.__globals__
+                self.globals[path[0], id(scope)] = (value, scope)
+        elif inspect.isfunction(value) and hasattr(value, "__wrapped_constexpr__"):
+            self._parts.append(inspect.getsource(value))
+
+
+def _free_paths(tree: ast.AST, local: set[str]) -> Iterator[list[str]]:
+    """Dotted names read in `tree` whose first part is not a local: `tl.load` gives ["tl", "load"]."""
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        path = _dotted(node)
+        if path is not None:
+            if path[0] not in local:
+                yield path
+            continue
+        stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _dotted(node: ast.AST) -> list[str] | None:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+        return None
+    return [node.id, *reversed(parts)]
+
+
+def language_function(fn: Callable[..., Any]) -> JITCallable:
+    """Make a Python function a device function of the library: it is compiled into the kernels that call it."""
+    return JITCallable(fn)
+
+
+class ConstexprFunction:
+    """A plain Python function that runs while compiling; constants in, constant out. Callable on the host as it is."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+        update_wrapper(self, fn)
+        self.__wrapped_constexpr__ = fn
+
+    def __call__(self, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
+        from tilewright.language.context import is_active
+
+        result = self.fn(*[unwrap(a) for a in args], **{name: unwrap(value) for name, value in kwargs.items()})
+        if not is_active() or result is None:
+            return result
+        return constexpr(result)
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        if instance is None:
+            return self
+        return lambda *args, **kwargs: self(instance, *args, **kwargs)  # pyright: ignore[reportUnknownLambdaType]
+
+
+def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
+    """Decorator: let kernels call a plain Python function at compile time. See `ConstexprFunction`."""
+    return ConstexprFunction(fn)

@@ -1,0 +1,125 @@
+"""The rules by which the operands of a binary operator come to one type and one shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.language import dtypes as dt
+from tilewright.language.casts import cast_to
+from tilewright.language.creation import constant, literal_dtype, to_tensor
+from tilewright.language.dtypes import dtype
+from tilewright.language.registry import with_hint
+from tilewright.language.shape import broadcast_pair
+from tilewright.language.values import describe, tensor, unwrap
+
+
+class IncompatibleTypeError(TypeError):
+    """Two operand types that no rule brings together."""
+
+    def __init__(self, lhs: dtype, rhs: dtype) -> None:
+        super().__init__(f"invalid operands of type {lhs} and {rhs}")
+
+
+def operand(value: Any) -> tensor | bool | int | float:
+    """An operand of a binary operator: a tensor, or a Python number that is to adopt the other operand's type."""
+    if isinstance(value, tensor):
+        return value
+    number = unwrap(value)
+    if isinstance(number, bool | int | float):
+        return number
+    raise TypeError(f"an operand must be a tensor or a number, got {describe(value)}")
+
+
+def promote_integers(a: dtype, b: dtype) -> dtype:
+    """C's rule: with equal signedness the wider type; otherwise the unsigned one if it is at least as wide."""
+    if a.int_signedness == b.int_signedness:
+        return a if a.int_bitwidth > b.int_bitwidth else b
+    unsigned, signed = (a, b) if a.is_int_unsigned() else (b, a)
+    return unsigned if unsigned.int_bitwidth >= signed.int_bitwidth else signed
+
+
+def computation_dtype(a: dtype, a_is_number: bool, b: dtype, b_is_number: bool, *, is_division: bool) -> dtype:
+    """Element type in which a binary arithmetic operation on types `a` and `b` is computed.
+
+    A Python number adopts the other operand's type unless its own kind is higher. Then fp64 wins over fp32 over fp16;
+    bf16 stays only with bf16; two different float8 types meet in fp16; integers follow C. Divisions and remainders of
+    16-bit floats are computed in fp32. Raises TypeError for a float8 with an integer, and for a division of integers of
+    different signedness.
+    """
+    if a_is_number != b_is_number:
+        number, other = (a, b) if a_is_number else (b, a)
+        if number.kind() <= other.kind():
+            return dt.float32 if is_division and (other.is_fp16() or other.is_bf16()) else other
+    for wide in (dt.float64, dt.float32):
+        if wide in (a, b):
+            return wide
+    if a.is_fp16() or b.is_fp16():
+        return dt.float32 if is_division else dt.float16
+    if a.is_bf16() or b.is_bf16():
+        return dt.bfloat16 if a == b and not is_division else dt.float32
+    if a.is_fp8() and b.is_fp8():
+        return a if a == b else dt.float16
+    if not (a.is_int() and b.is_int()):
+        raise TypeError(f"unexpected type {a} and {b}")
+    if is_division and a.int_signedness != b.int_signedness:
+        raise with_hint(
+            TypeError(
+                f"Cannot use /, //, or % with {a} and {b} because they have different signedness; "
+                "this is unlikely to result in a useful answer."
+            ),
+            "cast one operand so that both are signed or both are unsigned",
+        )
+    return promote_integers(a, b)
+
+
+def promote_operands(
+    lhs: Any,
+    rhs: Any,
+    *,
+    allow_lhs_ptr: bool = False,
+    allow_rhs_ptr: bool = False,
+    arithmetic: bool = True,
+    is_division: bool = False,
+) -> tuple[tensor, tensor]:
+    """Both operands as tensors of one shape and, if `arithmetic` and neither is a pointer, of one element type."""
+    a, b = operand(lhs), operand(rhs)
+    a_type = a.type.scalar if isinstance(a, tensor) else literal_dtype(a)
+    b_type = b.type.scalar if isinstance(b, tensor) else literal_dtype(b)
+    _check_pointer(a_type, b_type, allow_lhs_ptr)
+    _check_pointer(b_type, a_type, allow_rhs_ptr)
+    if arithmetic and not a_type.is_ptr() and not b_type.is_ptr():
+        a_is_number, b_is_number = not isinstance(a, tensor), not isinstance(b, tensor)
+        common = computation_dtype(a_type, a_is_number, b_type, b_is_number, is_division=is_division)
+        a = cast_to(a, common) if isinstance(a, tensor) else number_as(a, common)
+        b = cast_to(b, common) if isinstance(b, tensor) else number_as(b, common)
+    return broadcast_pair(to_tensor(a), to_tensor(b))
+
+
+def number_as(number: bool | int | float, ty: dtype) -> tensor:
+    """A Python number as a scalar of type `ty`; refuses what the type cannot hold."""
+    if ty.is_int_unsigned() and number < 0:
+        raise with_hint(
+            ValueError("Cannot perform a binary operation between an unsigned tensor and a negative scalar."),
+            f"cast the tensor to a signed type first: .to(tl.int{max(ty.int_bitwidth, 8)})",
+        )
+    if ty.is_int() and not ty.get_int_min_value() <= number <= ty.get_int_max_value():
+        raise ValueError(f"Scalar {number} is out of range for type {ty}")
+    return constant(number, ty) if not ty.is_fp8e4b15() else cast_to(constant(number, dt.float32), ty)
+
+
+def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
+    if not a.is_ptr():
+        return
+    if not allowed:
+        raise IncompatibleTypeError(a, b)
+    if b.is_ptr() and a != b:
+        raise IncompatibleTypeError(a, b)
+    if b.is_floating():
+        raise IncompatibleTypeError(a, b)
+
+
+def is_number(value: Any) -> bool:
+    """Is `value` a Python number or a constant that holds one?"""
+    return isinstance(unwrap(value), bool | int | float) if not isinstance(value, tensor) else False
+
+

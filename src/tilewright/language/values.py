@@ -1,0 +1,418 @@
+"""Values that a kernel computes with: tensors, compile-time constants and tuples of them.
+
+A value knows its type and flattens to the SSA values that it consists of, so that any of them can be carried by a loop,
+come out of an `if`, or be passed to a device function.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tilewright.language.dtypes import base_type, block_type, dtype
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute, SSAValue
+
+
+class base_value:
+    """Anything that flattens to SSA values (constants flatten to none)."""
+
+    type: Any
+
+    def flatten_ir(self, handles: list[SSAValue]) -> None:
+        """Append the SSA values of this value."""
+        raise NotImplementedError
+
+
+class constexpr_type(base_type):
+    """Type of one compile-time constant: equal only to the type of an equal constant."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def mangle(self) -> str:
+        if hasattr(self.value, "mangle"):
+            return f"c{self.value.mangle()}"
+        return f"c{self.value!r}"
+
+    def flatten_ir_types(self) -> list[Attribute]:
+        return []
+
+    def unflatten_ir(self, handles: Sequence[SSAValue], cursor: int) -> builtins.tuple[base_value, int]:
+        return constexpr(self.value), cursor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, constexpr_type) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((constexpr_type, repr(self.value)))
+
+    def __repr__(self) -> str:
+        return f"constexpr_type[{self.value}]"
+
+
+def unwrap(value: Any) -> Any:
+    """The Python value inside a constexpr; lists and tuples are unwrapped element by element; all else unchanged."""
+    if isinstance(value, constexpr):
+        return value.value
+    if isinstance(value, builtins.list):
+        return [unwrap(v) for v in value]
+    if isinstance(value, tuple):
+        return tuple([unwrap(v) for v in value.values], value.type if value.is_named else None)
+    if type(value) is builtins.tuple:
+        return builtins.tuple(unwrap(v) for v in value)
+    return value
+
+
+def _binary(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: constexpr, other: Any) -> Any:
+        if isinstance(other, base_value) and not isinstance(other, constexpr):
+            return NotImplemented
+        return constexpr(operation(self.value, unwrap(other)))
+
+    return method
+
+
+def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: constexpr, other: Any) -> Any:
+        return constexpr(operation(unwrap(other), self.value))
+
+    return method
+
+
+def _unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def method(self: constexpr) -> Any:
+        return constexpr(operation(self.value))
+
+    return method
+
+
+class constexpr(base_value):
+    """A value known while compiling: `BLOCK: tl.constexpr`, or `tl.constexpr(4)`.
+
+    Arithmetic, comparison, indexing and calls between constants give constants. With a tensor as the other operand the
+    constant becomes part of the run-time computation and adopts the tensor's element type (see `arithmetic`).
+    """
+
+    def __init__(self, value: Any) -> None:
+        while isinstance(value, constexpr):
+            value = value.value
+        self.value = value
+        self.type = constexpr_type(value)
+
+    def flatten_ir(self, handles: list[SSAValue]) -> None:
+        return
+
+    def __repr__(self) -> str:
+        return f"constexpr[{self.value}]"
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec)
+
+    def __hash__(self) -> int:
+        return hash((constexpr, self.value))
+
+    def __bool__(self) -> bool:
+        return builtins.bool(self.value)
+
+    def __index__(self) -> int:
+        return operator.index(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (constexpr(v) for v in self.value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.value(*args, **kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        return constexpr(self.value[unwrap(index)])
+
+    def __contains__(self, item: Any) -> bool:
+        return unwrap(item) in self.value
+
+    def logical_and(self, other: Any) -> Any:
+        return constexpr(self.value and unwrap(other))
+
+    def logical_or(self, other: Any) -> Any:
+        return constexpr(self.value or unwrap(other))
+
+    def __eq__(self, other: object) -> Any:
+        return _eq(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return _ne(self, other)
+
+    __not__ = _unary(operator.not_)
+    __neg__ = _unary(operator.neg)
+    __pos__ = _unary(operator.pos)
+    __invert__ = _unary(operator.invert)
+    __abs__ = _unary(abs)
+    __lt__, __le__ = _binary(operator.lt), _binary(operator.le)
+    __gt__, __ge__ = _binary(operator.gt), _binary(operator.ge)
+    __add__, __radd__ = _binary(operator.add), _reflected(operator.add)
+    __sub__, __rsub__ = _binary(operator.sub), _reflected(operator.sub)
+    __mul__, __rmul__ = _binary(operator.mul), _reflected(operator.mul)
+    __truediv__, __rtruediv__ = _binary(operator.truediv), _reflected(operator.truediv)
+    __floordiv__, __rfloordiv__ = _binary(operator.floordiv), _reflected(operator.floordiv)
+    __mod__, __rmod__ = _binary(operator.mod), _reflected(operator.mod)
+    __pow__, __rpow__ = _binary(operator.pow), _reflected(operator.pow)
+    __and__, __rand__ = _binary(operator.and_), _reflected(operator.and_)
+    __or__, __ror__ = _binary(operator.or_), _reflected(operator.or_)
+    __xor__, __rxor__ = _binary(operator.xor), _reflected(operator.xor)
+    __lshift__, __rlshift__ = _binary(operator.lshift), _reflected(operator.lshift)
+    __rshift__, __rrshift__ = _binary(operator.rshift), _reflected(operator.rshift)
+
+
+_eq, _ne = _binary(operator.eq), _binary(operator.ne)
+
+
+class tensor(base_value):
+    """A run-time value: a block of elements, or a scalar (a block of rank 0).
+
+    `.shape` is a tuple of constants, `.dtype` the element type, `.type` the full type, `.numel` the element count.
+    Operators follow Triton's promotion rules; functions marked "member" in `docs/language.md` are methods too.
+    """
+
+    # Operators and member functions are attached where they are defined: see `operators` and `registry`.
+    __slots__ = ("handle", "type")
+
+    def __init__(self, handle: SSAValue, type: dtype) -> None:
+        self.handle = handle
+        self.type = type
+
+    @property
+    def dtype(self) -> dtype:
+        return self.type.scalar
+
+    @property
+    def shape(self) -> tuple:
+        return tuple([constexpr(extent) for extent in self.extents])
+
+    @property
+    def extents(self) -> list[int]:
+        """The shape as Python integers; empty for a scalar."""
+        return self.type.shape if isinstance(self.type, block_type) else []
+
+    @property
+    def numel(self) -> constexpr:
+        return constexpr(self.type.numel if isinstance(self.type, block_type) else 1)
+
+    def flatten_ir(self, handles: list[SSAValue]) -> None:
+        handles.append(self.handle)
+
+    def __str__(self) -> str:
+        shape = "x".join(map(str, self.extents))
+        return f"{self.dtype}[{shape}]" if shape else str(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"tensor({self})"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a run-time value has no truth value while the kernel is being compiled")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("a tensor cannot be iterated over or unpacked")
+
+    __hash__ = object.__hash__
+
+    # The members below exist under these names for type checkers; their bodies come from the operator module.
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> tensor: ...
+        def __add__(self, other: Any) -> tensor: ...
+        def __radd__(self, other: Any) -> tensor: ...
+        def __sub__(self, other: Any) -> tensor: ...
+        def __rsub__(self, other: Any) -> tensor: ...
+        def __mul__(self, other: Any) -> tensor: ...
+        def __rmul__(self, other: Any) -> tensor: ...
+        def __truediv__(self, other: Any) -> tensor: ...
+        def __floordiv__(self, other: Any) -> tensor: ...
+        def __mod__(self, other: Any) -> tensor: ...
+        def __and__(self, other: Any) -> tensor: ...
+        def __or__(self, other: Any) -> tensor: ...
+        def __xor__(self, other: Any) -> tensor: ...
+        def __lshift__(self, other: Any) -> tensor: ...
+        def __rshift__(self, other: Any) -> tensor: ...
+        def __lt__(self, other: Any) -> tensor: ...
+        def __le__(self, other: Any) -> tensor: ...
+        def __gt__(self, other: Any) -> tensor: ...
+        def __ge__(self, other: Any) -> tensor: ...
+        def __neg__(self) -> tensor: ...
+        def __invert__(self) -> tensor: ...
+
+
+class tuple_type(base_type):
+    """Type of a tuple: the types of its elements, and their names for a named tuple."""
+
+    def __init__(self, types: Sequence[Any], fields: Sequence[str] | None = None) -> None:
+        self.types = list(types)
+        self.fields = list(fields) if fields is not None else None
+
+    @property
+    def name(self) -> str:
+        if self.fields is None:
+            return f"[{','.join(map(str, self.types))}]"
+        return f"[{','.join(f'{f}:{t}' for f, t in zip(self.fields, self.types, strict=True))}]"
+
+    def mangle(self) -> str:
+        return f"T{'_'.join(t.mangle() for t in self.types)}T"
+
+    def flatten_ir_types(self) -> list[Attribute]:
+        return [ir for t in self.types for ir in t.flatten_ir_types()]
+
+    def unflatten_ir(self, handles: Sequence[SSAValue], cursor: int) -> builtins.tuple[base_value, int]:
+        values: list[Any] = []
+        for element in self.types:
+            value, cursor = element.unflatten_ir(handles, cursor)
+            values.append(value)
+        return tuple(values, self), cursor
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.types)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.types[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tuple_type) and self.types == other.types and self.fields == other.fields
+
+    def __hash__(self) -> int:
+        return hash((tuple_type, builtins.tuple(map(str, self.types))))
+
+    def __str__(self) -> str:
+        return self.name
+
+    __repr__ = __str__
+
+
+def type_of(value: Any) -> base_type:
+    """The type under which `value` lives in a tuple: its own, or the type of a constant for a plain Python value."""
+    return value.type if isinstance(value, base_value) else constexpr_type(value)
+
+
+class tuple(base_value):
+    """A fixed sequence of values, possibly with field names: what `a, b` makes and what functions with several results return.
+
+    Indexing by a constant, slicing by constants, `len`, `+`, `*`, `==` and iteration at compile time all work; elements
+    may be of different types, including constants, `None`, dtypes and functions.
+    """
+
+    def __init__(self, args: Sequence[Any], type: tuple_type | None = None) -> None:
+        self.values: list[Any] = list(args)
+        self._type = type
+
+    @property
+    def type(self) -> tuple_type:  # pyright: ignore[reportIncompatibleVariableOverride]
+        if self._type is None or len(self._type.types) != len(self.values):
+            self._type = tuple_type([type_of(v) for v in self.values])
+        return self._type
+
+    @property
+    def is_named(self) -> bool:
+        return self._type is not None and self._type.fields is not None
+
+    def with_values(self, values: Sequence[Any]) -> tuple:
+        """The same fields with other values."""
+        fields = self._type.fields if self._type is not None else None
+        return tuple(values, tuple_type([type_of(v) for v in values], fields) if fields is not None else None)
+
+    def flatten_ir(self, handles: list[SSAValue]) -> None:
+        for value in self.values:
+            if isinstance(value, base_value):
+                value.flatten_ir(handles)
+
+    def __getitem__(self, index: Any) -> Any:
+        index = unwrap(index)
+        if isinstance(index, int):
+            return self.values[index]
+        if isinstance(index, builtins.slice):
+            return tuple(self.values[builtins.slice(unwrap(index.start), unwrap(index.stop), unwrap(index.step))])
+        raise TypeError(f"a tuple is indexed by a compile-time integer or slice, not by {_describe(index)}")
+
+    def __getattr__(self, name: str) -> Any:
+        fields = self.__dict__.get("_type") and self._type.fields  # pyright: ignore[reportOptionalMemberAccess]
+        if not fields or name not in fields:
+            raise AttributeError(f"'tuple' object has no attribute '{name}'")
+        return self.values[fields.index(name)]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values)
+
+    def __add__(self, other: Any) -> tuple:
+        return tuple(self.values + list(other))
+
+    def __mul__(self, times: Any) -> tuple:
+        return tuple(self.values * unwrap(times))
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, tuple | builtins.tuple | builtins.list):
+            return NotImplemented
+        return constexpr(unwrap(self.values) == unwrap(list(other)))  # pyright: ignore[reportUnknownArgumentType]
+
+    def __hash__(self) -> int:
+        return hash(builtins.tuple(self.values))
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.values))})"
+
+    __repr__ = __str__
+
+
+class slice_type(base_type):
+    """Type of a slice object; it holds only compile-time bounds."""
+
+    def mangle(self) -> str:
+        return "S"
+
+    def flatten_ir_types(self) -> list[Attribute]:
+        return []
+
+    def unflatten_ir(self, handles: Sequence[SSAValue], cursor: int) -> builtins.tuple[base_value, int]:
+        raise NotImplementedError("a slice is not carried between blocks")
+
+
+class slice(base_value):
+    """`start:stop:step` with compile-time bounds, as it stands in an index."""
+
+    def __init__(self, start: Any, stop: Any = None, step: Any = None) -> None:
+        self.start, self.stop, self.step = start, stop, step
+        self.type = slice_type()
+
+    def flatten_ir(self, handles: list[SSAValue]) -> None:
+        return
+
+
+def _describe(value: Any) -> str:
+    return f"a run-time {value}" if isinstance(value, tensor) else f"`{type(value).__name__}`"
+
+
+def describe(value: Any) -> str:
+    """Words for a value in an error message: `a tensor fp32[16]`, `the constant 4`, `a tuple`, ..."""
+    if isinstance(value, tensor):
+        return f"a tensor {value}" if value.extents else f"a run-time scalar {value}"
+    if isinstance(value, constexpr):
+        return f"the constant {value.value!r}"
+    if isinstance(value, tuple):
+        return f"the tuple {value}"
+    if value is None or isinstance(value, bool | int | float | str):
+        return f"the constant {value!r}"
+    return f"`{type(value).__name__}`"
