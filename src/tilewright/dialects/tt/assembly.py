@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
+from xdsl.dialects.utils import DynamicIndexList
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
@@ -206,6 +207,7 @@ DIRECTIVES: dict[str, type[CustomDirective]] = {
         OptionalRounding,
         OptionalInputPrecision,
         MemoryHints,
+        DynamicIndexList,
         ShortType,
         ShortDescriptorType,
     )
