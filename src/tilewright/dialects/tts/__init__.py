@@ -5,6 +5,8 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from tilewright.dialects.tts.accesses import GatherOp, LoadOp, ScatterOp, StoreOp
+from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp
+from tilewright.dialects.tts.masked import MaskedLoadOp, MaskedStoreOp
 from tilewright.dialects.tts.pointers import (
     GetStructuredStateOp,
     MakeGatherScatterTensorPtrOp,
@@ -15,11 +17,15 @@ from tilewright.dialects.tts.pointers import (
 TTS = Dialect(
     "tts",
     (
+        AtomicCASOp,
+        AtomicRMWOp,
         GatherOp,
         GetStructuredStateOp,
         LoadOp,
         MakeGatherScatterTensorPtrOp,
         MakeTensorPtrOp,
+        MaskedLoadOp,
+        MaskedStoreOp,
         ScatterOp,
         StoreOp,
     ),
@@ -28,11 +34,15 @@ TTS = Dialect(
 
 __all__ = [
     "TTS",
+    "AtomicCASOp",
+    "AtomicRMWOp",
     "GatherOp",
     "GetStructuredStateOp",
     "LoadOp",
     "MakeGatherScatterTensorPtrOp",
     "MakeTensorPtrOp",
+    "MaskedLoadOp",
+    "MaskedStoreOp",
     "PointerKind",
     "ScatterOp",
     "StoreOp",
