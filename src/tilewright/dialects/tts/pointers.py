@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerAttr, IntegerType, TensorType, i32, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -70,8 +79,13 @@ class MakeTensorPtrOp(IRDLOperation):
     """The addresses `base + sum_d a_d` for lanes `(i_0, i_1, ..)` of a box of `sizes`, where
     `a_d = offset_d + i_d * stride_d`; strides and offsets count elements, and offsets are already scaled by strides.
 
-    With an empty `order` and `shape_d != 0`, `a_d` is taken modulo `shape_d` (lane by lane, into `[0, shape_d)`): the
-    addresses wrap around. With an `order` this is a block pointer whose parent tensor has the extents `shape`.
+    With an empty `order` and `shape_d != 0`, `a_d` is `(offset_d + i_d * stride_d) remsi shape_d`, lane by lane: the
+    addresses wrap around (what is not negative lands in `[0, shape_d)`; bound and offset share the sign of a scaling
+    stride). A bound operand that is 0 at run time stems from a stride of 0 and means no wrap: `a_d` is then 0 as well.
+    With an `order` this is a block pointer whose parent tensor has the extents `shape`.
+
+    Behind triton-to-unstructured the base is a function argument, or one `tt.addptr` by a scalar of an argument, of an
+    argument's `tt.bitcast`, or of a value that has no such form and was remarked upon.
 
     ```mlir
     %p = tts.make_tptr %base to sizes: [4, 8], strides: [%ld, 1], offsets: [%row, 0], shape: [0, 0], order: []
@@ -119,9 +133,7 @@ class MakeTensorPtrOp(IRDLOperation):
             (pointer, *dynamic_strides, *dynamic_offsets, *dynamic_shape),
             (_pointer_result(pointer.type, sizes, is_block=bool(order)),),
             {
-                "operandSegmentSizes": segment_sizes(
-                    1, len(dynamic_strides), len(dynamic_offsets), len(dynamic_shape)
-                ),
+                "operandSegmentSizes": segment_sizes(1, len(dynamic_strides), len(dynamic_offsets), len(dynamic_shape)),
                 "order": i32_array(tuple(order)),
                 "sizes": index_array(tuple(sizes)),
                 "static_offsets": static_offsets,
@@ -274,9 +286,7 @@ class MakeGatherScatterTensorPtrOp(IRDLOperation):
         self._check_slices("gather_scatter_mask", self.gather_scatter_mask, extent)
         for use in self.result.uses:
             mask_dims = use.operation.properties.get("static_mask_dims")
-            if not isinstance(mask_dims, DenseArrayBase) or (
-                len(mask_dims) and static_values(mask_dims)[dim] != 0
-            ):
+            if not isinstance(mask_dims, DenseArrayBase) or (len(mask_dims) and static_values(mask_dims)[dim] != 0):
                 raise VerifyException(
                     f"with a gather_scatter_mask, every user must be a tts.load or tts.store whose mask dimension {dim} is 0"
                 )
