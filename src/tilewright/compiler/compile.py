@@ -16,7 +16,7 @@ from tilewright.compiler.cache import DiskCache, Entry, cache_directory
 from tilewright.compiler.kernel import CompiledKernel, Parameters, StageTexts
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.toolchain import toolchain_fingerprint
-from tilewright.frontend.source import JITCallable
+from tilewright.language.callables import JITCallable
 from tilewright.support import knobs
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target

@@ -19,7 +19,7 @@ from typing import Any
 
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
-from tilewright.frontend.source import JITCallable
+from tilewright.language.callables import JITCallable
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import active_driver
 from tilewright.runtime.grid import GridLike, normalize_grid
@@ -43,8 +43,10 @@ class JITFunction(JITCallable):
         repr: Callable[[Any], str] | None = None,
         launch_metadata: Callable[..., Any] | None = None,
     ) -> None:
-        super().__init__(fn, noinline=bool(noinline), debug=debug, repr=repr)
+        super().__init__(fn, noinline=bool(noinline))
         self.version = version
+        self.debug = debug
+        self.repr = repr
         self.do_not_specialize = tuple(do_not_specialize or ())
         self.do_not_specialize_on_alignment = tuple(do_not_specialize_on_alignment or ())
         self.launch_metadata = launch_metadata

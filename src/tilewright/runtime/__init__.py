@@ -1,0 +1,31 @@
+"""Launching kernels: `@jit`, arguments, targets, autotuning."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Autotuner": "tilewright.runtime.autotuner",
+    "Config": "tilewright.runtime.autotuner",
+    "Heuristics": "tilewright.runtime.autotuner",
+    "KernelInterface": "tilewright.runtime.autotuner",
+    "autotune": "tilewright.runtime.autotuner",
+    "heuristics": "tilewright.runtime.autotuner",
+    "JITFunction": "tilewright.runtime.jit",
+    "MockTensor": "tilewright.runtime.tensors",
+    "TensorWrapper": "tilewright.runtime.tensors",
+    "reinterpret": "tilewright.runtime.tensors",
+    "OutOfResources": "tilewright.support.errors",
+}
+_MODULES = ("autotuner", "driver", "jit")
+
+__all__ = [*_HOMES, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"tilewright.runtime.{name}")
+    raise AttributeError(f"module 'tilewright.runtime' has no attribute {name!r}")

@@ -1,0 +1,62 @@
+"""How a kernel's parameters treat their arguments, read off its annotations and the decorator's options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tilewright.language.callables import JITCallable, Parameter
+from tilewright.runtime.specialization import ParameterRule
+from tilewright.support.errors import ArgumentValueError
+
+#: What an annotation may say to force the type of a scalar, by every spelling of it.
+SCALAR_TYPES = {
+    **{name: name for name in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "fp64")},
+    **{f"int{width}": f"i{width}" for width in (8, 16, 32, 64)},
+    **{f"uint{width}": f"u{width}" for width in (8, 16, 32, 64)},
+    **{"int1": "u1", "i1": "u1", "u1": "u1", "bool": "u1"},
+    **{"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"},
+}
+
+#: Annotations that also turn specialisation off, as in Triton.
+UNSPECIALIZED = ("fp", "bf", "u1")
+
+
+def parameter_rules(
+    function: JITCallable, do_not_specialize: Sequence[int | str], do_not_specialize_on_alignment: Sequence[int | str]
+) -> tuple[ParameterRule, ...]:
+    """One rule per parameter. Raises ArgumentValueError when a constexpr parameter is told not to specialise."""
+    free = _resolve(function, do_not_specialize, "do_not_specialize")
+    unaligned = _resolve(function, do_not_specialize_on_alignment, "do_not_specialize_on_alignment")
+    return tuple(_rule(parameter, parameter.name in free, parameter.name in unaligned) for parameter in function.params)
+
+
+def _rule(parameter: Parameter, free: bool, unaligned: bool) -> ParameterRule:
+    forced = None if parameter.is_constexpr else _forced_type(parameter.annotation)
+    specialize = not free and not (forced or "").startswith(UNSPECIALIZED)
+    return ParameterRule(
+        name=parameter.name,
+        is_constexpr=parameter.is_constexpr,
+        is_const=parameter.is_const,
+        specialize=specialize,
+        specialize_alignment=not unaligned,
+        forced_type=forced,
+    )
+
+
+def _forced_type(annotation: str) -> str | None:
+    """The signature type that an annotation asks for: `tl.int64`, "i64", `*fp32`; None for any other annotation."""
+    text = annotation.rpartition(".")[2] if not annotation.startswith("*") else annotation
+    if text.startswith("*"):
+        element = text.removeprefix("*").removeprefix("k").rpartition(".")[2]
+        return f"*{SCALAR_TYPES[element].replace('u1', 'i1')}" if element in SCALAR_TYPES else None
+    return SCALAR_TYPES.get(text)
+
+
+def _resolve(function: JITCallable, chosen: Iterable[int | str], option: str) -> set[str]:
+    names = {function.arg_names[item] if isinstance(item, int) else item for item in chosen}
+    for parameter in function.params:
+        if parameter.name in names and parameter.is_constexpr:
+            raise ArgumentValueError(
+                parameter.name, f"a constexpr parameter listed in {option}", "run-time parameters only", kernel=function.fn.__name__
+            )
+    return names

@@ -1,0 +1,102 @@
+"""Tensor-like stand-ins: another dtype over the same memory, and arguments that only describe a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright.language.dtypes import dtype
+
+
+class TensorWrapper:
+    """A tensor seen with another element type of tilewright.language; the memory is the tensor's own."""
+
+    def __init__(self, base: Any, kind: dtype) -> None:
+        self.base = base
+        self.dtype = kind
+
+    def data_ptr(self) -> int:
+        """Address of the first element."""
+        return self.base.data_ptr() if hasattr(self.base, "data_ptr") else self.base.__array_interface__["data"][0]
+
+    @property
+    def shape(self) -> Any:
+        return self.base.shape
+
+    @property
+    def device(self) -> Any:
+        return getattr(self.base, "device", "cpu")
+
+    def stride(self, *args: Any) -> Any:
+        """Strides in elements, as the base gives them."""
+        return self.base.stride(*args)
+
+    def element_size(self) -> int:
+        return self.base.element_size() if hasattr(self.base, "element_size") else self.base.itemsize
+
+    def __str__(self) -> str:
+        return f"TensorWrapper[{self.dtype}]({self.base})"
+
+
+def reinterpret(tensor: Any, dtype: dtype) -> Any:
+    """View a tensor or array with another element type of the same width, such as int8 storage as float8.
+
+    A wrapper of the wanted type around the same memory comes back; a wrapper is unwrapped first. Raises TypeError for
+    anything that is no tensor.
+    """
+    base = tensor.base if isinstance(tensor, TensorWrapper) else tensor
+    if not hasattr(base, "data_ptr") and not hasattr(base, "__array_interface__"):
+        raise TypeError(f"Cannot reinterpret a {type(tensor).__name__}.")
+    return TensorWrapper(base, dtype)
+
+
+class MockTensor:
+    """Describes a tensor argument for `warmup` without any memory: a dtype, and a 16-byte aligned address of 0."""
+
+    def __init__(self, dtype: Any, shape: Sequence[int] | None = None) -> None:
+        self.dtype = dtype
+        self.shape = list(shape or [1])
+
+    @staticmethod
+    def wrap_dtype(argument: Any) -> Any:
+        """A `MockTensor` for a dtype of PyTorch or NumPy; any other value as it is."""
+        if type(argument).__name__ == "dtype" or (isinstance(argument, type) and issubclass(argument, np.generic)):
+            return MockTensor(argument)
+        return argument
+
+    def stride(self) -> tuple[int, ...]:
+        """Strides of a contiguous tensor of this shape."""
+        strides = [1]
+        for size in reversed(self.shape[1:]):
+            strides.append(strides[-1] * size)
+        return tuple(reversed(strides))
+
+    @staticmethod
+    def data_ptr() -> int:
+        return 0
+
+    @staticmethod
+    def ptr_range() -> int:
+        return 0
+
+
+_allocator: Callable[[int, int, int | None], Any] | None = None
+
+
+def set_allocator(allocator: Callable[[int, int, int | None], Any]) -> None:
+    """Set the function `(size, alignment, stream) -> object with data_ptr()` that provides global scratch memory.
+
+    Kernels for the CPU need none (descriptors made in a kernel are lowered to plain accesses); it is kept for targets
+    that do.
+    """
+    global _allocator
+    _allocator = allocator
+
+
+def allocator() -> Callable[[int, int, int | None], Any]:
+    """The allocator that was set. Raises RuntimeError when there is none."""
+    if _allocator is None:
+        raise RuntimeError("Kernel requires a runtime memory allocation, but no allocator was set. Use set_allocator to specify one.")
+    return _allocator
