@@ -28,10 +28,11 @@ WRITERS = (
 Edges = Iterable[tuple[SSAValue, SSAValue]]
 
 
-def find_written_arguments(module: ModuleOp, kernel: str) -> frozenset[int]:
-    """Indices of the arguments of function `kernel` that some store or atomic may write through."""
+def find_written_arguments(module: ModuleOp) -> frozenset[int]:
+    """Indices of the arguments of the module's kernel (its first public function) that some store or atomic may write through."""
     functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, tt.FuncOp)}
-    if kernel not in functions or not functions[kernel].body.blocks:
+    kernel = next((op for op in functions.values() if is_public(op) and op.body.blocks), None)
+    if kernel is None:
         return frozenset()
     targets: dict[SSAValue, list[SSAValue]] = defaultdict(list)
     for op in module.walk():
@@ -39,12 +40,17 @@ def find_written_arguments(module: ModuleOp, kernel: str) -> frozenset[int]:
             if _holds_pointer(source.type) and _holds_pointer(target.type):
                 targets[source].append(target)
     stored_through = {op.operands[0] for op in module.walk() if isinstance(op, WRITERS)}
-    arguments = functions[kernel].body.blocks[0].args
+    arguments = kernel.body.blocks[0].args
     return frozenset(
         index
         for index, argument in enumerate(arguments)
         if _holds_pointer(argument.type) and _reaches(argument, targets, stored_through)
     )
+
+
+def is_public(function: tt.FuncOp) -> bool:
+    """Kernels are public, device functions private."""
+    return function.sym_visibility is None or function.sym_visibility.data == "public"
 
 
 def _reaches(start: SSAValue, targets: dict[SSAValue, list[SSAValue]], goals: set[SSAValue]) -> bool:

@@ -1,1 +1,22 @@
 """From a kernel and its specialisation to an artefact: options, compilation, and the cache of what was compiled."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "ASTSource": "tilewright.compiler.source",
+    "TextSource": "tilewright.compiler.source",
+    "CompiledKernel": "tilewright.compiler.kernel",
+    "CompilationError": "tilewright.support.errors",
+    "compile": "tilewright.compiler.api",
+}
+
+__all__ = ["ASTSource", "CompilationError", "CompiledKernel", "TextSource", "compile"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'tilewright.compiler' has no attribute {name!r}")

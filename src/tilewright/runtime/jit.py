@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tilewright.compiler.compile import compile_source
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
@@ -24,7 +25,7 @@ from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import active_driver
 from tilewright.runtime.grid import GridLike, normalize_grid
 from tilewright.runtime.parameters import parameter_rules
-from tilewright.runtime.request import kernel_request
+from tilewright.runtime.request import kernel_source
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
 
@@ -96,9 +97,7 @@ class JITFunction(JITCallable):
 
     def _compile(self, bound: Bound, driver: Any) -> CompiledKernel:
         options = CompileOptions.from_keywords(bound.options, debug=bool(knobs.get("debug") or self.debug))
-        from tilewright.compiler.compile import compile_request
-
-        return compile_request(kernel_request(self, bound, options), driver.target)
+        return compile_source(kernel_source(self, bound), options, driver.target)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.compiler.compile import CompileRequest
-from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.source import ArgumentPath, ASTSource
 from tilewright.language.callables import JITCallable
 from tilewright.runtime.binding import Bound
 from tilewright.runtime.specialization import DIVISIBILITY, Classified, Constant, Group, Pointer, Scalar
 
-Path = tuple[int, ...]
+Constants = dict[ArgumentPath, Any]
+Attributes = dict[ArgumentPath, dict[str, int]]
 
 
-def kernel_request(function: JITCallable, bound: Bound, options: CompileOptions) -> CompileRequest:
-    """The compilation that a launch with these arguments needs."""
-    constants: dict[Path, Any] = {}
-    attributes: dict[Path, dict[str, int]] = {}
+def kernel_source(function: JITCallable, bound: Bound) -> ASTSource:
+    """The kernel specialised for a launch with these arguments."""
+    constants: Constants = {}
+    attributes: Attributes = {}
     signature: dict[str, Any] = {}
     for index, (name, item) in enumerate(zip(bound.names, bound.items, strict=True)):
         signature[name] = _describe((index,), item, constants, attributes)
-    return CompileRequest(function, signature, constants, attributes, options, bound.pointers_disjoint())
+    return ASTSource(function, signature, constants, attributes, bound.pointers_disjoint())
 
 
-def _describe(path: Path, item: Classified, constants: dict[Path, Any], attributes: dict[Path, dict[str, int]]) -> Any:
+def _describe(path: ArgumentPath, item: Classified, constants: Constants, attributes: Attributes) -> Any:
     match item:
         case Constant(value):
             constants[path] = value

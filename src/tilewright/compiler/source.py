@@ -1,0 +1,138 @@
+"""What can be compiled: a kernel with its specialisation, or the text of one of its stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tilewright.compiler.options import CompileOptions
+from tilewright.language.callables import JITCallable
+from tilewright.support.fingerprint import fingerprint
+from tilewright.targets.base import Target
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+ArgumentPath = tuple[int, ...]
+
+
+class Source(Protocol):
+    """What the stages start from."""
+
+    first_stage: str
+    """The stage that `module` is at: "source" for the front end's output."""
+
+    def module(self, target: Target, options: CompileOptions) -> ModuleOp:
+        """A fresh module at `first_stage`."""
+        ...
+
+    def identity(self) -> str:
+        """Hash of everything that the module depends on besides target and options."""
+        ...
+
+    def runtime_parameters(self) -> tuple[str, ...]:
+        """The parameter that each launch slot belongs to, in slot order; empty where it is not known."""
+        ...
+
+
+@dataclass(frozen=True)
+class ASTSource:
+    """A kernel and what it is specialised on.
+
+    `signature` maps each parameter to its type string (nested tuples for tuple parameters, "constexpr" for constants);
+    `constexprs` and `attrs` are keyed by parameter name or by path, `(index,)` or `(index, item)`. `noalias` promises
+    that the storage of all pointer arguments is disjoint.
+    """
+
+    fn: JITCallable
+    signature: Mapping[str, Any]
+    constexprs: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
+    attrs: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
+    noalias: bool = False
+    first_stage: str = "source"
+
+    def paths(self, by_name: Mapping[Any, Any]) -> dict[ArgumentPath, Any]:
+        """A mapping by parameter name, index or path, keyed by path."""
+        names = self.fn.arg_names
+        result: dict[ArgumentPath, Any] = {}
+        for key, value in by_name.items():
+            path = (names.index(key),) if isinstance(key, str) else (key,) if isinstance(key, int) else tuple(key)
+            result[path] = value
+        return result
+
+    def full_signature(self) -> dict[str, Any]:
+        """Types in parameter order; parameters that only `constexprs` names are constants."""
+        constant = {path[0] for path in self.paths(self.constexprs) if len(path) == 1}
+        return {
+            name: "constexpr" if index in constant else self.signature[name]
+            for index, name in enumerate(self.fn.arg_names)
+        }
+
+    def module(self, target: Target, options: CompileOptions) -> ModuleOp:
+        from xdsl.dialects.builtin import UnitAttr
+
+        from tilewright.frontend import compile_to_tt
+
+        module = compile_to_tt(
+            self.fn,
+            self.full_signature(),
+            self.paths(self.constexprs),
+            {path: _attributes(values) for path, values in self.paths(self.attrs).items()},
+            target.codegen_options(options),
+        )
+        if self.noalias:
+            for op in module.body.block.ops:
+                op.attributes["tilewright.noalias"] = UnitAttr()
+        return module
+
+    def identity(self) -> str:
+        parts = (
+            sorted((name, repr(kind)) for name, kind in self.full_signature().items()),
+            sorted((path, repr(value)) for path, value in self.paths(self.constexprs).items()),
+            sorted((path, repr(sorted(_attributes(values).items()))) for path, values in self.paths(self.attrs).items()),
+            self.noalias,
+        )
+        return fingerprint(self.fn.cache_key, parts)
+
+    def runtime_parameters(self) -> tuple[str, ...]:
+        return tuple(name for name, kind in self.full_signature().items() for _ in _runtime_leaves(kind))
+
+
+def _attributes(values: Any) -> dict[str, int]:
+    """Argument attributes as a mapping; Triton's spelling is a list of pairs."""
+    return dict(values)
+
+
+def _runtime_leaves(kind: Any) -> list[str]:
+    if isinstance(kind, tuple):
+        return [leaf for item in kind for leaf in _runtime_leaves(item)]  # pyright: ignore[reportUnknownVariableType]
+    return [] if kind == "constexpr" else [kind]
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """The text of a stage: `ttir`, `structured`, `linalg` or `loops`, read from a file named `kernel.<stage>`."""
+
+    text: str
+    first_stage: str
+    filename: str = "<text>"
+
+    @classmethod
+    def read(cls, path: str | Path) -> TextSource:
+        """Read a file; its suffix names the stage."""
+        path = Path(path)
+        return cls(path.read_text(), path.suffix.removeprefix("."), str(path))
+
+    def module(self, target: Target, options: CompileOptions) -> ModuleOp:
+        from tilewright.dialects import make_context
+        from tilewright.ir.parsing import parse_module
+
+        return parse_module(self.text, make_context(), self.filename)
+
+    def identity(self) -> str:
+        return fingerprint(self.text, self.first_stage)
+
+    def runtime_parameters(self) -> tuple[str, ...]:
+        return ()
