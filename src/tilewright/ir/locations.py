@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     IntAttr,
     LocationAttr,
     NameLoc,
+    NoneAttr,
     StringAttr,
     UnknownLoc,
 )
@@ -79,6 +80,17 @@ def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
         case [only]:
             return only
         case _:
-            from xdsl.dialects.builtin import NoneAttr
+            return FusedLoc(tuple(parts), NoneAttr())
 
-            return FusedLoc(parts, NoneAttr())
+
+def find_name(location: Attribute) -> str | None:
+    """The variable name that a location carries, from the outermost `NameLoc` in it."""
+    match location:
+        case NameLoc():
+            return location.desc.data
+        case CallSiteLoc():
+            return find_name(location.callee) or find_name(location.caller)
+        case FusedLoc(locations=ArrayAttr(data=parts)):
+            return next((name for part in parts if (name := find_name(part)) is not None), None)
+        case _:
+            return None

@@ -1,21 +1,314 @@
-"""Reading IR text as upstream MLIR and Triton write it."""
+"""Reading IR text as upstream MLIR and Triton write it.
+
+On top of xDSL's parser: hexadecimal floats in dense constants are bit patterns, aliases may be defined after their
+use (`#loc` tables stand at the end of a file), every form of `loc(...)` is read, an op without one gets its place in
+the file, and whatever goes wrong is a `ParseError` with file, line, column, caret and reason.
+"""
 
 from __future__ import annotations
 
-import xdsl.parser
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils import exceptions
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any
 
-from tilewright.support.errors import ParseError
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    AnyFloat,
+    CallSiteLoc,
+    DenseIntOrFPElementsAttr,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
+from xdsl.utils import exceptions
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from tilewright.ir.floats import float_from_bits
+from tilewright.ir.lexing import QuickLexer
+from tilewright.support.errors import ParseError, TilewrightError
+
+SPLIT_MARKER = re.compile(r"^// -----.*$", re.MULTILINE)
+"""The line between the parts of a file that `--split-input-file` reads separately."""
+
+_ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z0-9_$.-]+)[ \t]*=[ \t\n]*", re.MULTILINE)
 
 
 def parse_module(text: str, context: Context, filename: str = "<string>") -> ModuleOp:
-    """Parse a module; raises `ParseError` with file, line, column and the offending line."""
+    """Parse the text of a module; top-level ops without one are wrapped in a module.
+
+    Raises `ParseError`. Parsing does not verify.
+    """
+    return _guarded(MLIRParser(context, text, filename), "module")
+
+
+def parse_attribute(text: str, context: Context, filename: str = "<string>") -> Attribute:
+    """Parse one attribute or type, such as ``tensor<4x!tt.ptr<f32>>``. Raises `ParseError`."""
+    return _guarded(MLIRParser(context, text, filename), "attribute")
+
+
+def split_input(text: str) -> Iterator[tuple[int, str]]:
+    """The parts of a text between ``// -----`` lines, each with the number of lines before it."""
+    start = 0
+    for marker in SPLIT_MARKER.finditer(text):
+        yield text.count("\n", 0, start), text[start : marker.start()]
+        start = marker.end()
+    yield text.count("\n", 0, start), text[start:]
+
+
+def parse_part(lines_before: int, part: str, context: Context, filename: str) -> ModuleOp:
+    """Parse one part of a split file; positions count in the whole file."""
+    return parse_module("\n" * lines_before + part, context, filename)
+
+
+def _guarded(parser: MLIRParser, what: str) -> Any:
+    """Run a parser and turn everything that may come out of xDSL into a `ParseError`."""
     try:
-        return xdsl.parser.Parser(context, text, filename).parse_module()
+        return parser.parse_whole_module() if what == "module" else parser.parse_whole_attribute()
     except exceptions.ParseError as error:
-        place = error.span.get_location()
-        raise ParseError(
-            error.msg, filename=place.file, line=place.line, col=place.col, end_col=place.col + error.span.len
-        ) from None
+        raise parser.error_at(error.span.start, error.span.end, error.msg) from None
+    except TilewrightError:
+        raise
+    except RecursionError:
+        raise parser.error_at(parser.pos, parser.pos, "nested too deeply") from None
+    except Exception as error:
+        reason = str(error) or f"cannot be read ({type(error).__name__})"
+        raise parser.error_at(parser.pos, parser.pos, reason) from error
+
+
+class MLIRParser(Parser):
+    """xDSL's parser with upstream's rules where the two differ."""
+
+    def __init__(self, context: Context, text: str, filename: str) -> None:
+        from xdsl.parser.generic_parser import ParserState
+
+        self._text = text
+        self._filename = filename
+        self._file_attribute = StringAttr(filename)
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._first_uses: dict[str, int] = {}
+        self._op_start = 0
+        self._alias_positions: dict[str, int] | None = None
+        self.ssa_values = {}
+        self.blocks = {}
+        self.forward_block_references = defaultdict(list)
+        self.forward_ssa_references = {}
+        AttrParser.__init__(self, self._first_state(ParserState, text, filename), context)
+
+    def _first_state(self, state: Any, text: str, filename: str) -> Any:
+        """Lex the first token; an error there has no parser to report it yet."""
+        try:
+            return state(QuickLexer(Input(text, filename)))
+        except exceptions.ParseError as error:
+            raise self.error_at(error.span.start, error.span.end, error.msg) from None
+
+    # Whole texts.
+
+    def parse_whole_module(self) -> ModuleOp:
+        """The whole text as one module."""
+        module = self._parse_top_level()
+        for name in self.forward_ssa_references:
+            start = self._first_uses.get(name, self.pos)
+            raise self.error_at(start, start + len(name) + 1, f"value %{name} is used but never defined")
+        return module
+
+    def _parse_top_level(self) -> ModuleOp:
+        ops: list[Operation] = []
+        while (kind := self._current_token.kind) is not MLIRTokenKind.EOF:
+            if kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT):
+                self._parse_alias_def()
+            elif kind is MLIRTokenKind.FILE_METADATA_BEGIN:
+                self._parse_file_metadata_dictionary()
+            elif (op := self.parse_optional_operation()) is not None:
+                ops.append(op)
+            else:
+                self.raise_error("expected an operation")
+        if len(ops) == 1 and isinstance(ops[0], ModuleOp):
+            return ops[0]
+        return ModuleOp(ops)
+
+    def parse_whole_attribute(self) -> Attribute:
+        """The whole text as one attribute or type."""
+        attribute = self.parse_attribute()
+        if self._current_token.kind is not MLIRTokenKind.EOF:
+            self.raise_error("expected nothing after the attribute")
+        return attribute
+
+    # Positions and errors.
+
+    def error_at(self, start: int, end: int, reason: str) -> ParseError:
+        """A `ParseError` for a range of the text."""
+        line, col = self._line_and_column(min(start, len(self._text)))
+        line_start = self._line_starts[line - 1]
+        source = self._text[line_start:].partition("\n")[0]
+        return ParseError(
+            reason,
+            filename=self._filename,
+            line=line,
+            col=col,
+            end_col=min(col + max(end - start, 1), len(source) + 1),
+            source_line=source,
+        )
+
+    def _line_and_column(self, position: int) -> tuple[int, int]:
+        line = bisect_right(self._line_starts, position)
+        return line, position - self._line_starts[line - 1] + 1
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if found is not None:
+            return found
+        dialect = name.partition(".")[0]
+        known = [op.name for op in self.ctx.loaded_ops if op.name.startswith(f"{dialect}.")]
+        near = get_close_matches(name, known, n=1)
+        reason = f"unknown op '{name}'" if known or "." not in name else f"unknown op '{name}': no dialect '{dialect}'"
+        start = self._text.find(name, self._op_start)
+        raise self.error_at(start, start + len(name), f"{reason}; did you mean '{near[0]}'?" if near else reason)
+
+    # Operations and values.
+
+    def parse_operation(self) -> Operation:
+        start = self._op_start = self._current_token.span.start
+        op = super().parse_operation()
+        if op.location is UNKNOWN_LOC:
+            line, col = self._line_and_column(start)
+            op.location = FileLineColLoc(self._file_attribute, IntAttr(line), IntAttr(col))
+        return op
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: Any) -> SSAValue[Any]:
+        name = operand.operand_name
+        if name not in self.ssa_values:
+            self._first_uses.setdefault(name, operand.span.start)
+        return super().resolve_operand(operand, type)
+
+    # Aliases that are defined further down.
+
+    def _parse_alias_def(self) -> None:
+        name = self._current_token.text
+        if name not in self.attribute_aliases or name not in (self._alias_positions or {}):
+            super()._parse_alias_def()
+            return
+        self._consume_token()
+        self.parse_punctuation("=", " after attribute alias name")
+        self.parse_attribute()
+
+    def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
+        if "." not in attr_or_dialect_name and self._current_token.kind is not MLIRTokenKind.LESS:
+            name = f"{'!' if is_type else '#'}{attr_or_dialect_name}"
+            if name not in self.attribute_aliases:
+                self._read_alias_ahead(name)
+        return super()._parse_extended_type_or_attribute(attr_or_dialect_name, is_type)  # pyright: ignore
+
+    def _read_alias_ahead(self, name: str) -> None:
+        """Parse the definition of an alias from further down in the text, then continue where we were."""
+        if self._alias_positions is None:
+            self._alias_positions = {m[1]: m.end() for m in _ALIAS_DEFINITION.finditer(self._text)}
+        position = self._alias_positions.get(name)
+        if position is None:
+            return
+        saved_token, saved_position = self._parser_state.current_token, self.lexer.pos
+        self._resume_from(position)
+        self.attribute_aliases[name] = UNKNOWN_LOC  # an alias that uses itself ends here
+        self.attribute_aliases[name] = self.parse_attribute()
+        self.lexer.pos, self._parser_state.current_token = saved_position, saved_token
+
+    # Dense constants.
+
+    class _TensorLiteralElement(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+        """An element of a dense constant; a hexadecimal number of a float type is the float's bits."""
+
+        def to_type(self, parser: AttrParser, type: Any) -> Any:
+            if isinstance(type, AnyFloat) and isinstance(self.value, int) and self.span.text[:2].lower() == "0x":
+                try:
+                    return float_from_bits(self.value, type)
+                except ValueError as error:
+                    parser.raise_error(str(error), self.span)
+            return super().to_type(parser, type)
+
+    def parse_dense_int_or_fp_elements_attr(self, type: Any) -> DenseIntOrFPElementsAttr[Any]:
+        """As xDSL, but a splat is repeated as bytes, not as Python numbers."""
+        start = self._current_token.span.start
+        self.parse_punctuation("<", " in dense attribute")
+        if self._current_token.text in ("[", ">", "(") or self._current_token.kind is MLIRTokenKind.STRING_LIT:
+            self._resume_from(start)
+            return super().parse_dense_int_or_fp_elements_attr(type)
+        element = self._parse_tensor_literal_element()
+        self.parse_punctuation(">", " in dense attribute")
+        if type is None:
+            self.parse_punctuation(":", " in dense attribute")
+            type = self._parse_dense_literal_type()
+        return DenseIntOrFPElementsAttr.from_list(type, [element.to_type(self, type.element_type)])
+
+    # Locations.
+
+    def _parse_location(self) -> LocationAttr:
+        """What stands inside of ``loc(...)``."""
+        if self._current_token.kind is MLIRTokenKind.STRING_LIT:
+            return self._parse_named_or_file_location()
+        if self._current_token.kind is MLIRTokenKind.HASH_IDENT:
+            token = self._current_token.span
+            attribute = self.parse_attribute()
+            if isinstance(attribute, UnknownLoc | FileLineColLoc | CallSiteLoc | NameLoc | FusedLoc):
+                return attribute
+            raise self.error_at(token.start, token.end, "this alias is not a location")
+        position = self.pos
+        match self.parse_optional_identifier():
+            case "unknown":
+                return UnknownLoc()
+            case "callsite":
+                return self._parse_call_site()
+            case "fused":
+                return self._parse_fused()
+            case "loc":
+                with self.in_parens():
+                    return self._parse_location()
+            case _:
+                reason = 'expected a location: "file":line:col, "name"(...), callsite, fused or unknown'
+                raise self.error_at(position, position, reason)
+
+    def _parse_named_or_file_location(self) -> LocationAttr:
+        text = StringAttr(self.parse_str_literal())
+        if self.parse_optional_punctuation(":") is None:
+            inner: LocationAttr = UnknownLoc()
+            if self._current_token.kind is MLIRTokenKind.L_PAREN:
+                with self.in_parens():
+                    inner = self._parse_location()
+            return NameLoc(text, inner)
+        line = self.parse_integer(False, False)
+        col = self.parse_integer(False, False) if self.parse_optional_punctuation(":") is not None else 0
+        self._skip_range_end()
+        return FileLineColLoc(text, IntAttr(line), IntAttr(col))
+
+    def _skip_range_end(self) -> None:
+        """The end of a range, as in ``"f.py":1:2 to 3:4`` or ``to :8``; only starts are kept."""
+        if self.parse_optional_keyword("to") is None:
+            return
+        self.parse_optional_integer(False, False)
+        if self.parse_optional_punctuation(":") is not None:
+            self.parse_integer(False, False)
+
+    def _parse_call_site(self) -> CallSiteLoc:
+        with self.in_parens():
+            callee = self._parse_location()
+            self.parse_keyword("at", " between callee and caller")
+            return CallSiteLoc(callee, self._parse_location())
+
+    def _parse_fused(self) -> FusedLoc:
+        metadata: Attribute = NoneAttr()
+        if self.parse_optional_punctuation("<") is not None:
+            metadata = self.parse_attribute()
+            self.parse_punctuation(">", " after the metadata of a fused location")
+        locations = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+        return FusedLoc(tuple(locations), metadata)

@@ -25,7 +25,7 @@ def _verify_op(op: Operation) -> None:
     try:
         op.verify_()
     except (DiagnosticException, ValueError) as error:
-        raise verify_error(op, str(error)) from error
+        raise verify_error(op, ": ".join(str(error).split(":\n"))) from error
 
 
 def _verify_structure(op: Operation) -> None:

@@ -1,0 +1,78 @@
+"""A lexer for MLIR text: the tokens of xDSL's lexer, found with one regular expression each."""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.utils.lexer import Input, Span, Token
+from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRTokenKind
+
+_SUFFIX = r"(?:[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*)"
+
+_TOKEN = re.compile(
+    rf"""\s*(?://[^\n]*\s*)*(?:
+      (?P<percent>%{_SUFFIX})
+    | (?P<bare>[A-Za-z_][A-Za-z0-9_$.]*)
+    | (?P<punctuation>->|\.\.\.|\{{-\#|\#-\}}|[:,()\[\]{{}}<>=?*|/+-])
+    | (?P<float>[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?)
+    | (?P<integer>0x[0-9a-fA-F]+|[0-9]+)
+    | (?P<exclamation>!{_SUFFIX})
+    | (?P<hash>\#{_SUFFIX})
+    | (?P<string>"[^"\\\n\v\f]*")
+    | (?P<at>@[A-Za-z_][A-Za-z0-9_$.]*)
+    | (?P<caret>\^{_SUFFIX})
+    | (?P<end>\Z)
+    )""",
+    re.ASCII | re.VERBOSE,
+)
+"""Blanks and comments, then one token. Strings with escapes and anything odd are left to xDSL's lexer."""
+
+_KINDS = {
+    "percent": MLIRTokenKind.PERCENT_IDENT,
+    "bare": MLIRTokenKind.BARE_IDENT,
+    "float": MLIRTokenKind.FLOAT_LIT,
+    "integer": MLIRTokenKind.INTEGER_LIT,
+    "exclamation": MLIRTokenKind.EXCLAMATION_IDENT,
+    "hash": MLIRTokenKind.HASH_IDENT,
+    "string": MLIRTokenKind.STRING_LIT,
+    "at": MLIRTokenKind.AT_IDENT,
+    "caret": MLIRTokenKind.CARET_IDENT,
+    "end": MLIRTokenKind.EOF,
+}
+
+
+class QuickToken(Token[MLIRTokenKind, str]):
+    """A token that knows its text; its span is only made when somebody asks for it."""
+
+    __slots__ = ("_input", "_start", "kind", "text")
+
+    text: str  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __init__(self, kind: MLIRTokenKind, text: str, start: int, input: Input[str]) -> None:
+        self.kind = kind
+        self.text = text
+        self._start = start
+        self._input = input
+
+    @property
+    def span(self) -> Span[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return Span(self._start, self._start + len(self.text), self._input)
+
+    @property
+    def content(self) -> str:
+        return self.text
+
+
+class QuickLexer(MLIRLexer):
+    """xDSL's lexer with a fast path for every ordinary token."""
+
+    def lex(self) -> Token[MLIRTokenKind, str]:
+        match = _TOKEN.match(self.input.content, self.pos)
+        if match is None:
+            return super().lex()
+        group = match.lastgroup
+        assert group is not None
+        text = match.group(group)
+        kind = KIND_BY_PUNCTUATION_SPELLING[text] if group == "punctuation" else _KINDS[group]  # pyright: ignore
+        end = self.pos = match.end()
+        return QuickToken(kind, text, end - len(text), self.input)
