@@ -213,3 +213,8 @@ def _linear(expr: Expr) -> tuple[int, tuple[tuple[Expr, int], ...]]:
 def constant_value(expr: Expr) -> int | None:
     """The number where it is known, else None."""
     return expr.value if isinstance(expr, Constant) else None
+
+
+def constant_part(expr: Expr) -> int:
+    """The known summand of an expression."""
+    return _linear(expr)[0]

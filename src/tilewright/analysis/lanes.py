@@ -1,0 +1,365 @@
+"""What every lane of a tensor of integers or pointers holds, dimension by dimension.
+
+A `Lanes` state says that lane `(i0, ..., ik)` has the value
+
+    base + uniform + sum over d of affine_d(i_d) + sum over gathers of scale * index[i_dim]
+
+    affine_d(i) = offset_d + i * stride_d                    where the dimension does not wrap
+    affine_d(i) = (offset_d + i * stride_d) remsi wrap_d      where it does
+
+`remsi` is the remainder of a truncating division, as `%` in a kernel: for a lane that is not negative it lies in
+`[0, wrap_d)`. It commutes with scaling by a factor of any sign, so scaling a wrapped state is exact. What is added
+after the remainder stays outside of it, in `uniform`. A scalar is the state without dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.analysis.index_algebra import Constant, Expr, IndexAlgebra, Phi
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No answer, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """The part of a value that one dimension contributes."""
+
+    size: int
+    offset: Expr
+    stride: Expr
+    wrap: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """A part that has no formula: `scale * index[i]` with `i` the lane of dimension `dim`.
+
+    `index` is an integer tensor in which at most one extent differs from 1, namely that of `dim`."""
+
+    dim: int
+    index: SSAValue
+    scale: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The scalar pointer that addresses count from, and the element type that they count in."""
+
+    root: SSAValue | Phi
+    pointee: Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """See the module's equation. `base` is None for integers."""
+
+    dims: tuple[Dim, ...]
+    uniform: Expr
+    base: Base | None = None
+    gathers: tuple[Gather, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the tensor; `()` for a scalar."""
+        return tuple(dim.size for dim in self.dims)
+
+    def is_gathered(self, dim: int) -> bool:
+        """Whether a dimension has a part without formula."""
+        return any(gather.dim == dim for gather in self.gathers)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDim:
+    """One dimension of a block pointer: `size` lanes from lane `start` on, of a parent with `extent` lanes."""
+
+    size: int
+    start: Expr
+    stride: Expr
+    extent: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPointer:
+    """A block of a parent tensor: lane i is at `base + uniform + sum over d of (start_d + i_d) * stride_d`."""
+
+    dims: tuple[BlockDim, ...]
+    uniform: Expr
+    base: Base
+    order: tuple[int, ...]
+
+
+class LaneAlgebra:
+    """Arithmetic on states; every method answers with a state in normal form, or with the reason why there is none.
+
+    Normal form: a dimension of one lane has no offset and no stride; where exactly one dimension has several lanes
+    and it neither wraps nor is gathered, its offset holds all of `uniform`.
+    """
+
+    def __init__(self, algebra: IndexAlgebra) -> None:
+        self.index = algebra
+
+    # Makers
+
+    def scalar(self, value: Expr, base: Base | None = None) -> Lanes:
+        """One number or pointer."""
+        return Lanes((), value, base)
+
+    def splat(self, state: Lanes, shape: Sequence[int]) -> Lanes:
+        """The same scalar in all lanes."""
+        zero = self.index.zero
+        dims = tuple(Dim(size, zero, zero) for size in shape)
+        return self.normal(Lanes(dims, state.uniform, state.base))
+
+    def range(self, start: int, size: int) -> Lanes:
+        """start, start + 1, ..."""
+        return self.normal(Lanes((Dim(size, self.index.constant(start), self.index.one),), self.index.zero))
+
+    def gather(self, index: SSAValue, shape: Sequence[int], dim: int) -> Lanes:
+        """Integers without formula that vary along one dimension."""
+        zero = self.index.zero
+        dims = tuple(Dim(size, zero, zero) for size in shape)
+        return Lanes(dims, zero, None, (Gather(dim, index, self.index.one),))
+
+    # Arithmetic
+
+    def add(self, lhs: Lanes, rhs: Lanes) -> Lanes | Unknown:
+        """Lane by lane sum."""
+        if lhs.base is not None and rhs.base is not None:
+            return Unknown("the sum of two pointers")
+        if lhs.shape != rhs.shape:
+            return Unknown("operands differ in shape")
+        uniform = self.index.add(lhs.uniform, rhs.uniform)
+        dims: list[Dim] = []
+        for number, (left, right) in enumerate(zip(lhs.dims, rhs.dims, strict=True)):
+            if left.wrap is None and right.wrap is None:
+                offset, stride = self.index.add(left.offset, right.offset), self.index.add(left.stride, right.stride)
+                dims.append(Dim(left.size, offset, stride))
+                continue
+            wrapped, other, state = (left, right, rhs) if left.wrap is not None else (right, left, lhs)
+            if other.wrap is not None or other.stride is not self.index.zero or state.is_gathered(number):
+                return Unknown(f"dimension {number} is a remainder plus something else that varies along it")
+            uniform = self.index.add(uniform, other.offset)
+            dims.append(wrapped)
+        gathers = self._join_gathers(lhs.gathers, rhs.gathers)
+        return self.normal(Lanes(tuple(dims), uniform, lhs.base or rhs.base, gathers))
+
+    def _join_gathers(self, lhs: tuple[Gather, ...], rhs: tuple[Gather, ...]) -> tuple[Gather, ...]:
+        if not lhs or not rhs:
+            return lhs or rhs
+        scales: dict[tuple[int, SSAValue], Expr] = {}
+        for gather in (*lhs, *rhs):
+            key = gather.dim, gather.index
+            scales[key] = self.index.add(scales.get(key, self.index.zero), gather.scale)
+        return tuple(Gather(*key, scale) for key, scale in scales.items() if scale is not self.index.zero)
+
+    def scale(self, state: Lanes, factor: Expr) -> Lanes | Unknown:
+        """Every lane times one number."""
+        if state.base is not None:
+            return Unknown("a multiple of a pointer")
+        times = self.index.multiply
+        if factor is self.index.zero:
+            return self.splat(self.scalar(factor), state.shape)
+        dims = tuple(
+            Dim(
+                dim.size,
+                times(dim.offset, factor),
+                times(dim.stride, factor),
+                None if dim.wrap is None else times(dim.wrap, factor),
+            )
+            for dim in state.dims
+        )
+        gathers = tuple(replace(gather, scale=times(gather.scale, factor)) for gather in state.gathers)
+        return self.normal(Lanes(dims, times(state.uniform, factor), None, gathers))
+
+    def multiply(self, lhs: Lanes, rhs: Lanes) -> Lanes | Unknown:
+        """Lane by lane product, of which one factor has to be the same in all lanes."""
+        for state, other in ((lhs, rhs), (rhs, lhs)):
+            factor = self.uniform_value(other)
+            if factor is not None:
+                return self.scale(state, factor)
+        return Unknown("a product of two values that both vary from lane to lane")
+
+    def remainder(self, state: Lanes, divisor: Lanes) -> Lanes | Unknown:
+        """Lane by lane `remsi` by one number."""
+        modulus = self.uniform_value(divisor)
+        if modulus is None:
+            return Unknown("a remainder by a divisor that varies from lane to lane")
+        if state.base is not None or state.gathers:
+            return Unknown("a remainder of something that has no formula")
+        varying = self.varying_dims(state)
+        if len(varying) != 1:
+            return Unknown(f"a remainder of something that varies along {len(varying)} dimensions")
+        if any(dim.wrap is not None for dim in state.dims):
+            return Unknown("a remainder of a remainder")
+        position = varying[0]
+        offset = self.index.total((state.uniform, *(dim.offset for dim in state.dims)))
+        zero = self.index.zero
+        wrapped = Dim(state.dims[position].size, offset, state.dims[position].stride, modulus)
+        if self._stays_below(wrapped):
+            wrapped = replace(wrapped, wrap=None)
+        dims = tuple(wrapped if n == position else Dim(dim.size, zero, zero) for n, dim in enumerate(state.dims))
+        return self.normal(Lanes(dims, zero))
+
+    @staticmethod
+    def _stays_below(dim: Dim) -> bool:
+        match dim:
+            case Dim(offset=Constant(value=first), stride=Constant(value=step), wrap=Constant(value=modulus)):
+                last = first + (dim.size - 1) * step
+                return min(first, last) >= 0 and max(first, last) < modulus
+            case _:
+                return False
+
+    def divide(self, state: Lanes, divisor: int) -> Lanes | Unknown:
+        """Lane by lane quotient by a constant that divides every part."""
+        if state.base is not None or state.gathers or any(dim.wrap is not None for dim in state.dims):
+            return Unknown("a quotient of something that is not affine")
+        parts = [part for dim in state.dims for part in (dim.offset, dim.stride)]
+        divided = [self.index.divide_exactly(part, divisor) for part in (state.uniform, *parts)]
+        if None in divided:
+            return Unknown("a quotient that is not exact in every lane")
+        uniform, *rest = (part for part in divided if part is not None)
+        pairs = zip(rest[::2], rest[1::2], strict=True)
+        dims = tuple(Dim(dim.size, *pair) for dim, pair in zip(state.dims, pairs, strict=True))
+        return self.normal(Lanes(dims, uniform))
+
+    # Shapes
+
+    def expand_dims(self, state: Lanes, axis: int) -> Lanes:
+        """A new dimension of one lane."""
+        zero = self.index.zero
+        dims = (*state.dims[:axis], Dim(1, zero, zero), *state.dims[axis:])
+        gathers = tuple(replace(g, dim=g.dim + 1) if g.dim >= axis else g for g in state.gathers)
+        return self.normal(replace(state, dims=dims, gathers=gathers))
+
+    def broadcast(self, state: Lanes, shape: Sequence[int]) -> Lanes | Unknown:
+        """Dimensions of one lane repeated."""
+        if len(shape) != len(state.dims):
+            return Unknown("a broadcast that changes the rank")
+        if any(dim.size not in (1, size) for dim, size in zip(state.dims, shape, strict=True)):
+            return Unknown("a broadcast of a dimension of several lanes")
+        for gather in state.gathers:
+            if state.dims[gather.dim].size != shape[gather.dim]:
+                return Unknown("a broadcast of a value without formula")
+        dims = tuple(replace(dim, size=size) for dim, size in zip(state.dims, shape, strict=True))
+        return self.normal(replace(state, dims=dims))
+
+    def transpose(self, state: Lanes, order: Sequence[int]) -> Lanes | Unknown:
+        """Dimensions permuted: result dimension d is source dimension order[d]."""
+        if sorted(order) != list(range(len(state.dims))):
+            return Unknown("a transposition by an order that is no permutation")
+        place = {source: target for target, source in enumerate(order)}
+        dims = tuple(state.dims[source] for source in order)
+        return replace(state, dims=dims, gathers=tuple(replace(g, dim=place[g.dim]) for g in state.gathers))
+
+    def reshape(self, state: Lanes, shape: Sequence[int]) -> Lanes | Unknown:
+        """The lanes in row-major order under another shape: dimensions are merged and split where strides allow it."""
+        result: list[Dim] = []
+        moved: dict[int, int] = {}
+        source, target = 0, 0
+        rank = len(state.dims)
+        while source < rank or target < len(shape):
+            olds, news = [], []
+            have = want = 1
+            if source < rank:
+                olds, have, source = [source], state.dims[source].size, source + 1
+            if target < len(shape):
+                news, want, target = [target], shape[target], target + 1
+            while have != want:
+                if have < want and source < rank:
+                    olds.append(source)
+                    have, source = have * state.dims[source].size, source + 1
+                elif want < have and target < len(shape):
+                    news.append(target)
+                    want, target = want * shape[target], target + 1
+                else:
+                    return Unknown("a reshape to another number of lanes")
+            dims = self._regroup(state, olds, [shape[new] for new in news], moved, len(result))
+            if isinstance(dims, Unknown):
+                return dims
+            result.extend(dims)
+        gathers = tuple(replace(g, dim=moved[g.dim]) for g in state.gathers)
+        return self.normal(Lanes(tuple(result), state.uniform, state.base, gathers))
+
+    def _regroup(
+        self, state: Lanes, olds: list[int], news: list[int], moved: dict[int, int], first: int
+    ) -> list[Dim] | Unknown:
+        zero, index = self.index.zero, self.index
+        several = [old for old in olds if state.dims[old].size > 1]
+        fixed = [state.dims[old] for old in olds if state.dims[old].size == 1]
+        extra = index.total(dim.offset for dim in fixed)
+        if any(dim.wrap is not None for dim in fixed) or any(
+            state.dims[old].size == 1 and state.is_gathered(old) for old in olds
+        ):
+            return Unknown("a reshape of a dimension of one lane that is a remainder or has no formula")
+        wide = [n for n, size in enumerate(news) if size > 1]
+        if len(several) == 1 and len(wide) == 1:
+            moved[several[0]] = first + wide[0]
+            kept = state.dims[several[0]]
+            dims = [Dim(1, zero, zero) for _ in news]
+            dims[wide[0]] = kept
+            if extra is not zero:
+                if len(news) == 1 and kept.wrap is not None:
+                    return Unknown("a reshape that moves an offset into a remainder")
+                other = wide[0] if kept.wrap is None else next(n for n in range(len(news)) if n != wide[0])
+                dims[other] = replace(dims[other], offset=index.add(dims[other].offset, extra))
+            return dims
+        merged = [state.dims[old] for old in several]
+        if any(dim.wrap is not None for dim in merged) or any(state.is_gathered(old) for old in several):
+            return Unknown("a reshape across a dimension that is a remainder or has no formula")
+        for outer, inner in zip(merged, merged[1:], strict=False):
+            if outer.stride is not index.scale(inner.stride, inner.size):
+                return Unknown("a reshape of dimensions whose strides do not combine")
+        offset = index.total((extra, *(dim.offset for dim in merged)))
+        stride = merged[-1].stride if merged else zero
+        dims: list[Dim] = []
+        for size in reversed(news):
+            dims.append(Dim(size, zero, stride if size > 1 else zero))
+            stride = index.scale(stride, size)
+        dims.reverse()
+        if dims:
+            dims[0] = replace(dims[0], offset=offset)
+            return dims
+        return dims if offset is zero else Unknown("a reshape to a scalar")
+
+    # Questions
+
+    def varying_dims(self, state: Lanes) -> list[int]:
+        """Dimensions along which lanes may differ by formula."""
+        return [n for n, dim in enumerate(state.dims) if dim.size > 1 and dim.stride is not self.index.zero]
+
+    def uniform_value(self, state: Lanes) -> Expr | None:
+        """The number in all lanes, where they are known to hold the same one."""
+        if state.base is not None or state.gathers or self.varying_dims(state):
+            return None
+        if any(dim.wrap is not None for dim in state.dims):
+            return None
+        return self.index.total((state.uniform, *(dim.offset for dim in state.dims)))
+
+    def normal(self, state: Lanes) -> Lanes:
+        """The state in normal form (see the class)."""
+        zero = self.index.zero
+        uniform = state.uniform
+        dims = list(state.dims)
+        several: list[int] = []
+        for number, dim in enumerate(dims):
+            if dim.size > 1:
+                several.append(number)
+            elif dim.wrap is None and (dim.offset is not zero or dim.stride is not zero):
+                uniform = self.index.add(uniform, dim.offset)
+                dims[number] = Dim(1, zero, zero)
+        if len(several) == 1 and uniform is not zero:
+            position = several[0]
+            dim = dims[position]
+            if dim.wrap is None and not state.is_gathered(position):
+                dims[position] = replace(dim, offset=self.index.add(dim.offset, uniform))
+                uniform = zero
+        return Lanes(tuple(dims), uniform, state.base, state.gathers)

@@ -1,0 +1,87 @@
+"""Tensors that hold one number in all lanes, and how to compute that number as a scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import Pure
+
+from tilewright.dialects import arith, tt
+
+MAX_DEPTH = 12
+"""Longest chain of elementwise ops that is followed."""
+
+RESHAPING = (tt.BroadcastOp, tt.ExpandDimsOp, tt.ReshapeOp, tt.TransOp)
+ELEMENTWISE_DIALECTS = ("arith", "math")
+
+
+def is_splat_tree(value: SSAValue, depth: int = 0) -> bool:
+    """Whether all lanes hold one number because all that the tensor is computed from are splats."""
+    op = value.owner
+    if not isinstance(value.type, TensorType):
+        return True
+    if depth > MAX_DEPTH or not isinstance(op, Operation):
+        return False
+    match op:
+        case tt.SplatOp():
+            return True
+        case arith.ConstantOp():
+            constant = op.properties.get("value")
+            return isinstance(constant, DenseIntOrFPElementsAttr) and arith.is_splat(constant)
+        case _ if isinstance(op, RESHAPING):
+            return is_splat_tree(op.operands[0], depth + 1)
+        case _:
+            return is_elementwise(op) and all(is_splat_tree(operand, depth + 1) for operand in op.operands)
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether an op computes each lane of its one result from the same lane of its operands, and nothing else."""
+    return (
+        op.name.partition(".")[0] in ELEMENTWISE_DIALECTS
+        and len(op.results) == 1
+        and not op.regions
+        and bool(op.operands)
+        and op.has_trait(Pure)
+        and all(isinstance(value.type, TensorType) for value in op.operands)
+    )
+
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+def emit_scalar(value: SSAValue, insert: Callable[[Operation], Operation]) -> SSAValue:
+    """The number in all lanes of a splat tree, or the only lane of a tensor of one lane, as a scalar value.
+
+    `%s = arith.addi (splat %a), (dense<1>)` gives `%c1 = arith.constant 1`, `%r = arith.addi %a, %c1`."""
+    if not isinstance(value.type, TensorType):
+        return value
+    assert isinstance(value, OpResult) or not is_splat_tree(value)
+    op = value.owner
+    if not isinstance(op, Operation) or not is_splat_tree(value):
+        return insert(tt.UnsplatOp(value)).results[0]
+    element = value.type.element_type
+    match op:
+        case tt.SplatOp():
+            return op.operands[0]
+        case arith.ConstantOp():
+            constant = op.properties["value"]
+            assert isinstance(constant, DenseIntOrFPElementsAttr)
+            scalar = arith.ConstantOp(_first_element(constant))
+            scalar.results[0].name_hint = value.name_hint
+            return insert(scalar).results[0]
+        case _ if isinstance(op, RESHAPING):
+            return emit_scalar(op.operands[0], insert)
+        case _:
+            operands = [emit_scalar(operand, insert) for operand in op.operands]
+            made = type(op).create(
+                operands=operands, result_types=[element], properties=op.properties, attributes=op.attributes
+            )
+            made.location = op.location
+            return insert(made).results[0]
+
+
+def _first_element(constant: DenseIntOrFPElementsAttr):
+    return next(iter(constant.get_attrs()))
