@@ -116,11 +116,12 @@ class CrashReproducer(Instrument):
     The module is cloned once, before the first pass; after a failure the passes up to the failing one run again on the
     clone. If that fails too, or gives no failure, the file holds the original module and the whole pipeline so far.
     `path` fixes the file; otherwise a new one is made below `folder`, the `reproducer_dir` switch, or the system's
-    temporary directory.
+    temporary directory. With `only_internal`, a pass that gave up with a proper error of its own leaves no file.
     """
 
     path: Path | None = None
     folder: Path | None = None
+    only_internal: bool = False
     _original: ModuleOp | None = field(default=None, init=False)
     _passes: Sequence[Pass] = field(default=(), init=False)
     _context: PassContext | None = field(default=None, init=False)
@@ -129,7 +130,9 @@ class CrashReproducer(Instrument):
         self._original, self._passes, self._context = module.clone(), passes, context
 
     def after_failure(self, index: int, pass_: Pass, module: ModuleOp, error: TilewrightError) -> None:
-        if self._original is None or (isinstance(error, PassError) and error.reproducer is not None):
+        if self._original is None or getattr(error, "reproducer", None) is not None:
+            return
+        if self.only_internal and not (isinstance(error, PassError) and error.internal):
             return
         before = self._module_before(index)
         if before is not None:

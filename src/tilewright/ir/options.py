@@ -31,6 +31,11 @@ class Option:
     def flag(self) -> str:
         return self.field_name.replace("_", "-")
 
+    def describe(self) -> str:
+        """Type and default, as ``--list-passes`` shows them: ``int = 16``."""
+        kind = self.type.__name__ if isinstance(self.type, type) else str(self.type)
+        return f"{kind} (required)" if self.required else f"{kind} = {format_value(self.default)}"
+
 
 def options_of_dataclass(cls: type) -> list[Option]:
     """The options of a pass class: its dataclass fields that the constructor takes."""

@@ -242,7 +242,9 @@ def _as_pass_error(raised: Exception, pass_: Pass) -> TilewrightError:
         raised.pass_name = pass_.name
     if isinstance(raised, TilewrightError):
         return raised
-    return PassError(f"internal error: {type(raised).__name__}: {raised}", pass_name=pass_.name)
+    error = PassError(f"internal error: {type(raised).__name__}: {raised}", pass_name=pass_.name, internal=True)
+    error.__cause__ = raised
+    return error
 
 
 def parse_pipeline(text: str) -> PassPipeline:

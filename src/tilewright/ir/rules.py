@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.worklist import Worklist
@@ -190,7 +190,7 @@ class _Driver:
                 raise
             except Exception as error:
                 reason = f"rule {type(rule).__name__} failed: {type(error).__name__}: {error}"
-                raise op_error(op, reason, pass_name=self.name) from error
+                raise op_error(op, reason, pass_name=self.name, internal=True) from error
             if rewriter.has_done_action:
                 self.fired[type(rule).__name__] += 1
                 if op.parent is not None:
@@ -247,8 +247,3 @@ def apply_rules(
     """
     table = rules if isinstance(rules, RuleTable) else RuleTable(rules)
     return _Driver(table, max_rewrites_per_op, name).run(root)
-
-
-def erase_block_argument(block: Block, index: int) -> None:
-    """Remove an unused block argument."""
-    block.erase_arg(block.args[index])

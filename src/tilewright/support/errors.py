@@ -120,7 +120,7 @@ class VerifyError(LocatedOpError):
 
 
 class PassError(LocatedOpError):
-    """A pass gave up, or failed; `reproducer` names the file that replays it, where one was written."""
+    """A pass gave up, or (`internal`) failed; `reproducer` names the file that replays it, where one was written."""
 
     def __init__(
         self,
@@ -130,10 +130,12 @@ class PassError(LocatedOpError):
         op_name: str = "",
         location: Span | str | None = None,
         reproducer: str | None = None,
+        internal: bool = False,
     ) -> None:
         super().__init__(message, op_name=op_name, location=location)
         self.pass_name = pass_name
         self.reproducer = reproducer
+        self.internal = internal
 
     @property
     def reason(self) -> str:

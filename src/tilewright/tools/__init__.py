@@ -1,1 +1,1 @@
-"""Command-line tools."""
+"""Programs around the compiler: `tilewright-opt` and the subcommands of `tilewright`."""
