@@ -1,0 +1,169 @@
+"""Comparison and selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, i1
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.arith import folding
+from tilewright.dialects.arith.attributes import (
+    NO_FASTMATH,
+    CmpFPredicate,
+    CmpFPredicateKeyword,
+    CmpIPredicate,
+    CmpIPredicateKeyword,
+    FastMathFlagsAttr,
+    fastmath_attr,
+)
+from tilewright.dialects.arith.floating import FastMath
+from tilewright.dialects.construction import Value, init_op, int_attr, value_of
+from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.types import BOOL_LIKE, FLOAT_LIKE, INTEGER_LIKE, BoolLikeOf, bool_like
+
+
+@irdl_op_definition
+class CmpiOp(IRDLOperation, HasFolderInterface):
+    """``%r = arith.cmpi slt, %a, %b : tensor<4xi32>``; the result is i1 in the shape of the operands."""
+
+    name = "arith.cmpi"
+
+    T: ClassVar = VarConstraint("T", INTEGER_LIKE)
+
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(BoolLikeOf(T))
+    predicate = prop_def(IntegerAttr)
+
+    traits = traits_def(Pure(), ElementwiseMappable())
+
+    custom_directives = (CmpIPredicateKeyword,)
+    assembly_format = "custom<CmpIPredicateKeyword>($predicate) `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
+
+    def __init__(self, lhs: Value, rhs: Value, predicate: CmpIPredicate | int | str) -> None:
+        if isinstance(predicate, str):
+            predicate = CmpIPredicate[predicate.upper()]
+        lhs = value_of(lhs)
+        init_op(self, (lhs, value_of(rhs)), (bool_like(lhs.type),), {"predicate": int_attr(int(predicate))})
+
+    @property
+    def kind(self) -> CmpIPredicate:
+        """The predicate as an enum member."""
+        return CmpIPredicate(self.predicate.value.data)
+
+    def verify_(self) -> None:
+        if not 0 <= self.predicate.value.data < len(CmpIPredicate):
+            raise VerifyException(f"unknown predicate {self.predicate.value.data}")
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        return folding.fold_cmpi(self)
+
+
+@irdl_op_definition
+class CmpfOp(IRDLOperation, HasFolderInterface):
+    """``%r = arith.cmpf olt, %a, %b : f32``."""
+
+    name = "arith.cmpf"
+
+    T: ClassVar = VarConstraint("T", FLOAT_LIKE)
+
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(BoolLikeOf(T))
+    predicate = prop_def(IntegerAttr)
+    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FASTMATH)
+
+    traits = traits_def(Pure(), ElementwiseMappable())
+
+    custom_directives = (CmpFPredicateKeyword,)
+    assembly_format = "custom<CmpFPredicateKeyword>($predicate) `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
+
+    def __init__(
+        self, lhs: Value, rhs: Value, predicate: CmpFPredicate | int | str, *, fastmath: FastMath = None
+    ) -> None:
+        if isinstance(predicate, str):
+            predicate = CmpFPredicate[predicate.upper()]
+        lhs = value_of(lhs)
+        properties = {"predicate": int_attr(int(predicate)), "fastmath": fastmath_attr(fastmath)}
+        init_op(self, (lhs, value_of(rhs)), (bool_like(lhs.type),), properties)
+
+    @property
+    def kind(self) -> CmpFPredicate:
+        """The predicate as an enum member."""
+        return CmpFPredicate(self.predicate.value.data)
+
+    def verify_(self) -> None:
+        if not 0 <= self.predicate.value.data < len(CmpFPredicate):
+            raise VerifyException(f"unknown predicate {self.predicate.value.data}")
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        return folding.fold_cmpf(self)
+
+
+@irdl_op_definition
+class SelectOp(IRDLOperation, HasFolderInterface):
+    """``%r = arith.select %c, %a, %b : tensor<4xi1>, tensor<4xf32>``; with a scalar condition only one type is written."""
+
+    name = "arith.select"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    cond = operand_def(BOOL_LIKE)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure(), ElementwiseMappable())
+
+    def __init__(self, cond: Value, lhs: Value, rhs: Value) -> None:
+        lhs = value_of(lhs)
+        init_op(self, (value_of(cond), lhs, value_of(rhs)), (lhs.type,))
+
+    def verify_(self) -> None:
+        cond_type = self.operands[0].type
+        if cond_type != i1 and cond_type != bool_like(self.operands[1].type):
+            raise VerifyException(f"a condition of type {cond_type} cannot select between {self.operands[1].type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SelectOp:
+        operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        if len(operands) != 3 or not 1 <= len(types) <= 2:
+            parser.raise_error("expected three operands and one or two types")
+        cond_type = i1 if len(types) == 1 else types[0]
+        values = parser.resolve_operands(operands, (cond_type, types[-1], types[-1]), parser.pos)
+        op = cls(*values)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        if self.operands[0].type != i1:
+            printer.print_attribute(self.operands[0].type)
+            printer.print_string(", ")
+        printer.print_attribute(self.operands[1].type)
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        return folding.fold_select(self)

@@ -1,0 +1,185 @@
+"""The cf dialect: assertions and branches between blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, StringAttr, VectorType, i1
+from xdsl.dialects.cf import SwitchOpCases
+from xdsl.ir import Attribute, Block, Dialect, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    successor_def,
+    traits_def,
+    var_operand_def,
+    var_successor_def,
+)
+from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import Value, init_op, segment_sizes, static_values, value_of, values_of
+from tilewright.dialects.types import INTEGER_LIKE
+
+
+def _verify_successor_operands(operands: Sequence[SSAValue], block: Block) -> None:
+    types = tuple(value.type for value in operands)
+    if types != tuple(block.arg_types):
+        raise VerifyException(
+            f"the operands {[str(t) for t in types]} do not match the arguments of the successor block"
+        )
+
+
+@irdl_op_definition
+class AssertOp(IRDLOperation):
+    """``cf.assert %cond, "index out of range"``: stop the program with a message unless the condition holds."""
+
+    name = "cf.assert"
+
+    arg = operand_def(i1)
+    msg = prop_def(StringAttr)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$arg `,` $msg attr-dict"
+
+    def __init__(self, arg: Value, msg: str | StringAttr) -> None:
+        init_op(self, (value_of(arg),), (), {"msg": StringAttr(msg) if isinstance(msg, str) else msg})
+
+
+@irdl_op_definition
+class BranchOp(IRDLOperation):
+    """``cf.br ^bb1(%a : i32)``."""
+
+    name = "cf.br"
+
+    arguments = var_operand_def()
+    successor = successor_def()
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    assembly_format = "$successor (`(` $arguments^ `:` type($arguments) `)`)? attr-dict"
+
+    def __init__(self, dest: Block, *arguments: Value) -> None:
+        init_op(self, values_of(arguments), successors=(dest,))
+
+    def verify_(self) -> None:
+        _verify_successor_operands(self.arguments, self.successor)
+
+
+@irdl_op_definition
+class ConditionalBranchOp(IRDLOperation):
+    """``cf.cond_br %cond, ^bb1(%a : i32), ^bb2``."""
+
+    name = "cf.cond_br"
+
+    cond = operand_def(i1)
+    then_arguments = var_operand_def()
+    else_arguments = var_operand_def()
+    then_block = successor_def()
+    else_block = successor_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    assembly_format = (
+        "$cond `,` $then_block (`(` $then_arguments^ `:` type($then_arguments) `)`)? `,` "
+        "$else_block (`(` $else_arguments^ `:` type($else_arguments) `)`)? attr-dict"
+    )
+
+    def __init__(
+        self,
+        cond: Value,
+        then_block: Block,
+        then_arguments: Sequence[Value],
+        else_block: Block,
+        else_arguments: Sequence[Value],
+    ) -> None:
+        then_values, else_values = values_of(then_arguments), values_of(else_arguments)
+        properties = {"operandSegmentSizes": segment_sizes(1, len(then_values), len(else_values))}
+        operands = [value_of(cond), *then_values, *else_values]
+        init_op(self, operands, (), properties, successors=(then_block, else_block))
+
+    def verify_(self) -> None:
+        _verify_successor_operands(self.then_arguments, self.then_block)
+        _verify_successor_operands(self.else_arguments, self.else_block)
+
+
+@irdl_op_definition
+class SwitchOp(IRDLOperation):
+    """``cf.switch %flag : i32, [default: ^bb1, 4: ^bb2(%a : i32)]``."""
+
+    name = "cf.switch"
+
+    flag = operand_def(INTEGER_LIKE)
+    default_operands = var_operand_def()
+    case_operands = var_operand_def()
+    case_values = opt_prop_def(DenseIntOrFPElementsAttr)
+    case_operand_segments = prop_def(DenseArrayBase)
+    default_block = successor_def()
+    case_blocks = var_successor_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    custom_directives = (SwitchOpCases,)
+    assembly_format = (
+        "$flag `:` type($flag) `,` `[` `\\n` custom<SwitchOpCases>(ref(type($flag)), $default_block, $default_operands, "
+        "type($default_operands), $case_values, $case_blocks, $case_operands, $case_operand_segments, "
+        "type($case_operands)) `\\n` `]` attr-dict"
+    )
+
+    def __init__(
+        self,
+        flag: Value,
+        default_block: Block,
+        default_operands: Sequence[Value] = (),
+        case_values: Sequence[int] = (),
+        case_blocks: Sequence[Block] = (),
+        case_operands: Sequence[Sequence[Value]] = (),
+    ) -> None:
+        flag = value_of(flag)
+        defaults = values_of(default_operands)
+        cases = [value for operands in case_operands for value in values_of(operands)]
+        properties: dict[str, Attribute] = {
+            "operandSegmentSizes": segment_sizes(1, len(defaults), len(cases)),
+            "case_operand_segments": segment_sizes(*(len(operands) for operands in case_operands)),
+        }
+        if case_values:
+            values_type = VectorType(flag.type, (len(case_values),))
+            properties["case_values"] = DenseIntOrFPElementsAttr.from_list(values_type, list(case_values))
+        init_op(self, [flag, *defaults, *cases], (), properties, successors=(default_block, *case_blocks))
+
+    @property
+    def cases(self) -> list[tuple[int, Block, list[SSAValue]]]:
+        """Per case the value, the block and the operands that it passes."""
+        if self.case_values is None:
+            return []
+        found: list[tuple[int, Block, list[SSAValue]]] = []
+        start = 0
+        values = self.case_values.get_values()
+        segments = static_values(self.case_operand_segments)
+        for value, block, count in zip(values, self.case_blocks, segments, strict=True):
+            found.append((int(value), block, list(self.case_operands[start : start + count])))  # pyright: ignore[reportArgumentType]
+            start += count
+        return found
+
+    def verify_(self) -> None:
+        _verify_successor_operands(self.default_operands, self.default_block)
+        segments = static_values(self.case_operand_segments)
+        values = () if self.case_values is None else self.case_values.get_values()
+        if not len(values) == len(self.case_blocks) == len(segments):
+            raise VerifyException("the numbers of case values, case blocks and operand segments differ")
+        if sum(segments) != len(self.case_operands):
+            raise VerifyException("the operand segments do not add up to the number of case operands")
+        for _, block, operands in self.cases:
+            _verify_successor_operands(operands, block)
+
+
+Cf = Dialect("cf", [AssertOp, BranchOp, ConditionalBranchOp, SwitchOp], [])

@@ -1,0 +1,112 @@
+"""What every op constructor needs: values out of ops, segment sizes, mixed static/dynamic index lists, shared attributes.
+
+Constructors call :func:`init_op`, which is xDSL's plain ``Operation.__init__``: operands come flat, so building an op costs
+a third of the checked way. Attributes that recur (``0 : i64``, segment sizes, index arrays) are made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IntegerAttr, UnitAttr, i1, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+Value = SSAValue | Operation
+"""What constructors accept as an operand: a value, or an op with one result."""
+
+MixedIndex = int | SSAValue | Operation
+"""One entry of a mixed list such as ``[4, %n, 1]``."""
+
+UNIT = UnitAttr()
+
+
+def value_of(value: Value) -> SSAValue:
+    """The value itself, or the only result of an op."""
+    if isinstance(value, SSAValue):
+        return value
+    if len(value.results) != 1:
+        raise ValueError(f"'{value.name}' has {len(value.results)} results where one value is expected")
+    return value.results[0]
+
+
+def values_of(values: Iterable[Value]) -> list[SSAValue]:
+    """The values of several operands."""
+    return [value_of(value) for value in values]
+
+
+def init_op(
+    op: Operation,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] | None = None,
+    *,
+    attributes: Mapping[str, Attribute] | None = None,
+    regions: Sequence[Region] = (),
+    successors: Sequence[Block] = (),
+) -> None:
+    """Initialise an op from flat operands and finished attributes, without the checks of xDSL's friendly constructor."""
+    Operation.__init__(
+        op,
+        operands=operands,
+        result_types=result_types,
+        properties=properties or {},
+        attributes=attributes or {},
+        regions=regions,
+        successors=successors,
+    )
+
+
+@lru_cache(maxsize=1024)
+def segment_sizes(*sizes: int) -> DenseArrayBase:
+    """``array<i32: 1, 2, 0>``: how many operands each operand group has."""
+    return DenseArrayBase.from_list(i32, sizes)
+
+
+@lru_cache(maxsize=4096)
+def index_array(values: tuple[int, ...]) -> DenseArrayBase:
+    """``array<i64: 4, 8>``."""
+    return DenseArrayBase.from_list(i64, values)
+
+
+@lru_cache(maxsize=256)
+def flag_array(values: tuple[bool, ...]) -> DenseArrayBase:
+    """``array<i1: true, false>``."""
+    return DenseArrayBase.from_list(i1, [int(value) for value in values])
+
+
+@lru_cache(maxsize=1024)
+def int_attr(value: int, width: int = 64) -> IntegerAttr:
+    """``value : iN``."""
+    return IntegerAttr(value, width)
+
+
+@lru_cache(maxsize=1024)
+def reassociation_attr(groups: tuple[tuple[int, ...], ...]) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
+    """``[[0, 1], [2]]``: which dimensions of the larger shape make up each one of the smaller."""
+    return ArrayAttr(ArrayAttr(int_attr(dim) for dim in group) for group in groups)
+
+
+def split_mixed(values: Iterable[MixedIndex]) -> tuple[DenseArrayBase, list[SSAValue]]:
+    """``[4, %n, 1]`` as ``array<i64: 4, DYNAMIC, 1>`` and ``[%n]``."""
+    static: list[int] = []
+    dynamic: list[SSAValue] = []
+    for value in values:
+        if isinstance(value, int):
+            static.append(value)
+        else:
+            static.append(DYNAMIC_INDEX)
+            dynamic.append(value_of(value))
+    return index_array(tuple(static)), dynamic
+
+
+def join_mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[int | SSAValue]:
+    """The inverse of :func:`split_mixed`."""
+    remaining = iter(dynamic)
+    return [next(remaining) if value == DYNAMIC_INDEX else value for value in static_values(static)]
+
+
+@lru_cache(maxsize=4096)
+def static_values(array: DenseArrayBase) -> tuple[int, ...]:
+    """The integers of an ``array<iN: ...>``."""
+    return tuple(int(value) for value in array.get_values())

@@ -1,0 +1,147 @@
+"""What all linalg ops share: inputs, destinations, a scalar body, and how loops reach operands."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.irdl import IRDLOperation, region_def, var_result_def
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.linalg.attributes import IteratorType
+from tilewright.dialects.types import element_type, shape_of
+
+
+class StructuredOpEffects(MemoryEffect):
+    """On tensors none; on buffers the op reads its inputs and destinations and writes the destinations."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        if not any(isinstance(operand.type, MemRefType) for operand in op.operands):
+            return frozenset()
+        return MemoryReadEffect.get_effects(op) | MemoryWriteEffect.get_effects(op)
+
+
+class StructuredOp(IRDLOperation, ABC):
+    """An op that computes its destinations element by element over a loop nest.
+
+    Each operand is reached through an indexing map from loop counters to its element; the body takes one element of every operand and
+    yields the new elements of the destinations. On tensors the destinations give the results; on buffers they are written.
+    """
+
+    res = var_result_def()
+    body = region_def("single_block")
+
+    @property
+    @abstractmethod
+    def inputs(self) -> Sequence[SSAValue]:
+        """What is only read."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> Sequence[SSAValue]:
+        """The destinations."""
+
+    @property
+    @abstractmethod
+    def maps(self) -> Sequence[AffineMap]:
+        """One indexing map per operand."""
+
+    @property
+    @abstractmethod
+    def iterators(self) -> Sequence[IteratorType]:
+        """One iterator type per loop."""
+
+    @property
+    def on_tensors(self) -> bool:
+        """Whether the destinations are tensors."""
+        return bool(self.results)
+
+    def static_loop_ranges(self) -> tuple[int, ...]:
+        """The trip count of every loop; ``DYNAMIC_INDEX`` where no operand shape tells."""
+        ranges = [DYNAMIC_INDEX] * len(self.iterators)
+        for operand, map_ in zip(self.operands, self.maps, strict=True):
+            shape = shape_of(operand.type) or ()
+            for extent, expr in zip(shape, map_.results, strict=True):
+                if isinstance(expr, AffineDimExpr) and extent != DYNAMIC_INDEX:
+                    ranges[expr.position] = extent
+        return tuple(ranges)
+
+    def verify_structure(self) -> None:
+        """Check results, body arguments, yielded types, maps and extents against each other."""
+        self._verify_destinations()
+        self._verify_body()
+        self._verify_maps()
+
+    def _verify_destinations(self) -> None:
+        output_types = [value.type for value in self.outputs]
+        tensors = [type_ for type_ in output_types if isinstance(type_, TensorType)]
+        if tensors and any(isinstance(operand.type, MemRefType) for operand in self.operands):
+            raise VerifyException("expected to have pure tensor or buffer semantics")
+        if [result.type for result in self.results] != tensors:
+            raise VerifyException("the results must have the types of the destination tensors")
+
+    def _verify_body(self) -> None:
+        block = self.body.block
+        expected = [element_type(operand.type) for operand in self.operands]
+        if [argument.type for argument in block.args] != expected:
+            raise VerifyException(f"the body must take {[str(type_) for type_ in expected]}")
+        terminator = block.last_op
+        if terminator is None or terminator.name != "linalg.yield":
+            raise VerifyException("the body must end in 'linalg.yield'")
+        if [value.type for value in terminator.operands] != [element_type(value.type) for value in self.outputs]:
+            raise VerifyException("the body must yield one element per destination")
+
+    def _verify_maps(self) -> None:
+        maps, loops = self.maps, len(self.iterators)
+        if len(maps) != len(self.operands):
+            raise VerifyException(f"{len(maps)} indexing maps for {len(self.operands)} operands")
+        ranges = self._verified_ranges(maps, loops)
+        reached = {expr.position for map_ in maps for expr in map_.results if isinstance(expr, AffineDimExpr)}
+        if maps and reached != set(range(loops)):
+            raise VerifyException("every loop must index a dimension of some operand on its own")
+        if DYNAMIC_INDEX in ranges:
+            return
+        last = [extent - 1 for extent in ranges]
+        for position, (operand, map_) in enumerate(zip(self.operands, maps, strict=True)):
+            for extent, expr in zip(shape_of(operand.type) or (), map_.results, strict=True):
+                if (
+                    extent != DYNAMIC_INDEX
+                    and not isinstance(expr, AffineDimExpr)
+                    and expr.eval(last, []) >= extent > 0
+                ):
+                    raise VerifyException(f"operand {position} is indexed beyond its extent {extent}")
+
+    def _verified_ranges(self, maps: Sequence[AffineMap], loops: int) -> list[int]:
+        ranges = [DYNAMIC_INDEX] * loops
+        for position, (operand, map_) in enumerate(zip(self.operands, maps, strict=True)):
+            shape = shape_of(operand.type) or ()
+            if map_.num_dims != loops or len(map_.results) != len(shape):
+                raise VerifyException(f"indexing map {position} does not lead from {loops} loops to {operand.type}")
+            for extent, expr in zip(shape, map_.results, strict=True):
+                if not isinstance(expr, AffineDimExpr) or extent == DYNAMIC_INDEX:
+                    continue
+                if ranges[expr.position] not in (DYNAMIC_INDEX, extent):
+                    raise VerifyException(
+                        f"loop {expr.position} has {ranges[expr.position]} steps by one operand, {extent} by another"
+                    )
+                ranges[expr.position] = extent
+        return ranges
+
+
+def entry_block(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], output_name: str = "out") -> Block:
+    """The block of a body for these operands, its arguments named `%in` and `%out` as upstream names them."""
+    block = Block(arg_types=[element_type(value.type) for value in (*inputs, *outputs)])
+    for position, argument in enumerate(block.args):
+        argument.name_hint = "in" if position < len(inputs) else output_name
+    return block
+
+
+def tensor_result_types(outputs: Sequence[SSAValue]) -> list[Attribute]:
+    """The results that destinations give: tensors their own type, buffers none."""
+    return [value.type for value in outputs if isinstance(value.type, TensorType)]

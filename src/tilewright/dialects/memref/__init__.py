@@ -1,0 +1,48 @@
+"""The memref dialect: buffers, views of them, and access to their elements."""
+
+from xdsl.ir import Dialect
+
+from tilewright.dialects.memref.access import (
+    AtomicRMWOp,
+    AtomicYieldOp,
+    CopyOp,
+    DimOp,
+    GenericAtomicRMWOp,
+    LoadOp,
+    StoreOp,
+)
+from tilewright.dialects.memref.allocation import AllocaOp, AllocOp, AssumeAlignmentOp, DeallocOp, GetGlobalOp, GlobalOp
+from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
+from tilewright.dialects.memref.views import (
+    CastOp,
+    CollapseShapeOp,
+    ExpandShapeOp,
+    ReinterpretCastOp,
+    SubviewOp,
+    strides_and_offset,
+)
+
+OPERATIONS = [
+    AllocaOp,
+    AllocOp,
+    AssumeAlignmentOp,
+    AtomicRMWOp,
+    AtomicYieldOp,
+    CastOp,
+    CollapseShapeOp,
+    CopyOp,
+    DeallocOp,
+    DimOp,
+    ExpandShapeOp,
+    GenericAtomicRMWOp,
+    GetGlobalOp,
+    GlobalOp,
+    LoadOp,
+    ReinterpretCastOp,
+    StoreOp,
+    SubviewOp,
+]
+
+MemRef = Dialect("memref", OPERATIONS, [])
+
+__all__ = [*(op.__name__ for op in OPERATIONS), "AtomicRMWKind", "MemRef", "strides_and_offset"]

@@ -1,0 +1,270 @@
+"""Reading and writing elements of buffers, one at a time, atomically, or all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, MemoryReadEffect, MemoryWriteEffect, NoMemoryEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.arith.constant import find_constant_int
+from tilewright.dialects.arith.folding import integer_constant
+from tilewright.dialects.assembly import EnumKeyword
+from tilewright.dialects.construction import Value, init_op, int_attr, value_of, values_of
+from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
+from tilewright.dialects.types import ANY_MEMREF, INDEX, element_type, shape_of, shapes_agree
+
+NOT_NONTEMPORAL = BoolAttr.from_bool(False)
+NONTEMPORAL = BoolAttr.from_bool(True)
+
+
+def _verify_index_count(type_: Attribute, count: int) -> None:
+    assert isinstance(type_, MemRefType)
+    if type_.get_num_dims() != count:
+        raise VerifyException(f"incorrect number of indices: {count} for {type_}")
+
+
+def _element_of(memref: SSAValue) -> Attribute:
+    assert isinstance(memref.type, MemRefType)
+    return memref.type.element_type
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """``%x = memref.load %m[%i, %j] : memref<4x8xf32>``."""
+
+    name = "memref.load"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    memref = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(INDEX)
+    result = result_def(T)
+    nontemporal = opt_prop_def(BoolAttr, default_value=NOT_NONTEMPORAL)
+
+    irdl_options = (ParsePropInAttrDict(),)
+
+    traits = traits_def(MemoryReadEffect())
+
+    assembly_format = "$memref `[` $indices `]` attr-dict `:` type($memref)"
+
+    def __init__(self, memref: Value, indices: Sequence[Value] = (), *, nontemporal: bool = False) -> None:
+        memref = value_of(memref)
+        properties = {"nontemporal": NONTEMPORAL} if nontemporal else None
+        init_op(self, [memref, *values_of(indices)], (_element_of(memref),), properties)
+
+    def verify_(self) -> None:
+        _verify_index_count(self.operands[0].type, len(self.operands) - 1)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """``memref.store %x, %m[%i, %j] : memref<4x8xf32>``."""
+
+    name = "memref.store"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    value = operand_def(T)
+    memref = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(INDEX)
+    nontemporal = opt_prop_def(BoolAttr, default_value=NOT_NONTEMPORAL)
+
+    irdl_options = (ParsePropInAttrDict(),)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)"
+
+    def __init__(
+        self, value: Value, memref: Value, indices: Sequence[Value] = (), *, nontemporal: bool = False
+    ) -> None:
+        properties = {"nontemporal": NONTEMPORAL} if nontemporal else None
+        init_op(self, [value_of(value), value_of(memref), *values_of(indices)], (), properties)
+
+    def verify_(self) -> None:
+        _verify_index_count(self.operands[1].type, len(self.operands) - 2)
+
+
+@irdl_op_definition
+class CopyOp(IRDLOperation):
+    """``memref.copy %a, %b : memref<4xf32, strided<[2]>> to memref<4xf32>``: all elements; undefined when the buffers overlap."""
+
+    name = "memref.copy"
+
+    source = operand_def(ANY_MEMREF)
+    target = operand_def(ANY_MEMREF)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    assembly_format = "$source `,` $target attr-dict `:` type($source) `to` type($target)"
+
+    def __init__(self, source: Value, target: Value) -> None:
+        init_op(self, (value_of(source), value_of(target)))
+
+    def verify_(self) -> None:
+        source, target = self.operands[0].type, self.operands[1].type
+        source_shape, target_shape = shape_of(source), shape_of(target)
+        if element_type(source) != element_type(target):
+            raise VerifyException(f"{source} and {target} differ in element type")
+        if source_shape is not None and target_shape is not None and not shapes_agree(source_shape, target_shape):
+            raise VerifyException(f"{source} and {target} differ in shape")
+
+
+@irdl_op_definition
+class DimOp(IRDLOperation, HasFolderInterface):
+    """``%n = memref.dim %m, %c0 : memref<?xf32>``: an extent."""
+
+    name = "memref.dim"
+
+    source = operand_def(ANY_MEMREF)
+    index = operand_def(INDEX)
+    result = result_def(INDEX)
+
+    traits = traits_def(NoMemoryEffect())
+
+    assembly_format = "attr-dict $source `,` $index `:` type($source)"
+
+    def __init__(self, source: Value, index: Value) -> None:
+        init_op(self, (value_of(source), value_of(index)), (INDEX,))
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        shape, dim = shape_of(self.operands[0].type), find_constant_int(self.operands[1])
+        if shape is None or dim is None or not 0 <= dim < len(shape) or shape[dim] == DYNAMIC_INDEX:
+            return None
+        return (integer_constant(shape[dim], INDEX),)
+
+
+@irdl_custom_directive
+class AtomicKindKeyword(EnumKeyword):
+    """``addf`` for ``0 : i64``."""
+
+    attribute: AttributeVariable
+    keywords = tuple(kind.name.lower() for kind in AtomicRMWKind)
+
+
+@irdl_op_definition
+class AtomicRMWOp(IRDLOperation):
+    """``%old = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<4xf32>) -> f32``: combine into an element as one indivisible step."""
+
+    name = "memref.atomic_rmw"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    value = operand_def(T)
+    memref = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(INDEX)
+    kind = prop_def(IntegerAttr)
+    result = result_def(T)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    custom_directives = (AtomicKindKeyword,)
+    assembly_format = (
+        "custom<AtomicKindKeyword>($kind) $value `,` $memref `[` $indices `]` attr-dict "
+        "`:` `(` type($value) `,` type($memref) `)` `->` type($result)"
+    )
+
+    def __init__(self, value: Value, memref: Value, indices: Sequence[Value], kind: AtomicRMWKind | int | str) -> None:
+        if isinstance(kind, str):
+            kind = AtomicRMWKind[kind.upper()]
+        value = value_of(value)
+        operands = [value, value_of(memref), *values_of(indices)]
+        init_op(self, operands, (value.type,), {"kind": int_attr(int(kind))})
+
+    @property
+    def combination(self) -> AtomicRMWKind:
+        """The kind as an enum member."""
+        return AtomicRMWKind(self.kind.value.data)
+
+    def verify_(self) -> None:
+        _verify_index_count(self.operands[1].type, len(self.operands) - 2)
+        if not 0 <= self.kind.value.data < len(AtomicRMWKind):
+            raise VerifyException(f"unknown kind {self.kind.value.data}")
+
+
+@irdl_op_definition
+class AtomicYieldOp(IRDLOperation):
+    """``memref.atomic_yield %x : f32``: the new value of the element."""
+
+    name = "memref.atomic_yield"
+
+    result = operand_def()
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    assembly_format = "$result attr-dict `:` type($result)"
+
+    def __init__(self, result: Value) -> None:
+        init_op(self, (value_of(result),))
+
+
+@irdl_op_definition
+class GenericAtomicRMWOp(IRDLOperation):
+    """``%old = memref.generic_atomic_rmw %m[%i] : memref<4xf32> { ^bb0(%current: f32): ... memref.atomic_yield %new : f32 }``."""
+
+    name = "memref.generic_atomic_rmw"
+
+    memref = operand_def(MemRefType)
+    indices = var_operand_def(INDEX)
+    result = result_def()
+    atomic_body = region_def("single_block")
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(self, memref: Value, indices: Sequence[Value], body: Region | Block) -> None:
+        memref = value_of(memref)
+        region = body if isinstance(body, Region) else Region(body)
+        init_op(self, [memref, *values_of(indices)], (_element_of(memref),), regions=(region,))
+
+    def verify_(self) -> None:
+        element = _element_of(self.operands[0])
+        _verify_index_count(self.operands[0].type, len(self.operands) - 1)
+        block = self.atomic_body.block
+        if [argument.type for argument in block.args] != [element] or self.results[0].type != element:
+            raise VerifyException(f"the body must take, and the result be, an element of type {element}")
+        terminator = block.last_op
+        if not isinstance(terminator, AtomicYieldOp) or terminator.operands[0].type != element:
+            raise VerifyException(f"the body must end in 'memref.atomic_yield' of a {element}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> GenericAtomicRMWOp:
+        memref = parser.parse_unresolved_operand()
+        indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_operand())
+        parser.parse_punctuation(":")
+        value = parser.resolve_operand(memref, parser.parse_type())
+        op = cls(value, indices, parser.parse_region())
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.memref)
+        printer.print_string("[")
+        printer.print_list(self.indices, printer.print_ssa_value)
+        printer.print_string("] : ")
+        printer.print_attribute(self.memref.type)
+        printer.print_string(" ")
+        printer.print_region(self.atomic_body)
+        printer.print_op_attributes(self.attributes)

@@ -1,0 +1,339 @@
+"""Other views of the same buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    MemRefType,
+    NoneAttr,
+    ShapedType,
+    StridedLayoutAttr,
+    UnrankedMemRefType,
+)
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.assembly import DynamicIndexList, Reassociation, reassociation_groups
+from tilewright.dialects.construction import (
+    MixedIndex,
+    Value,
+    init_op,
+    join_mixed,
+    reassociation_attr,
+    split_mixed,
+    static_values,
+    value_of,
+)
+from tilewright.dialects.reshapes import verify_reassociation
+from tilewright.dialects.slices import (
+    SlicingOp,
+    find_dropped_dims,
+    slice_operands,
+    static_extents,
+    verify_slice_lists,
+)
+from tilewright.dialects.types import ANY_MEMREF, INDEX, element_type, shape_of, shapes_agree
+
+
+def strides_and_offset(type_: MemRefType[Attribute]) -> tuple[tuple[int, ...], int]:
+    """The strides and the offset of a memref type in elements; ``DYNAMIC_INDEX`` where they are known only at run time."""
+    layout = type_.layout
+    if isinstance(layout, NoneAttr):
+        shape = type_.get_shape()
+        strides = ShapedType.strides_for_shape(shape) if shape else ()
+        return tuple(DYNAMIC_INDEX if stride is None else stride for stride in strides), 0
+    if not isinstance(layout, StridedLayoutAttr):
+        raise VerifyException(f"{type_} has no strided layout")
+    strides = tuple(DYNAMIC_INDEX if stride is None else stride for stride in layout.get_strides())
+    offset = layout.get_offset()
+    return strides, DYNAMIC_INDEX if offset is None else offset
+
+
+def strided_layout(strides: Sequence[int], offset: int) -> StridedLayoutAttr:
+    """``strided<[4, 1], offset: ?>``."""
+    return StridedLayoutAttr(
+        [None if stride == DYNAMIC_INDEX else stride for stride in strides], None if offset == DYNAMIC_INDEX else offset
+    )
+
+
+@irdl_op_definition
+class CastOp(IRDLOperation, HasFolderInterface):
+    """``%r = memref.cast %m : memref<*xf32> to memref<?xf32>``: more or less of the shape and layout known."""
+
+    name = "memref.cast"
+
+    source = operand_def(ANY_MEMREF)
+    dest = result_def(ANY_MEMREF)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
+
+    def __init__(self, source: Value, dest_type: Attribute) -> None:
+        init_op(self, (value_of(source),), (dest_type,))
+
+    def verify_(self) -> None:
+        source, dest = self.operands[0].type, self.results[0].type
+        if element_type(source) != element_type(dest) or not _cast_compatible(source, dest):
+            raise VerifyException(f"{source} and {dest} are cast incompatible")
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        source = self.operands[0]
+        if source.type == self.results[0].type:
+            return (source,)
+        inner = source.owner
+        if isinstance(inner, CastOp) and inner.operands[0].type == self.results[0].type:
+            return (inner.operands[0],)
+        return None
+
+
+def _cast_compatible(source: Attribute, dest: Attribute) -> bool:
+    if isinstance(source, UnrankedMemRefType) or isinstance(dest, UnrankedMemRefType):
+        return not (isinstance(source, UnrankedMemRefType) and isinstance(dest, UnrankedMemRefType))
+    assert isinstance(source, MemRefType) and isinstance(dest, MemRefType)
+    if not shapes_agree(source.get_shape(), dest.get_shape()) or source.memory_space != dest.memory_space:
+        return False
+    (source_strides, source_offset), (dest_strides, dest_offset) = strides_and_offset(source), strides_and_offset(dest)
+    return shapes_agree((*source_strides, source_offset), (*dest_strides, dest_offset))
+
+
+@irdl_op_definition
+class ReinterpretCastOp(SlicingOp):
+    """A buffer seen with any offset, sizes and strides, counted in elements from its aligned start.
+
+    ``%v = memref.reinterpret_cast %m to offset: [%o], sizes: [4], strides: [1] : memref<*xf32> to memref<4xf32, strided<[1], offset: ?>>``
+    """
+
+    name = "memref.reinterpret_cast"
+
+    source = operand_def(ANY_MEMREF)
+    offsets = var_operand_def(INDEX)
+    sizes = var_operand_def(INDEX)
+    strides = var_operand_def(INDEX)
+    result = result_def(MemRefType)
+
+    traits = traits_def(Pure())
+
+    custom_directives = (DynamicIndexList,)
+    assembly_format = (
+        "$source `to` `offset` `` `:` custom<DynamicIndexList>($offsets, $static_offsets) `` `,` `sizes` `` `:` "
+        "custom<DynamicIndexList>($sizes, $static_sizes) `` `,` `strides` `` `:` "
+        "custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)"
+    )
+
+    def __init__(
+        self,
+        source: Value,
+        offset: MixedIndex,
+        sizes: Sequence[MixedIndex],
+        strides: Sequence[MixedIndex],
+        result_type: Attribute | None = None,
+    ) -> None:
+        source = value_of(source)
+        if result_type is None:
+            assert isinstance(source.type, (MemRefType, UnrankedMemRefType))
+            layout = strided_layout(static_extents(strides), static_extents((offset,))[0])
+            space = source.type.memory_space
+            result_type = MemRefType(source.type.element_type, static_extents(sizes), layout, space)
+        operands, properties = slice_operands((source,), (offset,), sizes, strides)
+        init_op(self, operands, (result_type,), properties)
+
+    @property
+    def mixed_offset(self) -> int | SSAValue:
+        """The offset, an int if constant."""
+        return self.mixed_offsets[0]
+
+    def verify_(self) -> None:
+        result = self.results[0].type
+        assert isinstance(result, MemRefType)
+        if element_type(self.operands[0].type) != result.element_type:
+            raise VerifyException(f"{self.operands[0].type} and {result} differ in element type")
+        rank = result.get_num_dims()
+        offsets, sizes = static_values(self.static_offsets), static_values(self.static_sizes)
+        strides = static_values(self.static_strides)
+        if len(offsets) != 1 or len(sizes) != rank or len(strides) != rank:
+            raise VerifyException(f"expected one offset, {rank} sizes and {rank} strides")
+        for static, dynamic in ((offsets, self.offsets), (sizes, self.sizes), (strides, self.strides)):
+            if static.count(DYNAMIC_INDEX) != len(dynamic):
+                raise VerifyException("the number of values does not match the number of dynamic places")
+        result_strides, result_offset = strides_and_offset(result)
+        if not shapes_agree(result.get_shape(), sizes):
+            raise VerifyException(f"sizes {list(sizes)} do not fit {result}")
+        if not shapes_agree((*result_strides, result_offset), (*strides, offsets[0])):
+            raise VerifyException(f"strides {list(strides)} and offset {offsets[0]} do not fit {result}")
+
+
+@irdl_op_definition
+class SubviewOp(SlicingOp, HasFolderInterface):
+    """``%s = memref.subview %m[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1], offset: ?>>``."""
+
+    name = "memref.subview"
+
+    source = operand_def(MemRefType)
+    offsets = var_operand_def(INDEX)
+    sizes = var_operand_def(INDEX)
+    strides = var_operand_def(INDEX)
+    result = result_def(MemRefType)
+
+    traits = traits_def(Pure())
+
+    custom_directives = (DynamicIndexList,)
+    assembly_format = (
+        "$source `` custom<DynamicIndexList>($offsets, $static_offsets) custom<DynamicIndexList>($sizes, $static_sizes) "
+        "custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)"
+    )
+
+    def __init__(
+        self,
+        source: Value,
+        offsets: Sequence[MixedIndex],
+        sizes: Sequence[MixedIndex],
+        strides: Sequence[MixedIndex] | None = None,
+        result_type: Attribute | None = None,
+    ) -> None:
+        source = value_of(source)
+        strides = strides or [1] * len(offsets)
+        if result_type is None:
+            assert isinstance(source.type, MemRefType)
+            result_type = infer_subview_type(source.type, offsets, sizes, strides)
+        operands, properties = slice_operands((source,), offsets, sizes, strides)
+        init_op(self, operands, (result_type,), properties)
+
+    def verify_(self) -> None:
+        source, result = self.operands[0].type, self.results[0].type
+        assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
+        verify_slice_lists(self, source.get_num_dims())
+        if source.element_type != result.element_type or source.memory_space != result.memory_space:
+            raise VerifyException(f"{source} and {result} differ in element type or memory space")
+        expected = infer_subview_type(source, self.mixed_offsets, self.mixed_sizes, self.mixed_strides)
+        dropped = find_dropped_dims(expected.get_shape(), result.get_shape())
+        if dropped is None:
+            raise VerifyException(f"expected result type to be {expected} or a rank-reduced version, but got {result}")
+        strides, offset = strides_and_offset(expected)
+        found_strides, found_offset = strides_and_offset(result)
+        # Which of several size-1 dimensions was dropped can only be told from the strides.
+        fits = found_offset == offset and _is_subsequence(found_strides, strides)
+        if not fits:
+            raise VerifyException(f"expected result type to be {expected} or a rank-reduced version, but got {result}")
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        source = self.operands[0]
+        shape = shape_of(source.type) or ()
+        whole = (
+            source.type == self.results[0].type
+            and DYNAMIC_INDEX not in shape
+            and static_values(self.static_sizes) == shape
+            and all(offset == 0 for offset in static_values(self.static_offsets))
+            and all(stride == 1 for stride in static_values(self.static_strides))
+        )
+        return (source,) if whole else None
+
+
+def _is_subsequence(part: Sequence[int], whole: Sequence[int]) -> bool:
+    remaining = iter(whole)
+    return all(any(value == other for other in remaining) for value in part)
+
+
+def infer_subview_type(
+    source: MemRefType[Attribute],
+    offsets: Sequence[MixedIndex],
+    sizes: Sequence[MixedIndex],
+    strides: Sequence[MixedIndex],
+) -> MemRefType[Attribute]:
+    """The type of a subview of full rank: strides multiply, offsets add up, anything unknown makes them dynamic."""
+    source_strides, source_offset = strides_and_offset(source)
+    offset = source_offset
+    for step, stride in zip(static_extents(offsets), source_strides, strict=True):
+        if DYNAMIC_INDEX in (offset, step) or (stride == DYNAMIC_INDEX and step != 0):
+            offset = DYNAMIC_INDEX
+        elif step != 0:
+            offset += step * stride
+    result_strides = [
+        DYNAMIC_INDEX if DYNAMIC_INDEX in (stride, step) else stride * step
+        for stride, step in zip(source_strides, static_extents(strides), strict=True)
+    ]
+    layout = strided_layout(result_strides, offset)
+    return MemRefType(source.element_type, static_extents(sizes), layout, source.memory_space)
+
+
+@irdl_op_definition
+class CollapseShapeOp(IRDLOperation):
+    """``%r = memref.collapse_shape %m [[0, 1]] : memref<2x4xf32> into memref<8xf32>``."""
+
+    name = "memref.collapse_shape"
+
+    src = operand_def(MemRefType)
+    reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
+    result = result_def(MemRefType)
+
+    traits = traits_def(Pure())
+
+    custom_directives = (Reassociation,)
+    assembly_format = "$src custom<Reassociation>($reassociation) attr-dict `:` type($src) `into` type($result)"
+
+    def __init__(self, src: Value, reassociation: Sequence[Sequence[int]], result_type: Attribute) -> None:
+        groups = reassociation_attr(tuple(tuple(group) for group in reassociation))
+        init_op(self, (value_of(src),), (result_type,), {"reassociation": groups})
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """Per result dimension the source dimensions that it joins."""
+        return reassociation_groups(self.reassociation)
+
+    def verify_(self) -> None:
+        verify_reassociation(shape_of(self.results[0].type) or (), shape_of(self.operands[0].type) or (), self.groups)
+
+
+@irdl_op_definition
+class ExpandShapeOp(IRDLOperation):
+    """``%r = memref.expand_shape %m [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<2x4xf32>``."""
+
+    name = "memref.expand_shape"
+
+    src = operand_def(MemRefType)
+    output_shape = var_operand_def(INDEX)
+    reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
+    static_output_shape = prop_def(DenseArrayBase)
+    result = result_def(MemRefType)
+
+    traits = traits_def(Pure())
+
+    custom_directives = (Reassociation, DynamicIndexList)
+    assembly_format = (
+        "$src custom<Reassociation>($reassociation) `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape) "
+        "attr-dict `:` type($src) `into` type($result)"
+    )
+
+    def __init__(
+        self,
+        src: Value,
+        reassociation: Sequence[Sequence[int]],
+        result_type: Attribute,
+        output_shape: Sequence[MixedIndex] | None = None,
+    ) -> None:
+        static, dynamic = split_mixed((shape_of(result_type) or ()) if output_shape is None else output_shape)
+        groups = reassociation_attr(tuple(tuple(group) for group in reassociation))
+        properties: dict[str, Attribute] = {"reassociation": groups, "static_output_shape": static}
+        init_op(self, [value_of(src), *dynamic], (result_type,), properties)
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """Per source dimension the result dimensions that it splits into."""
+        return reassociation_groups(self.reassociation)
+
+    @property
+    def mixed_output_shape(self) -> list[int | SSAValue]:
+        """The extents of the result."""
+        return join_mixed(self.static_output_shape, self.output_shape)
+
+    def verify_(self) -> None:
+        result_shape = shape_of(self.results[0].type) or ()
+        verify_reassociation(shape_of(self.operands[0].type) or (), result_shape, self.groups)

@@ -1,0 +1,65 @@
+"""Reassociation: which dimensions of a larger shape make up each dimension of a smaller one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.utils.exceptions import VerifyException
+
+
+def verify_reassociation(collapsed: Sequence[int], expanded: Sequence[int], groups: Sequence[Sequence[int]]) -> None:
+    """Check that groups cover the larger shape in order and that extents multiply up."""
+    if collapsed == () and not groups:
+        if any(extent != 1 for extent in expanded):
+            raise VerifyException("only a shape of ones collapses to rank 0")
+        return
+    if len(groups) != len(collapsed):
+        raise VerifyException(f"{len(groups)} groups for a collapsed rank of {len(collapsed)}")
+    if [dim for group in groups for dim in group] != list(range(len(expanded))):
+        raise VerifyException(
+            f"the groups {[list(g) for g in groups]} do not list the dimensions 0 to {len(expanded) - 1} in order"
+        )
+    for dim, group in enumerate(groups):
+        extents = [expanded[inner] for inner in group]
+        if DYNAMIC_INDEX in extents:
+            if collapsed[dim] != DYNAMIC_INDEX:
+                raise VerifyException(f"dimension {dim} of the collapsed type must be dynamic")
+        elif collapsed[dim] != prod(extents):
+            raise VerifyException(
+                f"dimension {dim} of the collapsed type must be {prod(extents)}, got {collapsed[dim]}"
+            )
+
+
+def collapsed_shape(expanded: Sequence[int], groups: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The shape after collapsing."""
+    extents = [[expanded[dim] for dim in group] for group in groups]
+    return tuple(DYNAMIC_INDEX if DYNAMIC_INDEX in group else prod(group) for group in extents)
+
+
+def find_reassociation(collapsed: Sequence[int], expanded: Sequence[int]) -> list[list[int]] | None:
+    """Groups that lead from one static shape to the other, trailing ones joined to the last group; None when there are none.
+
+    >>> find_reassociation((8, 3), (2, 4, 3))
+    [[0, 1], [2]]
+    """
+    groups: list[list[int]] = []
+    dim = 0
+    for position, extent in enumerate(collapsed):
+        group: list[int] = []
+        size = 1
+        while dim < len(expanded) and (not group or size < extent):
+            size *= expanded[dim]
+            group.append(dim)
+            dim += 1
+        if size != extent:
+            return None
+        groups.append(group)
+        if position == len(collapsed) - 1:
+            while dim < len(expanded) and expanded[dim] == 1:
+                group.append(dim)
+                dim += 1
+    if not collapsed and any(extent != 1 for extent in expanded):
+        return None
+    return groups if dim == len(expanded) or not collapsed else None

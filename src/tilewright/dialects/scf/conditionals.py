@@ -1,0 +1,242 @@
+"""Branches with a single way out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, i1
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_region_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    IsTerminator,
+    RecursivelySpeculatable,
+    RecursiveMemoryEffect,
+    SingleBlockImplicitTerminator,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of
+from tilewright.dialects.scf.loops import region_of
+from tilewright.dialects.scf.terminators import YieldOp
+from tilewright.dialects.types import INDEX
+
+
+def _verify_yields(region: Region, types: Sequence[Attribute], what: str) -> None:
+    terminator = region.block.last_op
+    if not isinstance(terminator, YieldOp):
+        raise VerifyException(f"{what} must end in 'scf.yield'")
+    if [value.type for value in terminator.operands] != list(types):
+        raise VerifyException(f"{what} does not yield values of the result types")
+
+
+def _parse_region_with_yield(parser: Parser) -> Region:
+    region = parser.parse_region()
+    if not region.blocks:
+        region.add_block(Block())
+    block = region.block
+    if block.last_op is None or not block.last_op.has_trait(IsTerminator):
+        block.add_op(YieldOp())
+    return region
+
+
+def _print_result_types(printer: Printer, types: Sequence[Attribute]) -> None:
+    if types:
+        printer.print_string(" -> (")
+        printer.print_list(types, printer.print_attribute)
+        printer.print_string(")")
+
+
+@irdl_op_definition
+class IfOp(IRDLOperation):
+    """``%r = scf.if %cond -> (f32) { scf.yield %a : f32 } else { scf.yield %b : f32 }``."""
+
+    name = "scf.if"
+
+    cond = operand_def(i1)
+    output = var_result_def()
+    true_region = region_def("single_block")
+    false_region = region_def()
+
+    traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), RecursivelySpeculatable())
+
+    def __init__(
+        self,
+        cond: Value,
+        result_types: Sequence[Attribute],
+        true_region: Region | Block | Sequence[Operation],
+        false_region: Region | Block | Sequence[Operation] | None = None,
+    ) -> None:
+        otherwise = Region() if false_region is None else region_of(false_region)
+        init_op(self, (value_of(cond),), result_types, regions=(region_of(true_region), otherwise))
+
+    @property
+    def then_yielded(self) -> Sequence[SSAValue]:
+        """What the then-branch gives."""
+        terminator = self.true_region.block.last_op
+        return terminator.operands if isinstance(terminator, YieldOp) else ()
+
+    @property
+    def else_yielded(self) -> Sequence[SSAValue]:
+        """What the else-branch gives; nothing when there is none."""
+        block = self.false_region.blocks.first
+        terminator = None if block is None else block.last_op
+        return terminator.operands if isinstance(terminator, YieldOp) else ()
+
+    def verify_(self) -> None:
+        types = [result.type for result in self.results]
+        _verify_yields(self.true_region, types, "the then-branch")
+        if self.false_region.blocks:
+            _verify_yields(self.false_region, types, "the else-branch")
+        elif types:
+            raise VerifyException("must have an else block if defining values")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IfOp:
+        cond = parser.parse_operand()
+        types: Sequence[Attribute] = ()
+        if parser.parse_optional_punctuation("->"):
+            types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        then = _parse_region_with_yield(parser)
+        otherwise = _parse_region_with_yield(parser) if parser.parse_optional_keyword("else") else None
+        op = cls(cond, types, then, otherwise)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.cond)
+        _print_result_types(printer, [result.type for result in self.results])
+        with_terminators = bool(self.results)
+        printer.print_string(" ")
+        printer.print_region(self.true_region, print_entry_block_args=False, print_block_terminators=with_terminators)
+        if self.false_region.blocks:
+            printer.print_string(" else ")
+            printer.print_region(
+                self.false_region, print_entry_block_args=False, print_block_terminators=with_terminators
+            )
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class IndexSwitchOp(IRDLOperation):
+    """``%r = scf.index_switch %i -> i32 case 2 { ... scf.yield %a : i32 } default { ... scf.yield %b : i32 }``."""
+
+    name = "scf.index_switch"
+
+    arg = operand_def(INDEX)
+    output = var_result_def()
+    cases = prop_def(DenseArrayBase)
+    default_region = region_def("single_block")
+    case_regions = var_region_def("single_block")
+
+    traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), RecursivelySpeculatable())
+
+    def __init__(
+        self,
+        arg: Value,
+        cases: Sequence[int],
+        default_region: Region | Block,
+        case_regions: Sequence[Region],
+        result_types: Sequence[Attribute] = (),
+    ) -> None:
+        init_op(
+            self,
+            (value_of(arg),),
+            result_types,
+            {"cases": index_array(tuple(cases))},
+            regions=(region_of(default_region), *case_regions),
+        )
+
+    def verify_(self) -> None:
+        values = static_values(self.cases)
+        if len(values) != len(self.case_regions):
+            raise VerifyException(f"{len(self.case_regions)} case regions for {len(values)} cases")
+        if len(set(values)) != len(values):
+            raise VerifyException("a case value is given twice")
+        types = [result.type for result in self.results]
+        for region in self.regions:
+            _verify_yields(region, types, "a case")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IndexSwitchOp:
+        arg = parser.parse_operand()
+        attributes = parser.parse_optional_attr_dict()
+        types: Sequence[Attribute] = ()
+        if parser.parse_optional_punctuation("->"):
+            several = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            types = [parser.parse_type()] if several is None else several
+        values: list[int] = []
+        regions: list[Region] = []
+        while parser.parse_optional_keyword("case"):
+            values.append(parser.parse_integer())
+            regions.append(_parse_region_with_yield(parser))
+        parser.parse_keyword("default")
+        op = cls(arg, values, _parse_region_with_yield(parser), regions, types)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.arg)
+        printer.print_op_attributes(self.attributes)
+        if len(self.results) == 1:
+            printer.print_string(" -> ")
+            printer.print_attribute(self.results[0].type)
+        else:
+            _print_result_types(printer, [result.type for result in self.results])
+        with_terminators = bool(self.results)
+        for value, region in zip(static_values(self.cases), self.case_regions, strict=True):
+            printer.print_string("\n", indent=0)
+            printer.print_string(f"case {value} ")
+            printer.print_region(region, print_entry_block_args=False, print_block_terminators=with_terminators)
+        printer.print_string("\n", indent=0)
+        printer.print_string("default ")
+        printer.print_region(
+            self.default_region, print_entry_block_args=False, print_block_terminators=with_terminators
+        )
+
+
+@irdl_op_definition
+class ExecuteRegionOp(IRDLOperation):
+    """``%r = scf.execute_region -> i32 { ... scf.yield %a : i32 }``: several blocks where one op is wanted."""
+
+    name = "scf.execute_region"
+
+    outs = var_result_def()
+    region = region_def()
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(self, result_types: Sequence[Attribute], region: Region) -> None:
+        init_op(self, (), result_types, regions=(region,))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ExecuteRegionOp:
+        types: Sequence[Attribute] = ()
+        if parser.parse_optional_punctuation("->"):
+            several = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            types = [parser.parse_type()] if several is None else several
+        op = cls(types, parser.parse_region())
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if len(self.results) == 1:
+            printer.print_string(" -> ")
+            printer.print_attribute(self.results[0].type)
+        else:
+            _print_result_types(printer, [result.type for result in self.results])
+        printer.print_string(" ")
+        printer.print_region(self.region, print_entry_block_args=False)
+        printer.print_op_attributes(self.attributes)

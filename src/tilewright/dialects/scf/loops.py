@@ -1,0 +1,357 @@
+"""Loops: counted, conditional and parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, UnitAttr
+from xdsl.dialects.utils import parse_assignment
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import RecursivelySpeculatable, RecursiveMemoryEffect, SingleBlockImplicitTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import UNIT, Value, init_op, segment_sizes, value_of, values_of
+from tilewright.dialects.scf.terminators import ConditionOp, ReduceOp, YieldOp
+from tilewright.dialects.types import INDEX, TypeWhere, is_integer_or_index
+
+LOOP_BOUND = TypeWhere("a signless integer or index", is_integer_or_index)
+
+
+def region_of(body: Region | Block | Sequence[Operation]) -> Region:
+    """A region from a region, its only block, or ops."""
+    if isinstance(body, Region):
+        return body
+    return Region(body if isinstance(body, Block) else Block(list(body)))
+
+
+def _print_assignments(printer: Printer, arguments: Sequence[SSAValue], values: Sequence[SSAValue]) -> None:
+    printer.print_string("(")
+    for position, (argument, value) in enumerate(zip(arguments, values, strict=True)):
+        printer.print_string(", " if position else "")
+        printer.print_ssa_value(argument)
+        printer.print_string(" = ")
+        printer.print_ssa_value(value)
+    printer.print_string(")")
+
+
+def _print_types(printer: Printer, types: Sequence[Attribute]) -> None:
+    printer.print_string("(")
+    printer.print_list(types, printer.print_attribute)
+    printer.print_string(")")
+
+
+@irdl_op_definition
+class ForOp(IRDLOperation):
+    """A counted loop over ``lb <= i < ub`` that carries values.
+
+    ``%r = scf.for %i = %lb to %ub step %step iter_args(%acc = %init) -> (f32)  : i32 { ... scf.yield %next : f32 }``
+
+    The bounds are compared as signed, or as unsigned with ``scf.for unsigned``. MLIR 22 and Triton 3.6 both print two spaces before the
+    type of bounds that are not index; one is read as well.
+    """
+
+    name = "scf.for"
+
+    T: ClassVar = VarConstraint("T", LOOP_BOUND)
+
+    lb = operand_def(T)
+    ub = operand_def(T)
+    step = operand_def(T)
+    iter_args = var_operand_def()
+    res = var_result_def()
+    body = region_def("single_block")
+    unsigned_cmp = opt_prop_def(UnitAttr, prop_name="unsignedCmp")
+
+    traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), RecursivelySpeculatable())
+
+    def __init__(
+        self,
+        lb: Value,
+        ub: Value,
+        step: Value,
+        iter_args: Sequence[Value],
+        body: Region | Block | Sequence[Operation],
+        *,
+        unsigned: bool = False,
+    ) -> None:
+        initial = values_of(iter_args)
+        init_op(
+            self,
+            [value_of(lb), value_of(ub), value_of(step), *initial],
+            [value.type for value in initial],
+            {"unsignedCmp": UNIT} if unsigned else None,
+            regions=(region_of(body),),
+        )
+
+    @property
+    def induction_variable(self) -> SSAValue:
+        """The loop counter."""
+        return self.body.block.args[0]
+
+    @property
+    def region_iter_args(self) -> Sequence[SSAValue]:
+        """The carried values inside the body."""
+        return self.body.block.args[1:]
+
+    @property
+    def yielded(self) -> Sequence[SSAValue]:
+        """What the body gives to the next iteration."""
+        terminator = self.body.block.last_op
+        assert isinstance(terminator, YieldOp)
+        return terminator.operands
+
+    def verify_(self) -> None:
+        arguments = self.body.block.args
+        carried = [value.type for value in self.iter_args]
+        if not arguments or arguments[0].type != self.lb.type:
+            raise VerifyException(f"the loop counter must be of the type of the bounds, {self.lb.type}")
+        if [argument.type for argument in arguments[1:]] != carried:
+            raise VerifyException("the arguments of the body do not match the carried values")
+        if [result.type for result in self.results] != carried:
+            raise VerifyException("the results do not match the carried values")
+        terminator = self.body.block.last_op
+        if isinstance(terminator, YieldOp) and [value.type for value in terminator.operands] != carried:
+            raise VerifyException("what the body yields does not match the carried values")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ForOp:
+        unsigned = parser.parse_optional_keyword("unsigned") is not None
+        counter = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        lb = parser.parse_unresolved_operand()
+        parser.parse_keyword("to")
+        ub = parser.parse_unresolved_operand()
+        parser.parse_keyword("step")
+        step = parser.parse_unresolved_operand()
+        assignments: list[tuple[Parser.UnresolvedArgument, object]] = []
+        types: list[Attribute] = []
+        initial: Sequence[SSAValue] = ()
+        if parser.parse_optional_keyword("iter_args"):
+            pairs = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: parse_assignment(parser))
+            parser.parse_punctuation("->")
+            types = list(parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type))
+            initial = parser.resolve_operands([operand for _, operand in pairs], types, parser.pos)
+            assignments = [(argument, operand) for argument, operand in pairs]
+        counter_type = parser.parse_type() if parser.parse_optional_punctuation(":") else INDEX
+        bounds = parser.resolve_operands((lb, ub, step), (counter_type,) * 3, parser.pos)
+        arguments = [argument.resolve(type_) for (argument, _), type_ in zip(assignments, types, strict=True)]
+        body = parser.parse_region((counter.resolve(counter_type), *arguments))
+        op = cls(*bounds, initial, body, unsigned=unsigned)
+        if not body.block.ops or not isinstance(body.block.last_op, YieldOp):
+            body.block.add_op(YieldOp())
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        counter, *arguments = self.body.block.args
+        printer.print_string(" unsigned " if self.unsigned_cmp is not None else " ")
+        printer.print_ssa_value(counter)
+        for separator, bound in ((" = ", self.lb), (" to ", self.ub), (" step ", self.step)):
+            printer.print_string(separator)
+            printer.print_ssa_value(bound)
+        if arguments:
+            printer.print_string(" iter_args")
+            _print_assignments(printer, arguments, self.iter_args)
+            printer.print_string(" -> ")
+            _print_types(printer, [argument.type for argument in arguments])
+        if not isinstance(counter.type, IndexType):
+            printer.print_string("  : ")
+            printer.print_attribute(counter.type)
+        printer.print_string(" ")
+        printer.print_region(
+            self.body,
+            print_entry_block_args=False,
+            print_empty_block=False,
+            print_block_terminators=bool(arguments),
+        )
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class WhileOp(IRDLOperation):
+    """A loop that tests in `before_region` and works in `after_region`.
+
+    ``%r = scf.while (%a = %init) : (i32) -> i32 { ... scf.condition(%c) %a : i32 } do { ^bb0(%b: i32): ... scf.yield %n : i32 }``
+    """
+
+    name = "scf.while"
+
+    arguments = var_operand_def()
+    res = var_result_def()
+    before_region = region_def("single_block")
+    after_region = region_def("single_block")
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        arguments: Sequence[Value],
+        result_types: Sequence[Attribute],
+        before_region: Region | Block,
+        after_region: Region | Block,
+    ) -> None:
+        regions = (region_of(before_region), region_of(after_region))
+        init_op(self, values_of(arguments), result_types, regions=regions)
+
+    def verify_(self) -> None:
+        before, after = self.before_region.block, self.after_region.block
+        if [argument.type for argument in before.args] != [value.type for value in self.arguments]:
+            raise VerifyException("the arguments of the 'before' region do not match the operands")
+        if [argument.type for argument in after.args] != [result.type for result in self.results]:
+            raise VerifyException("the arguments of the 'after' region do not match the results")
+        test, step = before.last_op, after.last_op
+        if not isinstance(test, ConditionOp):
+            raise VerifyException("the 'before' region must end in 'scf.condition'")
+        if [value.type for value in test.arguments] != [result.type for result in self.results]:
+            raise VerifyException("'scf.condition' does not pass values of the result types")
+        if not isinstance(step, YieldOp):
+            raise VerifyException("the 'after' region must end in 'scf.yield'")
+        if [value.type for value in step.operands] != [value.type for value in self.arguments]:
+            raise VerifyException("'scf.yield' does not pass values of the operand types")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> WhileOp:
+        pairs: Sequence[tuple[Parser.UnresolvedArgument, object]] = ()
+        operands = []
+        if parser.parse_optional_punctuation("(") is not None:
+            if parser.parse_optional_punctuation(")") is None:
+                found = parser.parse_comma_separated_list(Parser.Delimiter.NONE, lambda: parse_assignment(parser))
+                parser.parse_punctuation(")")
+                pairs, operands = found, [operand for _, operand in found]
+        parser.parse_punctuation(":")
+        function_type = parser.parse_function_type()
+        inputs = function_type.inputs.data
+        if len(inputs) != len(operands):
+            parser.raise_error(f"expected {len(operands)} operand types, got {len(inputs)}")
+        values = parser.resolve_operands(operands, inputs, parser.pos)
+        arguments = [argument.resolve(type_) for (argument, _), type_ in zip(pairs, inputs, strict=True)]
+        before = parser.parse_region(arguments)
+        parser.parse_keyword("do")
+        after = parser.parse_region()
+        if not after.blocks:
+            after.add_block(Block())
+        op = cls(values, function_type.outputs.data, before, after)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        if attributes is not None:
+            op.attributes.update(attributes.data)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if self.operands:
+            printer.print_string(" ")
+            _print_assignments(printer, self.before_region.block.args, self.arguments)
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+        printer.print_string(" ")
+        printer.print_region(self.before_region, print_entry_block_args=False)
+        printer.print_string(" do ")
+        printer.print_region(self.after_region)
+        if self.attributes:
+            printer.print_op_attributes(self.attributes, print_keyword=True)
+
+
+@irdl_op_definition
+class ParallelOp(IRDLOperation):
+    """A loop nest whose iterations may run in any order: ``scf.parallel (%i, %j) = (%a, %b) to (%c, %d) step (%e, %f) { ... }``."""
+
+    name = "scf.parallel"
+
+    lowerBound = var_operand_def(INDEX)
+    upperBound = var_operand_def(INDEX)
+    step = var_operand_def(INDEX)
+    initVals = var_operand_def()
+    res = var_result_def()
+    body = region_def("single_block")
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(RecursiveMemoryEffect(), SingleBlockImplicitTerminator(ReduceOp))
+
+    def __init__(
+        self,
+        lower_bounds: Sequence[Value],
+        upper_bounds: Sequence[Value],
+        steps: Sequence[Value],
+        body: Region | Block,
+        init_values: Sequence[Value] = (),
+    ) -> None:
+        groups = [values_of(group) for group in (lower_bounds, upper_bounds, steps, init_values)]
+        init_op(
+            self,
+            [value for group in groups for value in group],
+            [value.type for value in groups[3]],
+            {"operandSegmentSizes": segment_sizes(*(len(group) for group in groups))},
+            regions=(region_of(body),),
+        )
+
+    def verify_(self) -> None:
+        rank = len(self.lowerBound)
+        if not len(self.upperBound) == len(self.step) == rank or len(self.body.block.args) != rank:
+            raise VerifyException("bounds, steps and counters differ in number")
+        terminator = self.body.block.last_op
+        if isinstance(terminator, ReduceOp) and len(terminator.operands) != len(self.initVals):
+            raise VerifyException("'scf.reduce' does not combine as many values as the loop starts from")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ParallelOp:
+        def parse_values() -> Sequence[SSAValue]:
+            return parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: parser.parse_operand())
+
+        counters = parser.parse_comma_separated_list(
+            Parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
+        )
+        parser.parse_punctuation("=")
+        lower = parse_values()
+        parser.parse_keyword("to")
+        upper = parse_values()
+        parser.parse_keyword("step")
+        steps = parse_values()
+        initial = parse_values() if parser.parse_optional_keyword("init") else ()
+        if parser.parse_optional_punctuation("->"):
+            types = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type)
+            if types is None:
+                parser.parse_type()
+        body = parser.parse_region([counter.resolve(INDEX) for counter in counters])
+        if not isinstance(body.block.last_op, ReduceOp):
+            body.block.add_op(ReduceOp())
+        op = cls(lower, upper, steps, body, initial)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        groups = (
+            (" ", self.body.block.args),
+            (" = ", self.lowerBound),
+            (" to ", self.upperBound),
+            (" step ", self.step),
+        )
+        for separator, values in (*groups, (" init ", self.initVals)):
+            if separator == " init " and not values:
+                continue
+            printer.print_string(f"{separator}(")
+            printer.print_list(values, printer.print_ssa_value)
+            printer.print_string(")")
+        if self.results:
+            printer.print_string(" -> ")
+            if len(self.results) == 1:
+                printer.print_attribute(self.results[0].type)
+            else:
+                _print_types(printer, [result.type for result in self.results])
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_op_attributes(self.attributes)

@@ -1,0 +1,133 @@
+"""The ops that end the regions of scf ops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Region
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    traits_def,
+    var_operand_def,
+    var_region_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import Value, init_op, value_of, values_of
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """``scf.yield %a, %b : i32, f32``: the values that a region gives."""
+
+    name = "scf.yield"
+
+    arguments = var_operand_def()
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
+
+    def __init__(self, *arguments: Value) -> None:
+        init_op(self, values_of(arguments))
+
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        allowed = ("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch")
+        if parent is not None and parent.name not in allowed:
+            raise VerifyException(f"'scf.yield' is not allowed in '{parent.name}'")
+
+
+@irdl_op_definition
+class ConditionOp(IRDLOperation):
+    """``scf.condition(%cond) %a : i32``: goes on with the loop body while the condition holds, passing values to it."""
+
+    name = "scf.condition"
+
+    cond = operand_def(i1)
+    arguments = var_operand_def()
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    assembly_format = "`(` $cond `)` attr-dict ($arguments^ `:` type($arguments))?"
+
+    def __init__(self, cond: Value, *arguments: Value) -> None:
+        init_op(self, [value_of(cond), *values_of(arguments)])
+
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        if parent is not None and parent.name != "scf.while":
+            raise VerifyException(f"'scf.condition' is not allowed in '{parent.name}'")
+
+
+@irdl_op_definition
+class ReduceOp(IRDLOperation):
+    """``scf.reduce(%x : f32) { ^bb0(%a: f32, %b: f32): ... }``: ends scf.parallel, with one combining region per value."""
+
+    name = "scf.reduce"
+
+    arguments = var_operand_def()
+    reductions = var_region_def("single_block")
+
+    traits = traits_def(IsTerminator(), RecursiveMemoryEffect())
+
+    def __init__(self, arguments: Sequence[Value] = (), reductions: Sequence[Region] = ()) -> None:
+        init_op(self, values_of(arguments), regions=reductions)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReduceOp:
+        arguments: Sequence[Value] = ()
+        if parser.parse_optional_punctuation("(") is not None:
+            values = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
+            parser.parse_punctuation(":")
+            types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+            parser.parse_punctuation(")")
+            arguments = parser.resolve_operands(values, types, parser.pos)
+        reductions: list[Region] = []
+        while (region := parser.parse_optional_region()) is not None:
+            reductions.append(region)
+            parser.parse_optional_punctuation(",")
+        op = cls(arguments, reductions)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if self.operands:
+            printer.print_string("(")
+            printer.print_list(self.operands, printer.print_ssa_value)
+            printer.print_string(" : ")
+            printer.print_list([value.type for value in self.operands], printer.print_attribute)
+            printer.print_string(")")
+        if self.regions:
+            printer.print_string(" ")
+            printer.print_list(self.regions, printer.print_region)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        if len(self.regions) != len(self.operands):
+            raise VerifyException(f"{len(self.operands)} values need as many reductions, got {len(self.regions)}")
+        for value, region in zip(self.operands, self.regions, strict=True):
+            if tuple(region.block.arg_types) != (value.type, value.type):
+                raise VerifyException(f"a reduction of {value.type} takes two arguments of that type")
+
+
+@irdl_op_definition
+class ReduceReturnOp(IRDLOperation):
+    """``scf.reduce.return %c : f32``."""
+
+    name = "scf.reduce.return"
+
+    result = operand_def()
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    assembly_format = "$result attr-dict `:` type($result)"
+
+    def __init__(self, result: Value) -> None:
+        init_op(self, (value_of(result),))

@@ -1,0 +1,98 @@
+"""What ``[offsets] [sizes] [strides]`` ops share: mixed operand groups and the arithmetic of rank reduction."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, prop_def
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import MixedIndex, join_mixed, segment_sizes, split_mixed, static_values
+
+
+class SlicingOp(IRDLOperation, ABC):
+    """An op that takes ``[%i, 0] [4, %n] [1, 1]``; subclasses define the operand groups offsets, sizes and strides."""
+
+    static_offsets = prop_def(DenseArrayBase)
+    static_sizes = prop_def(DenseArrayBase)
+    static_strides = prop_def(DenseArrayBase)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @property
+    def mixed_offsets(self) -> list[int | SSAValue]:
+        """The offsets, constants as ints."""
+        return join_mixed(self.static_offsets, self.dynamic_group("offsets"))
+
+    @property
+    def mixed_sizes(self) -> list[int | SSAValue]:
+        """The sizes, constants as ints."""
+        return join_mixed(self.static_sizes, self.dynamic_group("sizes"))
+
+    @property
+    def mixed_strides(self) -> list[int | SSAValue]:
+        """The strides, constants as ints."""
+        return join_mixed(self.static_strides, self.dynamic_group("strides"))
+
+    def dynamic_group(self, name: str) -> Sequence[SSAValue]:
+        """The values of one of the three lists."""
+        return getattr(self, name)
+
+
+def slice_operands(
+    leading: Sequence[SSAValue],
+    offsets: Sequence[MixedIndex],
+    sizes: Sequence[MixedIndex],
+    strides: Sequence[MixedIndex],
+) -> tuple[list[SSAValue], dict[str, Attribute]]:
+    """The flat operands and the properties of a slicing op with the given leading operands."""
+    static_offsets, dynamic_offsets = split_mixed(offsets)
+    static_sizes, dynamic_sizes = split_mixed(sizes)
+    static_strides, dynamic_strides = split_mixed(strides)
+    counts = (len(dynamic_offsets), len(dynamic_sizes), len(dynamic_strides))
+    properties: dict[str, Attribute] = {
+        "operandSegmentSizes": segment_sizes(*([1] * len(leading)), *counts),
+        "static_offsets": static_offsets,
+        "static_sizes": static_sizes,
+        "static_strides": static_strides,
+    }
+    return [*leading, *dynamic_offsets, *dynamic_sizes, *dynamic_strides], properties
+
+
+def static_extents(mixed: Sequence[MixedIndex]) -> tuple[int, ...]:
+    """The entries as a shape: values become ``DYNAMIC_INDEX``."""
+    return tuple(value if isinstance(value, int) else DYNAMIC_INDEX for value in mixed)
+
+
+def verify_slice_lists(op: SlicingOp, rank: int) -> None:
+    """Check that the three lists of a slicing op have the rank of what is sliced, and that the operands fill their gaps."""
+    for name, static in (("offsets", op.static_offsets), ("sizes", op.static_sizes), ("strides", op.static_strides)):
+        values = static_values(static)
+        if len(values) != rank:
+            raise VerifyException(f"expected {rank} {name}, got {len(values)}")
+        dynamic = op.dynamic_group(name)
+        if values.count(DYNAMIC_INDEX) != len(dynamic):
+            raise VerifyException(f"{len(dynamic)} dynamic {name} for {values.count(DYNAMIC_INDEX)} places")
+
+
+def find_dropped_dims(sizes: Sequence[int], reduced: Sequence[int]) -> list[int] | None:
+    """Which size-1 dimensions a rank-reduced shape leaves out, the leftmost ones; None when the shapes do not fit.
+
+    >>> find_dropped_dims((1, 8, 1), (8, 1))
+    [0]
+    >>> find_dropped_dims((1, 8, 1), (1, 8))
+    [2]
+    """
+    dropped: list[int] = []
+    kept = len(reduced)
+    for dim in range(len(sizes) - 1, -1, -1):
+        if kept and reduced[kept - 1] == sizes[dim]:
+            kept -= 1
+        elif sizes[dim] == 1:
+            dropped.append(dim)
+        else:
+            return None
+    return None if kept else dropped[::-1]

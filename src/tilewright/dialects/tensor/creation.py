@@ -1,0 +1,244 @@
+"""Tensors out of nothing, of scalars, or of a region that computes each element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, TensorType, UnitAttr
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.arith.constant import constant_attr
+from tilewright.dialects.assembly import DynamicIndexList
+from tilewright.dialects.construction import (
+    UNIT,
+    MixedIndex,
+    Value,
+    init_op,
+    join_mixed,
+    segment_sizes,
+    split_mixed,
+    static_values,
+    value_of,
+    values_of,
+)
+from tilewright.dialects.numeric import array_of, attr_of
+from tilewright.dialects.types import INDEX
+
+
+def _verify_dynamic_sizes(type_: Attribute, sizes: Sequence[SSAValue]) -> None:
+    assert isinstance(type_, TensorType)
+    dynamic = type_.get_shape().count(DYNAMIC_INDEX)
+    if dynamic != len(sizes):
+        raise VerifyException(f"incorrect number of dynamic sizes, has {len(sizes)}, expected {dynamic}")
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """``tensor.yield %x : f32``: the element that a region computes."""
+
+    name = "tensor.yield"
+
+    value = operand_def()
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    assembly_format = "$value attr-dict `:` type($value)"
+
+    def __init__(self, value: Value) -> None:
+        init_op(self, (value_of(value),))
+
+
+@irdl_op_definition
+class EmptyOp(IRDLOperation):
+    """``%0 = tensor.empty(%n) : tensor<?x4xf32>``: a shape to write into; its elements are undefined."""
+
+    name = "tensor.empty"
+
+    dynamic_sizes = var_operand_def(INDEX)
+    tensor = result_def(TensorType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "`(` $dynamic_sizes `)` attr-dict `:` type($tensor)"
+
+    def __init__(self, dynamic_sizes: Sequence[Value], tensor_type: Attribute) -> None:
+        init_op(self, values_of(dynamic_sizes), (tensor_type,))
+
+    def verify_(self) -> None:
+        _verify_dynamic_sizes(self.results[0].type, self.operands)
+
+
+@irdl_op_definition
+class FromElementsOp(IRDLOperation):
+    """``%t = tensor.from_elements %a, %b : tensor<2xf32>``: the elements in row-major order."""
+
+    name = "tensor.from_elements"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    elements = var_operand_def(T)
+    result = result_def(TensorType.constr(T))
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$elements attr-dict `:` type($result)"
+
+    def __init__(self, elements: Sequence[Value], result_type: Attribute | None = None) -> None:
+        values = values_of(elements)
+        init_op(self, values, (result_type or TensorType(values[0].type, (len(values),)),))
+
+    def verify_(self) -> None:
+        result_type = self.results[0].type
+        assert isinstance(result_type, TensorType)
+        if prod(result_type.get_shape()) != len(self.operands):
+            raise VerifyException(f"{len(self.operands)} elements do not make a {result_type}")
+
+
+@irdl_op_definition
+class SplatOp(IRDLOperation, HasFolderInterface):
+    """``%t = tensor.splat %x[%n] : tensor<?x4xf32>``: one scalar in every place."""
+
+    name = "tensor.splat"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    input = operand_def(T)
+    dynamicSizes = var_operand_def(INDEX)
+    aggregate = result_def(TensorType.constr(T))
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"
+
+    def __init__(self, value: Value, result_type: Attribute, dynamic_sizes: Sequence[Value] = ()) -> None:
+        init_op(self, [value_of(value), *values_of(dynamic_sizes)], (result_type,))
+
+    def verify_(self) -> None:
+        _verify_dynamic_sizes(self.results[0].type, self.operands[1:])
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        constant = constant_attr(self.operands[0])
+        values = None if constant is None or len(self.operands) > 1 else array_of(constant)
+        return None if values is None else (attr_of(values, self.results[0].type),)
+
+
+@irdl_op_definition
+class GenerateOp(IRDLOperation):
+    """``%t = tensor.generate %n { ^bb0(%i: index): ... tensor.yield %x : f32 } : tensor<?xf32>``."""
+
+    name = "tensor.generate"
+
+    dynamicExtents = var_operand_def(INDEX)
+    body = region_def("single_block")
+    result = result_def(TensorType)
+
+    traits = traits_def(RecursiveMemoryEffect(), SingleBlockImplicitTerminator(YieldOp))
+
+    assembly_format = "$dynamicExtents $body attr-dict `:` type($result)"
+
+    def __init__(self, dynamic_extents: Sequence[Value], body: Region, result_type: Attribute) -> None:
+        init_op(self, values_of(dynamic_extents), (result_type,), regions=(body,))
+
+    def verify_(self) -> None:
+        result_type = self.results[0].type
+        _verify_dynamic_sizes(result_type, self.operands)
+        assert isinstance(result_type, TensorType)
+        _verify_element_region(self.body.block, result_type)
+
+
+@irdl_op_definition
+class PadOp(IRDLOperation):
+    """``%p = tensor.pad %t low[0, %i] high[1, 2] { ^bb0(%a: index, %b: index): tensor.yield %x : f32 } : tensor<..> to tensor<..>``."""
+
+    name = "tensor.pad"
+
+    source = operand_def(TensorType)
+    low = var_operand_def(INDEX)
+    high = var_operand_def(INDEX)
+    static_low = prop_def(DenseArrayBase)
+    static_high = prop_def(DenseArrayBase)
+    nofold = opt_prop_def(UnitAttr)
+    region = region_def("single_block")
+    result = result_def(TensorType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(Pure(), SingleBlockImplicitTerminator(YieldOp))
+
+    custom_directives = (DynamicIndexList,)
+    assembly_format = (
+        "$source (`nofold` $nofold^)? `low` `` custom<DynamicIndexList>($low, $static_low) "
+        "`high` `` custom<DynamicIndexList>($high, $static_high) $region attr-dict `:` type($source) `to` type($result)"
+    )
+
+    def __init__(
+        self,
+        source: Value,
+        low: Sequence[MixedIndex],
+        high: Sequence[MixedIndex],
+        region: Region,
+        result_type: Attribute,
+        *,
+        nofold: bool = False,
+    ) -> None:
+        static_low, dynamic_low = split_mixed(low)
+        static_high, dynamic_high = split_mixed(high)
+        properties: dict[str, Attribute] = {
+            "operandSegmentSizes": segment_sizes(1, len(dynamic_low), len(dynamic_high)),
+            "static_low": static_low,
+            "static_high": static_high,
+        }
+        if nofold:
+            properties["nofold"] = UNIT
+        init_op(self, [value_of(source), *dynamic_low, *dynamic_high], (result_type,), properties, regions=(region,))
+
+    @property
+    def mixed_low(self) -> list[int | SSAValue]:
+        """How much is added in front of each dimension."""
+        return join_mixed(self.static_low, self.low)
+
+    @property
+    def mixed_high(self) -> list[int | SSAValue]:
+        """How much is added behind each dimension."""
+        return join_mixed(self.static_high, self.high)
+
+    def verify_(self) -> None:
+        source_type, result_type = self.source.type, self.results[0].type
+        assert isinstance(source_type, TensorType) and isinstance(result_type, TensorType)
+        low, high = static_values(self.static_low), static_values(self.static_high)
+        rank = source_type.get_num_dims()
+        if not len(low) == len(high) == result_type.get_num_dims() == rank:
+            raise VerifyException(f"paddings and result must have the rank of the source, {rank}")
+        for dim, parts in enumerate(zip(source_type.get_shape(), low, high, strict=True)):
+            extent = result_type.get_shape()[dim]
+            if DYNAMIC_INDEX not in parts and extent not in (sum(parts), DYNAMIC_INDEX):
+                raise VerifyException(f"dimension {dim} is padded to {sum(parts)}, not {extent}")
+        _verify_element_region(self.region.block, result_type)
+
+
+def _verify_element_region(block: Block, type_: TensorType[Attribute]) -> None:
+    """Check that a region takes one index per dimension and yields an element."""
+    if [argument.type for argument in block.args] != [INDEX] * type_.get_num_dims():
+        raise VerifyException(f"the region must take {type_.get_num_dims()} index arguments")
+    terminator = block.last_op
+    if isinstance(terminator, YieldOp) and terminator.operands[0].type != type_.element_type:
+        raise VerifyException(f"the region must yield a {type_.element_type}")

@@ -1,0 +1,171 @@
+"""Single elements of a tensor, and its extents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, TensorType
+from xdsl.interfaces import ConditionallySpeculatableInterface, HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.arith.constant import constant_attr, find_constant_int
+from tilewright.dialects.arith.folding import integer_constant
+from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.numeric import array_of, attr_of
+from tilewright.dialects.tensor.creation import FromElementsOp, SplatOp
+from tilewright.dialects.types import ANY_TENSOR, INDEX, shape_of
+
+
+def _verify_index_count(type_: Attribute, count: int) -> None:
+    assert isinstance(type_, TensorType)
+    if type_.get_num_dims() != count:
+        raise VerifyException(f"incorrect number of indices: {count} for {type_}")
+
+
+@irdl_op_definition
+class ExtractOp(IRDLOperation, HasFolderInterface, ConditionallySpeculatableInterface):
+    """``%x = tensor.extract %t[%i, %j] : tensor<4x8xf32>``; undefined outside the tensor."""
+
+    name = "tensor.extract"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    tensor = operand_def(TensorType.constr(T))
+    indices = var_operand_def(INDEX)
+    result = result_def(T)
+
+    traits = traits_def(NoMemoryEffect())
+
+    assembly_format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
+
+    def __init__(self, tensor: Value, indices: Sequence[Value] = (), result_type: Attribute | None = None) -> None:
+        tensor = value_of(tensor)
+        if result_type is None:
+            assert isinstance(tensor.type, TensorType)
+            result_type = tensor.type.element_type
+        init_op(self, [tensor, *values_of(indices)], (result_type,))
+
+    def verify_(self) -> None:
+        _verify_index_count(self.operands[0].type, len(self.operands) - 1)
+
+    def is_speculatable(self) -> bool:
+        """Only where the indices are constants inside the tensor."""
+        shape = shape_of(self.operands[0].type) or ()
+        indices = [find_constant_int(index) for index in self.operands[1:]]
+        return all(index is not None and 0 <= index < size for index, size in zip(indices, shape, strict=True))
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        source = self.operands[0].owner
+        if isinstance(source, SplatOp):
+            return (source.operands[0],)
+        indices = [find_constant_int(index) for index in self.operands[1:]]
+        shape = shape_of(self.operands[0].type) or ()
+        constant = constant_attr(self.operands[0])
+        if isinstance(constant, DenseIntOrFPElementsAttr):
+            values = array_of(constant)
+            if values is not None and values.ndim == 0 and shape:
+                return (attr_of(values, self.results[0].type),)
+            known = [index for index in indices if index is not None]
+            if values is None or len(known) != len(shape):
+                return None
+            if not all(0 <= index < size for index, size in zip(known, shape, strict=True)):
+                return None
+            return (attr_of(values[tuple(known)], self.results[0].type),)
+        if isinstance(source, FromElementsOp):
+            flat = 0
+            for index, size in zip(indices, shape, strict=True):
+                if index is None or not 0 <= index < size:
+                    return None
+                flat = flat * size + index
+            return (source.operands[flat],)
+        return None
+
+
+@irdl_op_definition
+class InsertOp(IRDLOperation, ConditionallySpeculatableInterface):
+    """``%r = tensor.insert %x into %t[%i] : tensor<4xf32>``: a copy with one element changed."""
+
+    name = "tensor.insert"
+
+    E: ClassVar = VarConstraint("E", AnyAttr())
+    T: ClassVar = VarConstraint("T", TensorType.constr(E))
+
+    scalar = operand_def(E)
+    dest = operand_def(T)
+    indices = var_operand_def(INDEX)
+    result = result_def(T)
+
+    traits = traits_def(NoMemoryEffect())
+
+    assembly_format = "$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"
+
+    def __init__(self, scalar: Value, dest: Value, indices: Sequence[Value] = ()) -> None:
+        dest = value_of(dest)
+        init_op(self, [value_of(scalar), dest, *values_of(indices)], (dest.type,))
+
+    def verify_(self) -> None:
+        _verify_index_count(self.operands[1].type, len(self.operands) - 2)
+
+    def is_speculatable(self) -> bool:
+        """Only where the indices are constants inside the tensor."""
+        shape = shape_of(self.operands[1].type) or ()
+        indices = [find_constant_int(index) for index in self.operands[2:]]
+        return all(index is not None and 0 <= index < size for index, size in zip(indices, shape, strict=True))
+
+
+@irdl_op_definition
+class DimOp(IRDLOperation, HasFolderInterface):
+    """``%n = tensor.dim %t, %c0 : tensor<?xf32>``: an extent."""
+
+    name = "tensor.dim"
+
+    source = operand_def(ANY_TENSOR)
+    index = operand_def(INDEX)
+    result = result_def(INDEX)
+
+    traits = traits_def(NoMemoryEffect())
+
+    assembly_format = "attr-dict $source `,` $index `:` type($source)"
+
+    def __init__(self, source: Value, index: Value) -> None:
+        init_op(self, (value_of(source), value_of(index)), (INDEX,))
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        shape, dim = shape_of(self.operands[0].type), find_constant_int(self.operands[1])
+        if shape is None or dim is None or not 0 <= dim < len(shape) or shape[dim] == DYNAMIC_INDEX:
+            return None
+        return (integer_constant(shape[dim], INDEX),)
+
+
+@irdl_op_definition
+class RankOp(IRDLOperation, HasFolderInterface):
+    """``%r = tensor.rank %t : tensor<*xf32>``: the number of dimensions."""
+
+    name = "tensor.rank"
+
+    tensor = operand_def(ANY_TENSOR)
+    result = result_def(INDEX)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$tensor attr-dict `:` type($tensor)"
+
+    def __init__(self, tensor: Value) -> None:
+        init_op(self, (value_of(tensor),), (INDEX,))
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        shape = shape_of(self.operands[0].type)
+        return None if shape is None else (integer_constant(len(shape), INDEX),)

@@ -1,0 +1,293 @@
+"""The same elements under another type or shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    TensorType,
+)
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.arith.constant import constant_attr
+from tilewright.dialects.assembly import DynamicIndexList, Reassociation, reassociation_groups
+from tilewright.dialects.construction import (
+    MixedIndex,
+    Value,
+    init_op,
+    int_attr,
+    join_mixed,
+    reassociation_attr,
+    split_mixed,
+    static_values,
+    value_of,
+    values_of,
+)
+from tilewright.dialects.reshapes import collapsed_shape, verify_reassociation
+from tilewright.dialects.types import (
+    ANY_TENSOR,
+    INDEX,
+    bit_width,
+    element_type,
+    has_static_shape,
+    shape_of,
+    shapes_agree,
+)
+
+
+@irdl_op_definition
+class CastOp(IRDLOperation, HasFolderInterface):
+    """``%r = tensor.cast %t : tensor<?xf32> to tensor<4xf32>``: more or less of the shape known."""
+
+    name = "tensor.cast"
+
+    source = operand_def(ANY_TENSOR)
+    dest = result_def(ANY_TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
+
+    def __init__(self, source: Value, dest_type: Attribute) -> None:
+        init_op(self, (value_of(source),), (dest_type,))
+
+    def verify_(self) -> None:
+        source, dest = self.operands[0].type, self.results[0].type
+        source_shape, dest_shape = shape_of(source), shape_of(dest)
+        agree = source_shape is None or dest_shape is None or shapes_agree(source_shape, dest_shape)
+        if element_type(source) != element_type(dest) or not agree:
+            raise VerifyException(f"{source} and {dest} are cast incompatible")
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        source = self.operands[0]
+        if source.type == self.results[0].type:
+            return (source,)
+        inner = source.owner
+        if isinstance(inner, CastOp) and inner.operands[0].type == self.results[0].type:
+            return (inner.operands[0],)
+        return None
+
+
+@irdl_op_definition
+class BitcastOp(IRDLOperation):
+    """``%r = tensor.bitcast %t : tensor<4xf32> to tensor<4xi32>``: the bits of every element read as another type."""
+
+    name = "tensor.bitcast"
+
+    source = operand_def(ANY_TENSOR)
+    dest = result_def(ANY_TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
+
+    def __init__(self, source: Value, dest_type: Attribute) -> None:
+        init_op(self, (value_of(source),), (dest_type,))
+
+    def verify_(self) -> None:
+        source, dest = self.operands[0].type, self.results[0].type
+        if shape_of(source) != shape_of(dest) or bit_width(element_type(source)) != bit_width(element_type(dest)):
+            raise VerifyException(f"{source} and {dest} are cast incompatible")
+
+
+@irdl_op_definition
+class CollapseShapeOp(IRDLOperation, HasFolderInterface):
+    """``%r = tensor.collapse_shape %t [[0, 1], [2]] : tensor<2x4x8xf32> into tensor<8x8xf32>``."""
+
+    name = "tensor.collapse_shape"
+
+    src = operand_def(TensorType)
+    result = result_def(TensorType)
+    reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
+
+    traits = traits_def(Pure())
+
+    custom_directives = (Reassociation,)
+    assembly_format = "$src custom<Reassociation>($reassociation) attr-dict `:` type($src) `into` type($result)"
+
+    def __init__(
+        self, src: Value, reassociation: Sequence[Sequence[int]], result_type: Attribute | None = None
+    ) -> None:
+        src = value_of(src)
+        if result_type is None:
+            assert isinstance(src.type, TensorType)
+            shape = collapsed_shape(src.type.get_shape(), reassociation)
+            result_type = TensorType(src.type.element_type, shape, src.type.encoding)
+        groups = reassociation_attr(tuple(tuple(group) for group in reassociation))
+        init_op(self, (src,), (result_type,), {"reassociation": groups})
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """Per result dimension the source dimensions that it joins."""
+        return reassociation_groups(self.reassociation)
+
+    def verify_(self) -> None:
+        _verify_elements(self.operands[0].type, self.results[0].type)
+        verify_reassociation(shape_of(self.results[0].type) or (), shape_of(self.operands[0].type) or (), self.groups)
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        inner = self.operands[0].owner
+        if isinstance(inner, ExpandShapeOp) and inner.operands[0].type == self.results[0].type:
+            return (inner.operands[0],) if inner.groups == self.groups else None
+        return _fold_reshape(self.operands[0], self.results[0].type)
+
+
+@irdl_op_definition
+class ExpandShapeOp(IRDLOperation, HasFolderInterface):
+    """``%r = tensor.expand_shape %t [[0, 1], [2]] output_shape [2, 4, 8] : tensor<8x8xf32> into tensor<2x4x8xf32>``."""
+
+    name = "tensor.expand_shape"
+
+    src = operand_def(TensorType)
+    output_shape = var_operand_def(INDEX)
+    result = result_def(TensorType)
+    reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
+    static_output_shape = prop_def(DenseArrayBase)
+
+    traits = traits_def(Pure())
+
+    custom_directives = (Reassociation, DynamicIndexList)
+    assembly_format = (
+        "$src custom<Reassociation>($reassociation) `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape) "
+        "attr-dict `:` type($src) `into` type($result)"
+    )
+
+    def __init__(
+        self,
+        src: Value,
+        reassociation: Sequence[Sequence[int]],
+        result_type: Attribute,
+        output_shape: Sequence[MixedIndex] | None = None,
+    ) -> None:
+        static, dynamic = split_mixed((shape_of(result_type) or ()) if output_shape is None else output_shape)
+        groups = reassociation_attr(tuple(tuple(group) for group in reassociation))
+        properties: dict[str, Attribute] = {"reassociation": groups, "static_output_shape": static}
+        init_op(self, [value_of(src), *dynamic], (result_type,), properties)
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """Per source dimension the result dimensions that it splits into."""
+        return reassociation_groups(self.reassociation)
+
+    @property
+    def mixed_output_shape(self) -> list[int | SSAValue]:
+        """The extents of the result."""
+        return join_mixed(self.static_output_shape, self.output_shape)
+
+    def verify_(self) -> None:
+        _verify_elements(self.operands[0].type, self.results[0].type)
+        result_shape = shape_of(self.results[0].type) or ()
+        verify_reassociation(shape_of(self.operands[0].type) or (), result_shape, self.groups)
+        static = static_values(self.static_output_shape)
+        if len(static) != len(result_shape) or static.count(DYNAMIC_INDEX) != len(self.output_shape):
+            raise VerifyException("output_shape does not have one extent per dimension of the result")
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        inner = self.operands[0].owner
+        if isinstance(inner, CollapseShapeOp) and inner.operands[0].type == self.results[0].type:
+            if has_static_shape(self.results[0].type) and inner.groups == self.groups:
+                return (inner.operands[0],)
+            return None
+        return _fold_reshape(self.operands[0], self.results[0].type)
+
+
+@irdl_op_definition
+class ReshapeOp(IRDLOperation):
+    """``%r = tensor.reshape %t(%shape) : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<32xf32>``: elements in row-major order."""
+
+    name = "tensor.reshape"
+
+    source = operand_def(ANY_TENSOR)
+    shape = operand_def(TensorType)
+    result = result_def(ANY_TENSOR)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, source: Value, shape: Value, result_type: Attribute) -> None:
+        init_op(self, (value_of(source), value_of(shape)), (result_type,))
+
+    def verify_(self) -> None:
+        source, result = self.operands[0].type, self.results[0].type
+        _verify_elements(source, result)
+        source_shape, result_shape = shape_of(source), shape_of(result)
+        static = has_static_shape(source) and has_static_shape(result)
+        if (
+            static
+            and source_shape is not None
+            and result_shape is not None
+            and prod(source_shape) != prod(result_shape)
+        ):
+            raise VerifyException(f"{source} and {result} differ in the number of elements")
+        extents = shape_of(self.operands[1].type) or ()
+        if len(extents) != 1 or (result_shape is not None and extents[0] not in (len(result_shape), DYNAMIC_INDEX)):
+            raise VerifyException("the shape operand must have one entry per dimension of the result")
+
+
+@irdl_op_definition
+class ConcatOp(IRDLOperation):
+    """``%r = tensor.concat dim(1) %a, %b : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>``."""
+
+    name = "tensor.concat"
+
+    inputs = var_operand_def(TensorType)
+    dim = prop_def(IntegerAttr)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, inputs: Sequence[Value], dim: int, result_type: Attribute | None = None) -> None:
+        values = values_of(inputs)
+        init_op(self, values, (result_type or _concatenated_type(values, dim),), {"dim": int_attr(dim)})
+
+    def verify_(self) -> None:
+        if not self.operands:
+            raise VerifyException("requires at least one input")
+        expected, found = _concatenated_type(self.operands, self.dim.value.data), self.results[0].type
+        agree = shapes_agree(shape_of(expected) or (), shape_of(found) or ())
+        if element_type(expected) != element_type(found) or not agree:
+            raise VerifyException(f"the inputs concatenate to {expected}, not {found}")
+
+
+def _concatenated_type(values: Sequence[SSAValue], dim: int) -> Attribute:
+    first = values[0].type
+    assert isinstance(first, TensorType)
+    if not 0 <= dim < first.get_num_dims():
+        raise VerifyException("concatenation dim must be less than the tensor rank")
+    shapes = [shape_of(value.type) or () for value in values]
+    shape = list(first.get_shape())
+    for other in shapes[1:]:
+        rest = [*other[:dim], DYNAMIC_INDEX, *other[dim + 1 :]]
+        if len(other) != len(shape) or not shapes_agree(shape, rest):
+            raise VerifyException("the inputs differ outside of the concatenated dimension")
+    lengths = [other[dim] for other in shapes]
+    shape[dim] = DYNAMIC_INDEX if DYNAMIC_INDEX in lengths else sum(lengths)
+    return TensorType(first.element_type, shape)
+
+
+def _verify_elements(source: Attribute, result: Attribute) -> None:
+    if element_type(source) != element_type(result):
+        raise VerifyException(f"{source} and {result} differ in element type")
+
+
+def _fold_reshape(source: SSAValue, result_type: Attribute) -> Sequence[SSAValue | Attribute] | None:
+    """A reshape to the same type, or of a constant (row-major order does not change)."""
+    if source.type == result_type and has_static_shape(result_type):
+        return (source,)
+    constant = constant_attr(source)
+    if isinstance(constant, DenseIntOrFPElementsAttr) and isinstance(result_type, TensorType):
+        return (DenseIntOrFPElementsAttr(result_type, constant.data),)
+    return None

@@ -1,0 +1,147 @@
+"""Rectangular parts of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    VarConstraint,
+    base,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.assembly import DynamicIndexList
+from tilewright.dialects.construction import MixedIndex, Value, init_op, static_values, value_of
+from tilewright.dialects.slices import (
+    SlicingOp,
+    find_dropped_dims,
+    slice_operands,
+    static_extents,
+    verify_slice_lists,
+)
+from tilewright.dialects.types import INDEX, shape_of
+
+
+def _is_whole(op: SlicingOp, shape: Sequence[int]) -> bool:
+    """Whether a slice with constant lists covers all of a static shape."""
+    return (
+        DYNAMIC_INDEX not in shape
+        and all(offset == 0 for offset in static_values(op.static_offsets))
+        and static_values(op.static_sizes) == tuple(shape)
+        and all(stride == 1 for stride in static_values(op.static_strides))
+    )
+
+
+def _verify_sliced_type(sizes: Sequence[int], sliced: Attribute, whole: Attribute) -> None:
+    assert isinstance(sliced, TensorType) and isinstance(whole, TensorType)
+    if sliced.element_type != whole.element_type:
+        raise VerifyException(f"{sliced} and {whole} differ in element type")
+    if find_dropped_dims(sizes, sliced.get_shape()) is None:
+        raise VerifyException(f"a slice of sizes {list(sizes)} is no {sliced}")
+
+
+@irdl_op_definition
+class ExtractSliceOp(SlicingOp, HasFolderInterface):
+    """``%s = tensor.extract_slice %t[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>``; size-1 dimensions may be dropped."""
+
+    name = "tensor.extract_slice"
+
+    source = operand_def(TensorType)
+    offsets = var_operand_def(INDEX)
+    sizes = var_operand_def(INDEX)
+    strides = var_operand_def(INDEX)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure())
+
+    custom_directives = (DynamicIndexList,)
+    assembly_format = (
+        "$source `` custom<DynamicIndexList>($offsets, $static_offsets) custom<DynamicIndexList>($sizes, $static_sizes) "
+        "custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)"
+    )
+
+    def __init__(
+        self,
+        source: Value,
+        offsets: Sequence[MixedIndex],
+        sizes: Sequence[MixedIndex],
+        strides: Sequence[MixedIndex] | None = None,
+        result_type: Attribute | None = None,
+    ) -> None:
+        source = value_of(source)
+        if result_type is None:
+            assert isinstance(source.type, TensorType)
+            result_type = TensorType(source.type.element_type, static_extents(sizes), source.type.encoding)
+        operands, properties = slice_operands((source,), offsets, sizes, strides or [1] * len(offsets))
+        init_op(self, operands, (result_type,), properties)
+
+    def verify_(self) -> None:
+        source_type = self.operands[0].type
+        assert isinstance(source_type, TensorType)
+        verify_slice_lists(self, source_type.get_num_dims())
+        _verify_sliced_type(static_values(self.static_sizes), self.results[0].type, source_type)
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        source = self.operands[0]
+        if source.type == self.results[0].type and _is_whole(self, shape_of(source.type) or ()):
+            return (source,)
+        return None
+
+
+@irdl_op_definition
+class InsertSliceOp(SlicingOp, HasFolderInterface):
+    """``%r = tensor.insert_slice %s into %t[%i, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>``."""
+
+    name = "tensor.insert_slice"
+
+    T: ClassVar = VarConstraint("T", base(TensorType))
+
+    source = operand_def(TensorType)
+    dest = operand_def(T)
+    offsets = var_operand_def(INDEX)
+    sizes = var_operand_def(INDEX)
+    strides = var_operand_def(INDEX)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+    custom_directives = (DynamicIndexList,)
+    assembly_format = (
+        "$source `into` $dest `` custom<DynamicIndexList>($offsets, $static_offsets) "
+        "custom<DynamicIndexList>($sizes, $static_sizes) custom<DynamicIndexList>($strides, $static_strides) attr-dict "
+        "`:` type($source) `into` type($dest)"
+    )
+
+    def __init__(
+        self,
+        source: Value,
+        dest: Value,
+        offsets: Sequence[MixedIndex],
+        sizes: Sequence[MixedIndex],
+        strides: Sequence[MixedIndex] | None = None,
+    ) -> None:
+        source, dest = value_of(source), value_of(dest)
+        operands, properties = slice_operands((source, dest), offsets, sizes, strides or [1] * len(offsets))
+        init_op(self, operands, (dest.type,), properties)
+
+    def verify_(self) -> None:
+        dest_type = self.operands[1].type
+        assert isinstance(dest_type, TensorType)
+        verify_slice_lists(self, dest_type.get_num_dims())
+        _verify_sliced_type(static_values(self.static_sizes), self.operands[0].type, dest_type)
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        source = self.operands[0]
+        if source.type == self.results[0].type and _is_whole(self, shape_of(source.type) or ()):
+            return (source,)
+        return None

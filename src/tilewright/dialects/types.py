@@ -1,0 +1,165 @@
+"""Questions about types that many ops ask, and the constraints made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeGuard, get_args
+
+from typing_extensions import TypeVar
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    FixedBitwidthType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    Signedness,
+    TensorType,
+    UnrankedMemRefType,
+    UnrankedTensorType,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import AttrConstraint, InferenceContext, IntConstraint, VerificationContext
+from xdsl.utils.exceptions import VerifyException
+
+INDEX = IndexType()
+FLOAT_CLASSES: tuple[type[Attribute], ...] = get_args(AnyFloat)
+_SHAPED = (TensorType, VectorType, MemRefType, UnrankedTensorType, UnrankedMemRefType)
+
+
+def element_type(type_: Attribute) -> Attribute:
+    """The element type of a tensor, vector or memref; any other type itself."""
+    return type_.element_type if isinstance(type_, _SHAPED) else type_
+
+
+def shape_of(type_: Attribute) -> tuple[int, ...] | None:
+    """The shape of a ranked tensor, vector or memref (dynamic extents as ``DYNAMIC_INDEX``); None of anything else."""
+    return type_.get_shape() if isinstance(type_, (TensorType, VectorType, MemRefType)) else None
+
+
+def has_static_shape(type_: Attribute) -> bool:
+    """Whether a type is a scalar or a ranked container without dynamic extents."""
+    if isinstance(type_, (UnrankedTensorType, UnrankedMemRefType)):
+        return False
+    return DYNAMIC_INDEX not in (shape_of(type_) or ())
+
+
+@lru_cache(maxsize=1024)
+def with_element_type(type_: Attribute, element: Attribute) -> Attribute:
+    """A type of the same shape with other elements; for a scalar type the element type itself."""
+    match type_:
+        case TensorType():
+            return TensorType(element, type_.shape, type_.encoding)
+        case VectorType():
+            return VectorType(element, type_.shape, type_.scalable_dims)
+        case UnrankedTensorType():
+            return UnrankedTensorType(element)
+        case MemRefType():
+            return MemRefType(element, type_.shape, type_.layout, type_.memory_space)
+        case _:
+            return element
+
+
+def bool_like(type_: Attribute) -> Attribute:
+    """``i1`` of the same shape."""
+    return with_element_type(type_, i1)
+
+
+def is_float(type_: Attribute) -> TypeGuard[AnyFloat]:
+    """Whether a type is a scalar floating-point type."""
+    return isinstance(type_, FLOAT_CLASSES)
+
+
+def is_signless_integer(type_: Attribute) -> TypeGuard[IntegerType]:
+    """Whether a type is ``iN``."""
+    return isinstance(type_, IntegerType) and type_.signedness.data == Signedness.SIGNLESS
+
+
+def is_integer_or_index(type_: Attribute) -> bool:
+    """Whether a type is ``iN`` or ``index``."""
+    return isinstance(type_, IndexType) or is_signless_integer(type_)
+
+
+def bit_width(type_: Attribute) -> int:
+    """The width in bits of a number type; ``index`` counts as 64."""
+    if isinstance(type_, IndexType):
+        return 64
+    if not isinstance(type_, FixedBitwidthType):
+        raise TypeError(f"{type_} has no bit width")
+    return type_.bitwidth
+
+
+def same_shape(left: Attribute, right: Attribute) -> bool:
+    """Whether both are scalars, or containers of one kind and one shape (dynamic extents agree with anything)."""
+    if isinstance(left, _SHAPED) != isinstance(right, _SHAPED):
+        return False
+    if not isinstance(left, _SHAPED):
+        return True
+    if isinstance(left, VectorType) != isinstance(right, VectorType):
+        return False
+    left_shape, right_shape = shape_of(left), shape_of(right)
+    return left_shape is None or right_shape is None or shapes_agree(left_shape, right_shape)
+
+
+def shapes_agree(left: Sequence[int], right: Sequence[int]) -> bool:
+    """Whether two shapes have one rank and no two static extents differ."""
+    return len(left) == len(right) and all(
+        a == b or a == DYNAMIC_INDEX or b == DYNAMIC_INDEX for a, b in zip(left, right, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class TypeWhere(AttrConstraint):
+    """A type of which a predicate holds; `wanted` says so in error messages."""
+
+    wanted: str
+    holds: Callable[[Attribute], bool]
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if not self.holds(attr):
+            raise VerifyException(f"expected {self.wanted}, got {attr}")
+
+    def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]) -> TypeWhere:
+        return self
+
+
+@dataclass(frozen=True)
+class BoolLikeOf(AttrConstraint):
+    """``i1`` in the shape of the type that another constraint stands for."""
+
+    shaped: AttrConstraint
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if element_type(attr) != i1:
+            raise VerifyException(f"expected i1 or a container of i1, got {attr}")
+        shaped = self.shaped.infer(constraint_context)
+        if bool_like(shaped) != attr:
+            raise VerifyException(f"expected {bool_like(shaped)}, got {attr}")
+
+    def can_infer(self, var_constraint_names: AbstractSet[str]) -> bool:
+        return self.shaped.can_infer(var_constraint_names)
+
+    def infer(self, context: InferenceContext) -> Attribute:
+        return bool_like(self.shaped.infer(context))
+
+    def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]) -> BoolLikeOf:
+        return self
+
+
+INTEGER_LIKE = TypeWhere("integers or index", lambda t: is_integer_or_index(element_type(t)) and not _is_memref(t))
+FIXED_INTEGER_LIKE = TypeWhere(
+    "signless integers", lambda t: is_signless_integer(element_type(t)) and not _is_memref(t)
+)
+FLOAT_LIKE = TypeWhere("floating-point numbers", lambda t: is_float(element_type(t)) and not _is_memref(t))
+BOOL_LIKE = TypeWhere("i1 or a container of i1", lambda t: element_type(t) == i1 and not _is_memref(t))
+ANY_MEMREF = TypeWhere("a memref", lambda t: _is_memref(t))
+ANY_TENSOR = TypeWhere("a tensor", lambda t: isinstance(t, (TensorType, UnrankedTensorType)))
+
+
+def _is_memref(type_: Attribute) -> bool:
+    return isinstance(type_, (MemRefType, UnrankedMemRefType))
