@@ -38,7 +38,7 @@ from tilewright.ir.options import (
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
 from tilewright.support.spans import Span, render_message
 
-ENTRY_MODULES = ("tilewright.transforms.registration", "tilewright.lowering")
+ENTRY_MODULES = ("tilewright.transforms.registration", "tilewright.lowering.registration")
 """Packages whose import registers all passes; imported once, when a pass is first looked up by name."""
 
 
