@@ -1,0 +1,123 @@
+"""`dce` and `symbol-dce`: ops and functions that nobody would miss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Operation
+from xdsl.traits import SymbolOpInterface
+
+from tilewright.ir.effects import is_trivially_dead
+from tilewright.ir.passes import Pass, PassContext, register_pass
+
+
+def eliminate_dead_code(root: Operation) -> bool:
+    """Erase ops inside `root` whose results nobody uses and which write nothing; returns whether any went."""
+    changed = False
+    for op in [*root.walk(reverse=True, region_first=True)]:
+        if op is not root and op.parent is not None and is_trivially_dead(op):
+            op.detach()
+            op.erase(safe_erase=False)
+            changed = True
+    return changed
+
+
+@register_pass
+class DeadCodeEliminationPass(Pass):
+    """Erases ops whose results nobody uses and which write nothing.
+
+    Before:
+    ```mlir
+    %0 = arith.addi %a, %b : i32
+    %1 = arith.muli %0, %b : i32
+    tt.return
+    ```
+    After:
+    ```mlir
+    tt.return
+    ```
+    """
+
+    name = "dce"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        eliminate_dead_code(module)
+
+
+def symbols_used_by(attributes: Iterable[Attribute]) -> set[str]:
+    """The root symbols that attributes refer to, however deep inside them."""
+    found: set[str] = set()
+    stack = list(attributes)
+    while stack:
+        attribute = stack.pop()
+        if isinstance(attribute, SymbolRefAttr):
+            found.add(attribute.root_reference.data)
+        stack.extend(_children(attribute))
+    return found
+
+
+def _children(attribute: Attribute) -> Iterable[Attribute]:
+    parameters = getattr(attribute, "parameters", None)
+    if parameters is not None:
+        return parameters
+    data = getattr(attribute, "data", None)
+    if isinstance(data, tuple | list):
+        return [child for child in data if isinstance(child, Attribute)]
+    if isinstance(data, dict):
+        return data.values()
+    return ()
+
+
+def referenced_symbols(op: Operation) -> set[str]:
+    """The symbols that `op` and what it holds refer to."""
+    found: set[str] = set()
+    for inner in op.walk():
+        if inner.properties or inner.attributes:
+            found |= symbols_used_by((*inner.properties.values(), *inner.attributes.values()))
+    return found
+
+
+def is_private(op: Operation) -> bool:
+    """Whether a symbol can be seen only from inside its module."""
+    visibility = op.properties.get("sym_visibility")
+    return isinstance(visibility, StringAttr) and visibility.data == "private"
+
+
+def symbol_name(op: Operation) -> str | None:
+    """The name that an op defines in its module, or None."""
+    name = op.properties.get("sym_name")
+    return name.data if isinstance(name, StringAttr) and op.has_trait(SymbolOpInterface) else None
+
+
+@register_pass
+class SymbolDcePass(Pass):
+    """Erases private functions that no public one reaches.
+
+    Before:
+    ```mlir
+    tt.func private @unused() { tt.return }
+    tt.func public @kernel() { tt.return }
+    ```
+    After:
+    ```mlir
+    tt.func public @kernel() { tt.return }
+    ```
+    """
+
+    name = "symbol-dce"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        symbols = {name: op for op in module.ops if (name := symbol_name(op)) is not None}
+        private = {name for name, op in symbols.items() if is_private(op)}
+        if not private:
+            return
+        live: set[str] = set()
+        stack = [op for op in module.ops if symbol_name(op) not in private]
+        while stack:
+            for name in referenced_symbols(stack.pop()) - live:
+                live.add(name)
+                if name in private:
+                    stack.append(symbols[name])
+        for name in private - live:
+            module.body.block.erase_op(symbols[name], safe_erase=False)

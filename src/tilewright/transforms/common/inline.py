@@ -1,0 +1,253 @@
+"""`inline`: calls become the bodies of the functions that they call."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from xdsl.dialects.builtin import CallSiteLoc, IntegerAttr, LocationAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilewright.dialects import cf, func, tt
+from tilewright.ir.diagnostics import op_error
+from tilewright.ir.locations import has_location
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.common.canonicalize import canonicalize
+from tilewright.transforms.common.eliminate_dead_code import is_private, referenced_symbols
+from tilewright.transforms.common.structurize import structurize
+
+Func = tt.FuncOp | func.FuncOp
+Call = tt.CallOp | func.CallOp
+
+
+def _name_of(function: Func) -> str:
+    name = function.properties["sym_name"]
+    assert isinstance(name, StringAttr)
+    return name.data
+
+
+def _callee_of(call: Call) -> str:
+    callee = call.properties["callee"]
+    assert isinstance(callee, SymbolRefAttr)
+    return callee.root_reference.data
+
+
+def must_stay_call(function: Func) -> bool:
+    """Whether a function asks not to be inlined, or has no body to inline."""
+    if function.body.blocks.first is None:
+        return True
+    for attributes in (function.attributes, function.properties):
+        match attributes.get("noinline", attributes.get("no_inline")):
+            case IntegerAttr() as flag if flag.value.data:
+                return True
+            case UnitAttr():
+                return True
+            case _:
+                continue
+    return False
+
+
+class _CallGraph:
+    """The functions of a module, and for each the calls in its body."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.functions = {_name_of(op): op for op in module.ops if isinstance(op, Func)}
+
+    def calls_of(self, function: Func) -> list[Call]:
+        """Calls in the body of a function, in program order, whose callee has a definition in the module."""
+        return [op for op in function.walk() if isinstance(op, Call) and _callee_of(op) in self.functions]
+
+    def bottom_up(self) -> list[Func]:
+        """Every function after all those that it calls. Raises PassError for functions that call themselves."""
+        done: dict[str, None] = {}
+        path: dict[str, Call | None] = {}
+        for name in self.functions:
+            self._visit(name, None, path, done)
+        return [self.functions[name] for name in done]
+
+    def _visit(self, name: str, call: Call | None, path: dict[str, Call | None], done: dict[str, None]) -> None:
+        if name in done:
+            return
+        if name in path:
+            names = list(path)
+            cycle = " -> ".join((*names[names.index(name) :], name))
+            assert call is not None
+            raise op_error(call, f"recursive calls cannot be compiled: {cycle}", pass_name="inline")
+        path[name] = call
+        for inner in self.calls_of(self.functions[name]):
+            self._visit(_callee_of(inner), inner, path, done)
+        del path[name]
+        done[name] = None
+
+
+@lru_cache(maxsize=4096)
+def _call_site(callee: LocationAttr, caller: LocationAttr) -> CallSiteLoc:
+    return CallSiteLoc(callee, caller)
+
+
+class Inliner:
+    """Inlines callees into callers, bottom up, each canonicalized first so that what is copied is small."""
+
+    def __init__(self, module: ModuleOp, context: PassContext) -> None:
+        self._module = module
+        self._context = context
+        self._graph = _CallGraph(module)
+        self._uses: dict[str, int] = {}
+
+    def run(self) -> None:
+        """Inline every call that may be, and erase private functions that nobody calls any more."""
+        order = self._graph.bottom_up()
+        for function in order:
+            for call in self._graph.calls_of(function):
+                self._uses[_callee_of(call)] = self._uses.get(_callee_of(call), 0) + 1
+        for function in order:
+            calls = self._graph.calls_of(function)
+            for call in calls:
+                self._inline(call)
+            if calls or self._uses.get(_name_of(function)):
+                canonicalize(function)
+        self._erase_dead(order)
+
+    def _inline(self, call: Call) -> None:
+        callee = self._graph.functions[_callee_of(call)]
+        if must_stay_call(callee):
+            return
+        if callee.body.blocks.first is not callee.body.blocks.last and not self._has_room_for_blocks(call):
+            reason = structurize(callee.body)
+            if reason is not None:
+                self._context.remark(call, f"call stays: '{_name_of(callee)}' has several blocks and {reason}")
+                return
+        name = _name_of(callee)
+        is_last = is_private(callee) and self._uses[name] == 1
+        self._uses[name] -= 1
+        body = _take_body(callee) if is_last else _copy_body(callee)
+        for block in body.blocks:
+            for op in block.ops:
+                self._relocate(op, call.location, is_copy=not is_last)
+        if body.blocks.first is body.blocks.last:
+            _splice_block(call, body.block)
+        else:
+            _splice_region(call, body)
+
+    def _relocate(self, op: Operation, caller: LocationAttr, *, is_copy: bool) -> None:
+        """Give inlined ops the location "where they are, called from `caller`", and count the calls among copies."""
+        for inner in op.walk():
+            if has_location(inner):
+                inner.location = _call_site(inner.location, caller)
+            if is_copy and isinstance(inner, Call) and _callee_of(inner) in self._graph.functions:
+                self._uses[_callee_of(inner)] = self._uses.get(_callee_of(inner), 0) + 1
+
+    def _has_room_for_blocks(self, call: Call) -> bool:
+        return isinstance(call.parent_op(), Func | tt.MapElementwiseOp)
+
+    def _erase_dead(self, order: Sequence[Func]) -> None:
+        candidates = [f for f in order if is_private(f) and self._uses.get(_name_of(f)) == 0]
+        if not candidates:
+            return
+        references = {id(op): referenced_symbols(op) for op in self._module.ops}
+        counts = Counter(name for names in references.values() for name in names)
+        for function in reversed(candidates):
+            if counts[_name_of(function)] == 0:
+                counts.subtract(references[id(function)])
+                self._module.body.block.erase_op(function, safe_erase=False)
+
+
+def _take_body(callee: Func) -> Region:
+    body = Region()
+    callee.body.move_blocks(body)
+    return body
+
+
+def _copy_body(callee: Func) -> Region:
+    body = Region()
+    callee.body.clone_into(body)
+    return body
+
+
+def _erase_call(call: Call, values: Sequence[SSAValue]) -> None:
+    for result, value in zip(call.results, values, strict=True):
+        if value.name_hint is None:
+            value.name_hint = result.name_hint
+        result.replace_all_uses_with(value)
+    call.detach()
+    call.erase()
+
+
+def _splice_block(call: Call, block: Block) -> None:
+    """Put the ops of a one-block body in place of the call."""
+    for argument, value in zip(block.args, tuple(call.operands), strict=True):
+        argument.replace_all_uses_with(value)
+    terminator = block.last_op
+    assert terminator is not None and call.parent is not None
+    values = tuple(terminator.operands)
+    terminator.detach()
+    terminator.erase()
+    for op in tuple(block.ops):
+        op.detach()
+        call.parent.insert_op_before(op, call)
+    _erase_call(call, values)
+
+
+def _splice_region(call: Call, body: Region) -> None:
+    """Put the blocks of a body between the part of the block before the call and the part after it; every return
+    becomes a branch to the latter."""
+    before = call.parent
+    assert before is not None and before.parent is not None
+    region = before.parent
+    following = call.next_op
+    assert following is not None
+    after = before.split_before(following, arg_types=call.result_types)
+    entry = body.block if body.blocks.first is body.blocks.last else body.blocks.first
+    assert entry is not None
+    blocks = tuple(body.blocks)
+    for block in blocks:
+        last = block.last_op
+        if isinstance(last, tt.ReturnOp | func.ReturnOp):
+            branch = cf.BranchOp(after, *last.operands)
+            branch.location = last.location
+            last.detach()
+            last.erase()
+            block.add_op(branch)
+        body.detach_block(block)
+        region.insert_block_before(block, after)
+    for argument, value in zip(tuple(entry.args), tuple(call.operands), strict=True):
+        argument.replace_all_uses_with(value)
+        entry.erase_arg(argument)
+    jump = cf.BranchOp(entry)
+    jump.location = call.location
+    _erase_call(call, after.args)
+    before.add_op(jump)
+
+
+@register_pass
+class InlinePass(Pass):
+    """Replaces every call of a function that may be inlined by the function's body, also in combine regions; private
+    functions without callers go. Recursion is an error. Callers and callees are canonicalized on the way.
+
+    Before:
+    ```mlir
+    tt.func private @twice(%x: f32) -> f32 attributes {noinline = false} {
+      %0 = arith.addf %x, %x : f32
+      tt.return %0 : f32
+    }
+    tt.func public @kernel(%p: !tt.ptr<f32>, %x: f32) {
+      %0 = tt.call @twice(%x) : (f32) -> f32
+      tt.store %p, %0 : !tt.ptr<f32>
+      tt.return
+    }
+    ```
+    After:
+    ```mlir
+    tt.func public @kernel(%p: !tt.ptr<f32>, %x: f32) {
+      %0 = arith.addf %x, %x : f32
+      tt.store %p, %0 : !tt.ptr<f32>
+      tt.return
+    }
+    ```
+    """
+
+    name = "inline"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        Inliner(module, context).run()
