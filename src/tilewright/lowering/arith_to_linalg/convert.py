@@ -1,0 +1,177 @@
+"""The pass `triton-arith-to-linalg`: one walk over each function, one lowering function for each op class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tilewright.dialects import arith, func, math, tt
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.lowering.arith_to_linalg import (
+    creation,
+    diagnostics,
+    dot_scaled,
+    dots,
+    elementwise,
+    indexing,
+    maps,
+    programs,
+    reductions,
+    scans,
+    shapes,
+    tensor_pointers,
+)
+from tilewright.lowering.arith_to_linalg.lowering import (
+    FunctionLowering,
+    LoweringOptions,
+    LoweringTable,
+    NotLowered,
+)
+from tilewright.lowering.tensor_builder import TensorBuilder
+
+FAMILIES = (
+    creation,
+    diagnostics,
+    dot_scaled,
+    dots,
+    elementwise,
+    indexing,
+    maps,
+    programs,
+    reductions,
+    scans,
+    shapes,
+    tensor_pointers,
+)
+
+
+def _collect_table() -> LoweringTable:
+    """All families; every other op of arith and math is lowered lane by lane."""
+    table: LoweringTable = {}
+    for dialect in (arith.Arith, math.Math):
+        table.update(dict.fromkeys(dialect.operations, elementwise.lower_elementwise_arith))
+    for family in FAMILIES:
+        table.update(family.LOWERINGS)
+    return table
+
+
+TABLE = _collect_table()
+"""From op class to lowering function."""
+
+
+@register_pass
+class TritonArithToLinalgPass(Pass):
+    """Everything of tt but memory becomes linalg on tensors, arith on scalars and func.
+
+    ```mlir
+    tt.func public @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = arith.addf %x, %x : tensor<4xf32>
+      tt.return %0 : tensor<4xf32>
+    }
+    // becomes
+    func.func @k(%x: tensor<4xf32>, %gx: i32, %gy: i32, %gz: i32, %px: i32, %py: i32, %pz: i32) -> tensor<4xf32> {
+      %0 = linalg.generic {...} ins(%x, %x : ...) outs(%x : ...) { arith.addf; linalg.yield } -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+
+    An op without a lowering stays as it is and is remarked. The options are triton-shared's; ``transpose-reduce-to-rank0=false``
+    reduces along the axis as it stands, without a transpose.
+    """
+
+    name = "triton-arith-to-linalg"
+
+    pids_to_func_args: bool = True
+    tt_to_func_func: bool = True
+    addptr_to_linalg: bool = True
+    assert_to_cf: bool = True
+    tensor_ptr_to_linalg: bool = False
+    transpose_reduce_to_rank0: bool = True
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        options = LoweringOptions(
+            self.pids_to_func_args,
+            self.tt_to_func_func,
+            self.addptr_to_linalg,
+            self.assert_to_cf,
+            self.tensor_ptr_to_linalg,
+            self.transpose_reduce_to_rank0,
+        )
+        _ModuleLowering(module, options, context).run()
+
+
+class _ModuleLowering:
+    """The state of one run: the module, and how many functions were declared in it."""
+
+    def __init__(self, module: ModuleOp, options: LoweringOptions, context: PassContext) -> None:
+        self.module, self.options, self.context = module, options, context
+        self.declared: dict[tuple[object, ...], str] = {}
+        self.names: set[str] = set()
+
+    def run(self) -> None:
+        functions = [op for op in self.module.ops if isinstance(op, tt.FuncOp | func.FuncOp)]
+        self.names = {op.sym_name.data for op in functions}
+        for op in functions:
+            if isinstance(op, tt.FuncOp):
+                self._lower_function(op)
+
+    def _lower_function(self, op: tt.FuncOp) -> None:
+        grid = programs.append_grid_arguments(op) if self.options.pids_to_func_args else ()
+        entry = op.body.blocks.first
+        if entry is not None:
+            lowering = FunctionLowering(TensorBuilder(entry), self.options, grid, self._declare)
+            self._lower_region(op.body, lowering)
+        if self.options.tt_to_func_func:
+            programs.convert_function(op)
+
+    def _declare(self, stem: str, types: Sequence[Attribute], attributes: dict[str, Attribute]) -> str:
+        """A private function without a body, one for each distinct signature and meaning."""
+        key = (stem, tuple(types), tuple(sorted(attributes.items())))
+        if key in self.declared:
+            return self.declared[key]
+        number = len(self.declared)
+        while f"{stem}_{number}" in self.names:
+            number += 1
+        name = f"{stem}_{number}"
+        self.names.add(name)
+        self.declared[key] = name
+        function = func.FuncOp.external(name, list(types), [])
+        function.properties["sym_visibility"] = StringAttr("private")
+        function.attributes.update(attributes)
+        self.module.body.block.add_op(function)
+        return name
+
+    def _lower_region(self, region: Region, f: FunctionLowering) -> None:
+        for block in region.blocks:
+            self._lower_block(block, f)
+
+    def _lower_block(self, block: Block, f: FunctionLowering) -> None:
+        """Each op in order; the regions of an op before the op itself, so that combine functions are lowered when they are inlined."""
+        op = block.first_op
+        while op is not None:
+            following = op.next_op
+            for region in op.regions:
+                self._lower_region(region, f)
+            lower = TABLE.get(type(op))
+            if lower is not None:
+                self._lower_op(op, lower, f)
+            op = following
+
+    def _lower_op(self, op: Operation, lower: object, f: FunctionLowering) -> None:
+        f.b.move_before(op)
+        f.b.location = op.location
+        try:
+            values: Sequence[SSAValue] = lower(op, f)  # type: ignore[operator]
+        except NotLowered as reason:
+            self.context.remark(op, str(reason))
+            return
+        if values is op.results:
+            return
+        for old, new in zip(op.results, values, strict=True):
+            if new.name_hint is None and not isinstance(old.type, TensorType):
+                new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        op.detach()
+        op.erase()

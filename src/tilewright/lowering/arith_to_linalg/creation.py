@@ -1,0 +1,75 @@
+"""Where tensors come from: splats, constants, ranges, and the only element of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i32
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import arith, tt
+from tilewright.dialects.numeric import array_of, attr_of
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
+from tilewright.lowering.tensor_builder import identity_maps
+
+
+def lower_splat(op: tt.SplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """
+    ```mlir
+    %t = tt.splat %x : f32 -> tensor<4xf32>
+    // becomes
+    %e = tensor.empty() : tensor<4xf32>
+    %t = linalg.fill ins(%x : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+    if has_pointers(op.src) and not f.options.tensor_ptr_to_linalg:
+        raise NotLowered("a tensor of pointers is left to the pointer passes")
+    return (f.b.splat(op.src, op.result.type),)
+
+
+def lower_constant(op: arith.ConstantOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """A splat constant becomes a scalar constant and a fill; any other constant is legal as it is."""
+    value, kind = op.value, op.result.type
+    if not isinstance(value, DenseIntOrFPElementsAttr) or not isinstance(kind, TensorType):
+        return op.results
+    array = array_of(value)
+    if array is None or array.ndim:
+        return op.results
+    scalar = attr_of(array, kind.element_type)
+    return (f.b.splat(f.b.constant(scalar, lambda: arith.ConstantOp(scalar)), kind),)
+
+
+def lower_unsplat(op: tt.UnsplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """``tensor.extract`` at all-zero indices."""
+    return (f.b.extract(op.src, [0] * len(op.src.type.get_shape())),)
+
+
+def lower_make_range(op: tt.MakeRangeOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """
+    ```mlir
+    %r = tt.make_range {end = 8 : i32, start = 4 : i32} : tensor<4xi32>
+    // becomes
+    %r = linalg.generic outs(%e : tensor<4xi32>) {
+      %i = linalg.index 0 : index
+      %n = arith.index_cast %i : index to i32
+      %s = arith.addi %n, %c4_i32 : i32
+      linalg.yield %s : i32
+    } -> tensor<4xi32>
+    ```
+    """
+    b, start = f.b, op.start.value.data
+
+    def body(_: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        lane = b.cast(arith.IndexCastOp, b.lane_index(0), i32)
+        return (b.emit(arith.AddiOp, lane, b.int(start, i32)) if start else lane,)
+
+    out = b.empty(op.result.type)
+    return b.generic((), (out,), body, maps=identity_maps(1, 1), iterators=("parallel",))
+
+
+LOWERINGS: LoweringTable = {
+    tt.SplatOp: lower_splat,
+    arith.ConstantOp: lower_constant,
+    tt.UnsplatOp: lower_unsplat,
+    tt.MakeRangeOp: lower_make_range,
+}

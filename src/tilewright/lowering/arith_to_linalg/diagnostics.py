@@ -1,0 +1,128 @@
+"""Assertions and prints.
+
+A print calls a function that the back end provides, once for each lane of each operand. What is not data is said by the declaration, so
+that no strings live in memory:
+
+```mlir
+tt.print " x: " {hex = false, isSigned = array<i32: 1>} : %x : tensor<8xi32>
+// becomes
+linalg.generic ins(%x : tensor<8xi32>) {
+^bb0(%in: i32):
+  %i = linalg.index 0 : index
+  %v = arith.extsi %in : i32 to i64
+  func.call @tilewright_print_0(%px, %py, %pz, %i, %v) : (i32, i32, i32, index, i64) -> ()
+  linalg.yield
+}
+func.func private @tilewright_print_0(i32, i32, i32, index, i64) attributes {tilewright.print =
+  {bits = 32 : i64, hex = false, operand = 0 : i64, operands = 1 : i64, prefix = " x: ", signed = true}}
+```
+The arguments: program id x, y, z; the lane's index in each dimension; the value, floats as f64, integers as i64 (sign- or zero-extended). A print
+without operands is one call with the program ids alone and ``operands = 0``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    f64,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects import arith, cf, func, tt
+from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
+from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
+from tilewright.lowering.tensor_builder import element_of, shape_of
+
+PRINT_ATTRIBUTE = "tilewright.print"
+
+
+def lower_assert(op: tt.AssertOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """
+    ```mlir
+    tt.assert %m, "bad" : tensor<16xi1>
+    // becomes
+    linalg.generic ins(%m : tensor<16xi1>) {
+    ^bb0(%in: i1):
+      cf.assert %in, "Assertion `bad` failed"
+      linalg.yield
+    }
+    ```
+    """
+    if not f.options.assert_to_cf:
+        raise NotLowered("assertions stay as they are (assert-to-cf=false)")
+    message = f"Assertion `{op.message.data}` failed"
+    if not isinstance(op.condition.type, TensorType):
+        f.b.insert(cf.AssertOp(op.condition, message))
+        return ()
+    f.b.for_each_lane([op.condition], lambda lanes: f.b.insert(cf.AssertOp(lanes[0], message)))
+    return ()
+
+
+def lower_print(op: tt.PrintOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """See the module's docstring."""
+    if has_pointers(*op.args):
+        raise NotLowered("pointers are not printed")
+    if not f.grid:
+        raise NotLowered("a print needs the program ids as arguments (pids-to-func-args=true)")
+    signed = [bool(flag) for flag in op.is_signed.get_values()]
+    if not op.args:
+        _emit_call(op, f, [], 0, bits=0, signed=False)
+    for number, value in enumerate(op.args):
+        _print_operand(op, f, value, number, signed=number < len(signed) and signed[number])
+    return ()
+
+
+def _print_operand(op: tt.PrintOp, f: FunctionLowering, value: SSAValue, number: int, *, signed: bool) -> None:
+    """All lanes of one operand."""
+    rank, kind = len(shape_of(value)), element_of(value)
+    bits = kind.width.data if isinstance(kind, IntegerType) else 64 if isinstance(kind, IndexType) else kind.bitwidth  # type: ignore[attr-defined]
+
+    def call(lanes: Sequence[SSAValue]) -> None:
+        place = [f.b.lane_index(dim) for dim in range(rank)]
+        _emit_call(op, f, [*place, _widen(f, lanes[0], signed)], number, bits=bits, signed=signed)
+
+    if rank:
+        f.b.for_each_lane([value], call)
+    else:
+        call([value])
+
+
+def _widen(f: FunctionLowering, value: SSAValue, signed: bool) -> SSAValue:
+    """The value as i64 or f64."""
+    if isinstance(value.type, IndexType):
+        return f.b.cast(arith.IndexCastOp, value, i64)
+    if isinstance(value.type, IntegerType):
+        return f.b.cast(arith.ExtSIOp if signed and value.type != i1 else arith.ExtUIOp, value, i64)
+    return emit_float_cast(f.b, value, f64)
+
+
+def _emit_call(
+    op: tt.PrintOp, f: FunctionLowering, values: Sequence[SSAValue], number: int, *, bits: int, signed: bool
+) -> None:
+    """Declare the function of one operand and call it."""
+    arguments = [*f.grid[3:], *values]
+    types: list[Attribute] = [i32] * 3 + [value.type for value in values]
+    meaning = DictionaryAttr(
+        {
+            "bits": IntegerAttr(bits, i64),
+            "hex": op.hex,
+            "operand": IntegerAttr(number, i64),
+            "operands": IntegerAttr(len(op.args), i64),
+            "prefix": op.prefix,
+            "signed": IntegerAttr.from_bool(signed),
+        }
+    )
+    name = f.declare("tilewright_print", types, {PRINT_ATTRIBUTE: meaning})
+    f.b.insert(func.CallOp(name, arguments, ()))
+
+
+LOWERINGS: LoweringTable = {tt.AssertOp: lower_assert, tt.PrintOp: lower_print}

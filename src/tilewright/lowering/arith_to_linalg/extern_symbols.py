@@ -1,0 +1,302 @@
+"""What the ``__nv_*`` symbols of libdevice mean, as arith and math ops on scalars.
+
+``tt.extern_elementwise`` names a symbol; a symbol that stands here becomes the ops that compute it, one that does not (or that is given
+types that its signature does not have) leaves the op as it is.
+
+The table has one entry for each function; `_floats` adds both spellings, ``__nv_sin`` for f64 and ``__nv_sinf`` for f32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log2, pi
+
+from xdsl.dialects.builtin import IntegerType, f16, f32, f64, i1, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects import arith, math
+from tilewright.lowering.scalar_builder import ScalarBuilder
+
+Emit = Callable[[ScalarBuilder, Sequence[SSAValue], Attribute], SSAValue]
+
+
+@dataclass(frozen=True)
+class ExternSymbol:
+    """A function of the table: the types it takes and gives, and how to compute it."""
+
+    operands: tuple[Attribute, ...]
+    result: Attribute
+    emit: Emit
+
+
+EXTERN_SYMBOLS: dict[str, ExternSymbol] = {}
+
+
+def find_extern_symbol(symbol: str, operands: Sequence[Attribute], result: Attribute) -> ExternSymbol | None:
+    """The entry for a symbol, if it exists and has exactly these scalar types."""
+    entry = EXTERN_SYMBOLS.get(symbol)
+    if entry is None or entry.operands != tuple(operands) or entry.result != result:
+        return None
+    return entry
+
+
+def _add(name: str, operands: Sequence[Attribute], result: Attribute, emit: Emit) -> None:
+    EXTERN_SYMBOLS[f"__nv_{name}"] = ExternSymbol(tuple(operands), result, emit)
+
+
+def _floats(name: str, arity: int, emit: Emit) -> None:
+    """Both spellings of a function of floats."""
+    _add(name, [f64] * arity, f64, emit)
+    _add(f"{name}f", [f32] * arity, f32, emit)
+
+
+def _ints(name: str, long_name: str, arity: int, emit: Emit) -> None:
+    """Both spellings of a function of integers, 32 and 64 bits."""
+    _add(name, [i32] * arity, i32, emit)
+    _add(long_name, [i64] * arity, i64, emit)
+
+
+def _op(cls: Callable[..., Operation]) -> Emit:
+    """A function that is one op of the operands' type."""
+    return lambda b, x, result: b.emit(cls, *x)
+
+
+def _cast(cls: Callable[[SSAValue, Attribute], Operation], before: type[Operation] | None = None) -> Emit:
+    """A function that is one cast, of the operand as it is or rounded by a math op first."""
+    return lambda b, x, result: b.cast(cls, b.emit(before, x[0]) if before else x[0], result)
+
+
+def _scaled(cls: Callable[..., Operation], factor: float) -> Emit:
+    """f(x * factor)."""
+    return lambda b, x, result: b.emit(cls, b.emit(arith.MulfOp, x[0], b.float(factor, x[0].type)))
+
+
+# Elementary functions that the math dialect has.
+
+_UNARY_MATH: dict[str, type[Operation]] = {
+    "fabs": math.AbsFOp,
+    "sin": math.SinOp,
+    "cos": math.CosOp,
+    "tan": math.TanOp,
+    "asin": math.AsinOp,
+    "acos": math.AcosOp,
+    "atan": math.AtanOp,
+    "sinh": math.SinhOp,
+    "cosh": math.CoshOp,
+    "tanh": math.TanhOp,
+    "asinh": math.AsinhOp,
+    "acosh": math.AcoshOp,
+    "atanh": math.AtanhOp,
+    "log": math.LogOp,
+    "log2": math.Log2Op,
+    "log10": math.Log10Op,
+    "log1p": math.Log1pOp,
+    "exp": math.ExpOp,
+    "exp2": math.Exp2Op,
+    "expm1": math.ExpM1Op,
+    "erf": math.ErfOp,
+    "erfc": math.ErfcOp,
+    "sqrt": math.SqrtOp,
+    "rsqrt": math.RsqrtOp,
+    "cbrt": math.CbrtOp,
+    "ceil": math.CeilOp,
+    "floor": math.FloorOp,
+    "trunc": math.TruncOp,
+    "round": math.RoundOp,
+    "rint": math.RoundEvenOp,
+    "nearbyint": math.RoundEvenOp,
+}
+_BINARY_MATH: dict[str, type[Operation]] = {
+    "atan2": math.Atan2Op,
+    "pow": math.PowFOp,
+    "fmod": arith.RemFOp,
+    "fmax": arith.MaxnumfOp,
+    "fmin": arith.MinnumfOp,
+    "copysign": math.CopySignOp,
+}
+
+
+for _name, _cls in _UNARY_MATH.items():
+    _floats(_name, 1, _op(_cls))
+for _name, _cls in _BINARY_MATH.items():
+    _floats(_name, 2, _op(_cls))
+_floats("fma", 3, _op(math.FmaOp))
+
+
+# Compositions of floats.
+
+
+def _one(b: ScalarBuilder, like: SSAValue) -> SSAValue:
+    return b.float(1.0, like.type)
+
+
+def _reciprocal(inner: Emit) -> Emit:
+    def emit(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+        value = inner(b, x, result)
+        return b.emit(arith.DivfOp, _one(b, value), value)
+
+    return emit
+
+
+def _emit_norm(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """sqrt(sum of squares), scaled by the largest magnitude so that the squares neither overflow nor vanish."""
+    magnitudes = [b.emit(math.AbsFOp, v) for v in x]
+    largest = magnitudes[0]
+    for magnitude in magnitudes[1:]:
+        largest = b.emit(arith.MaxnumfOp, largest, magnitude)
+    zero = b.cmpf("oeq", largest, b.zero(result))
+    infinite = b.cmpf("oeq", largest, b.float(float("inf"), result))
+    scale = b.select(b.emit(arith.OrIOp, zero, infinite), _one(b, largest), largest)
+    total = b.zero(result)
+    for magnitude in magnitudes:
+        ratio = b.emit(arith.DivfOp, magnitude, scale)
+        total = b.emit(math.FmaOp, ratio, ratio, total)
+    norm = b.emit(arith.MulfOp, b.emit(math.SqrtOp, total), scale)
+    return b.select(infinite, largest, norm)
+
+
+def _emit_fdim(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """x - y where x > y, NaN where either is one, else 0."""
+    difference = b.emit(arith.SubfOp, x[0], x[1])
+    return b.select(b.cmpf("ole", x[0], x[1]), b.zero(result), difference)
+
+
+def _emit_remainder(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """IEEE remainder (fdlibm's way): fmod by 2|y|, then at most two exact subtractions of |y|; ties go to even."""
+    divisor = b.emit(math.AbsFOp, x[1])
+    r = b.emit(arith.RemFOp, b.emit(math.AbsFOp, x[0]), b.emit(arith.AddfOp, divisor, divisor))
+    first = b.cmpf("ogt", b.emit(arith.AddfOp, r, r), divisor)
+    once = b.emit(arith.SubfOp, r, divisor)
+    second = b.cmpf("oge", b.emit(arith.AddfOp, once, once), divisor)
+    r = b.select(first, b.select(second, b.emit(arith.SubfOp, once, divisor), once), r)
+    flipped = b.emit(arith.NegfOp, r)
+    negative = b.cmpf("olt", b.emit(math.CopySignOp, _one(b, r), x[0]), b.zero(result))
+    return b.select(negative, flipped, r)
+
+
+def _emit_saturate(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """Clamped to [0, 1]; NaN gives 0."""
+    return b.emit(arith.MinnumfOp, b.emit(arith.MaxnumfOp, x[0], b.zero(result)), _one(b, x[0]))
+
+
+def _emit_normcdf(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """erfc(-x / sqrt 2) / 2."""
+    scaled = b.emit(arith.MulfOp, x[0], b.float(-(0.5**0.5), result))
+    return b.emit(arith.MulfOp, b.emit(math.ErfcOp, scaled), b.float(0.5, result))
+
+
+def _emit_power_of_ten(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """10**x by pow, which is exact where 2**(x log2 10) is not."""
+    return b.emit(math.PowFOp, b.float(10.0, result), x[0])
+
+
+def _in_half_turns(cls: Callable[..., Operation]) -> Emit:
+    """sin or cos of pi * x: whole turns are taken off first, exactly, so that large x lose nothing."""
+
+    def emit(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+        half = b.emit(arith.MulfOp, x[0], b.float(0.5, result))
+        turns = b.emit(math.RoundEvenOp, half)
+        rest = b.emit(arith.SubfOp, x[0], b.emit(arith.AddfOp, turns, turns))
+        return b.emit(cls, b.emit(arith.MulfOp, rest, b.float(pi, result)))
+
+    return emit
+
+
+def _emit_power_of_int(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """x**n with n an integer, exact in the exponent for every n that a float of the type can count."""
+    return b.emit(math.PowFOp, x[0], b.cast(arith.SIToFPOp, x[1], result))
+
+
+def _emit_scale_by_power_of_two(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """x * 2**n in three steps whose factors are normal numbers: n is cut to [-300, 300] (f32) or [-2200, 2200] (f64).
+
+    Beyond the cut the result is 0 or infinite anyway. Only the last step can round, and only where the result is subnormal.
+    """
+    mantissa, bias, bits, limit = (23, 127, i32, 300) if result == f32 else (52, 1023, i64, 2200)
+    n = b.emit(arith.MinSIOp, b.emit(arith.MaxSIOp, x[1], b.int(-limit, i32)), b.int(limit, i32))
+    third = b.emit(arith.DivSIOp, n, b.int(3, i32))
+    last = b.emit(arith.SubiOp, n, b.emit(arith.AddiOp, third, third))
+    value = x[0]
+    for exponent in (third, third, last):
+        biased = b.cast(arith.ExtSIOp, b.emit(arith.AddiOp, exponent, b.int(bias, i32)), bits)
+        power = b.cast(arith.BitcastOp, b.emit(arith.ShLIOp, biased, b.int(mantissa, bits)), result)
+        value = b.emit(arith.MulfOp, value, power)
+    return value
+
+
+for _name, _emit in {
+    "rcbrt": _reciprocal(_op(math.CbrtOp)),
+    "exp10": _emit_power_of_ten,
+    "normcdf": _emit_normcdf,
+    "sinpi": _in_half_turns(math.SinOp),
+    "cospi": _in_half_turns(math.CosOp),
+}.items():
+    _floats(_name, 1, _emit)
+for _name, _emit in {"hypot": _emit_norm, "rhypot": _reciprocal(_emit_norm), "fdim": _emit_fdim}.items():
+    _floats(_name, 2, _emit)
+_floats("remainder", 2, _emit_remainder)
+for _arity in (3, 4):
+    _floats(f"norm{_arity}d", _arity, _emit_norm)
+    _floats(f"rnorm{_arity}d", _arity, _reciprocal(_emit_norm))
+_add("saturatef", [f32], f32, _emit_saturate)
+for _type, _suffix in ((f64, ""), (f32, "f")):
+    _add(f"powi{_suffix}", [_type, i32], _type, _emit_power_of_int)
+    _add(f"ldexp{_suffix}", [_type, i32], _type, _emit_scale_by_power_of_two)
+    _add(f"scalbn{_suffix}", [_type, i32], _type, _emit_scale_by_power_of_two)
+
+# Approximations on NVIDIA hardware; here they are the functions themselves, which is more exact than asked.
+
+for _name, _cls in {
+    "fast_sinf": math.SinOp,
+    "fast_cosf": math.CosOp,
+    "fast_tanf": math.TanOp,
+    "fast_expf": math.ExpOp,
+    "fast_logf": math.LogOp,
+    "fast_log2f": math.Log2Op,
+    "fast_log10f": math.Log10Op,
+}.items():
+    _add(_name, [f32], f32, _op(_cls))
+_add("fast_exp10f", [f32], f32, _emit_power_of_ten)
+_add("fast_powf", [f32, f32], f32, _op(math.PowFOp))
+_add("fast_fdividef", [f32, f32], f32, _op(arith.DivfOp))
+
+# Rounded to nearest even, which is how arith rounds. The directed roundings (_rd, _ru, _rz) have no op and stay calls.
+
+for _prefix, _type in (("f", f32), ("d", f64)):
+    for _name, _cls in {"add": arith.AddfOp, "sub": arith.SubfOp, "mul": arith.MulfOp, "div": arith.DivfOp}.items():
+        _add(f"{_prefix}{_name}_rn", [_type, _type], _type, _op(_cls))
+    _add(f"{_prefix}sqrt_rn", [_type], _type, _op(math.SqrtOp))
+    _add(f"{_prefix}rcp_rn", [_type], _type, lambda b, x, result: b.emit(arith.DivfOp, _one(b, x[0]), x[0]))
+_add("frsqrt_rn", [f32], f32, lambda b, x, result: b.emit(arith.DivfOp, _one(b, x[0]), b.emit(math.SqrtOp, x[0])))
+_add("fmaf_rn", [f32, f32, f32], f32, _op(math.FmaOp))
+_add("fma_rn", [f64, f64, f64], f64, _op(math.FmaOp))
+
+# Classification: i32, 0 or 1.
+
+
+def _emit_is_nan(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    return b.cast(arith.ExtUIOp, b.cmpf("uno", x[0], x[0]), result)
+
+
+def _compare_magnitude(predicate: str) -> Emit:
+    def emit(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+        infinity = b.float(float("inf"), x[0].type)
+        return b.cast(arith.ExtUIOp, b.cmpf(predicate, b.emit(math.AbsFOp, x[0]), infinity), result)
+
+    return emit
+
+
+def _emit_sign_bit(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    bits = i32 if x[0].type == f32 else i64
+    negative = b.cmpi("slt", b.cast(arith.BitcastOp, x[0], bits), b.int(0, bits))
+    return b.cast(arith.ExtUIOp, negative, result)
+
+
+for _suffix, _type in (("f", f32), ("d", f64)):
+    _add(f"isnan{_suffix}", [_type], i32, _emit_is_nan)
+    _add(f"isinf{_suffix}", [_type], i32, _compare_magnitude("oeq"))
+    _add(f"isfinite{_suffix}", [_type], i32, _compare_magnitude("olt"))
+    _add(f"signbit{_suffix}", [_type], i32, _emit_sign_bit)
+_add("finitef", [f32], i32, _compare_magnitude("olt"))
+_add("isfinited", [f64], i32, _compare_magnitude("olt"))

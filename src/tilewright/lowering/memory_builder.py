@@ -1,0 +1,183 @@
+"""Emitting accesses to memory: pointer arguments as unranked memrefs, strided views of them, single elements, local buffers.
+
+A pointer becomes memory through a cast that `triton-ptr-to-memref` resolves when it changes the signatures:
+
+```mlir
+%m = builtin.unrealized_conversion_cast %p : !tt.ptr<f32> to memref<*xf32>
+%v = memref.reinterpret_cast %m to offset: [%o], sizes: [4, 8], strides: [%ld, 1]
+     : memref<*xf32> to memref<4x8xf32, strided<[?, 1], offset: ?>>
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    UnrealizedConversionCastOp,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import bufferization, linalg, memref, tt
+from tilewright.dialects.tt.types import PointerType
+from tilewright.lowering.scalar_builder import Index, fold_index
+from tilewright.lowering.tensor_builder import TensorBuilder, memref_of, unranked_memref_of
+
+DEFAULT_ADDRESS_SPACE = 1
+
+
+class NotAddressable(Exception):
+    """The memory behind a pointer cannot be said as a memref; the message becomes a remark. Raised before anything is emitted."""
+
+
+@lru_cache(maxsize=1024)
+def strided_memref_of(element: Attribute, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> MemRefType:
+    """``memref<4x8xf32, strided<[?, 1], offset: ?>>``; DYNAMIC_INDEX stands for ``?``."""
+    layout = StridedLayoutAttr(
+        [NoneAttr() if stride == DYNAMIC_INDEX else stride for stride in strides],
+        NoneAttr() if offset == DYNAMIC_INDEX else offset,
+    )
+    return MemRefType(element, shape, layout)
+
+
+def static_or_dynamic(index: Index) -> int:
+    """The entry of a type for an index."""
+    return index if isinstance(index, int) else DYNAMIC_INDEX
+
+
+def check_pointer(pointer: SSAValue) -> Attribute:
+    """The element type behind a pointer, if it can be that of a memref."""
+    kind = pointer.type
+    if not isinstance(kind, PointerType):
+        raise NotAddressable(f"{kind} is no pointer")
+    if isinstance(kind.pointee_type, PointerType):
+        raise NotAddressable("memory that holds pointers has no memref type")
+    if kind.address_space.data != DEFAULT_ADDRESS_SPACE:
+        raise NotAddressable(f"address space {kind.address_space.data} is not that of kernel arguments")
+    return kind.pointee_type
+
+
+class MemoryBuilder(TensorBuilder):
+    """A `TensorBuilder` that also reads and writes memory."""
+
+    __slots__ = ("_bases", "views")
+
+    def __init__(self, entry: Block) -> None:
+        super().__init__(entry)
+        self._bases: dict[SSAValue, SSAValue] = {}
+        self.views: dict[
+            Operation, SSAValue
+        ] = {}  # from the op that makes a structured pointer to the view of its tile
+
+    def resolve(self, pointer: SSAValue) -> tuple[SSAValue, Index]:
+        """The memory that a scalar pointer is in, and the pointer's element offset there: ``tt.addptr`` is taken apart."""
+        offset: Index = 0
+        while isinstance(pointer.owner, tt.AddPtrOp):
+            offset = self.index_add(offset, fold_index(self.as_index(pointer.owner.offset)))
+            pointer = pointer.owner.ptr
+        return self._memory(pointer), offset
+
+    def _memory(self, pointer: SSAValue) -> SSAValue:
+        """A pointer as ``memref<*xT>``: one cast for each pointer, right after its definition."""
+        known = self._bases.get(pointer)
+        if known is not None:
+            return known
+        op = UnrealizedConversionCastOp.create(
+            operands=[pointer], result_types=[unranked_memref_of(check_pointer(pointer))]
+        )
+        owner = pointer.owner
+        op.location = owner.location if isinstance(owner, Operation) else self.location
+        point = InsertPoint.after(owner) if isinstance(owner, Operation) else InsertPoint.at_start(owner)
+        if point.insert_before is None:
+            point.block.add_op(op)
+        else:
+            point.block.insert_op_before(op, point.insert_before)
+        self._bases[pointer] = op.results[0]
+        return op.results[0]
+
+    # Views
+
+    def view(self, base: SSAValue, offset: Index, sizes: Sequence[int], strides: Sequence[Index]) -> SSAValue:
+        """``memref.reinterpret_cast`` of unranked memory."""
+        kind = strided_memref_of(
+            base.type.element_type,  # pyright: ignore
+            tuple(sizes),
+            tuple(map(static_or_dynamic, strides)),
+            static_or_dynamic(offset),
+        )
+        return self.insert(memref.ReinterpretCastOp(base, offset, sizes, strides, kind)).results[0]
+
+    def subview(self, source: SSAValue, offsets: Sequence[Index], sizes: Sequence[Index]) -> SSAValue:
+        """``memref.subview`` with unit steps; the source itself where nothing is cut off."""
+        kind = source.type
+        assert isinstance(kind, MemRefType)
+        shape = kind.get_shape()
+        if all(offset == 0 for offset in offsets) and tuple(sizes) == shape:
+            return source
+        strides, start = _layout_of(kind)
+        moved = [
+            DYNAMIC_INDEX
+            if DYNAMIC_INDEX in (static_or_dynamic(offset), stride) and offset != 0
+            else (0 if offset == 0 else static_or_dynamic(offset) * stride)
+            for offset, stride in zip(offsets, strides, strict=True)
+        ]
+        total = DYNAMIC_INDEX if DYNAMIC_INDEX in (start, *moved) else start + sum(moved)
+        result = strided_memref_of(kind.element_type, tuple(map(static_or_dynamic, sizes)), tuple(strides), total)
+        return self.insert(memref.SubviewOp(source, offsets, sizes, [1] * len(shape), result)).results[0]
+
+    # Single elements
+
+    def element(self, base: SSAValue, index: Index) -> SSAValue:
+        """A view of the one element at an index from the base, which may be negative: ``memref<1xf32, strided<[1], offset: ?>>``."""
+        return self.view(base, index, [1], [1])
+
+    def load_element(self, base: SSAValue, index: Index) -> SSAValue:
+        """``memref.load`` of one element."""
+        return self.insert(memref.LoadOp(self.element(base, index), [self.index(0)])).results[0]
+
+    def store_element(self, value: SSAValue, base: SSAValue, index: Index) -> None:
+        """``memref.store`` of one element."""
+        self.insert(memref.StoreOp(value, self.element(base, index), [self.index(0)]))
+
+    # Tiles
+
+    def alloc(self, element: Attribute, shape: Sequence[int]) -> SSAValue:
+        """``memref.alloc() : memref<4x8xf32>``."""
+        return self.insert(memref.AllocOp((), (), memref_of(element, *shape))).results[0]
+
+    def fill_buffer(self, value: SSAValue, buffer: SSAValue) -> None:
+        """``linalg.fill`` of a buffer."""
+        self.insert(linalg.FillOp((value,), (buffer,)))
+
+    def copy(self, source: SSAValue, target: SSAValue) -> None:
+        """``memref.copy``."""
+        self.insert(memref.CopyOp(source, target))
+
+    def contents(self, buffer: SSAValue) -> SSAValue:
+        """``bufferization.to_tensor %buffer restrict writable``: the buffer as a tensor that owns it."""
+        return self.insert(bufferization.ToTensorOp(buffer, restrict=True, writable=True)).results[0]
+
+    def write(self, value: SSAValue, target: SSAValue) -> None:
+        """``bufferization.materialize_in_destination %value in writable %target``."""
+        self.insert(bufferization.MaterializeInDestinationOp(value, target, writable=True))
+
+
+def _layout_of(kind: MemRefType) -> tuple[list[int], int]:
+    """Strides and offset of a memref type, DYNAMIC_INDEX where unknown."""
+    layout = kind.layout
+    if isinstance(layout, StridedLayoutAttr):
+        strides = layout.get_strides()
+        offset = layout.get_offset()
+        return (
+            [DYNAMIC_INDEX if stride is None else stride for stride in strides],
+            DYNAMIC_INDEX if offset is None else offset,
+        )
+    shape = kind.get_shape()
+    return [prod(shape[dim + 1 :]) for dim in range(len(shape))], 0

@@ -1,0 +1,220 @@
+"""Walking the live box of a tile in plain strided parts.
+
+A part is a strided view of memory that covers lanes ``[start_d, start_d + count_d)`` of each dimension. A regular tile is one part. Along a
+wrapped or gathered dimension every lane is a part of its own (extent 1), so the address of each is computed from the definition and holds
+for any offset, stride, bound and extent:
+
+```mlir
+scf.for %i = %lo to %hi step %c1 {
+  %a = (offset + %i * stride) remsi bound             // or rows[%i] * stride
+  %row = memref.reinterpret_cast %base to offset: [%a + ...], sizes: [1, 64], strides: [%s0, %s1]
+  ...
+}
+```
+A tile that wraps is one part after all where none of its lanes does; that is decided when it is known at compile time, else tested when the
+program runs, with the loop in the other branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import arith
+from tilewright.lowering.memory_builder import MemoryBuilder
+from tilewright.lowering.scalar_builder import Index
+from tilewright.lowering.structured_to_memref.tiles import Tile
+
+
+@dataclass(frozen=True)
+class Box:
+    """Lanes ``[starts_d, starts_d + counts_d)``."""
+
+    starts: tuple[Index, ...]
+    counts: tuple[Index, ...]
+
+    @classmethod
+    def whole(cls, sizes: Sequence[int]) -> Box:
+        """All lanes."""
+        return cls((0,) * len(sizes), tuple(sizes))
+
+    def is_whole(self, sizes: Sequence[int]) -> bool:
+        """Whether it is known that all lanes are in the box."""
+        return all(isinstance(count, int) and count == size for count, size in zip(self.counts, sizes, strict=True))
+
+    def at(self, dim: int, place: Index) -> Box:
+        """The part of the box at one place along a dimension."""
+        starts, counts = list(self.starts), list(self.counts)
+        starts[dim], counts[dim] = place, 1
+        return Box(tuple(starts), tuple(counts))
+
+
+Part = Callable[[SSAValue, Box], None]
+"""What to do with a part: a view of memory with the extents of the box, and the box in lanes of the tile."""
+
+
+def for_each_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
+    """Call `part` for views that cover the box: once, or inside of loops, or in both branches of a test."""
+    straight = _without_static_wraps(tile)
+    if not straight.irregular_dims:
+        emit_plain_part(b, straight, box, part)
+        return
+    if straight.gather_dim is not None or not straight.wrapped_dims:
+        _emit_lanes(b, straight, box, part, straight.irregular_dims, {})
+        return
+    remainders = {dim: _wrapped(b, straight.offsets[dim], straight.wraps[dim]) for dim in straight.wrapped_dims}
+    stays = _stays_inside(b, straight, remainders)
+    unwrapped = replace(
+        straight,
+        offsets=tuple(remainders.get(dim, offset) for dim, offset in enumerate(straight.offsets)),
+        wraps=(0,) * straight.rank,
+        op=None,
+    )
+
+    def one_part() -> Sequence[SSAValue]:
+        emit_plain_part(b, unwrapped, box, part)
+        return ()
+
+    def lane_by_lane() -> Sequence[SSAValue]:
+        _emit_lanes(b, straight, box, part, straight.wrapped_dims, {})
+        return ()
+
+    b.if_else(stays, (), one_part, lane_by_lane)
+
+
+def plain_view(b: MemoryBuilder, tile: Tile) -> SSAValue:
+    """One view of a regular tile; accesses through the same pointer share it, at the pointer's place."""
+    if tile.op is None:
+        return _emit_view(b, tile)
+    known = b.views.get(tile.op)
+    if known is None:
+        with b.at(InsertPoint.before(tile.op), tile.op.location):
+            known = b.views[tile.op] = _emit_view(b, tile)
+    return known
+
+
+def _emit_view(b: MemoryBuilder, tile: Tile) -> SSAValue:
+    base, offset = b.resolve(tile.pointer)
+    for entry in tile.offsets:
+        offset = b.index_add(offset, entry)
+    return b.view(base, offset, tile.sizes, tile.strides)
+
+
+def emit_plain_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
+    """A regular tile in one piece."""
+    part(b.subview(plain_view(b, tile), box.starts, box.counts), box)
+
+
+def lane_address(b: MemoryBuilder, tile: Tile, dim: int, place: Index) -> Index:
+    """a_d of one lane, see `Tile`."""
+    stride = tile.strides[dim]
+    if dim == tile.gather_dim:
+        assert tile.rows is not None
+        row = b.as_index(b.extract(tile.rows, [place]))
+        return b.index_mul(row, stride)
+    linear = b.index_add(tile.offsets[dim], b.index_mul(place, stride))
+    return _wrapped(b, linear, tile.wraps[dim]) if dim in tile.wrapped_dims else linear
+
+
+def _emit_lanes(
+    b: MemoryBuilder, tile: Tile, box: Box, part: Part, dims: Sequence[int], fixed: dict[int, Index]
+) -> None:
+    """One loop for each irregular dimension, outermost first; then the part at the places chosen."""
+    if not dims:
+        _emit_slice(b, tile, box, part, fixed)
+        return
+    dim, rest = dims[0], dims[1:]
+
+    def at_place(carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        place = carried[0]
+
+        def body() -> Sequence[SSAValue]:
+            address = lane_address(b, tile, dim, place)
+            _emit_lanes(b, tile, box.at(dim, place), part, rest, {**fixed, dim: address})
+            return ()
+
+        if dim == tile.gather_dim and tile.row_mask is not None:
+            b.if_else(b.extract(tile.row_mask, [place]), (), body)
+        else:
+            body()
+        return ()
+
+    b.for_loop(box.starts[dim], b.index_add(box.starts[dim], box.counts[dim]), (), at_place)
+
+
+def _emit_slice(b: MemoryBuilder, tile: Tile, box: Box, part: Part, fixed: dict[int, Index]) -> None:
+    """The part of a tile at fixed places of its irregular dimensions."""
+    base, offset = b.resolve(tile.pointer)
+    for dim in range(tile.rank):
+        offset = b.index_add(offset, fixed[dim] if dim in fixed else tile.offsets[dim])
+    sizes = [1 if dim in fixed else size for dim, size in enumerate(tile.sizes)]
+    starts = [0 if dim in fixed else box.starts[dim] for dim in range(tile.rank)]
+    view = b.view(base, offset, sizes, tile.strides)
+    part(b.subview(view, starts, box.counts), box)
+
+
+# Modulus
+
+
+def _wrapped(b: MemoryBuilder, value: Index, bound: Index) -> Index:
+    """``value remsi bound``; a bound of 0 at run time comes from a stride of 0, where every address is 0."""
+    if isinstance(bound, int):
+        if isinstance(value, int):
+            return truncated_remainder(value, bound)
+        return b.emit(arith.RemSIOp, value, b.index(bound))
+    unbounded = b.cmpi("eq", bound, b.index(0))
+    return b.emit(arith.RemSIOp, b.as_value(value), b.select(unbounded, b.index(1), bound))
+
+
+def truncated_remainder(value: int, bound: int) -> int:
+    """The remainder with the sign of the value, as arith.remsi and C have it.
+
+    >>> truncated_remainder(-7, 4)
+    -3
+    """
+    remainder = abs(value) % abs(bound)
+    return -remainder if value < 0 else remainder
+
+
+def _without_static_wraps(tile: Tile) -> Tile:
+    """The tile with the wraps dropped that are known to do nothing, offsets reduced accordingly."""
+    offsets, wraps = list(tile.offsets), list(tile.wraps)
+    for dim in tile.wrapped_dims:
+        offset, stride, bound = offsets[dim], tile.strides[dim], wraps[dim]
+        if not isinstance(offset, int) or not isinstance(bound, int):
+            continue
+        if offset < 0 or bound <= 0:
+            continue
+        first = offset % bound
+        if tile.sizes[dim] > 1 and not isinstance(stride, int):
+            continue
+        last = first + (tile.sizes[dim] - 1) * (stride if isinstance(stride, int) else 0)
+        if 0 <= last < bound:
+            offsets[dim], wraps[dim] = first, 0
+    return replace(tile, offsets=tuple(offsets), wraps=tuple(wraps))
+
+
+def _stays_inside(b: MemoryBuilder, tile: Tile, remainders: dict[int, Index]) -> SSAValue:
+    """Whether no lane of the tile wraps: along each wrapped dimension the first and the last address lie in ``[0, bound)``.
+
+    The first is a remainder, so it does if the offset is not negative and the bound is positive; addresses between are between.
+    """
+    tests: list[SSAValue] = []
+    zero = b.index(0)
+    for dim in tile.wrapped_dims:
+        offset, bound, stride = tile.offsets[dim], tile.wraps[dim], tile.strides[dim]
+        last = b.as_value(b.index_add(remainders[dim], b.index_mul(tile.sizes[dim] - 1, stride)))
+        tests.append(b.cmpi("slt", last, b.as_value(bound)))
+        if not isinstance(stride, int) or stride < 0:
+            tests.append(b.cmpi("sge", last, zero))
+        if not isinstance(offset, int) or offset < 0:
+            tests.append(b.cmpi("sge", b.as_value(offset), zero))
+        if not isinstance(bound, int) or bound < 0:
+            tests.append(b.cmpi("sgt", b.as_value(bound), zero))
+    verdict = tests[0]
+    for test in tests[1:]:
+        verdict = b.emit(arith.AndIOp, verdict, test)
+    return verdict

@@ -1,0 +1,49 @@
+"""The pass `structured-to-memref`."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import tts
+from tilewright.dialects.tts.masked import MaskedLoadOp, MaskedStoreOp
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.lowering.access_lowering import AccessTable, erase_unused, lower_accesses
+from tilewright.lowering.structured_to_memref.loads import lower_load, lower_masked_load
+from tilewright.lowering.structured_to_memref.stores import lower_masked_store, lower_store
+
+TABLE: AccessTable = {
+    tts.LoadOp: lower_load,
+    tts.StoreOp: lower_store,
+    MaskedLoadOp: lower_masked_load,
+    MaskedStoreOp: lower_masked_store,
+}
+"""From op class to lowering function."""
+
+POINTERS = (tts.MakeTensorPtrOp, tts.MakeGatherScatterTensorPtrOp)
+
+
+@register_pass
+class StructuredToMemrefPass(Pass):
+    """Structured accesses become copies between strided views of memory and local buffers.
+
+    ```mlir
+    %p = tts.make_tptr %x to sizes: [64], strides: [1], offsets: [%o], shape: [0], order: [] : <f32> to tensor<64x!tt.ptr<f32>>
+    %v = "tts.load"(%p) <{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}>
+         : (tensor<64x!tt.ptr<f32>>) -> tensor<64xf32>
+    // becomes
+    %m = builtin.unrealized_conversion_cast %x : !tt.ptr<f32> to memref<*xf32>
+    %p = memref.reinterpret_cast %m to offset: [%o], sizes: [64], strides: [1]
+         : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+    %buf = memref.alloc() : memref<64xf32>
+    memref.copy %p, %buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+    %v = bufferization.to_tensor %buf restrict writable : memref<64xf32> to tensor<64xf32>
+    ```
+    Wrapped and gathered tiles: see `boxes`. Masks: see `loads`. An access through a pointer that does not come from a ``make_tptr``
+    in sight stays, with a remark.
+    """
+
+    name = "structured-to-memref"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        lower_accesses(module, TABLE, context)
+        erase_unused(module, POINTERS)

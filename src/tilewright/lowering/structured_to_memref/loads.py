@@ -1,0 +1,140 @@
+"""Loads of structured tiles: a local buffer, filled where some lanes are dead, and a copy of the live part.
+
+```mlir
+%v = "tts.load"(%p, %n, %other) <{...}> : (tensor<64x!tt.ptr<f32>>, index, f32) -> tensor<64xf32>
+// becomes
+%buf = memref.alloc() : memref<64xf32>
+%part = arith.cmpi slt, %n, %c64 : index
+scf.if %part { linalg.fill ins(%other : f32) outs(%buf : memref<64xf32>) }
+%src = memref.subview %p[0] [%n] [1] : memref<64xf32, strided<[1], offset: ?>> to memref<?xf32, strided<[1], offset: ?>>
+%dst = memref.subview %buf[0] [%n] [1] : memref<64xf32> to memref<?xf32, strided<[1]>>
+memref.copy %src, %dst
+%v = bufferization.to_tensor %buf restrict writable : memref<64xf32> to tensor<64xf32>
+```
+Dead lanes are `other`, and zero without it. With a lane mask each lane decides for itself, in the body of a `linalg.generic`:
+
+```mlir
+%v = linalg.generic ins(%mask : tensor<64xi1>) outs(%e : tensor<64xf32>) {
+^bb0(%live: i1, %out: f32):
+  %r = scf.if %live -> f32 { reinterpret_cast of one element, memref.load, yield } else { yield %other }
+  linalg.yield %r : f32
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, TensorType
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import tts
+from tilewright.dialects.tts.masked import MaskedLoadOp
+from tilewright.lowering.memory_builder import MemoryBuilder
+from tilewright.lowering.scalar_builder import fold_index
+from tilewright.lowering.structured_to_memref.boxes import Box, for_each_part
+from tilewright.lowering.structured_to_memref.masks import (
+    box_ends,
+    is_partial,
+    lane_offset,
+    live_lane,
+    mask_map,
+)
+from tilewright.lowering.structured_to_memref.tiles import Tile, tile_of
+from tilewright.lowering.tensor_builder import identity_map, tensor_of
+
+
+def lower_load(op: tts.LoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+    """A load whose mask, if any, is a box at the origin."""
+    tile = tile_of(op.ptr)
+    counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
+    return (emit_load(b, tile, origin_box(tile, counts), None, op.other),)
+
+
+def lower_masked_load(op: MaskedLoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+    """A load with a box anywhere, and a lane mask."""
+    tile = tile_of(op.ptr)
+    box = Box(_folded(op.mixed_mask_starts()), _folded(op.mixed_mask_dims()))
+    return (emit_load(b, tile, box, op.mask, op.other),)
+
+
+def origin_box(tile: Tile, counts: Sequence[int | SSAValue]) -> Box:
+    """The box of a prefix mask. The entry of a gathered dimension with a row mask says nothing: the row mask decides."""
+    if not counts:
+        return Box.whole(tile.sizes)
+    kept = [
+        size if tile.row_mask is not None and dim == tile.gather_dim else count
+        for dim, (count, size) in enumerate(zip(counts, tile.sizes, strict=True))
+    ]
+    return Box((0,) * tile.rank, tuple(kept))
+
+
+def _folded(entries: Sequence[int | SSAValue]) -> tuple[int | SSAValue, ...]:
+    return tuple(entry if isinstance(entry, int) else fold_index(entry) for entry in entries)
+
+
+def emit_load(b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None, other: SSAValue | None) -> SSAValue:
+    """The live lanes of a tile; `other` is a scalar, a tensor, or nothing for zero."""
+    if mask is not None or (tile.rank == 1 and tile.gather_dim is not None):
+        return _load_by_lane(b, tile, box, mask, other)
+    buffer = b.alloc(tile.element, tile.sizes)
+    _fill_dead_lanes(b, tile, box, buffer, other)
+
+    def part(view: SSAValue, lanes: Box) -> None:
+        b.copy(view, b.subview(buffer, lanes.starts, lanes.counts))
+
+    for_each_part(b, tile, box, part)
+    return b.contents(buffer)
+
+
+def _fill_dead_lanes(b: MemoryBuilder, tile: Tile, box: Box, buffer: SSAValue, other: SSAValue | None) -> None:
+    """Put `other` into the buffer where some lane may stay unwritten."""
+    partial = True if tile.row_mask is not None else is_partial(b, box, tile.sizes)
+    if partial is False:
+        return
+
+    def fill() -> Sequence[SSAValue]:
+        if other is not None and isinstance(other.type, TensorType):
+            b.write(other, buffer)
+        else:
+            b.fill_buffer(b.zero(tile.element) if other is None else other, buffer)
+        return ()
+
+    if partial is True:
+        fill()
+    else:
+        b.if_else(partial, (), fill)
+
+
+def _load_by_lane(b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None, other: SSAValue | None) -> SSAValue:
+    """Every lane tests its mask and reads its own address."""
+    (base, start), ends = b.resolve(tile.pointer), box_ends(b, box)
+    default = b.zero(tile.element) if other is None else other
+    kind = tensor_of(tile.element, *tile.sizes)
+    inputs, maps = [], []
+    if mask is not None:
+        inputs.append(mask)
+        maps.append(mask_map(mask, tile.sizes))
+    if isinstance(default.type, TensorType):
+        inputs.append(default)
+        maps.append(identity_map(tile.rank))
+
+    def body(lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        places = [b.lane_index(dim) for dim in range(tile.rank)]
+        live = live_lane(b, tile, box, ends, places, lanes[0] if mask is not None else None)
+        dead_value = lanes[len(inputs) - 1] if isinstance(default.type, TensorType) else default
+
+        def read() -> Sequence[SSAValue]:
+            return (b.load_element(base, b.index_add(start, lane_offset(b, tile, places))),)
+
+        return read() if live is None else b.if_else(live, [tile.element], read, lambda: (dead_value,))
+
+    (result,) = b.generic(
+        inputs,
+        (b.empty(kind),),
+        body,
+        maps=ArrayAttr([*maps, identity_map(tile.rank)]),
+        iterators=("parallel",) * tile.rank,
+    )
+    return result

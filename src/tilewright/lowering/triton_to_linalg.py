@@ -1,0 +1,51 @@
+"""The middle layer as one pipeline, under triton-shared's names."""
+
+from __future__ import annotations
+
+from tilewright.ir.passes import PassPipeline, build_passes, register_pipeline
+
+
+def _spelled(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def triton_to_linalg(
+    enable_make_gather_scatter: bool = True,
+    transpose_reduce_to_rank0: bool = True,
+) -> PassPipeline:
+    """From Triton IR to linalg on tensors and memref: what `mlir-opt` and the CPU back end take."""
+    to_linalg = {"tensor-ptr-to-linalg": "true", "transpose-reduce-to-rank0": _spelled(transpose_reduce_to_rank0)}
+    steps: list[tuple[str, dict[str, str]]] = [
+        # Accesses whose addresses are affine in the lane become tts; what carried their addresses is left without uses.
+        ("triton-to-structured", {"enable-make-gather-scatter": _spelled(enable_make_gather_scatter)}),
+        # Equal offsets become one value, dead address arithmetic goes.
+        ("cse", {}),
+        ("canonicalize", {}),
+        # The other accesses become base and offset.
+        ("triton-to-unstructured", {}),
+        # Everything that is not memory becomes linalg; ids become arguments, tt.func becomes func.func.
+        ("triton-arith-to-linalg", to_linalg),
+        # Memory.
+        ("structured-to-memref", {}),
+        ("unstructured-to-memref", {}),
+        # Signatures and control flow, then the casts between the old and the new types.
+        ("triton-ptr-to-memref", {}),
+        ("reconcile-unrealized-casts", {}),
+        # Loop-carried values and private arguments that nobody reads, then what they were computed from.
+        ("remove-dead-values", {}),
+        ("cse", {}),
+        ("canonicalize", {}),
+    ]
+    return PassPipeline(pass_ for name, options in steps for pass_ in build_passes(name, options))
+
+
+def triton_to_linalg_experimental(
+    enable_make_gather_scatter: bool = True,
+    transpose_reduce_to_rank0: bool = True,
+) -> PassPipeline:
+    """triton-shared's name for the pipeline of passes; here both names mean it."""
+    return triton_to_linalg(enable_make_gather_scatter, transpose_reduce_to_rank0)
+
+
+register_pipeline("triton-to-linalg", triton_to_linalg)
+register_pipeline("triton-to-linalg-experimental", triton_to_linalg_experimental)

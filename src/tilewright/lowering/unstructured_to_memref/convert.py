@@ -1,0 +1,41 @@
+"""The pass `unstructured-to-memref`."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import tts
+from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.lowering.access_lowering import AccessTable, lower_accesses
+from tilewright.lowering.unstructured_to_memref.accesses import lower_gather, lower_scatter
+from tilewright.lowering.unstructured_to_memref.atomics import lower_atomic_cas, lower_atomic_rmw
+
+TABLE: AccessTable = {
+    tts.GatherOp: lower_gather,
+    tts.ScatterOp: lower_scatter,
+    AtomicRMWOp: lower_atomic_rmw,
+    AtomicCASOp: lower_atomic_cas,
+}
+"""From op class to lowering function."""
+
+
+@register_pass
+class UnstructuredToMemrefPass(Pass):
+    """Gathers, scatters and atomics become accesses to one element at a time.
+
+    ```mlir
+    %v = tts.gather %p[%i] : (<f32>, i32) -> f32
+    // becomes
+    %m = builtin.unrealized_conversion_cast %p : !tt.ptr<f32> to memref<*xf32>
+    %o = arith.index_cast %i : i32 to index
+    %e = memref.reinterpret_cast %m to offset: [%o], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
+    %v = memref.load %e[%c0] : memref<1xf32, strided<[1], offset: ?>>
+    ```
+    Masks, defaults and tensors: see `accesses` and `atomics`.
+    """
+
+    name = "unstructured-to-memref"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        lower_accesses(module, TABLE, context)
