@@ -1,0 +1,235 @@
+"""Calls in a kernel: of language functions, device functions, classes, and compile-time Python functions."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import tt
+from tilewright.frontend.state import CompiledFunction, FunctionState
+from tilewright.language import iteration
+from tilewright.language.aggregates import construct
+from tilewright.language.callables import ConstexprFunction, JITCallable, Parameter
+from tilewright.language.dtypes import dtype, void
+from tilewright.language.registry import is_builtin, with_hint
+from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, type_of, unwrap
+from tilewright.support.errors import CompilationError
+
+_HOST_KEYWORDS = ("_semantic", "_builder", "_generator")
+_LANGUAGE_CLASSES = (iteration.range, iteration.static_range, iteration.condition, constexpr, tuple)
+
+
+def lower_call(state: FunctionState, node: ast.Call, *, result_is_unused: bool = False) -> Any:
+    """Evaluate the function and its arguments, then call."""
+    from tilewright.frontend.expressions import evaluate, evaluate_all
+
+    function = evaluate(state, node.func)
+    args = evaluate_all(state, node.args)
+    keywords: dict[str, Any] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise state.unsupported(keyword, "`**` arguments are not supported", "name each keyword argument")
+        if keyword.arg not in _HOST_KEYWORDS:
+            keywords[keyword.arg] = evaluate(state, keyword.value)
+    state.locate(node)
+    advice = getattr(unwrap(function), "_must_use_result", False)
+    if result_is_unused and advice:
+        raise state.error(
+            node, f"The result of {ast.unparse(node.func)} is not being used. {advice if isinstance(advice, str) else ''}".strip()
+        )
+    return call(state, function, args, keywords)
+
+
+def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
+    """Call what a kernel may call; the result is a kernel value."""
+    from tilewright.frontend.expressions import BoundMethod, CompileTimeLambda, wrap
+    from tilewright.frontend.scope import PYTHON_BUILTINS
+
+    function = unwrap(function)
+    if isinstance(function, BoundMethod):
+        return call_jit(state, function.function, [function.owner, *args], keywords)
+    if isinstance(function, JITCallable):
+        return call_jit(state, function, args, keywords)
+    if is_builtin(function) or inspect.ismethod(function):
+        return wrap(function(*args, **keywords))
+    if isinstance(function, ConstexprFunction | CompileTimeLambda):
+        _check_compile_time(function, args, keywords)
+        return wrap(function(*args, **keywords))
+    if isinstance(function, type):
+        return _instantiate(state, function, args, keywords)
+    if function in PYTHON_BUILTINS.values():
+        return wrap(function(*[_class_of(a) for a in args], **keywords))
+    if not callable(function):
+        raise TypeError(f"{describe(function)} cannot be called")
+    _check_compile_time(function, args, keywords)
+    return wrap(function(*[unwrap(a) for a in args], **{k: unwrap(v) for k, v in keywords.items()}))
+
+
+def _class_of(argument: Any) -> Any:
+    """`int` or `float` as an argument (of isinstance) is the Python class, not the conversion function."""
+    from tilewright.frontend.scope import PYTHON_CLASSES
+
+    if isinstance(argument, tuple):
+        return argument.with_values([_class_of(a) for a in argument.values])
+    try:
+        return PYTHON_CLASSES.get(argument, argument)
+    except TypeError:
+        return argument
+
+
+def _check_compile_time(function: Any, args: Iterable[Any], keywords: dict[str, Any]) -> None:
+    if type(function).__name__ == "CompileTimeLambda":
+        return
+    for value in [*args, *keywords.values()]:
+        if isinstance(value, tensor):
+            name = getattr(function, "__name__", type(function).__name__)
+            raise with_hint(
+                TypeError(f"`{name}` runs at compile time and cannot take {describe(value)}"),
+                "decorate it with @triton.jit to compile it",
+            )
+
+
+def _instantiate(state: FunctionState, cls: type, args: list[Any], keywords: dict[str, Any]) -> Any:
+    from tilewright.frontend.expressions import wrap
+
+    if getattr(cls, "__triton_aggregate__", False):
+        return construct(cls, args, keywords, lambda init, values, names: run_in_place(state, init, values, names))
+    if issubclass(cls, _LANGUAGE_CLASSES):
+        return cls(*args, **keywords)
+    if issubclass(cls, type(())) and hasattr(cls, "_fields"):
+        return wrap(cls(*args, **keywords))
+    _check_compile_time(cls, args, keywords)
+    return wrap(cls(*[unwrap(a) for a in args], **{k: unwrap(v) for k, v in keywords.items()}))
+
+
+# -- device functions -------------------------------------------------------------------------------------------------
+def call_jit(state: FunctionState, function: JITCallable, args: list[Any], keywords: dict[str, Any]) -> Any:
+    """Compile a device function for these arguments, unless that was done, and emit `tt.call`.
+
+    ```mlir
+    %3 = tt.call @mod.helper__fp32_i32__(%0, %1) : (f32, i32) -> f32
+    ```
+    """
+    values = bind_arguments(function, args, keywords)
+    node, location = state.node, state.builder.location
+    compiled = _compile(state, function, values, node)
+    handles: list[SSAValue] = []
+    for value in values:
+        value.flatten_ir(handles)
+    return_type = compiled.return_type
+    result_types = [] if return_type == void else return_type.flatten_ir_types()
+    state.builder.location = location
+    op = state.insert(tt.CallOp(compiled.symbol, handles, result_types))
+    if return_type == void:
+        return constexpr(None)
+    return return_type.unflatten_ir(list(op.results), 0)[0]
+
+
+def bind_arguments(function: JITCallable, args: list[Any], keywords: dict[str, Any]) -> list[Any]:
+    """One value per parameter, defaults filled in; what is not a run-time value becomes a constant."""
+    try:
+        bound = function.signature.bind(*args, **keywords)
+    except TypeError as error:
+        raise with_hint(
+            TypeError(f"{function.fn.__name__}() {error}"), f"its signature is {function.fn.__name__}{function.signature}"
+        ) from None
+    bound.apply_defaults()
+    return [as_argument(p, bound.arguments[p.name]) for p in function.params]
+
+
+def as_argument(parameter: Parameter, value: Any) -> base_value:
+    """A value as it enters a device function."""
+    from tilewright.frontend.expressions import wrap
+
+    value = wrap(value)
+    if isinstance(value, tensor) and parameter.is_constexpr:
+        raise with_hint(
+            TypeError(f"parameter `{parameter.name}` is declared constexpr but the argument is {describe(value)}"),
+            "pass a compile-time constant, or drop the annotation of the parameter",
+        )
+    if isinstance(value, tuple):
+        return value.with_values([v if isinstance(v, base_value) else constexpr(v) for v in value.values])
+    return value if isinstance(value, base_value) else constexpr(value)
+
+
+def _compile(state: FunctionState, function: JITCallable, values: list[base_value], node: ast.AST) -> CompiledFunction:
+    from tilewright.frontend.functions import compile_device_function
+
+    key = (id(function), *[identity(value) for value in values])
+    found = state.module.functions.get(key)
+    if found is not None:
+        return found
+    if function in state.module.in_progress:
+        raise state.error(node, f"recursion is not supported: `{function.fn.__name__}` calls itself")
+    if function.noinline:
+        _check_noinline(function, values)
+    try:
+        compiled = compile_device_function(state.module, function, values)
+    except CompilationError as error:
+        from tilewright.frontend.errors import source_line_of, span_of
+
+        error.add_note_at(
+            f"called from here, in `{state.function.fn.__name__}`", span_of(state.source, node), source_line_of(state.source, node)
+        )
+        raise
+    state.module.functions[key] = compiled
+    return compiled
+
+
+def _check_noinline(function: JITCallable, values: list[base_value]) -> None:
+    for parameter, value in zip(function.params, values, strict=True):
+        if isinstance(value, tensor) and value.extents:
+            raise with_hint(
+                TypeError(
+                    f"Function {function.fn.__name__} is marked noinline, but was called with non-scalar argument "
+                    f"{parameter.name}:{value.type}"
+                ),
+                "pass scalars (pointers and numbers), or drop noinline=True",
+            )
+
+
+def identity(value: Any) -> Any:
+    """What a device function is compiled for: the type of a run-time value, the value of a constant."""
+    if isinstance(value, tensor):
+        ty = value.type
+        return (ty.name, getattr(ty.scalar, "address_space", 0))
+    if isinstance(value, tuple):
+        fields = value.type.fields
+        return ("tuple", type(())(fields) if fields else None, *[identity(v) for v in value.values])
+    if isinstance(value, constexpr):
+        plain = value.value
+        if isinstance(plain, list | type(())):
+            return ("list", *[identity(constexpr(v)) for v in plain])
+        if plain is None or isinstance(plain, bool | int | float | str | dtype):
+            return ("constant", type(plain).__name__, repr(plain))
+        return ("object", _Same(plain))
+    return ("value", type_of(value).mangle())
+
+
+class _Same:
+    """Compares by identity and keeps the object alive, so that its identity is not used again."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def run_in_place(state: FunctionState, function: JITCallable, args: list[Any], keywords: dict[str, Any]) -> None:
+    """Compile a function's statements where it is called, as for the `__init__` of an aggregate: no call, no result."""
+    from tilewright.frontend.statements import lower_body
+
+    inner = FunctionState(state.module, function)
+    inner.builder, inner.context, inner.region = state.builder, state.context, state.region
+    inner.structured_depth = state.structured_depth + 1
+    for parameter, value in zip(function.params, bind_arguments(function, args, keywords), strict=True):
+        inner.scope[parameter.name] = value
+    lower_body(inner, inner.source.tree.body)

@@ -1,0 +1,105 @@
+"""The entry of the front end: a kernel with argument types and constants becomes a module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
+from xdsl.ir import Attribute
+
+from tilewright.frontend.errors import span_of
+from tilewright.frontend.functions import build_body, finish
+from tilewright.frontend.signature import parse_argument
+from tilewright.frontend.state import FunctionState, ModuleState
+from tilewright.language.callables import JITCallable
+from tilewright.language.context import CodegenOptions, entered
+from tilewright.language.dtypes import void
+from tilewright.support.errors import CompilationError
+
+
+def compile_to_tt(
+    kernel: JITCallable,
+    signature: dict[str, Any],
+    constants: dict[tuple[int, ...], Any] | None = None,
+    attrs: dict[tuple[int, ...], dict[str, int]] | None = None,
+    options: CodegenOptions | None = None,
+    *,
+    name: str | None = None,
+) -> ModuleOp:
+    """Compile a kernel and the device functions that it calls to a module of the `tt` dialect.
+
+    `signature` maps each parameter to a type (`"*fp32"`, `"i32"`, `"constexpr"`, a tuple of types, ...); `constants` maps
+    argument paths, `(2,)` or `(2, 0)` inside of a tuple argument, to compile-time values; `attrs` maps paths to argument
+    attributes such as `{"tt.divisibility": 16}`. `name` is the symbol of the kernel, by default the function's name.
+
+    Raises CompilationError for a mistake in the kernel and ArgumentError for an unknown type.
+    """
+    constants = {path if isinstance(path, tuple) else (path,): value for path, value in (constants or {}).items()}
+    module = ModuleOp([])
+    functions = ModuleState(module, options or CodegenOptions())
+    try:
+        source_tree = kernel.source.tree
+    except SyntaxError as error:
+        raise CompilationError(str(error), filename=kernel.source.filename, line=kernel.source.start_line) from None
+    state = FunctionState(functions, kernel)
+    symbol = name or kernel.fn.__name__
+    functions.symbols.add(symbol)
+    functions.in_progress.append(kernel)
+    module.location = state.location_of(source_tree)
+    types = [_type_of_parameter(kernel, p, signature, constants) for p in kernel.params]
+    with entered(state.context):
+        build_body(state, types)
+    if state.return_type != void:
+        raise CompilationError(
+            f"the kernel `{kernel.fn.__name__}` returns a value; a kernel has no caller to return it to",
+            span=span_of(kernel.source, source_tree),
+            hint="store the result through a pointer with tl.store",
+        )
+    inputs = [ir for ty in types for ir in ty.flatten_ir_types()]
+    arg_attrs = _argument_attributes(types, attrs or {})
+    func = finish(state, symbol, inputs, visibility="public", noinline=False, arg_attrs=arg_attrs)
+    block = module.body.block
+    if block.first_op is not func:
+        func.detach()
+        assert block.first_op is not None
+        block.insert_op_before(func, block.first_op)
+    return module
+
+
+def _type_of_parameter(kernel: JITCallable, parameter: Any, signature: dict[str, Any], constants: dict[Any, Any]) -> Any:
+    path = (parameter.index,)
+    text = signature.get(parameter.name)
+    if text is None and path not in constants:
+        if not parameter.has_default:
+            raise CompilationError(
+                f"no type and no value is given for the parameter `{parameter.name}` of `{kernel.fn.__name__}`",
+                span=span_of(kernel.source, kernel.source.tree),
+            )
+        constants = {**constants, path: parameter.default}
+    return parse_argument(parameter.name, text, constants, path)
+
+
+def _argument_attributes(types: list[Any], attrs: dict[tuple[int, ...], dict[str, int]]) -> list[dict[str, Attribute]] | None:
+    """Attributes for each IR argument; an argument path leads into tuples."""
+    result: list[dict[str, Attribute]] = []
+    for position, ty in enumerate(types):
+        _collect_attributes(ty, (position,), attrs, result)
+    return result if any(result) else None
+
+
+def _collect_attributes(
+    ty: Any, path: tuple[int, ...], attrs: dict[tuple[int, ...], dict[str, int]], result: list[dict[str, Attribute]]
+) -> None:
+    parts = getattr(ty, "types", None)
+    if parts is not None:
+        for position, part in enumerate(parts):
+            _collect_attributes(part, (*path, position), attrs, result)
+        return
+    given = _as_dict(attrs.get(path, {}))
+    for number, _ in enumerate(ty.flatten_ir_types()):
+        result.append({key: IntegerAttr(value, i32) for key, value in given.items()} if number == 0 else {})
+
+
+def _as_dict(given: Any) -> dict[str, int]:
+    """Triton writes attributes as a list of pairs; a dict is accepted as well."""
+    return dict(given)

@@ -1,0 +1,56 @@
+"""Turns whatever goes wrong while a kernel is compiled into an error that points at the user's line."""
+
+from __future__ import annotations
+
+import ast
+
+from tilewright.language.callables import KernelSource
+from tilewright.language.debugging import StaticAssertError
+from tilewright.support.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+from tilewright.support.spans import Span
+
+_WORDED = (TypeError, ValueError, NameError, AttributeError, NotImplementedError, RuntimeError, AssertionError, SyntaxError)
+
+
+def span_of(source: KernelSource, node: ast.AST) -> Span:
+    """Where a node stands in its file."""
+    return Span(source.filename, source.line_of(node), source.column_of(node), source.end_column_of(node))
+
+
+def source_line_of(source: KernelSource, node: ast.AST) -> str | None:
+    """The text of a node's first line, from the function's own source (the file may have changed since)."""
+    index = getattr(node, "lineno", 1) - 1
+    lines = source.raw_lines
+    return lines[index].rstrip("\n") if 0 <= index < len(lines) else None
+
+
+def located(
+    source: KernelSource,
+    node: ast.AST,
+    message: str,
+    *,
+    hint: str | None = None,
+    kind: type[CompilationError] = CompilationError,
+) -> CompilationError:
+    """An error of the given class at a node."""
+    return kind(message, span=span_of(source, node), source_line=source_line_of(source, node), hint=hint)
+
+
+def unsupported(source: KernelSource, node: ast.AST, message: str, hint: str | None = None) -> CompilationError:
+    """The construct at `node` has no meaning in a kernel."""
+    return located(source, node, message, hint=hint, kind=UnsupportedLanguageConstruct)
+
+
+def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> CompilationError:
+    """An exception raised by a language function, as an error at the node that called it."""
+    hint = getattr(error, "hint", None)
+    if isinstance(error, StaticAssertError):
+        return located(source, node, str(error), hint=hint, kind=CompileTimeAssertionFailure)
+    if isinstance(error, RecursionError):
+        return located(source, node, "the expression or the chain of calls is nested too deeply (recursion is not supported)")
+    text = str(error)
+    if isinstance(error, KeyError):
+        text = f"key {error} not found"
+    elif not isinstance(error, _WORDED) or not text:
+        text = f"{type(error).__name__}: {error}"
+    return located(source, node, text, hint=hint)

@@ -1,0 +1,286 @@
+"""Expressions of a kernel: a table from node class to the function that computes its value."""
+
+from __future__ import annotations
+
+import ast
+from types import ModuleType
+from typing import Any
+
+from tilewright.frontend import operators
+from tilewright.frontend.calls import lower_call
+from tilewright.frontend.conditions import RuntimeCondition, decide
+from tilewright.frontend.state import FunctionState, Visitor
+from tilewright.language.arithmetic import logical_and, logical_or
+from tilewright.language.callables import JITCallable
+from tilewright.language.dtypes import base_type
+from tilewright.language.values import base_value, constexpr, describe, slice, tensor, tuple, tuple_type, type_of, unwrap
+from tilewright.support.errors import CompilationError
+
+
+def evaluate(state: FunctionState, node: ast.expr, *, is_statement: bool = False) -> Any:
+    """The value of an expression; an exception on the way becomes an error at the innermost node concerned."""
+    visitor = EXPRESSIONS.get(type(node))
+    if visitor is None:
+        message, hint = UNSUPPORTED.get(type(node), (f"unsupported AST node type: {type(node).__name__}", None))
+        raise state.unsupported(node, message, hint)
+    try:
+        if is_statement and type(node) is ast.Call:
+            return lower_call(state, node, result_is_unused=True)
+        return visitor(state, node)
+    except CompilationError:
+        raise
+    except Exception as error:
+        raise state.wrapped(node, error) from None
+
+
+def wrap(value: Any) -> Any:
+    """A Python object as a kernel value: numbers, strings and None become constants, tuples and lists language tuples."""
+    if isinstance(value, base_value | base_type | JITCallable | ModuleType):
+        return value
+    if value is None or isinstance(value, bool | int | float | str):
+        return constexpr(value)
+    if isinstance(value, type(()) | list):
+        fields = getattr(value, "_fields", None)
+        values = [wrap(v) for v in value]
+        return tuple(values, tuple_type([type_of(v) for v in values], fields) if fields is not None else None)
+    return value
+
+
+# -- leaves -----------------------------------------------------------------------------------------------------------
+def lower_name(state: FunctionState, node: ast.Name) -> Any:
+    return wrap(state.find(node.id))
+
+
+def lower_constant(state: FunctionState, node: ast.Constant) -> constexpr:
+    return constexpr(node.value)
+
+
+def lower_tuple(state: FunctionState, node: ast.Tuple | ast.List) -> tuple:
+    return tuple(evaluate_all(state, node.elts))
+
+
+def evaluate_all(state: FunctionState, nodes: list[ast.expr]) -> list[Any]:
+    """The values of several expressions; `*x` contributes the elements of the tuple x."""
+    values: list[Any] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            values.extend(wrap(v) for v in spread(state, node))
+        else:
+            values.append(evaluate(state, node))
+    return values
+
+
+def spread(state: FunctionState, node: ast.Starred) -> list[Any]:
+    """The elements of `*x`."""
+    value = evaluate(state, node.value)
+    plain = value if isinstance(value, tuple) else unwrap(value)
+    if not isinstance(plain, tuple | list | type(())):
+        raise state.error(node, f"only a tuple can be unpacked with *, not {describe(value)}")
+    return list(plain)
+
+
+# -- operators --------------------------------------------------------------------------------------------------------
+def lower_binary(state: FunctionState, node: ast.BinOp) -> Any:
+    lhs = evaluate(state, node.left)
+    rhs = evaluate(state, node.right)
+    state.locate(node)
+    return operators.binary(state, node, node.op, lhs, rhs)
+
+
+def lower_unary(state: FunctionState, node: ast.UnaryOp) -> Any:
+    value = evaluate(state, node.operand)
+    state.locate(node)
+    return operators.unary(state, node, node.op, value)
+
+
+def lower_compare(state: FunctionState, node: ast.Compare) -> Any:
+    values = [evaluate(state, part) for part in (node.left, *node.comparators)]
+    state.locate(node)
+    return operators.compare(state, node, values)
+
+
+def lower_boolean(state: FunctionState, node: ast.BoolOp) -> Any:
+    """`and`/`or`: constants decide at once and end the evaluation, run-time values are combined bit by bit."""
+    is_and = isinstance(node.op, ast.And)
+    runtime: list[tensor] = []
+    last: Any = None
+    for part in node.values:
+        value = last = evaluate(state, part)
+        if isinstance(value, tensor):
+            if value.extents:
+                state.warn("logical operators 'and' and 'or' on blocks are deprecated: use '&' and '|'")
+            runtime.append(value)
+        elif bool(unwrap(value)) is not is_and:
+            return value
+    if not runtime:
+        return last
+    state.locate(node)
+    result = runtime[0]
+    for value in runtime[1:]:
+        result = logical_and(result, value) if is_and else logical_or(result, value)
+    return result
+
+
+def lower_conditional(state: FunctionState, node: ast.IfExp) -> Any:
+    from tilewright.frontend.branches import lower_ternary
+
+    condition = decide(state, node.test, evaluate(state, node.test))
+    if isinstance(condition, RuntimeCondition):
+        return lower_ternary(state, node, condition.handle)
+    return evaluate(state, node.body if condition else node.orelse)
+
+
+# -- parts of values --------------------------------------------------------------------------------------------------
+def lower_attribute(state: FunctionState, node: ast.Attribute) -> Any:
+    owner = evaluate(state, node.value)
+    state.locate(node)
+    return attribute_of(state, node, owner, node.attr)
+
+
+def attribute_of(state: FunctionState, node: ast.AST, owner: Any, name: str) -> Any:
+    """`owner.name`: of a tensor, module, tuple with names, aggregate, or of the value inside a constant."""
+    if isinstance(owner, constexpr) and name not in ("value", "type") and hasattr(owner.value, name):
+        return wrap(getattr(owner.value, name))
+    try:
+        value = getattr(owner, name)
+    except AttributeError:
+        raise _no_attribute(state, node, owner, name) from None
+    if isinstance(value, JITCallable) and not isinstance(owner, ModuleType | type):
+        return BoundMethod(owner, value)
+    return wrap(value)
+
+
+class BoundMethod:
+    """A device function looked up on a value: called with that value first."""
+
+    def __init__(self, owner: Any, function: JITCallable) -> None:
+        self.owner, self.function = owner, function
+
+
+def _no_attribute(state: FunctionState, node: ast.AST, owner: Any, name: str) -> CompilationError:
+    import difflib
+
+    close = difflib.get_close_matches(name, [n for n in dir(owner) if not n.startswith("_")], n=1)
+    what = f"module `{owner.__name__}`" if isinstance(owner, ModuleType) else describe(owner)
+    return state.error(node, f"{what} has no attribute `{name}`", f"did you mean `{close[0]}`?" if close else None)
+
+
+def lower_subscript(state: FunctionState, node: ast.Subscript) -> Any:
+    owner = evaluate(state, node.value)
+    index = evaluate(state, node.slice)
+    state.locate(node)
+    if isinstance(owner, tensor | tuple):
+        return owner[index]
+    if isinstance(owner, JITCallable):
+        raise state.error(node, "a kernel cannot be launched from within a kernel", "call the function directly: `f(x)`")
+    return wrap(unwrap(owner)[unwrap(index)])
+
+
+def lower_slice(state: FunctionState, node: ast.Slice) -> slice:
+    bounds = [evaluate(state, part) if part is not None else None for part in (node.lower, node.upper, node.step)]
+    return slice(*bounds)
+
+
+# -- strings, comprehensions, lambdas ---------------------------------------------------------------------------------
+_CONVERSIONS = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}
+
+
+def lower_fstring(state: FunctionState, node: ast.JoinedStr) -> constexpr:
+    return constexpr("".join(str(unwrap(evaluate(state, part))) for part in node.values))
+
+
+def lower_formatted(state: FunctionState, node: ast.FormattedValue) -> constexpr:
+    value = evaluate(state, node.value)
+    if isinstance(value, tensor):
+        raise state.unsupported(
+            node.value,
+            "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of " + describe(value),
+            "use tl.device_print for run-time values",
+        )
+    spec = str(unwrap(evaluate(state, node.format_spec))) if node.format_spec is not None else ""
+    return constexpr(format(_CONVERSIONS[node.conversion](unwrap(value)), spec))
+
+
+def lower_comprehension(state: FunctionState, node: ast.ListComp) -> tuple:
+    if len(node.generators) != 1:
+        raise state.unsupported(node, "nested comprehensions are not supported", "use one `for` in a comprehension")
+    generator = node.generators[0]
+    items = evaluate(state, generator.iter)
+    if not isinstance(items, tuple):
+        from tilewright.language.iteration import static_range
+
+        if not isinstance(items, static_range):
+            raise state.error(generator.iter, f"a comprehension runs over a tuple, not over {describe(items)}")
+        items = tuple(list(items))
+    from tilewright.frontend.statements import bind
+
+    outer = dict(state.scope)
+    results: list[Any] = []
+    try:
+        for item in items.values:
+            bind(state, generator.target, item)
+            chosen = [decide(state, test, evaluate(state, test)) for test in generator.ifs]
+            if any(isinstance(c, RuntimeCondition) for c in chosen):
+                raise state.unsupported(generator.ifs[0], "the filter of a comprehension must be known at compile time")
+            if all(chosen):
+                results.append(evaluate(state, node.elt))
+    finally:
+        state.scope.clear()
+        state.scope.update(outer)
+    return tuple(results)
+
+
+class CompileTimeLambda:
+    """A lambda: its body is compiled anew at each call, with the names of the place where it was written."""
+
+    def __init__(self, state: FunctionState, node: ast.Lambda) -> None:
+        self.state, self.node = state, node
+        self.captured = dict(state.scope)
+
+    def __call__(self, *args: Any) -> Any:
+        names = [a.arg for a in self.node.args.args]
+        if len(args) != len(names) or self.node.args.defaults or self.node.args.vararg or self.node.args.kwonlyargs:
+            raise TypeError(f"the lambda takes {len(names)} positional arguments, {len(args)} given")
+        outer = self.state.scope
+        self.state.scope = {**self.captured, **dict(zip(names, args, strict=True))}
+        try:
+            return evaluate(self.state, self.node.body)
+        finally:
+            self.state.scope = outer
+
+
+def lower_lambda(state: FunctionState, node: ast.Lambda) -> constexpr:
+    return constexpr(CompileTimeLambda(state, node))
+
+
+def lower_starred(state: FunctionState, node: ast.Starred) -> Any:
+    raise state.unsupported(node, "a starred expression can stand only in a call, tuple or list")
+
+
+EXPRESSIONS: dict[type[ast.expr], Visitor] = {
+    ast.Name: lower_name,
+    ast.Constant: lower_constant,
+    ast.Tuple: lower_tuple,
+    ast.List: lower_tuple,
+    ast.BinOp: lower_binary,
+    ast.UnaryOp: lower_unary,
+    ast.Compare: lower_compare,
+    ast.BoolOp: lower_boolean,
+    ast.IfExp: lower_conditional,
+    ast.Call: lower_call,
+    ast.Attribute: lower_attribute,
+    ast.Subscript: lower_subscript,
+    ast.Slice: lower_slice,
+    ast.JoinedStr: lower_fstring,
+    ast.FormattedValue: lower_formatted,
+    ast.ListComp: lower_comprehension,
+    ast.Lambda: lower_lambda,
+    ast.Starred: lower_starred,
+}
+
+UNSUPPORTED: dict[type[ast.expr], Any] = {
+    ast.NamedExpr: ("unsupported AST node type: NamedExpr", "assign in a statement of its own"),
+    ast.Dict: ("unsupported AST node type: Dict", "use a tuple or a named tuple"),
+    ast.Set: ("unsupported AST node type: Set", "use a tuple"),
+    ast.GeneratorExp: ("unsupported AST node type: GeneratorExp", "use a list comprehension over a tuple"),
+}

@@ -1,0 +1,132 @@
+"""From a Python function and the values of its parameters to a `tt.func`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import NameLoc
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects import tt, ub
+from tilewright.frontend.state import CompiledFunction, FunctionState, ModuleState
+from tilewright.frontend.statements import lower_body
+from tilewright.language.callables import JITCallable
+from tilewright.language.context import entered
+from tilewright.language.dtypes import void
+from tilewright.language.values import constexpr, tuple, type_of
+
+
+
+def compile_device_function(module: ModuleState, function: JITCallable, values: Sequence[Any]) -> CompiledFunction:
+    """Add a private function to the module, for arguments of these types and constants."""
+    symbol = _unique(module, mangled_name(function, values))
+    types = [type_of(value) for value in values]
+    state = FunctionState(module, function)
+    module.in_progress.append(function)
+    try:
+        with entered(state.context):
+            build_body(state, types)
+    finally:
+        module.in_progress.pop()
+    inputs = [ir for ty in types for ir in ty.flatten_ir_types()]
+    finish(state, symbol, inputs, visibility="private", noinline=function.noinline)
+    return CompiledFunction(symbol, state.return_type)
+
+
+def build_body(state: FunctionState, types: Sequence[Any]) -> None:
+    """Bind the parameters to the arguments of the entry block and compile the statements."""
+    entry = state.builder.block
+    location = state.location_of(state.source.tree)
+    for ty in types:
+        for ir in ty.flatten_ir_types():
+            entry.insert_arg(ir, len(entry.args))
+    cursor = 0
+    args: list[SSAValue] = list(entry.args)
+    for parameter, ty in zip(state.function.params, types, strict=True):
+        value, end = ty.unflatten_ir(args, cursor)
+        state.scope[parameter.name] = value
+        for position, arg in enumerate(args[cursor:end]):
+            name = parameter.name if end - cursor == 1 else f"{parameter.name}_{position}"
+            arg.name_hint = name if name.isascii() else None
+            entry.args[cursor + position].location = NameLoc(state.module.string(name), location)
+        cursor = end
+    lower_body(state, state.source.tree.body)
+    if not state.terminated:
+        _fall_through(state)
+
+
+def _fall_through(state: FunctionState) -> None:
+    """The end of the body is reached: return nothing, or, where other ways return a value, an undefined one."""
+    state.builder.location = state.location_of(state.source.tree)
+    if not state.has_returned or state.return_type == void:
+        state.has_returned, state.return_type = True, void
+        state.insert(tt.ReturnOp())
+        return
+    state.warn(f"`{state.function.fn.__name__}` returns a value on some ways only; on the others it is undefined")
+    poison = [state.insert(ub.PoisonOp(ir)).results[0] for ir in state.return_type.flatten_ir_types()]
+    state.insert(tt.ReturnOp(poison))
+
+
+def finish(
+    state: FunctionState,
+    symbol: str,
+    inputs: Sequence[Attribute],
+    *,
+    visibility: str,
+    noinline: bool,
+    arg_attrs: Sequence[dict[str, Attribute]] | None = None,
+) -> tt.FuncOp:
+    """Make the function op around the finished region and put it into the module."""
+    results = [] if state.return_type == void else state.return_type.flatten_ir_types()
+    func = tt.FuncOp(
+        symbol, (list(inputs), results), state.region, visibility=visibility, arg_attrs=arg_attrs, noinline=noinline
+    )
+    func.location = state.location_of(state.source.tree)
+    state.module.module.body.block.add_op(func)
+    return func
+
+
+# -- symbols ----------------------------------------------------------------------------------------------------------
+_REPLACED = {".": "_d_", "'": "_sq_", "[": "_", "]": "_"}
+
+
+def mangled_name(function: JITCallable, values: Sequence[Any]) -> str:
+    """`<module>.<qualname>__<types>__<constants>`, as Triton writes it.
+
+    A constant at position 1 of the arguments is `(1,)c<repr>`, one inside of a tuple argument `(1, 0)c<repr>`.
+    """
+    types = "_".join(type_of(v).mangle() for v in values if not isinstance(v, constexpr) and _has_runtime_part(v))
+    constants = "_".join(f"{path}c{constant!r}" for path, constant in constant_paths(values))
+    for character, text in _REPLACED.items():
+        constants = constants.replace(character, text)
+    types = types.replace("<", "").replace(">", "")
+    return re.sub(r"[\"\\\n]", "_", f"{function.fn_name}__{types}__{constants}")
+
+
+def _has_runtime_part(value: Any) -> bool:
+    return not isinstance(value, tuple) or bool(value.type.flatten_ir_types())
+
+
+def constant_paths(values: Sequence[Any], prefix: tuple[int, ...] = ()) -> list[tuple[Any, constexpr]]:  # pyright: ignore
+    """Position of each constant among the arguments, looking into tuples."""
+    found: list[Any] = []
+    for position, value in enumerate(values):
+        path = (*prefix, position)
+        if isinstance(value, constexpr):
+            found.append((path, value))
+        elif isinstance(value, tuple):
+            found.extend(constant_paths(value.values, path))
+    return found
+
+
+def _unique(module: ModuleState, symbol: str) -> str:
+    """Two different functions may mangle alike (closures made in a loop, say): number the later ones."""
+    candidate, number = symbol, 1
+    while candidate in module.symbols:
+        candidate, number = f"{symbol}_{number}", number + 1
+    module.symbols.add(candidate)
+    return candidate
+
+

@@ -1,0 +1,241 @@
+"""Statements of a kernel: a table from node class to the function that compiles it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from tilewright.dialects import tt
+from tilewright.frontend.branches import lower_if
+from tilewright.frontend.expressions import evaluate, wrap
+from tilewright.frontend.loops import lower_for, lower_while
+from tilewright.frontend.operators import binary
+from tilewright.frontend.state import FunctionState, Visitor
+from tilewright.language.creation import to_tensor
+from tilewright.language.dtypes import base_type, void
+from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, unwrap
+
+
+def lower_body(state: FunctionState, body: Iterable[ast.stmt]) -> None:
+    """Compile statements in order; what follows a `return` is dead and left out."""
+    for statement in body:
+        if state.terminated:
+            return
+        lower_statement(state, statement)
+
+
+def lower_statement(state: FunctionState, node: ast.stmt) -> None:
+    visitor = STATEMENTS.get(type(node))
+    if visitor is None:
+        message, hint = UNSUPPORTED.get(type(node), (f"unsupported AST node type: {type(node).__name__}", None))
+        raise state.unsupported(node, message, hint)
+    from tilewright.support.errors import CompilationError
+
+    try:
+        visitor(state, node)
+    except CompilationError:
+        raise
+    except Exception as error:
+        raise state.wrapped(node, error) from None
+
+
+# -- assignment -------------------------------------------------------------------------------------------------------
+def materialize(value: Any) -> Any:
+    """What an assignment without annotation stores: numbers become run-time scalars; None, dtypes, tuples stay."""
+    if isinstance(value, tensor):
+        return value
+    if isinstance(value, tuple):
+        return value.with_values([materialize(v) for v in value.values])
+    value = unwrap(value)
+    if isinstance(value, bool | int | float):
+        return to_tensor(value)
+    if value is None or isinstance(value, base_value | base_type):
+        return value
+    return to_tensor(value)
+
+
+def lower_assign(state: FunctionState, node: ast.Assign) -> None:
+    if len(node.targets) != 1:
+        raise state.unsupported(node, "simultaneous multiple assignment is not supported", "assign one name at a time")
+    value = evaluate(state, node.value)
+    state.locate(node)
+    try:
+        value = materialize(value)
+    except TypeError:
+        raise state.error(
+            node.value,
+            f"cannot assign {describe(value)} to a variable",
+            "annotate the variable to keep a compile-time value: `name: tl.constexpr = ...`",
+        ) from None
+    bind(state, node.targets[0], value)
+
+
+def bind(state: FunctionState, target: ast.expr, value: Any) -> None:
+    """Store a value under a name, or the elements of a tuple under several."""
+    match target:
+        case ast.Name(id=name):
+            if name in state.constexpr_names:
+                raise state.error(target, f"{name} is already defined. constexpr cannot be reassigned.")
+            state.assign(name, value)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            if not isinstance(value, tuple):
+                raise state.error(target, f"cannot unpack {describe(value)} into {len(elements)} names")
+            starred = next((e for e in elements if isinstance(e, ast.Starred)), None)
+            if starred is not None:
+                raise state.unsupported(starred, "starred assignment is not supported", "unpack into one name per element")
+            if len(elements) != len(value):
+                raise state.error(target, f"cannot unpack {len(value)} values into {len(elements)} names")
+            for element, part in zip(elements, value.values, strict=True):
+                bind(state, element, part)
+        case ast.Subscript():
+            raise state.unsupported(
+                target, "__setitem__ is not supported in triton", "build a new block instead, for example with tl.where"
+            )
+        case ast.Attribute(value=owner, attr=attribute):
+            assign_attribute(state, target, evaluate(state, owner), attribute, value)
+        case _:
+            raise state.unsupported(target, f"cannot assign to {type(target).__name__}")
+
+
+def assign_attribute(state: FunctionState, target: ast.expr, owner: Any, attribute: str, value: Any) -> None:
+    """Fields can be set only on an aggregate, and only while its `__init__` runs."""
+    if getattr(owner, "_is_under_construction", False):
+        setattr(owner, attribute, value)
+        return
+    raise state.unsupported(target, "Attribute assignment is not supported in triton", "make a new value with the changed field")
+
+
+def lower_annotated_assign(state: FunctionState, node: ast.AnnAssign) -> None:
+    if node.value is None:
+        raise state.unsupported(node, "a variable annotation needs a value", "write `name: tl.constexpr = value`")
+    annotation = ast.unparse(node.annotation).strip("'\"")
+    if annotation != "constexpr" and not annotation.endswith(".constexpr"):
+        lower_assign(state, ast.copy_location(ast.Assign([node.target], node.value), node))
+        return
+    if not isinstance(node.target, ast.Name):
+        raise state.unsupported(node.target, "only a plain name can be declared constexpr")
+    name = node.target.id
+    if name in state.scope:
+        raise state.error(node.target, f"{name} is already defined. constexpr cannot be reassigned.")
+    value = evaluate(state, node.value)
+    if isinstance(value, tensor):
+        raise state.error(
+            node.value, f"`{name}` is declared constexpr but its value is {describe(value)}, known only at run time"
+        )
+    state.scope[name] = value if isinstance(value, base_value) else constexpr(value)
+    state.constexpr_names.add(name)
+
+
+def lower_augmented_assign(state: FunctionState, node: ast.AugAssign) -> None:
+    if not isinstance(node.target, ast.Name):
+        raise state.unsupported(node.target, "augmented assignment needs a plain name on the left")
+    left = evaluate(state, ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+    right = evaluate(state, node.value)
+    state.locate(node)
+    bind(state, node.target, materialize(binary(state, node, node.op, left, right)))
+
+
+# -- other simple statements ------------------------------------------------------------------------------------------
+def lower_expression(state: FunctionState, node: ast.Expr) -> None:
+    if isinstance(node.value, ast.Constant):
+        return
+    evaluate(state, node.value, is_statement=True)
+
+
+def lower_return(state: FunctionState, node: ast.Return) -> None:
+    if state.structured_depth:
+        raise state.unsupported(
+            node,
+            "Cannot have `return` statements inside `while` or `for` statements in triton.",
+            "compute a value in the loop and return it afterwards; mask the work that is to be skipped",
+        )
+    value = evaluate(state, node.value) if node.value is not None else None
+    state.locate(node)
+    handles: list[Any] = []
+    return_type: Any = void
+    if unwrap(value) is not None:
+        value = returned_value(state, node, value)
+        value.flatten_ir(handles)
+        return_type = value.type
+    if state.has_returned and state.return_type != return_type:
+        raise state.error(node, f"Inconsistent return types: {state.return_type} and {return_type}")
+    state.has_returned, state.return_type = True, return_type
+    state.insert(tt.ReturnOp(handles))
+    state.terminated = True
+
+
+def returned_value(state: FunctionState, node: ast.Return, value: Any) -> base_value:
+    """What a function gives back: numbers become run-time scalars, also inside tuples."""
+    if isinstance(value, tuple):
+        return value.with_values([_decayed(v) for v in value.values])
+    value = _decayed(value)
+    if not isinstance(value, base_value):
+        raise state.error(node, f"cannot return {describe(value)} from a kernel function")
+    return value
+
+
+def _decayed(value: Any) -> Any:
+    plain = unwrap(value)
+    if isinstance(plain, bool | int | float):
+        return to_tensor(plain)
+    return value.with_values([_decayed(v) for v in value.values]) if isinstance(value, tuple) else value
+
+
+def lower_assert(state: FunctionState, node: ast.Assert) -> None:
+    from tilewright.language.debugging import device_assert
+
+    condition = evaluate(state, node.test)
+    message = evaluate(state, node.msg) if node.msg is not None else ""
+    state.locate(node)
+    device_assert(condition, message)
+
+
+def lower_with(state: FunctionState, node: ast.With) -> None:
+    from tilewright.frontend.names import contains_return
+
+    if contains_return(node.body):
+        raise state.unsupported(node, "`return` inside a `with` statement is not supported")
+    if len(node.items) != 1:
+        raise state.unsupported(node, "a `with` statement in a kernel takes one context manager")
+    item = node.items[0]
+    if not isinstance(item.context_expr, ast.Call):
+        raise state.unsupported(item.context_expr, "the context manager of a `with` statement must be a call")
+    manager = unwrap(evaluate(state, item.context_expr))
+    if not hasattr(manager, "__enter__"):
+        raise state.error(item.context_expr, f"{describe(manager)} is not a context manager")
+    with manager as entered:
+        if item.optional_vars is not None:
+            bind(state, item.optional_vars, wrap(entered))
+        lower_body(state, node.body)
+
+
+def lower_pass(state: FunctionState, node: ast.Pass) -> None:
+    return
+
+
+STATEMENTS: dict[type[ast.stmt], Visitor] = {
+    ast.Assign: lower_assign,
+    ast.AnnAssign: lower_annotated_assign,
+    ast.AugAssign: lower_augmented_assign,
+    ast.Expr: lower_expression,
+    ast.Return: lower_return,
+    ast.Assert: lower_assert,
+    ast.With: lower_with,
+    ast.Pass: lower_pass,
+    ast.If: lower_if,
+    ast.For: lower_for,
+    ast.While: lower_while,
+}
+
+UNSUPPORTED: dict[type[ast.stmt], Any] = {
+    ast.Break: ("unsupported AST node type: Break", "use a `while` loop with the condition, or mask the work of later iterations"),
+    ast.Continue: ("unsupported AST node type: Continue", "put the rest of the loop body under an `if`"),
+    ast.FunctionDef: ("nested function definition is not supported.", "define the function at module level with @triton.jit"),
+    ast.ClassDef: ("unsupported AST node type: ClassDef", "define the class at module level"),
+    ast.Try: ("unsupported AST node type: Try", "a kernel cannot raise or catch exceptions"),
+    ast.Raise: ("unsupported AST node type: Raise", "use tl.static_assert or tl.device_assert"),
+    ast.Import: ("unsupported AST node type: Import", "import at module level"),
+    ast.ImportFrom: ("unsupported AST node type: ImportFrom", "import at module level"),
+    ast.Global: ("unsupported AST node type: Global", "pass the value as an argument"),
+}

@@ -1,0 +1,251 @@
+"""Tensor descriptors: a tensor in memory that is read and written in blocks, with bounds handled by the access itself."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tilewright.language import dtypes as dt
+from tilewright.language.casts import cast_to
+from tilewright.language.context import emit, emit_void
+from tilewright.language.creation import as_tensor
+from tilewright.language.dtypes import base_type, block_of, block_type, dtype, pointer_type
+from tilewright.language.ir_modules import builtin as builtin_dialect
+from tilewright.language.ir_modules import tt
+from tilewright.language.memory import integers, keyword_of
+from tilewright.language.registry import builtin, unwrap_list, unwrap_shape
+from tilewright.language.shape import broadcast_to_shape, reshape_to
+from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, tuple_type, unwrap
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute, SSAValue
+
+
+class tensor_descriptor_type(base_type):
+    """Type of a descriptor: the block that one access moves, and the types of shape and strides."""
+
+    def __init__(self, block: block_type, shape_type: tuple_type, strides_type: tuple_type) -> None:
+        self.block_type, self.shape_type, self.strides_type = block, shape_type, strides_type
+
+    @classmethod
+    def of_block(cls, block: block_type) -> tensor_descriptor_type:
+        """The type of a descriptor that comes as a kernel argument: i32 shape, i64 strides."""
+        rank = len(block.shape)
+        return cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank))
+
+    def descriptor_ir(self) -> Attribute:
+        """`!tt.tensordesc<tensor<32x64xf16>>`; integer elements carry their signedness."""
+        element = self.block_type.element_ty
+        ir = element.to_ir()
+        if element.is_int() and not element.is_bool():
+            sign = builtin_dialect.Signedness.SIGNED if element.is_int_signed() else builtin_dialect.Signedness.UNSIGNED
+            ir = builtin_dialect.IntegerType(element.int_bitwidth, sign)
+        return tt.TensorDescType(builtin_dialect.TensorType(ir, self.block_type.shape))
+
+    def mangle(self) -> str:
+        return f"TD{self.block_type.mangle()}"
+
+    def flatten_ir_types(self) -> list[Attribute]:
+        return [self.descriptor_ir(), *self.shape_type.flatten_ir_types(), *self.strides_type.flatten_ir_types()]
+
+    def unflatten_ir(self, handles: Sequence[SSAValue], cursor: int) -> builtins.tuple[base_value, int]:
+        handle = handles[cursor]
+        shape, cursor = self.shape_type.unflatten_ir(handles, cursor + 1)
+        strides, cursor = self.strides_type.unflatten_ir(handles, cursor)
+        assert isinstance(shape, tuple) and isinstance(strides, tuple)
+        return tensor_descriptor(handle, shape, strides, self), cursor
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, tensor_descriptor_type)
+            and self.block_type == other.block_type
+            and self.shape_type == other.shape_type
+            and self.strides_type == other.strides_type
+        )
+
+    def __hash__(self) -> int:
+        return hash((tensor_descriptor_type, self.block_type))
+
+    def __str__(self) -> str:
+        return f"tensor_descriptor<{self.block_type}>"
+
+
+class tensor_descriptor(base_value):
+    """A tensor in memory, seen as blocks. `.shape` and `.strides` are run-time values, `.block_shape` and `.dtype` constants."""
+
+    def __init__(self, handle: SSAValue, shape: tuple, strides: tuple, type: tensor_descriptor_type) -> None:
+        self.handle, self.shape, self.strides, self.type = handle, shape, strides, type
+
+    @property
+    def block_type(self) -> block_type:
+        return self.type.block_type
+
+    @property
+    def block_shape(self) -> tuple:
+        return tuple([constexpr(extent) for extent in self.block_type.shape])
+
+    @property
+    def dtype(self) -> dtype:
+        return self.block_type.element_ty
+
+    def flatten_ir(self, handles: list[SSAValue]) -> None:
+        handles.append(self.handle)
+        self.shape.flatten_ir(handles)
+        self.strides.flatten_ir(handles)
+
+    def __str__(self) -> str:
+        return str(self.type)
+
+    def _indices(self, offsets: Any) -> list[SSAValue]:
+        values = integers(offsets, 32, "offsets")
+        if len(values) != len(self.block_type.shape):
+            raise ValueError(f"expected {len(self.block_type.shape)} offsets, but got {len(values)}")
+        return [v.handle for v in values]
+
+    def _block(self, value: Any) -> tensor:
+        """A value to store, with the block's shape and dtype."""
+        block = as_tensor(value, "value")
+        if block.extents != self.block_type.shape:
+            block = (
+                reshape_to(block, self.block_type.shape)
+                if block.numel.value == self.block_type.numel
+                else broadcast_to_shape(block, self.block_type.shape)
+            )
+        return cast_to(block, self.dtype)
+
+    @builtin
+    def load(self, offsets: Any, cache_modifier: Any = "", eviction_policy: Any = "") -> tensor:
+        """The block that starts at `offsets`; elements outside of the tensor are filled as the descriptor's padding says."""
+        from tilewright.language.memory import _EVICTION, _LOAD_CACHE
+
+        op = tt.DescriptorLoadOp(
+            self.handle,
+            self._indices(offsets),
+            self.block_type.to_ir(),
+            cache=keyword_of(_LOAD_CACHE, cache_modifier, "Cache modifier"),
+            evict=keyword_of(_EVICTION, eviction_policy, "Eviction policy"),
+        )
+        return tensor(emit(op), self.block_type)
+
+    @builtin
+    def store(self, offsets: Any, value: Any) -> None:
+        """Write a block at `offsets`; elements outside of the tensor are dropped."""
+        block = self._block(value)
+        emit_void(tt.DescriptorStoreOp(self.handle, block.handle, self._indices(offsets)))
+
+    @builtin
+    def gather(self, x_offsets: Any, y_offset: Any) -> tensor:
+        """Rows `x_offsets` (a block of at least 8 int32), each from column `y_offset` on. The block has one row."""
+        self._check_rows(x_offsets)
+        column = integers([y_offset], 32, "y_offset")[0]
+        ty = block_of(self.dtype, (x_offsets.extents[0], self.block_type.shape[1]))
+        return tensor(emit(tt.DescriptorGatherOp(self.handle, x_offsets.handle, column.handle, ty.to_ir())), ty)
+
+    @builtin
+    def scatter(self, value: Any, x_offsets: Any, y_offset: Any) -> None:
+        """Write the rows of `value` to rows `x_offsets`, each from column `y_offset` on."""
+        self._check_rows(x_offsets)
+        column = integers([y_offset], 32, "y_offset")[0]
+        rows = cast_to(as_tensor(value, "value"), self.dtype)
+        emit_void(tt.DescriptorScatterOp(self.handle, x_offsets.handle, column.handle, rows.handle))
+
+    def _check_rows(self, x_offsets: Any) -> None:
+        shape = self.block_type.shape
+        if len(shape) != 2 or shape[0] != 1:
+            raise ValueError(f"descriptor gather and scatter need a 2D block with one row, got {shape}")
+        if not isinstance(x_offsets, tensor) or len(x_offsets.extents) != 1 or not x_offsets.dtype.is_int32():
+            raise ValueError(f"x offsets must be a 1D block of int32, got {describe(x_offsets)}")
+        if x_offsets.extents[0] < 8:
+            raise ValueError("descriptor gather must have at least 8 rows")
+        minimum = 32 // self.dtype.primitive_bitwidth * 8
+        if shape[1] < minimum:
+            raise ValueError(f"descriptor gather of {self.dtype} must have at least {minimum} columns")
+
+    def _reduce(self, kind: str, offsets: Any, value: Any, allowed: Sequence[str]) -> None:
+        if self.dtype.name not in allowed:
+            raise TypeError(f"atomic_{kind} on a descriptor does not support {self.dtype}; expected one of {', '.join(allowed)}")
+        block = self._block(value)
+        emit_void(tt.DescriptorReduceOp(self.handle, block.handle, self._indices(offsets), kind=kind))
+
+    @builtin
+    def atomic_add(self, offsets: Any, value: Any) -> None:
+        """Add a block atomically, element by element."""
+        self._reduce("add", offsets, value, ("uint32", "int32", "uint64", "fp32", "fp16", "bf16"))
+
+    @builtin
+    def atomic_min(self, offsets: Any, value: Any) -> None:
+        """Take the minimum with a block atomically, element by element."""
+        self._reduce("min", offsets, value, ("uint32", "int32", "uint64", "int64", "fp16", "bf16"))
+
+    @builtin
+    def atomic_max(self, offsets: Any, value: Any) -> None:
+        """Take the maximum with a block atomically, element by element."""
+        self._reduce("max", offsets, value, ("uint32", "int32", "uint64", "int64", "fp16", "bf16"))
+
+    @builtin
+    def atomic_and(self, offsets: Any, value: Any) -> None:
+        """Combine with a block by bitwise and, atomically."""
+        self._reduce("and", offsets, value, ("uint32", "int32", "uint64", "int64"))
+
+    @builtin
+    def atomic_or(self, offsets: Any, value: Any) -> None:
+        """Combine with a block by bitwise or, atomically."""
+        self._reduce("or", offsets, value, ("uint32", "int32", "uint64", "int64"))
+
+    @builtin
+    def atomic_xor(self, offsets: Any, value: Any) -> None:
+        """Combine with a block by bitwise exclusive or, atomically."""
+        self._reduce("xor", offsets, value, ("uint32", "int32", "uint64", "int64"))
+
+
+@builtin
+def make_tensor_descriptor(base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero") -> tensor_descriptor:
+    """Describe a tensor in memory by base pointer, shape and strides (in elements), for access in blocks of `block_shape`.
+
+    1 to 5 dimensions; the last stride is the constant 1, the last dimension of the block spans at least 16 bytes. Elements
+    outside of the tensor read as zero, or as NaN with `padding_option="nan"` (floating types).
+    """
+    pointer = as_tensor(base, "base")
+    if not isinstance(pointer.type, pointer_type):
+        raise TypeError(f"`base` must be a scalar pointer, got {describe(base)}")
+    padding = keyword_of({"": "zero", "zero": "zero", "nan": "nan"}, padding_option, "Padding option")
+    element = pointer.type.element_ty
+    extents, steps = unwrap_list(shape, "shape"), unwrap_list(strides, "strides")
+    block = unwrap_shape(block_shape, "block_shape")
+    if not 1 <= len(extents) <= 5:
+        raise ValueError(f"Expected 1 <= ndim <= 5 but got {len(extents)} dimensions")
+    if len(steps) != len(extents) or len(block) != len(extents):
+        raise ValueError(f"Expected {len(extents)} strides and block extents but got {len(steps)} and {len(block)}")
+    last = unwrap(steps[-1])
+    if isinstance(last, tensor) or last != 1:
+        raise ValueError(f"Tensor descriptor last dim must be 1 but got {describe(steps[-1])}")
+    if block[-1] * element.itemsize < 16:
+        raise ValueError(
+            f"Descriptor block shape must have at least 16 bytes in the last dimension, but got {block[-1]} * {element.itemsize} bytes"
+        )
+    if padding == "nan" and element.is_int():
+        raise ValueError("Padding option `nan` is not supported for integer blocks")
+    sizes = [cast_to(v, dt.int32) for v in (as_tensor(e, "shape") for e in extents)]
+    strides64 = integers(steps, 64, "strides")
+    ty = tensor_descriptor_type(
+        block_of(element, builtins.tuple(block)),
+        tuple_type([dt.int32] * len(block)),
+        tuple_type([dt.int64] * len(block)),
+    )
+    op = tt.MakeTensorDescOp(
+        pointer.handle, [s.handle for s in sizes], [s.handle for s in strides64], ty.descriptor_ir(), padding=padding
+    )
+    return tensor_descriptor(emit(op), tuple(sizes), tuple(strides64), ty)
+
+
+@builtin
+def load_tensor_descriptor(desc: tensor_descriptor, offsets: Any) -> tensor:
+    """`desc.load(offsets)`."""
+    return desc.load(offsets)
+
+
+@builtin
+def store_tensor_descriptor(desc: tensor_descriptor, offsets: Any, value: Any) -> None:
+    """`desc.store(offsets, value)`."""
+    desc.store(offsets, value)

@@ -1,0 +1,333 @@
+"""Library functions that are written in the language itself: reductions by name, softmax, indexing helpers.
+
+They are compiled into the kernels that use them, like a user's own device functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.language import combining, creation, elementwise, shape
+from tilewright.language import dtypes as core_dtypes
+from tilewright.language import values as core
+from tilewright.language.arithmetic import where
+from tilewright.language.callables import JITCallable, constexpr_function, language_function
+from tilewright.language.debugging import static_assert
+from tilewright.language.registry import MEMBER_MARK
+from tilewright.language.values import tensor
+
+constexpr = core.constexpr
+int1, int32, uint32, float32 = core_dtypes.int1, core_dtypes.int32, core_dtypes.uint32, core_dtypes.float32
+ZERO = constexpr(0)
+
+
+def member_function(fn: Any) -> JITCallable:
+    """A library function that is a method of tensors too."""
+    function = language_function(fn)
+    setattr(tensor, fn.__name__, function)
+    setattr(function, MEMBER_MARK, True)
+    return function
+
+
+@constexpr_function
+def _log2(i: int) -> int:
+    """Exponent of a power of two."""
+    return i.bit_length() - 1
+
+
+@constexpr_function
+def _is_power_of_two(i: int) -> bool:
+    return i > 0 and i & (i - 1) == 0
+
+
+@member_function
+def cdiv(x, div):
+    """The quotient of two integers, rounded up: how many blocks of size `div` cover `x` elements."""
+    return (x + div - 1) // div
+
+
+@member_function
+def sigmoid(x):
+    """1 / (1 + exp(-x)). float32 and float64."""
+    return 1 / (1 + elementwise.exp(-x))
+
+
+@member_function
+def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
+    """exp(x - max) / sum of it, along `dim` (by default 0, as in Triton). float32 and float64."""
+    if dim is None:
+        _dim: constexpr = 0
+    else:
+        _dim: constexpr = dim
+    z = x - max(x, _dim, keep_dims=keep_dims)
+    num = elementwise.exp(z)
+    den = sum(num, _dim, keep_dims=keep_dims)
+    return elementwise.fdiv(num, den, ieee_rounding)
+
+
+@member_function
+def ravel(x, can_reorder=False):
+    """The elements of `x` as a block of rank 1, in row-major order unless `can_reorder`."""
+    return shape.reshape(x, [x.numel], can_reorder=can_reorder)
+
+
+@language_function
+def swizzle2d(i, j, size_i, size_j, size_g):
+    """Renumber the tiles of a `size_i` by `size_j` matrix so that groups of `size_g` rows are walked column by column.
+
+    Given row-major coordinates (i, j), returns the new (i, j): neighbouring programs then share data in the cache.
+    """
+    position = i * size_j + j
+    tiles_per_group = size_g * size_j
+    group = position // tiles_per_group
+    first_row = group * size_g
+    rows = elementwise.minimum(size_i - first_row, size_g)
+    position = position % tiles_per_group
+    new_i = first_row + position % rows
+    new_j = position // rows
+    return new_i, new_j
+
+
+@language_function
+def zeros(shape, dtype):
+    """A block of zeros of a compile-time `shape` and `dtype`."""
+    return creation.full(shape, 0, dtype)
+
+
+@language_function
+def zeros_like(input):
+    """A block of zeros with the shape and dtype of `input`."""
+    return zeros(input.shape, input.dtype)
+
+
+# -- maximum and minimum ----------------------------------------------------------------------------------------------
+@language_function
+def _elementwise_max(a, b):
+    return elementwise.maximum(a, b)
+
+
+@language_function
+def _elementwise_min(a, b):
+    return elementwise.minimum(a, b)
+
+
+@language_function
+def _argmax_combine(value1, index1, value2, index2, tie_break_left):
+    if tie_break_left:
+        tie = (value1 == value2) & (index1 < index2)
+    else:
+        tie = False
+    take_first = (value1 > value2) | tie
+    value = where(take_first, value1, value2)
+    index = where(take_first, index1, index2)
+    return value, index
+
+
+@language_function
+def _argmax_combine_tie_break_left(value1, index1, value2, index2):
+    return _argmax_combine(value1, index1, value2, index2, True)
+
+
+@language_function
+def _argmax_combine_tie_break_fast(value1, index1, value2, index2):
+    return _argmax_combine(value1, index1, value2, index2, False)
+
+
+@language_function
+def _argmin_combine(value1, index1, value2, index2, tie_break_left):
+    if tie_break_left:
+        tie = (value1 == value2) & (index1 < index2)
+    else:
+        tie = False
+    take_first = (value1 < value2) | tie
+    value = where(take_first, value1, value2)
+    index = where(take_first, index1, index2)
+    return value, index
+
+
+@language_function
+def _argmin_combine_tie_break_left(value1, index1, value2, index2):
+    return _argmin_combine(value1, index1, value2, index2, True)
+
+
+@language_function
+def _argmin_combine_tie_break_fast(value1, index1, value2, index2):
+    return _argmin_combine(value1, index1, value2, index2, False)
+
+
+@language_function
+def _promote_bfloat16_to_float32(t):
+    if t.dtype.is_bf16():
+        return t.to(float32)
+    return t
+
+
+@language_function
+def _promote_for_extremum(t):
+    if t.dtype.primitive_bitwidth < 32:
+        if t.dtype.is_floating():
+            return t.to(float32)
+        return t.to(int32)
+    return _promote_bfloat16_to_float32(t)
+
+
+@language_function
+def _with_indices(input, axis, combine_fn, keep_dims):
+    """Reduce values together with their position along the axis (in the flattened block if the axis is None)."""
+    if axis is None:
+        indices = creation.arange(0, input.numel)
+        flat = shape.reshape(input, [input.numel])
+        value, index = combining.reduce((flat, indices), 0, combine_fn, keep_dims=False)
+        if keep_dims:
+            value = _expand_all(value, constexpr(len(input.shape)))
+            index = _expand_all(index, constexpr(len(input.shape)))
+    else:
+        positions = creation.arange(0, input.shape[axis])
+        indices = shape.broadcast_to(shape.reshape(positions, _axis_shape(input.shape, axis)), input.shape)
+        value, index = combining.reduce((input, indices), axis, combine_fn, keep_dims=keep_dims)
+    return value, index
+
+
+@constexpr_function
+def _axis_shape(extents, axis):
+    axis = axis % len(extents)
+    return [extent if d == axis else 1 for d, extent in enumerate(extents)]
+
+
+@language_function
+def _expand_all(x, rank):
+    return shape.reshape(x, _ones(rank))
+
+
+@constexpr_function
+def _ones(rank):
+    return [1] * rank
+
+
+@member_function
+def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+    """The largest element along `axis`, of all if None. NaN is ignored where another number is there.
+
+    Types below 32 bits are promoted to float32 or int32. With `return_indices` also the index (int32) of the maximum:
+    the first one if `return_indices_tie_break_left`, else any.
+    """
+    input = _promote_bfloat16_to_float32(input)
+    if return_indices:
+        if return_indices_tie_break_left:
+            return _with_indices(input, axis, _argmax_combine_tie_break_left, keep_dims)
+        return _with_indices(input, axis, _argmax_combine_tie_break_fast, keep_dims)
+    return combining.reduce(_promote_for_extremum(input), axis, _elementwise_max, keep_dims=keep_dims)
+
+
+@member_function
+def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+    """The smallest element along `axis`, of all if None; otherwise as `max`."""
+    input = _promote_bfloat16_to_float32(input)
+    if return_indices:
+        if return_indices_tie_break_left:
+            return _with_indices(input, axis, _argmin_combine_tie_break_left, keep_dims)
+        return _with_indices(input, axis, _argmin_combine_tie_break_fast, keep_dims)
+    return combining.reduce(_promote_for_extremum(input), axis, _elementwise_min, keep_dims=keep_dims)
+
+
+@member_function
+def argmax(input, axis, tie_break_left=True, keep_dims=False):
+    """The index (int32) of the largest element along `axis`; of the first one if `tie_break_left`."""
+    _, index = max(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
+    return index
+
+
+@member_function
+def argmin(input, axis, tie_break_left=True, keep_dims=False):
+    """The index (int32) of the smallest element along `axis`; of the first one if `tie_break_left`."""
+    _, index = min(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
+    return index
+
+
+# -- sums and bits ----------------------------------------------------------------------------------------------------
+@language_function
+def _sum_combine(a, b):
+    return a + b
+
+
+@language_function
+def _prod_combine(a, b):
+    return a * b
+
+
+@language_function
+def _xor_combine(a, b):
+    return a ^ b
+
+
+@language_function
+def _or_combine(a, b):
+    return a | b
+
+
+@constexpr_function
+def _sum_dtype(in_dtype, dtype):
+    """Integers below 32 bits are summed in int32 or uint32, all else in its own type."""
+    if dtype is not None:
+        return dtype
+    if in_dtype.is_int() and in_dtype.int_bitwidth < 32:
+        return int32 if in_dtype.is_int_signed() else uint32
+    return None
+
+
+@member_function
+def sum(input, axis=None, keep_dims=False, dtype: constexpr = None):
+    """The sum along `axis`, of all elements if None.
+
+    Computed in `dtype` if given; else integers below 32 bits are summed in int32 or uint32, other types in themselves.
+    """
+    accumulate: constexpr = _sum_dtype(input.dtype, dtype)
+    if accumulate is not None:
+        input = input.to(accumulate)
+    return combining.reduce(input, axis, _sum_combine, keep_dims=keep_dims)
+
+
+@member_function
+def xor_sum(input, axis=None, keep_dims=False):
+    """The exclusive or of the integers along `axis`, of all if None."""
+    static_assert(input.type.scalar.is_int(), "xor_sum only supported for integers")
+    return combining.reduce(input, axis, _xor_combine, keep_dims=keep_dims)
+
+
+@member_function
+def reduce_or(input, axis, keep_dims=False):
+    """The bitwise or of the integers along `axis`, of all if None."""
+    static_assert(input.type.scalar.is_int(), "reduce_or only supported for integers")
+    return combining.reduce(input, axis, _or_combine, keep_dims=keep_dims)
+
+
+@member_function
+def cumsum(input, axis=0, reverse=False, dtype: constexpr = None):
+    """The running sum along `axis`, from the end with `reverse`. bfloat16 is summed in float32; dtypes as in `sum`."""
+    input = _promote_bfloat16_to_float32(input)
+    accumulate: constexpr = _sum_dtype(input.dtype, dtype)
+    if accumulate is not None:
+        input = input.to(accumulate)
+    return combining.associative_scan(input, axis, _sum_combine, reverse)
+
+
+@member_function
+def cumprod(input, axis=0, reverse=False):
+    """The running product along `axis`, from the end with `reverse`. bfloat16 is multiplied in float32."""
+    input = _promote_bfloat16_to_float32(input)
+    return combining.associative_scan(input, axis, _prod_combine, reverse)
+
+
+@language_function
+def interleave(a, b):
+    """Two blocks of one shape, their elements alternating along the last dimension, which doubles."""
+    c = shape.join(a, b)
+    if len(c.shape) == 1:
+        return c
+    return shape.reshape(c, _interleaved_shape(c.shape))
+
+
+@constexpr_function
+def _interleaved_shape(extents):
+    return [*extents[:-2], 2 * extents[-2]]
+
