@@ -63,8 +63,14 @@ _RESULT_NAMES: dict[str, tuple[str, ...]] = {
 """Result names that upstream's ops ask for; only the first result of `linalg.reduce` is named."""
 
 
+def _value_attribute(op: Operation) -> Attribute | None:
+    """The `value` of a constant (tested for None: a zero counts as false)."""
+    value = op.properties.get("value")
+    return op.attributes.get("value") if value is None else value
+
+
 def _name_constant(op: Operation) -> list[tuple[int, str]]:
-    value = op.properties.get("value") or op.attributes.get("value")
+    value = _value_attribute(op)
     if not isinstance(value, IntegerAttr):
         return [(0, "cst")]
     number = value.value.data
@@ -76,7 +82,7 @@ def _name_constant(op: Operation) -> list[tuple[int, str]]:
 
 
 def _name_symbol_constant(op: Operation) -> list[tuple[int, str]]:
-    value = op.properties.get("value") or op.attributes.get("value")
+    value = _value_attribute(op)
     return [(0, value.root_reference.data)] if isinstance(value, SymbolRefAttr) else []
 
 
