@@ -142,7 +142,9 @@ def _run_step(step: Step, text: str, *, bless: bool) -> str:
             raise FileTestError(f"unknown command '{name}' in a RUN line")
     if (code != 0) != step.negate:
         wanted = "fail" if step.negate else "succeed"
-        raise FileTestError(f"'{shlex.join(step.words)}' did not {wanted} (exit code {code})\n{errors}\n{_excerpt(text)}")
+        raise FileTestError(
+            f"'{shlex.join(step.words)}' did not {wanted} (exit code {code})\n{errors}\n{_excerpt(text)}"
+        )
     return output
 
 
@@ -193,7 +195,11 @@ def _run_exact(arguments: list[str], text: str, *, bless: bool) -> tuple[int, st
         new = block.sub(replacement, content) if found else f"{content.rstrip()}\n\n// {prefix}:\n{wanted}"
         path.write_text(new, encoding="utf-8")
         return 0, "", ""
-    return 1, "", f"the output differs from the block '// {prefix}:' (pytest --bless rewrites it):\n{_diff(found, wanted)}"
+    return (
+        1,
+        "",
+        f"the output differs from the block '// {prefix}:' (pytest --bless rewrites it):\n{_diff(found, wanted)}",
+    )
 
 
 def _diff(found: re.Match[str] | None, wanted: str) -> str:

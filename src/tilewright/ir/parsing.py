@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
     CallSiteLoc,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
     FusedLoc,
@@ -29,6 +30,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
     UnknownLoc,
+    UnregisteredOp,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
@@ -168,7 +170,7 @@ class MLIRParser(Parser):
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
-        if found is not None:
+        if found is not None and not (issubclass(found, UnregisteredOp) and not self._is_generic(name)):
             return found
         dialect = name.partition(".")[0]
         known = [op.name for op in self.ctx.loaded_ops if op.name.startswith(f"{dialect}.")]
@@ -176,6 +178,10 @@ class MLIRParser(Parser):
         reason = f"unknown op '{name}'" if known or "." not in name else f"unknown op '{name}': no dialect '{dialect}'"
         start = self._text.find(name, self._op_start)
         raise self.error_at(start, start + len(name), f"{reason}; did you mean '{near[0]}'?" if near else reason)
+
+    def _is_generic(self, name: str) -> bool:
+        """Whether the op that is being read is written in generic form, with its name in quotes."""
+        return self._text.startswith(f'"{name}"', self._text.find(name, self._op_start) - 1)
 
     # Operations and values.
 
@@ -217,7 +223,8 @@ class MLIRParser(Parser):
             self._alias_positions = {m[1]: m.end() for m in _ALIAS_DEFINITION.finditer(self._text)}
         position = self._alias_positions.get(name)
         if position is None:
-            return
+            start = self._text.rfind(name, 0, self.pos)
+            raise self.error_at(start, start + len(name), f"undefined alias '{name}'")
         saved_token, saved_position = self._parser_state.current_token, self.lexer.pos
         self._resume_from(position)
         self.attribute_aliases[name] = UNKNOWN_LOC  # an alias that uses itself ends here
@@ -250,6 +257,19 @@ class MLIRParser(Parser):
             self.parse_punctuation(":", " in dense attribute")
             type = self._parse_dense_literal_type()
         return DenseIntOrFPElementsAttr.from_list(type, [element.to_type(self, type.element_type)])
+
+    def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
+        """As xDSL, but floats may be given as bits: ``array<f32: 0x7F800000>``."""
+        start = self._current_token.span.start
+        self.parse_punctuation("<", " in dense array")
+        element_type = self.parse_type()
+        if not isinstance(element_type, AnyFloat) or self._current_token.text == ">":
+            self._resume_from(start)
+            return super()._parse_builtin_densearray_attr()
+        self.parse_punctuation(":", " in dense array")
+        elements = self.parse_comma_separated_list(self.Delimiter.NONE, self._parse_tensor_literal_element)
+        self.parse_punctuation(">", " in dense array")
+        return DenseArrayBase.from_list(element_type, [element.to_type(self, element_type) for element in elements])
 
     # Locations.
 

@@ -1,0 +1,27 @@
+// RUN: not tilewright-opt %s --canonicalise 2>&1 | filecheck %s --check-prefix=NEAR
+// RUN: not tilewright-opt %s --check-stage=tt 2>&1 | filecheck %s --check-prefix=STAGE
+// RUN: tilewright-opt %s --check-stage=linalg | filecheck %s
+// RUN: not tilewright-opt %s no_such_file.mlir 2>&1 | filecheck %s --check-prefix=TWO
+// RUN: not tilewright-opt no_such_file.mlir 2>&1 | filecheck %s --check-prefix=MISSING
+// RUN: not tilewright-opt %s -p "canonicalize{size=3}" 2>&1 | filecheck %s --check-prefix=OPTION
+// RUN: not tilewright-opt %s -p "canonicalize{" 2>&1 | filecheck %s --check-prefix=BRACKET
+// RUN: tilewright-opt %s --canonicalize --mlir-print-ir-after-all --mlir-timing 2>&1 | filecheck %s --check-prefix=WATCH
+// RUN: tilewright-opt %s --canonicalize -o %t
+// RUN: tilewright-opt --list-passes | filecheck %s --check-prefix=LIST
+// RUN: not tilewright-opt %s --run-reproducer 2>&1 | filecheck %s --check-prefix=NO-REPRODUCER
+
+// NEAR: tilewright-opt: error: unknown pass or flag '--canonicalise'; did you mean --canonicalize
+// STAGE: command_line.mlir:[[# @LINE + 11]]:1: error: 'func.func': is not legal in stage 'tt'
+// TWO: tilewright-opt: error: expected one input file
+// MISSING: tilewright-opt: error: cannot read no_such_file.mlir: No such file or directory
+// OPTION: tilewright-opt: error: pass 'canonicalize' has no option 'size'
+// BRACKET: tilewright-opt: error: bracket or quote without end in pipeline 'canonicalize{'
+// WATCH: // -----// IR Dump After canonicalize //----- //
+// WATCH: canonicalize
+// LIST: --canonicalize
+// NO-REPRODUCER: the file is no reproducer
+
+// CHECK: func.func @f(%arg0: i32) -> i32 {
+func.func @f(%a: i32) -> i32 {
+  return %a : i32
+}

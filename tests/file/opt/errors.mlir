@@ -1,0 +1,62 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics
+// RUN: not tilewright-opt %s --split-input-file 2>&1 | filecheck %s
+
+// CHECK: errors.mlir:[[# @LINE + 2]]:8: error: unknown op 'arith.muli2'; did you mean 'arith.muli'?
+func.func @unknown_op(%a: i32) {
+  %0 = arith.muli2 %a, %a : i32 // expected-error {{unknown op 'arith.muli2'; did you mean 'arith.muli'?}}
+  return
+}
+
+// -----
+
+func.func @undefined(%a: i32) {
+  %0 = arith.addi %a, %b : i32 // expected-error {{value %b is used but never defined}}
+  return
+}
+
+// -----
+
+func.func @wide_bits() {
+  %0 = arith.constant dense<0x1FF800000> : tensor<4xf32> // expected-error {{0x1FF800000 does not fit into f32}}
+  return
+}
+
+// -----
+
+func.func @types(%a: i32, %b: i1) {
+  // expected-error@+1 {{operand 'rhs' at position 1 does not verify}}
+  %0 = "arith.addi"(%a, %b) : (i32, i1) -> i32
+  return
+}
+
+// -----
+
+func.func @dominance(%a: i32, %p: i1) -> i32 {
+  cf.cond_br %p, ^bb1, ^bb2
+^bb1:
+  %0 = arith.addi %a, %a : i32
+  cf.br ^bb2
+^bb2:
+  return %0 : i32 // expected-error {{operand #0 does not dominate this use (defined by 'arith.addi'}}
+}
+
+// -----
+
+func.func @cut_off(%a: i32) {
+  %0 = arith.addi %a // expected-error@+1 {{Expected ','}}
+  return
+}
+
+// -----
+
+func.func @alias() {
+  %0 = arith.constant #nowhere // expected-error {{undefined alias '#nowhere'}}
+  return
+}
+
+// -----
+
+func.func @dialect() {
+  test.op // expected-error {{unknown op 'test.op': no dialect 'test'}}
+  return
+}
