@@ -14,7 +14,9 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     FloatAttr,
+    IndexType,
     IntegerAttr,
+    IntegerType,
     TensorType,
 )
 from xdsl.ir import Attribute, OpResult, SSAValue
@@ -108,3 +110,11 @@ def convert_zero(source: SSAValue, type: Attribute) -> tuple[Attribute] | None:
     if isinstance(type, TensorType):
         return (dense_splat(type, zero),)
     return (FloatAttr(zero, type),) if isinstance(target, FLOAT_CLASSES) else None
+
+
+def scalar_of_splat(dense: DenseIntOrFPElementsAttr) -> Attribute:
+    """The scalar attribute that every element of a splat equals, bit for bit."""
+    element, value = dense.type.element_type, first_element(dense)
+    if isinstance(element, IntegerType | IndexType):
+        return IntegerAttr(int(value), element)
+    return FloatAttr(float(value), element)

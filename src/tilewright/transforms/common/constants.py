@@ -42,23 +42,23 @@ class ConstantPool:
     """
 
     def __init__(self) -> None:
-        self._by_value: dict[tuple[int, type[Operation], Attribute, Attribute], Operation] = {}
-        self._pooled: set[int] = set()
+        self._by_value: dict[tuple[Block, type[Operation], Attribute, Attribute], Operation] = {}
+        self._pooled: set[Operation] = set()
 
     def add(self, op: Operation, replace: Callable[[Operation, Operation], None]) -> None:
         """Pool a constant op; `replace(op, other)` is called instead when an equal one exists."""
         block = insertion_block(op)
-        key = (id(block), type(op), op.properties["value"], op.results[0].type)
+        key = (block, type(op), op.properties["value"], op.results[0].type)
         other = self._by_value.get(key)
         if other is op:
             return
-        if other is not None:
+        if other is not None and other.parent is not None:
             replace(op, other)
             return
-        is_placed = op.parent is block and (op.prev_op is None or id(op.prev_op) in self._pooled)
+        is_placed = op.parent is block and (op.prev_op is None or op.prev_op in self._pooled)
         if not is_placed and block.first_op is not op:
             op.detach()
             assert block.first_op is not None
             block.insert_op_before(op, block.first_op)
         self._by_value[key] = op
-        self._pooled.add(id(op))
+        self._pooled.add(op)

@@ -1,0 +1,219 @@
+"""The driver of rewriting passes: folds, rules, removal of dead code, and one op per constant, in one worklist."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import HasFolder
+from xdsl.utils.worklist import Worklist
+
+from tilewright.dialects.arith import materialize_constant
+from tilewright.ir.diagnostics import op_error
+from tilewright.ir.effects import is_trivially_dead
+from tilewright.ir.rules import RuleRewriter, op_types_of
+from tilewright.support.errors import TilewrightError
+from tilewright.transforms.common.constants import ConstantPool, is_constant_class
+from tilewright.transforms.common.regions import simplify_regions
+
+MAX_REWRITES_PER_OP = 64
+"""Rewrites allowed per op of the original module: a terminating set of rules stays far below."""
+
+MAX_ROUNDS = 10
+"""Times that the whole module is looked at again because blocks or constants moved."""
+
+Fold = Callable[[Operation], Sequence[SSAValue | Attribute] | None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What can be done to the ops of one class."""
+
+    fold: Fold | None
+    rules: tuple[RewritePattern, ...]
+
+
+@cache
+def fold_of(cls: type[Operation]) -> Fold | None:
+    """How the ops of a class fold; constants do not, as they would fold to themselves."""
+    if is_constant_class(cls):
+        return None
+    folders = [trait for trait in getattr(cls, "traits", ()) if isinstance(trait, HasFolder)]
+    return folders[0].fold if folders else None
+
+
+def rewrite_greedily(root: Operation, rules: Sequence[RewritePattern], *, pass_name: str) -> bool:
+    """Apply `rules` and all folds inside `root` until nothing changes; returns whether anything did."""
+
+    @cache
+    def entry_of(cls: type[Operation]) -> Entry:
+        return Entry(fold_of(cls), tuple(rule for rule in rules if issubclass(cls, op_types_of(rule))))
+
+    return GreedyRewriter(root, entry_of, pass_name=pass_name).run()
+
+
+class GreedyRewriter:
+    """Folds, rewrites and removes ops until nothing changes, visiting an op again only when something near it did."""
+
+    def __init__(self, root: Operation, entry_of: Callable[[type[Operation]], Entry], *, pass_name: str) -> None:
+        self._root = root
+        self._entry_of = entry_of
+        self._pass_name = pass_name
+        self._worklist: Worklist[Operation] = Worklist()
+        self._fired: Counter[str] = Counter()
+        self._remaining = 0
+        self._constants: list[Operation] = []
+        self._rewriter: RuleRewriter | None = None
+
+    def run(self) -> bool:
+        """Rewrite everything inside the root; returns whether anything changed."""
+        ops = [op for op in self._root.walk() if op is not self._root]
+        if not ops:
+            return False
+        self._remaining = MAX_REWRITES_PER_OP * max(len(ops), 8)
+        self._rewriter = self._make_rewriter(ops[0])
+        for op in reversed(ops):
+            self._worklist.push(op)
+        pool = ConstantPool()
+        self._pool_constants(pool, ops)
+        changed = False
+        for _ in range(MAX_ROUNDS):
+            changed |= self._drain()
+            edited = simplify_regions(self._root)
+            for op in edited:
+                self._push(op)
+            created = self._constants
+            self._constants = []
+            if created:
+                present = set(map(id, created))
+                self._pool_constants(pool, [op for op in self._root.walk() if id(op) in present])
+            if not self._worklist:
+                break
+            changed = True
+        return changed
+
+    def _make_rewriter(self, op: Operation) -> RuleRewriter:
+        rewriter = RuleRewriter(op)
+        rewriter.operation_insertion_handler.append(self._inserted)
+        rewriter.operation_removal_handler.append(self._removed)
+        rewriter.operation_modification_handler.append(self._modified)
+        rewriter.operation_replacement_handler.append(self._replaced)
+        return rewriter
+
+    def _pool_constants(self, pool: ConstantPool, ops: Iterable[Operation]) -> None:
+        for op in ops:
+            if op.parent is not None and is_constant_class(type(op)):
+                pool.add(op, self._replace_constant)
+
+    def _replace_constant(self, op: Operation, other: Operation) -> None:
+        self._push_users(op.results)
+        op.results[0].replace_all_uses_with(other.results[0])
+        self._erase(op)
+
+    def _drain(self) -> bool:
+        changed = False
+        worklist = self._worklist
+        while worklist:
+            op = worklist.pop()
+            if op.parent is None:
+                continue
+            if is_trivially_dead(op):
+                self._erase(op)
+            elif not self._simplify(op):
+                continue
+            changed = True
+            self._remaining -= 1
+            if self._remaining < 0:
+                rule, times = self._fired.most_common(1)[0]
+                reason = f"rules do not come to an end: {rule} fired {times} times"
+                raise op_error(op, reason, pass_name=self._pass_name)
+        return changed
+
+    def _simplify(self, op: Operation) -> bool:
+        entry = self._entry_of(type(op))
+        if entry.fold is not None and self._fold(op, entry.fold):
+            return True
+        if not entry.rules:
+            return False
+        rewriter = self._rewriter
+        assert rewriter is not None
+        rewriter.visit(op)
+        for rule in entry.rules:
+            try:
+                rule.match_and_rewrite(op, rewriter)
+            except TilewrightError:
+                raise
+            except Exception as error:
+                reason = f"rule {type(rule).__name__} failed: {type(error).__name__}: {error}"
+                raise op_error(op, reason, pass_name=self._pass_name) from error
+            if rewriter.has_done_action:
+                self._fired[type(rule).__name__] += 1
+                self._push(op)
+                return True
+        return False
+
+    def _fold(self, op: Operation, fold: Fold) -> bool:
+        folded = fold(op)
+        if folded is None:
+            return False
+        values: list[SSAValue] = []
+        for result, new in zip(op.results, folded, strict=True):
+            if isinstance(new, SSAValue):
+                values.append(new)
+                continue
+            constant = materialize_constant(new, result.type)
+            if constant is None:
+                return False
+            assert op.parent is not None
+            constant.location = op.location
+            op.parent.insert_op_before(constant, op)
+            self._constants.append(constant)
+            values.append(constant.results[0])
+        self._fired[f"{type(op).__name__}.fold"] += 1
+        for result, value in zip(op.results, values, strict=True):
+            self._push_users((result,))
+            result.replace_all_uses_with(value)
+        self._erase(op)
+        return True
+
+    def _erase(self, op: Operation) -> None:
+        self._removed(op)
+        op.detach()
+        op.erase(safe_erase=False)
+
+    def _push(self, op: Operation) -> None:
+        if op.parent is not None:
+            self._worklist.push(op)
+
+    def _push_users(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            for use in value.uses:
+                self._worklist.push(use.operation)
+
+    def _inserted(self, op: Operation) -> None:
+        nested = list(op.walk()) if op.regions else [op]
+        for inner in reversed(nested):
+            self._worklist.push(inner)
+            if is_constant_class(type(inner)):
+                self._constants.append(inner)
+
+    def _removed(self, op: Operation) -> None:
+        dying = list(op.walk()) if op.regions else [op]
+        for inner in dying:
+            for operand in inner.operands:
+                owner = operand.owner
+                if isinstance(owner, Operation):
+                    self._push(owner)
+        for inner in dying:
+            self._worklist.remove(inner)
+
+    def _modified(self, op: Operation) -> None:
+        self._push(op)
+        self._push_users(op.results)
+
+    def _replaced(self, op: Operation, new_results: Sequence[SSAValue | None]) -> None:
+        self._push_users(op.results)

@@ -1,0 +1,188 @@
+"""`triton-reorder-broadcast`: element-wise work is done before tensors are made larger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+from tilewright.dialects import tt
+from tilewright.dialects.arith import constant_attr, is_splat, materialize_constant
+from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.tt.folds import resplat, scalar_of_splat
+from tilewright.dialects.tt.types import tensor_type
+from tilewright.dialects.types import element_type
+from tilewright.ir.effects import is_memory_free
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern
+from tilewright.transforms.common.greedy import rewrite_greedily
+
+TT_ELEMENTWISE = (
+    tt.AddPtrOp,
+    tt.BitcastOp,
+    tt.ClampFOp,
+    tt.FpToFpOp,
+    tt.IntToPtrOp,
+    tt.MulhiUIOp,
+    tt.PreciseDivFOp,
+    tt.PreciseSqrtOp,
+    tt.PtrToIntOp,
+)
+"""Ops of the tt dialect that act on each element by itself."""
+
+
+@cache
+def _is_elementwise_class(cls: type[Operation]) -> bool:
+    if issubclass(cls, TT_ELEMENTWISE):
+        return True
+    return any(isinstance(trait, ElementwiseMappable) for trait in getattr(cls, "traits", ()))
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether an op computes each element of its only result from the elements there of its operands."""
+    return bool(op.operands) and len(op.results) == 1 and _is_elementwise_class(type(op)) and is_memory_free(op)
+
+
+def _splat_constant(value: SSAValue) -> DenseIntOrFPElementsAttr | None:
+    attribute = constant_attr(value)
+    return attribute if isinstance(attribute, DenseIntOrFPElementsAttr) and is_splat(attribute) else None
+
+
+def _source(value: SSAValue, cls: type[tt.SplatOp] | type[tt.BroadcastOp]) -> SSAValue | None:
+    return value.op.src if isinstance(value, OpResult) and isinstance(value.op, cls) else None
+
+
+def _constant(attribute: Attribute, type: Attribute) -> Operation:
+    op = materialize_constant(attribute, type)
+    assert op is not None
+    return op
+
+
+def _at(op: Operation, operands: Sequence[SSAValue], result_type: Attribute) -> Operation:
+    return type(op).create(
+        operands=operands, result_types=(result_type,), properties=op.properties, attributes=op.attributes
+    )
+
+
+class MoveSplatAfterElementwise(RewriteRule):
+    """f(splat(x), splat(y), ..) = splat(f(x, y, ..)), constants counting as splats. One op on scalars in place of one
+    on tensors."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Operation, rewriter: RuleRewriter, /) -> None:
+        if not is_elementwise(op) or not isinstance(op.results[0].type, TensorType):
+            return
+        sources = [self._scalar(operand) for operand in op.operands]
+        if any(source is None for source in sources) or not any(isinstance(s, SSAValue) for s in sources):
+            return
+        scalars: list[SSAValue] = []
+        for operand, source in zip(op.operands, sources, strict=True):
+            if isinstance(source, SSAValue):
+                scalars.append(source)
+            else:
+                assert source is not None
+                constant = _constant(source, element_type(operand.type))
+                rewriter.insert(constant)
+                scalars.append(constant.results[0])
+        scalar = _at(op, scalars, element_type(op.results[0].type))
+        rewriter.replace(op, [scalar, tt.SplatOp(scalar, op.results[0].type)])
+
+    @staticmethod
+    def _scalar(operand: SSAValue) -> SSAValue | Attribute | None:
+        if not isinstance(operand.type, TensorType):
+            return operand
+        splat = _source(operand, tt.SplatOp)
+        if splat is not None:
+            return splat
+        constant = _splat_constant(operand)
+        return None if constant is None else scalar_of_splat(constant)
+
+
+class MoveBroadcastAfterElementwise(RewriteRule):
+    """f(broadcast(x), broadcast(y), splat(z), ..) = broadcast(f(x, y, splat(z), ..)), where all broadcasts start from one
+    shape. The op works on the smaller tensor."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Operation, rewriter: RuleRewriter, /) -> None:
+        if not is_elementwise(op) or not isinstance(op.results[0].type, TensorType):
+            return
+        narrow = self._narrow_type(op)
+        if narrow is None:
+            return
+        operands = [self._narrowed(operand, narrow, rewriter) for operand in op.operands]
+        type = tensor_type(element_type(op.results[0].type), narrow.get_shape(), narrow.encoding)
+        computed = _at(op, operands, type)
+        rewriter.replace(op, [computed, tt.BroadcastOp(computed, op.results[0].type)])
+
+    @staticmethod
+    def _narrow_type(op: Operation) -> TensorType | None:
+        """The type that all broadcast operands start from; None if some operand is neither broadcast nor splat."""
+        found: TensorType | None = None
+        for operand in op.operands:
+            source = _source(operand, tt.BroadcastOp)
+            if source is not None:
+                assert isinstance(source.type, TensorType)
+                if found is not None and found.get_shape() != source.type.get_shape():
+                    return None
+                found = source.type
+            elif (
+                isinstance(operand.type, TensorType)
+                and _source(operand, tt.SplatOp) is None
+                and _splat_constant(operand) is None
+            ):
+                return None
+        return found
+
+    @staticmethod
+    def _narrowed(operand: SSAValue, narrow: TensorType, rewriter: RuleRewriter) -> SSAValue:
+        source = _source(operand, tt.BroadcastOp)
+        if source is not None or not isinstance(operand.type, TensorType):
+            return operand if source is None else source
+        type = tensor_type(operand.type.element_type, narrow.get_shape(), narrow.encoding)
+        splat = _source(operand, tt.SplatOp)
+        if splat is not None:
+            op: Operation = tt.SplatOp(splat, type)
+        else:
+            constant = _splat_constant(operand)
+            assert constant is not None
+            op = _constant(resplat(constant, type), type)
+        rewriter.insert(op)
+        return op.results[0]
+
+
+def reorder_rules() -> tuple[RewriteRule, ...]:
+    """The rules of the pass, with the canonicalizations of views that let them meet."""
+    views = (tt.BroadcastOp, tt.ExpandDimsOp)
+    return (
+        MoveSplatAfterElementwise(),
+        MoveBroadcastAfterElementwise(),
+        *(rule for view in views for rule in view.get_canonicalization_patterns()),
+    )
+
+
+@register_pass
+class ReorderBroadcastPass(Pass):
+    """Moves splats and broadcasts behind element-wise ops.
+
+    Before:
+    ```mlir
+    %0 = tt.broadcast %x : tensor<32x1xf32> -> tensor<32x64xf32>
+    %1 = tt.splat %y : f32 -> tensor<32x64xf32>
+    %2 = arith.mulf %0, %1 : tensor<32x64xf32>
+    ```
+    After:
+    ```mlir
+    %0 = tt.splat %y : f32 -> tensor<32x1xf32>
+    %1 = arith.mulf %x, %0 : tensor<32x1xf32>
+    %2 = tt.broadcast %1 : tensor<32x1xf32> -> tensor<32x64xf32>
+    ```
+    """
+
+    name = "triton-reorder-broadcast"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        rewrite_greedily(module, reorder_rules(), pass_name=self.name)
+
+
