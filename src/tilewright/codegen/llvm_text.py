@@ -267,6 +267,14 @@ class FunctionText:
         self._lines.append(phi)
         return phi
 
+    def detached_phi(self, type: str) -> Phi:
+        """A phi whose block is started later: `place_phis` puts it there."""
+        return Phi(self.fresh(), type)
+
+    def place_phis(self, phis: Iterable[Phi]) -> None:
+        """Put detached phis at the start of the current block."""
+        self._lines.extend(phis)
+
     def text(self) -> str:
         """The whole definition."""
         parameters = ", ".join(map(str, self.parameters))

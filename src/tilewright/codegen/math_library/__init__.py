@@ -1,0 +1,114 @@
+"""Vector math as LLVM IR text: at most 2 ulp for f32 (1 for exp and exp2), special values as libm gives them.
+
+`MathLibrary.call` is the door: f32 functions that have a vector form become calls of a small always-inlined function,
+defined in the module on first use; everything else calls libm once per lane. float16 and bfloat16 are computed in f32
+by the caller. LLVM's own `llvm.exp.v16f32` must never be used: it turns into sixteen libm calls.
+
+A vector form is a function ``emit(b: LaneBuilder, x: str, ...) -> str`` in one of the files of this folder, registered
+in `VECTOR_FORMS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.math_library.arctangent import emit_atan
+from tilewright.codegen.math_library.error_function import emit_erf
+from tilewright.codegen.math_library.exponential import emit_exp, emit_exp2, emit_expm1
+from tilewright.codegen.math_library.hyperbolic import emit_tanh
+from tilewright.codegen.math_library.logarithm import emit_log, emit_log1p, emit_log2, emit_log10
+from tilewright.codegen.math_library.power import emit_pow
+from tilewright.codegen.math_library.roots import emit_rsqrt
+from tilewright.codegen.math_library.trigonometric import emit_cos, emit_sin
+from tilewright.ir.facts import TargetFacts
+
+VectorForm = Callable[..., str]
+
+VECTOR_FORMS: dict[str, VectorForm] = {
+    "exp": emit_exp,
+    "exp2": emit_exp2,
+    "expm1": emit_expm1,
+    "log": emit_log,
+    "log2": emit_log2,
+    "log10": emit_log10,
+    "log1p": emit_log1p,
+    "sin": emit_sin,
+    "cos": emit_cos,
+    "tanh": emit_tanh,
+    "erf": emit_erf,
+    "atan": emit_atan,
+    "rsqrt": emit_rsqrt,
+    "pow": emit_pow,
+}
+"""f32 functions that are written for vectors, by libm's name of the f64 function."""
+
+LIBM_FUNCTIONS = frozenset(
+    """
+    exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc
+    cbrt pow fmod hypot tgamma lgamma nextafter remainder fdim round logb
+    """.split()
+)
+"""What libm is asked for, one lane at a time, under these names (with an f appended for f32)."""
+
+DOUBLE_FORMS = frozenset({"rsqrt"})
+"""Functions that libm lacks and that the vector form also serves in f64."""
+
+
+class MathLibrary:
+    """The math functions that one module uses."""
+
+    def __init__(self, module: ModuleText, facts: TargetFacts) -> None:
+        self.module = module
+        self.facts = facts
+
+    def call(self, fn: FunctionText, name: str, scalar: str, lanes: int, operands: Sequence[str]) -> str:
+        """name(operands) on `lanes` lanes (0: a scalar) of ``float`` or ``double``. Raises KeyError for an unknown name."""
+        if name in VECTOR_FORMS and (scalar == "float" or name in DOUBLE_FORMS):
+            return self._call_vector_form(fn, name, scalar, lanes, operands)
+        if name not in LIBM_FUNCTIONS:
+            raise KeyError(name)
+        return call_libm(fn, name, scalar, lanes, operands)
+
+    def _call_vector_form(self, fn: FunctionText, name: str, scalar: str, lanes: int, operands: Sequence[str]) -> str:
+        suffix = {"float": "f32", "double": "f64"}[scalar]
+        function = f"tw_{name}_{f'v{lanes}' if lanes else ''}{suffix}"
+        self.module.define_once(function, lambda: self._define(function, name, scalar, lanes, len(operands)))
+        type = f"<{lanes} x {scalar}>" if lanes else scalar
+        arguments = ", ".join(f"{type} {operand}" for operand in operands)
+        return fn.value(f"call {type} @{function}({arguments})")
+
+    def _define(self, function: str, name: str, scalar: str, lanes: int, arity: int) -> str:
+        type = f"<{lanes} x {scalar}>" if lanes else scalar
+        parameters = [Parameter(type, f"%x{i}") for i in range(arity)]
+        body = FunctionText(self.module, function, type, parameters, linkage="internal", attributes="alwaysinline")
+        operands = [parameter.name for parameter in parameters]
+        result = VECTOR_FORMS[name](FormBuilder(body, lanes, scalar, self.facts), *operands)
+        body.terminate(f"ret {type} {result}")
+        return body.text()
+
+
+class FormBuilder(LaneBuilder):
+    """A lane builder that also knows the element type and the machine."""
+
+    __slots__ = ("facts", "scalar")
+
+    def __init__(self, fn: FunctionText, lanes: int, scalar: str, facts: TargetFacts) -> None:
+        super().__init__(fn, lanes)
+        self.scalar = scalar
+        self.facts = facts
+
+
+def call_libm(fn: FunctionText, name: str, scalar: str, lanes: int, operands: Sequence[str]) -> str:
+    """Call libm's function on each lane."""
+    function = name + ("f" if scalar == "float" else "")
+    if not lanes:
+        return fn.call(scalar, function, [(scalar, operand) for operand in operands])
+    vector = f"<{lanes} x {scalar}>"
+    result = "poison"
+    for lane in range(lanes):
+        arguments = [(scalar, fn.value(f"extractelement {vector} {operand}, i32 {lane}")) for operand in operands]
+        value = fn.call(scalar, function, arguments)
+        result = fn.value(f"insertelement {vector} {result}, {scalar} {value}, i32 {lane}")
+    return result

@@ -1,0 +1,65 @@
+"""Matrix multiplication on register tiles, as LLVM IR functions generated on demand.
+
+A module that declares ``@tw_mk_<a type>_<accumulator type>_<MR>x<NR>[_packed]`` gets its definition. All have the ABI
+
+    (i64 a_ptr, i64 a_row_stride, i64 a_k_stride, i64 b_ptr, i64 b_row_stride, i64 c_ptr, i64 c_row_stride,
+     i64 k_count, i64 m_count, i64 n_count)
+
+with byte addresses and strides in elements: C[m x n] += A[m x k] B[k x n]; columns of B and C are adjacent. `MR` and
+`NR` are the sizes that the caller tiles by; any m_count and n_count are right, those that fill register tiles are fast.
+
+`_packed` kernels read B in groups of 2 (16-bit types) or 4 (8-bit types) rows, interleaved: element (k, n) is at
+``b_ptr[(k // g) * b_row_stride + n * g + k % g]``, rows past k_count filled with zeros up to the group; A must have
+a_k_stride 1. `tw_mk_pack_<bits>` brings B into that form (see `packing.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.microkernels.elements import ElementKind, element_kind
+from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
+from tilewright.codegen.microkernels.packing import emit_packing
+from tilewright.codegen.microkernels.tile import emit_tile_kernel
+from tilewright.ir.facts import TargetFacts
+
+MICROKERNEL_PREFIX = "tw_mk_"
+
+_NAME = re.compile(r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)(?P<packed>_packed)?$")
+_PACK_NAME = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
+
+
+@dataclass(frozen=True)
+class MicrokernelName:
+    """The parts of a micro-kernel's name."""
+
+    element: ElementKind
+    rows: int
+    columns: int
+    is_packed: bool
+
+
+def parse_name(name: str) -> MicrokernelName:
+    """Take a micro-kernel's name apart. Raises ValueError for one that does not exist."""
+    match = _NAME.match(name)
+    if match is None:
+        raise ValueError(f"'{name}' is not the name of a micro-kernel")
+    element = element_kind(match["a"], match["acc"])
+    return MicrokernelName(element, int(match["mr"]), int(match["nr"]), bool(match["packed"]))
+
+
+def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
+    """The definition of a micro-kernel (or packing routine) for a machine. Raises ValueError for an unknown name."""
+    if (packing := _PACK_NAME.match(name)) is not None:
+        return emit_packing(name, module, int(packing["bits"]))
+    parts = parse_name(name)
+    if parts.is_packed:
+        return emit_packed_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
+    return emit_tile_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
+
+
+def has_packed_microkernel(element: str, facts: TargetFacts) -> bool:
+    """Whether the machine multiplies this type (``bf16``, ``i8``) by dot-product instructions on packed operands."""
+    return has_packed_form(element, facts)

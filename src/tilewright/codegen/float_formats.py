@@ -1,0 +1,180 @@
+"""Floating-point types that the CPU cannot compute with: bfloat16, 8-bit floats, and float16 where it lacks F16C.
+
+They live in registers and memory as integers of their width. Arithmetic on them goes through f32: widening is exact,
+narrowing rounds once, to nearest even or towards zero. Infinities, NaNs, subnormals and signed zeros come out as
+the format defines them; a format without infinities turns overflow into NaN (as `arith.truncf` does upstream).
+
+Narrowing from f64 first rounds to odd in f32, so that the second rounding is the only one that shows.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from tilewright.codegen.lane_builder import LaneBuilder
+
+F32_MANTISSA = 23
+F32_BIAS = 127
+
+
+@dataclass(frozen=True)
+class FloatFormat:
+    """A binary float format: one sign bit, then exponent, then mantissa."""
+
+    name: str
+    exponent_bits: int
+    mantissa_bits: int
+    bias: int
+    has_infinity: bool = True
+    unsigned_zero: bool = False
+    """The code of minus zero is the only NaN ("FNUZ"), and there are no infinities."""
+
+    @property
+    def bits(self) -> int:
+        return 1 + self.exponent_bits + self.mantissa_bits
+
+    @property
+    def storage(self) -> str:
+        """The LLVM integer type that holds it."""
+        return f"i{self.bits}"
+
+    @property
+    def nan_code(self) -> int:
+        """The magnitude (or, for FNUZ, the whole code) that a NaN becomes."""
+        if self.unsigned_zero:
+            return 1 << (self.bits - 1)
+        top = ((1 << self.exponent_bits) - 1) << self.mantissa_bits
+        return top | (1 << (self.mantissa_bits - 1)) if self.has_infinity else (1 << (self.bits - 1)) - 1
+
+    @property
+    def overflow_code(self) -> int:
+        """The smallest magnitude that is not finite: infinity, NaN, or one past the largest code."""
+        if self.has_infinity:
+            return ((1 << self.exponent_bits) - 1) << self.mantissa_bits
+        return (1 << (self.bits - 1)) if self.unsigned_zero else (1 << (self.bits - 1)) - 1
+
+
+BF16 = FloatFormat("bf16", 8, 7, 127)
+F16 = FloatFormat("f16", 5, 10, 15)
+F8E4M3FN = FloatFormat("f8E4M3FN", 4, 3, 7, has_infinity=False)
+F8E5M2 = FloatFormat("f8E5M2", 5, 2, 15)
+F8E4M3FNUZ = FloatFormat("f8E4M3FNUZ", 4, 3, 8, has_infinity=False, unsigned_zero=True)
+F8E5M2FNUZ = FloatFormat("f8E5M2FNUZ", 5, 2, 16, has_infinity=False, unsigned_zero=True)
+F8E4M3B11FNUZ = FloatFormat("f8E4M3B11FNUZ", 4, 3, 11, has_infinity=False, unsigned_zero=True)
+F8E4M3 = FloatFormat("f8E4M3", 4, 3, 7)
+
+FORMATS = {f.name: f for f in (BF16, F16, F8E4M3FN, F8E5M2, F8E4M3FNUZ, F8E5M2FNUZ, F8E4M3B11FNUZ, F8E4M3)}
+
+
+def widen_to_f32(b: LaneBuilder, value: str, source: FloatFormat) -> str:
+    """The f32 equal to a narrow float (exact)."""
+    if source is BF16:
+        return b.bits(b.shl(b.cast("zext", value, "i16", "i32"), 16), "i32", "float")
+    code = b.cast("zext", value, source.storage, "i32")
+    sign_bit = 1 << (source.bits - 1)
+    magnitude = b.and_(code, b.int(sign_bit - 1))
+    sign = b.shl(b.and_(code, b.int(sign_bit)), 32 - source.bits)
+    shifted = b.shl(magnitude, F32_MANTISSA - source.mantissa_bits)
+    # Read as an f32 the shifted code is the value times 2^(bias - 127), subnormals included.
+    scaled = b.fmul(b.bits(shifted, "i32", "float"), b.float(2.0 ** (F32_BIAS - source.bias)))
+    plain = b.bits(scaled)
+    if source.unsigned_zero:
+        is_nan = b.icmp("eq", code, b.int(source.nan_code))
+        plain = b.select(is_nan, b.int(0x7FC00000), plain, "i32")
+    elif source.has_infinity:
+        is_special = b.icmp("uge", magnitude, b.int(source.overflow_code))
+        plain = b.select(is_special, b.or_(shifted, b.int(0x7F800000)), plain, "i32")
+    else:
+        is_nan = b.icmp("eq", magnitude, b.int(source.nan_code))
+        plain = b.select(is_nan, b.int(0x7FC00000), plain, "i32")
+    return b.bits(b.or_(plain, sign), "i32", "float")
+
+
+def narrow_from_f32(b: LaneBuilder, value: str, target: FloatFormat, *, towards_zero: bool = False) -> str:
+    """The narrow float nearest to an f32 (ties to even), or the next one towards zero."""
+    if target is BF16:
+        return _narrow_to_bf16(b, value, towards_zero=towards_zero)
+    bits = b.bits(value)
+    magnitude = b.and_(bits, b.int(0x7FFFFFFF))
+    drop = F32_MANTISSA - target.mantissa_bits
+    rebias = F32_BIAS - target.bias
+    normal = b.sub(_round_off(b, magnitude, drop, towards_zero=towards_zero), b.int(rebias << target.mantissa_bits))
+    # Below the smallest normal: adding 2^(drop + smallest exponent) lines the mantissa up with the subnormal's last bit.
+    smallest_exponent = 1 - target.bias
+    small_float = b.bits(magnitude, "i32", "float")
+    aligner = 2.0 ** (smallest_exponent + drop)
+    if towards_zero:
+        scale = b.fmul(small_float, b.float(2.0 ** (target.mantissa_bits - smallest_exponent)))
+        bounded = b.intrinsic("minnum", "float", scale, b.float(float(1 << target.mantissa_bits)))
+        subnormal = b.cast("fptosi", bounded, "float", "i32")
+    else:
+        aligned = b.bits(b.fadd(small_float, b.float(aligner)))
+        subnormal = b.sub(aligned, b.int(_f32_bits(aligner)))
+    is_small = b.icmp("ult", magnitude, b.int((rebias + 1) << F32_MANTISSA))
+    code = b.select(is_small, subnormal, normal, "i32")
+    code = _saturate_code(b, code, magnitude, target, towards_zero=towards_zero)
+    return b.cast("trunc", _with_sign(b, code, bits, magnitude, target), "i32", target.storage)
+
+
+def _round_off(b: LaneBuilder, magnitude: str, drop: int, *, towards_zero: bool) -> str:
+    """magnitude / 2^drop, rounded to nearest even or down."""
+    if towards_zero:
+        return b.lshr(magnitude, drop)
+    odd = b.and_(b.lshr(magnitude, drop), b.int(1))
+    return b.lshr(b.add(b.add(magnitude, b.int((1 << (drop - 1)) - 1)), odd), drop)
+
+
+def _saturate_code(b: LaneBuilder, code: str, magnitude: str, target: FloatFormat, *, towards_zero: bool) -> str:
+    """Codes at or past the first non-finite one become it; towards zero, finite values stop at the largest code."""
+    limit = target.overflow_code
+    is_beyond = b.icmp("sge", code, b.int(limit))
+    if towards_zero:
+        is_finite = b.icmp("ult", magnitude, b.int(0x7F800000))
+        ceiling = b.select(is_finite, b.int(limit - 1), b.int(limit), "i32")
+        return b.select(is_beyond, ceiling, code, "i32")
+    return b.select(is_beyond, b.int(limit), code, "i32")
+
+
+def _with_sign(b: LaneBuilder, code: str, bits: str, magnitude: str, target: FloatFormat) -> str:
+    """Put NaN and the sign into a magnitude code."""
+    sign_bit = 1 << (target.bits - 1)
+    sign = b.and_(b.lshr(bits, 32 - target.bits), b.int(sign_bit))
+    is_nan = b.icmp("ugt", magnitude, b.int(0x7F800000))
+    if target.unsigned_zero:
+        is_nan = b.fn.value(
+            f"or {b.type('i1')} {is_nan}, {b.icmp('uge', code, b.int(target.overflow_code))}"
+        )
+        is_zero = b.icmp("eq", code, b.int(0))
+        signed = b.select(is_zero, code, b.or_(code, sign), "i32")
+        return b.select(is_nan, b.int(target.nan_code), signed, "i32")
+    code = b.select(is_nan, b.int(target.nan_code), code, "i32")
+    return b.or_(code, sign)
+
+
+def _narrow_to_bf16(b: LaneBuilder, value: str, *, towards_zero: bool) -> str:
+    bits = b.bits(value)
+    is_nan = b.fcmp("uno", value, value)
+    quiet = b.or_(bits, b.int(0x00400000))
+    if not towards_zero:
+        odd = b.and_(b.lshr(bits, 16), b.int(1))
+        bits = b.add(b.add(bits, b.int(0x7FFF)), odd)
+    return b.cast("trunc", b.lshr(b.select(is_nan, quiet, bits, "i32"), 16), "i32", "i16")
+
+
+def f64_to_f32_round_to_odd(b: LaneBuilder, value: str) -> str:
+    """An f32 from which any narrower format can be rounded as if from the f64 itself.
+
+    The f32 is the f64 truncated towards zero, with the last bit set when that lost anything.
+    """
+    rounded = b.cast("fptrunc", value, "double", "float")
+    back = b.cast("fpext", rounded, "float", "double")
+    is_inexact = b.fcmp("one", back, value, "double")
+    is_larger = b.fcmp("ogt", b.fabs(back, "double"), b.fabs(value, "double"), "double")
+    bits = b.bits(rounded)
+    towards_zero = b.sub(bits, b.cast("zext", is_larger, "i1", "i32"))
+    return b.bits(b.or_(towards_zero, b.cast("zext", is_inexact, "i1", "i32")), "i32", "float")
+
+
+def _f32_bits(value: float) -> int:
+    return struct.unpack("<I", struct.pack("<f", value))[0]

@@ -1,0 +1,62 @@
+"""Where `memref.alloca` lives: fixed offsets in the per-thread arena, or the stack for what fits in a few registers.
+
+Offsets are assigned once per function; an alloca in a loop is the same memory in each iteration. A function that is
+called gets the part of the arena behind its caller's, so a frame's extent is its own plus the largest of its callees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation
+
+ALIGNMENT = 64
+"""Arena slots start at multiples of this: a cache line, and the widest vector."""
+
+STACK_LIMIT = 256
+"""Allocas up to this many bytes become stack slots, which LLVM turns into registers where it can."""
+
+HEADER_BYTES = 64
+"""What precedes the arena (see targets/cpu/native/types.ll): launch, size, then the program id as three i32."""
+
+PROGRAM_ID_OFFSET = 16 - HEADER_BYTES
+"""Where the program id is, counted from the arena's address."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where one alloca lives: on the stack, or at an offset from the frame."""
+
+    bytes: int
+    alignment: int
+    offset: int = 0
+    on_stack: bool = False
+
+
+@dataclass
+class FramePlan:
+    """The part of the arena that one call of a function uses."""
+
+    slots: dict[Operation, Slot] = field(default_factory=dict["Operation", Slot])
+    own_bytes: int = 0
+    callee_bytes: int = 0
+
+    def reserve(self, op: Operation, size: int, alignment: int) -> None:
+        """Give an alloca of `size` bytes its place."""
+        alignment = max(alignment, ALIGNMENT)
+        if size <= STACK_LIMIT:
+            self.slots[op] = Slot(size, alignment, on_stack=True)
+            return
+        offset = -(-self.own_bytes // alignment) * alignment
+        self.slots[op] = Slot(size, alignment, offset)
+        self.own_bytes = offset + size
+
+    @property
+    def frame_bytes(self) -> int:
+        """Own slots, rounded up: where a callee's frame starts."""
+        return -(-self.own_bytes // ALIGNMENT) * ALIGNMENT
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes that a call of the function needs, callees included."""
+        return self.frame_bytes + self.callee_bytes

@@ -1,0 +1,356 @@
+"""arith to LLVM.
+
+Choices where MLIR and LLVM leave room:
+
+- floats are exact except that a multiplication and an addition may be contracted; `maximumf`/`minimumf` keep NaN,
+  `maxnumf`/`minnumf` drop it; the sign of a zero maximum is not specified;
+- float to integer saturates (at 32 bits for narrower results, which then wrap) and gives 0 for NaN, as GPUs do;
+- integer division by zero does not trap: x / 0 and x % 0 are unspecified values; the least integer / -1 wraps;
+- floats that the CPU has no arithmetic for are widened to f32 and rounded after each op.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Operation
+
+from tilewright.codegen.float_formats import narrow_from_f32
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.llvm_text import vector_constant
+from tilewright.dialects import arith
+from tilewright.lowering.loops_to_llvm.conversions import (
+    float_literal,
+    from_compute,
+    narrow,
+    to_compute,
+    widen,
+)
+from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.integer_division import emit_division
+from tilewright.lowering.loops_to_llvm.math_calls import emit_math
+from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType, ValueType
+
+_INTEGER_BINARY: dict[type[Operation], str] = {
+    arith.AddiOp: "add",
+    arith.SubiOp: "sub",
+    arith.MuliOp: "mul",
+    arith.AndIOp: "and",
+    arith.OrIOp: "or",
+    arith.XOrIOp: "xor",
+    arith.ShLIOp: "shl",
+    arith.ShRSIOp: "ashr",
+    arith.ShRUIOp: "lshr",
+}
+_INTEGER_MINMAX: dict[type[Operation], str] = {
+    arith.MaxSIOp: "smax",
+    arith.MinSIOp: "smin",
+    arith.MaxUIOp: "umax",
+    arith.MinUIOp: "umin",
+}
+_FLOAT_BINARY: dict[type[Operation], str] = {
+    arith.AddfOp: "fadd contract",
+    arith.SubfOp: "fsub contract",
+    arith.MulfOp: "fmul contract",
+    arith.DivfOp: "fdiv",
+    arith.RemFOp: "frem",
+}
+FLOAT_MINMAX: dict[str, str] = {
+    "maximumf": "maximum",
+    "minimumf": "minimum",
+    "maxnumf": "maxnum",
+    "minnumf": "minnum",
+}
+_FLOAT_MINMAX_OPS: dict[type[Operation], str] = {
+    arith.MaximumfOp: "maximumf",
+    arith.MinimumfOp: "minimumf",
+    arith.MaxnumfOp: "maxnumf",
+    arith.MinnumfOp: "minnumf",
+}
+_DIVISIONS: dict[type[Operation], str] = {
+    arith.DivSIOp: "divsi",
+    arith.DivUIOp: "divui",
+    arith.RemSIOp: "remsi",
+    arith.RemUIOp: "remui",
+    arith.CeilDivSIOp: "ceildivsi",
+    arith.CeilDivUIOp: "ceildivui",
+    arith.FloorDivSIOp: "floordivsi",
+}
+_INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_FLOAT_PREDICATES = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+_TO_NEAREST_EVEN, _TOWARD_ZERO = 0, 3
+
+
+# -------------------------------------------------------------------------------------------------------- constants
+
+
+def lower_constant(low: FunctionLowering, op: Operation) -> None:
+    """A constant needs no instruction: its uses spell it."""
+    constant = cast(arith.ConstantOp, op)
+    type = low.type_of(constant.result)
+    low.set(constant.result, _attribute_text(constant.value, type))
+
+
+def _attribute_text(attr: object, type: ValueType) -> str:
+    match attr:
+        case IntegerAttr():
+            return str(attr.value.data)
+        case FloatAttr():
+            return float_literal(attr.value.data, type.scalar)
+        case DenseIntOrFPElementsAttr():
+            values = [attr.get_values()[0]] * type.lanes if attr.is_splat() else list(attr.get_values())
+            literals = [constant_text(value, type.scalar) for value in values]
+            if len(set(literals)) == 1:
+                return f"splat ({type.scalar.text} {literals[0]})"
+            return vector_constant(type.scalar.text, literals)
+        case _:
+            raise TypeError(f"constant of {attr}")
+
+
+def constant_text(value: object, scalar: ScalarType) -> str:
+    """The literal of one element of a dense attribute."""
+    return float_literal(float(cast(float, value)), scalar) if scalar.is_float else str(int(cast(int, value)))
+
+
+# ------------------------------------------------------------------------------------------------------ arithmetic
+
+
+def lower_integer_binary(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.results[0])
+    a, b = low.get(op.operands[0]), low.get(op.operands[1])
+    opcode = _INTEGER_BINARY[type_of_op(op)]
+    if a[0] != "%" and b[0] != "%" and not type.lanes and opcode in ("add", "mul", "sub"):
+        low.set(op.results[0], _fold(opcode, int(a), int(b), type.scalar.bits))
+        return
+    low.set(op.results[0], low.fn.value(f"{opcode} {type.text} {a}, {b}"))
+
+
+def type_of_op(op: Operation) -> type[Operation]:
+    """The class of an op, as the tables key it."""
+    return type(op)
+
+
+def _fold(opcode: str, a: int, b: int, bits: int) -> str:
+    value = {"add": a + b, "sub": a - b, "mul": a * b}[opcode] & ((1 << bits) - 1)
+    return str(value - (1 << bits) if value >> (bits - 1) and bits > 1 else value)
+
+
+def lower_integer_minmax(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.results[0])
+    b = low.lanes(type)
+    name = _INTEGER_MINMAX[type_of_op(op)]
+    low.set(op.results[0], b.intrinsic(name, type.scalar.text, low.get(op.operands[0]), low.get(op.operands[1])))
+
+
+def lower_division(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.results[0])
+    kind = _DIVISIONS[type_of_op(op)]
+    a, b = low.get(op.operands[0]), low.get(op.operands[1])
+    low.set(op.results[0], emit_division(low.lanes(type), kind, a, b, type.scalar.bits))
+
+
+def lower_float_binary(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.results[0])
+    opcode = _FLOAT_BINARY[type_of_op(op)]
+    b = low.lanes(type)
+    x, y = (to_compute(b, low.get(operand), type.scalar) for operand in op.operands)
+    compute = F32 if type.scalar.is_soft_float else type.scalar
+    result = _remainder(low, b, x, y, compute) if opcode == "frem" else b.binary(opcode, x, y, compute.text)
+    low.set(op.results[0], from_compute(b, result, type.scalar))
+
+
+def _remainder(low: FunctionLowering, b: LaneBuilder, x: str, y: str, scalar: ScalarType) -> str:
+    return emit_math(low, b, "fmod", (x, y), scalar)
+
+
+def lower_float_minmax(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.results[0])
+    b = low.lanes(type)
+    x, y = (to_compute(b, low.get(operand), type.scalar) for operand in op.operands)
+    result = emit_float_minmax(b, _FLOAT_MINMAX_OPS[type_of_op(op)], x, y, compute_scalar(type.scalar))
+    low.set(op.results[0], from_compute(b, result, type.scalar))
+
+
+def compute_scalar(scalar: ScalarType) -> ScalarType:
+    """The type that arithmetic on `scalar` is done in."""
+    return F32 if scalar.is_soft_float else scalar
+
+
+def emit_float_minmax(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarType) -> str:
+    """One of maximumf, minimumf, maxnumf, minnumf on the compute type."""
+    return b.intrinsic(FLOAT_MINMAX[kind], scalar.text, x, y, flags="nsz ")
+
+
+def lower_negf(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.results[0])
+    b = low.lanes(type)
+    value = low.get(op.operands[0])
+    if (format := type.scalar.format) is None:
+        low.set(op.results[0], b.fneg(value, type.scalar.text))
+    elif format.unsigned_zero:
+        low.set(op.results[0], narrow_from_f32(b, b.fneg(widen(b, value, type.scalar)), format))
+    else:
+        low.set(op.results[0], b.xor(value, b.int(1 << (format.bits - 1), format.storage), format.storage))
+
+
+# ------------------------------------------------------------------------------------------ comparison, selection
+
+
+def lower_cmpi(low: FunctionLowering, op: Operation) -> None:
+    compare = cast(arith.CmpiOp, op)
+    type = low.type_of(compare.lhs)
+    predicate = _INTEGER_PREDICATES[compare.predicate.value.data]
+    low.set(compare.result, low.fn.value(f"icmp {predicate} {type.text} {low.get(compare.lhs)}, {low.get(compare.rhs)}"))
+
+
+def lower_cmpf(low: FunctionLowering, op: Operation) -> None:
+    compare = cast(arith.CmpfOp, op)
+    type = low.type_of(compare.lhs)
+    b = low.lanes(type)
+    x, y = (to_compute(b, low.get(v), type.scalar) for v in (compare.lhs, compare.rhs))
+    predicate = _FLOAT_PREDICATES[compare.predicate.value.data]
+    low.set(compare.result, b.fcmp(predicate, x, y, compute_scalar(type.scalar).text))
+
+
+def lower_select(low: FunctionLowering, op: Operation) -> None:
+    condition, yes, no = op.operands
+    cond_type = low.type_of(condition)
+    cond = f"{cond_type.text} {low.get(condition)}"
+    registers: list[str] = []
+    for (type, a), (_, b) in zip(low.flat(yes), low.flat(no), strict=True):
+        registers.append(low.fn.value(f"select {cond}, {type} {a}, {type} {b}"))
+    low.bind_flat(op.results, iter(registers))
+
+
+# ----------------------------------------------------------------------------------------------------------- casts
+
+
+def lower_bitcast(low: FunctionLowering, op: Operation) -> None:
+    source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    value = low.get(op.operands[0])
+    if source.text == target.text:
+        low.set(op.results[0], value)
+    else:
+        low.set(op.results[0], low.fn.value(f"bitcast {source.text} {value} to {target.text}"))
+
+
+def lower_integer_cast(low: FunctionLowering, op: Operation) -> None:
+    """extsi, extui, trunci, index_cast, index_castui: by the two widths."""
+    source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    value = low.get(op.operands[0])
+    unsigned = isinstance(op, arith.ExtUIOp | arith.IndexCastUIOp)
+    if source.scalar.bits == target.scalar.bits:
+        low.set(op.results[0], value)
+        return
+    if value[0] != "%" and not target.lanes and not unsigned and target.scalar.bits >= source.scalar.bits > 1:
+        low.set(op.results[0], value)
+        return
+    grows = target.scalar.bits > source.scalar.bits
+    opcode = ("zext" if unsigned else "sext") if grows else "trunc"
+    low.set(op.results[0], low.fn.value(f"{opcode} {source.text} {value} to {target.text}"))
+
+
+def lower_extf(low: FunctionLowering, op: Operation) -> None:
+    source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    b = low.lanes(source)
+    value = widen(b, low.get(op.operands[0]), source.scalar)
+    wide = F32 if source.scalar.is_soft_float else source.scalar
+    low.set(op.results[0], _to_float(b, value, wide, target.scalar))
+
+
+def lower_truncf(low: FunctionLowering, op: Operation) -> None:
+    source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    mode = cast(arith.TruncFOp, op).roundingmode
+    rounding = _TO_NEAREST_EVEN if mode is None else mode.value.data
+    if rounding not in (_TO_NEAREST_EVEN, _TOWARD_ZERO):
+        low.fail(op, "rounds in a way that the CPU back end does not have (to_nearest_even and toward_zero it has)")
+    b = low.lanes(source)
+    value = narrow(b, low.get(op.operands[0]), source.scalar, target.scalar, towards_zero=rounding == _TOWARD_ZERO)
+    low.set(op.results[0], value)
+
+
+def _to_float(b: LaneBuilder, value: str, source: ScalarType, target: ScalarType) -> str:
+    """A hardware float converted to a wider float, or to any narrower one."""
+    if target.bits > source.bits:
+        return b.cast("fpext", value, source.text, target.text)
+    return value if source.text == target.text else narrow(b, value, source, target)
+
+
+def lower_int_to_float(low: FunctionLowering, op: Operation) -> None:
+    """sitofp, uitofp. Narrow targets go through f64 rounded to odd, so that only one rounding shows."""
+    source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    b = low.lanes(source)
+    opcode = "uitofp" if isinstance(op, arith.UIToFPOp) else "sitofp"
+    value = low.get(op.operands[0])
+    direct = target.scalar if target.scalar in (F32, F64) else (F32 if source.scalar.bits <= 24 else F64)
+    wide = b.cast(opcode, value, source.scalar.text, direct.text)
+    low.set(op.results[0], wide if direct == target.scalar else narrow(b, wide, direct, target.scalar))
+
+
+def lower_float_to_int(low: FunctionLowering, op: Operation) -> None:
+    """fptosi, fptoui: towards zero, saturating."""
+    source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    b = low.lanes(source)
+    value = widen(b, low.get(op.operands[0]), source.scalar)
+    float_text = compute_scalar(source.scalar).text
+    bits = target.scalar.bits
+    signed = isinstance(op, arith.FPToSIOp)
+    through = target.scalar.text if bits >= 32 else "i32"
+    name = "fptosi" if signed or bits < 32 else "fptoui"
+    suffix = f"v{b.lanes}{through}" if b.lanes else through
+    float_suffix = {"float": "f32", "double": "f64", "half": "f16"}[float_text]
+    float_suffix = f"v{b.lanes}{float_suffix}" if b.lanes else float_suffix
+    wide = low.fn.call(b.type(through), f"llvm.{name}.sat.{suffix}.{float_suffix}", [(b.type(float_text), value)])
+    low.set(op.results[0], wide if bits >= 32 else b.cast("trunc", wide, through, target.scalar.text))
+
+
+# -------------------------------------------------------------------------------------------------------- extended
+
+
+def lower_extended(low: FunctionLowering, op: Operation) -> None:
+    """addui_extended, mulsi_extended, mului_extended: two results each."""
+    type = low.type_of(op.results[0])
+    b = low.lanes(type)
+    x, y = low.get(op.operands[0]), low.get(op.operands[1])
+    text, bits = type.scalar.text, type.scalar.bits
+    if isinstance(op, arith.AddUIExtendedOp):
+        total = b.add(x, y, text)
+        low.set(op.results[0], total)
+        low.set(op.results[1], b.icmp("ult", total, x, text))
+        return
+    extend = "sext" if isinstance(op, arith.MulSIExtendedOp) else "zext"
+    wide = f"i{2 * bits}"
+    product = b.mul(b.cast(extend, x, text, wide), b.cast(extend, y, text, wide), wide)
+    low.set(op.results[0], b.cast("trunc", product, wide, text))
+    low.set(op.results[1], b.cast("trunc", b.lshr(product, bits, wide), wide, text))
+
+
+RULES: dict[type[Operation], Rule] = {
+    arith.ConstantOp: lower_constant,
+    **dict.fromkeys(_INTEGER_BINARY, lower_integer_binary),
+    **dict.fromkeys(_INTEGER_MINMAX, lower_integer_minmax),
+    **dict.fromkeys(_DIVISIONS, lower_division),
+    **dict.fromkeys(_FLOAT_BINARY, lower_float_binary),
+    **dict.fromkeys(_FLOAT_MINMAX_OPS, lower_float_minmax),
+    arith.NegfOp: lower_negf,
+    arith.CmpiOp: lower_cmpi,
+    arith.CmpfOp: lower_cmpf,
+    arith.SelectOp: lower_select,
+    arith.BitcastOp: lower_bitcast,
+    **dict.fromkeys(
+        (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, arith.IndexCastUIOp), lower_integer_cast
+    ),
+    arith.ExtFOp: lower_extf,
+    arith.TruncFOp: lower_truncf,
+    arith.SIToFPOp: lower_int_to_float,
+    arith.UIToFPOp: lower_int_to_float,
+    arith.FPToSIOp: lower_float_to_int,
+    arith.FPToUIOp: lower_float_to_int,
+    arith.AddUIExtendedOp: lower_extended,
+    arith.MulSIExtendedOp: lower_extended,
+    arith.MulUIExtendedOp: lower_extended,
+}

@@ -1,0 +1,96 @@
+"""Between float types in registers: widening to what the CPU computes in, narrowing with one rounding, literals."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from tilewright.codegen.float_formats import (
+    F16,
+    FloatFormat,
+    f64_to_f32_round_to_odd,
+    narrow_from_f32,
+    widen_to_f32,
+)
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.llvm_text import f32_constant, float_constant, half_constant
+from tilewright.lowering.loops_to_llvm.types import F32, ScalarType
+
+
+def widen(b: LaneBuilder, value: str, scalar: ScalarType) -> str:
+    """A soft float as f32; any other float as it is."""
+    return value if scalar.format is None else widen_to_f32(b, value, scalar.format)
+
+
+def to_compute(b: LaneBuilder, value: str, scalar: ScalarType) -> str:
+    """An operand in the type that arithmetic is done in."""
+    return widen(b, value, scalar)
+
+
+def from_compute(b: LaneBuilder, value: str, scalar: ScalarType) -> str:
+    """A result of arithmetic back in its own type, rounded to nearest even."""
+    return value if scalar.format is None else narrow_from_f32(b, value, scalar.format)
+
+
+def narrow(b: LaneBuilder, value: str, source: ScalarType, target: ScalarType, *, towards_zero: bool = False) -> str:
+    """A float rounded once to a narrower type (soft or native)."""
+    value, source = widen(b, value, source), (F32 if source.is_soft_float else source)
+    if source.text == target.text:
+        return value
+    if target.format is None and not towards_zero and (source.text, target.text) != ("double", "half"):
+        return b.cast("fptrunc", value, source.text, target.text)
+    if source.text == "double":
+        if target.text == "float":
+            return _f64_to_f32_towards_zero(b, value)
+        value = f64_to_f32_round_to_odd(b, value)
+    elif source.text == "half":
+        value = b.cast("fpext", value, "half", "float")
+    if target.format is not None:
+        return narrow_from_f32(b, value, target.format, towards_zero=towards_zero)
+    if towards_zero:
+        return b.bits(narrow_from_f32(b, value, F16, towards_zero=True), "i16", "half")
+    return b.cast("fptrunc", value, "float", "half")
+
+
+def _f64_to_f32_towards_zero(b: LaneBuilder, value: str) -> str:
+    rounded = b.cast("fptrunc", value, "double", "float")
+    back = b.cast("fpext", rounded, "float", "double")
+    is_larger = b.fcmp("ogt", b.fabs(back, "double"), b.fabs(value, "double"), "double")
+    return b.bits(b.sub(b.bits(rounded), b.cast("zext", is_larger, "i1", "i32")), "i32", "float")
+
+
+def float_literal(value: float, scalar: ScalarType) -> str:
+    """The literal of a float constant in its register type."""
+    if scalar.format is not None:
+        return str(encode(value, scalar.format))
+    match scalar.text:
+        case "float":
+            return f32_constant(value)
+        case "double":
+            return float_constant(value)
+        case _:
+            return half_constant(encode(value, F16))
+
+
+def encode(value: float, format: FloatFormat) -> int:
+    """The code of `value` in a format, rounded to nearest even, as `narrow_from_f32` computes it."""
+    negative = math.copysign(1.0, value) < 0
+    sign = 1 << (format.bits - 1) if negative else 0
+    if math.isnan(value):
+        return format.nan_code if format.unsigned_zero else format.nan_code | sign
+    magnitude = abs(value)
+    limit = format.overflow_code
+    if math.isinf(magnitude):
+        code = limit
+    else:
+        exponent = max(math.frexp(magnitude)[1] - 1, 1 - format.bias) if magnitude else 1 - format.bias
+        mantissa = round(math.ldexp(magnitude, format.mantissa_bits - exponent))
+        code = mantissa + ((exponent + format.bias - 1) << format.mantissa_bits)
+    if code >= limit:
+        return format.nan_code if format.unsigned_zero else limit | sign
+    return 0 if format.unsigned_zero and code == 0 else code | sign
+
+
+def f32_bits(value: float) -> int:
+    """The bits of the single-precision number nearest to `value`."""
+    return struct.unpack("<I", struct.pack("<f", value))[0]

@@ -1,0 +1,75 @@
+"""func: calls and returns. Every function takes the arena and its own frame in it as hidden last parameters."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.ir import Operation
+
+from tilewright.dialects import func
+from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
+
+
+def lower_return(low: FunctionLowering, op: Operation) -> None:
+    low.emit_return(low.flat_all(op.operands))
+
+
+def lower_call(low: FunctionLowering, op: Operation) -> None:
+    """A call of a function of this module passes the part of the arena behind this frame."""
+    call = cast(func.CallOp, op)
+    name = call.callee.root_reference.data
+    shape = low.module.functions.get(name)
+    if shape is None:
+        low.fail(op, f"calls '{name}', which the module does not have")
+        return
+    fn = low.fn
+    arguments = low.flat_all(op.operands)
+    results = [text for result in op.results for text in low.flat_types(result.type)]
+    if shape.is_declaration:
+        _call_external(low, op, name, arguments, results)
+        return
+    arguments.extend((("ptr", ARENA), ("ptr", low.callee_frame())))
+    result_type = result_struct(results)
+    operands = ", ".join(f"{type} {operand}" for type, operand in arguments)
+    instruction = f"call {result_type} @{name}({operands})"
+    registers = _take_apart(low, instruction, results, result_type)
+    if shape.may_stop:
+        low.leave_if(_has_stopped(low))
+    low.bind_flat(op.results, iter(registers))
+
+
+def _call_external(
+    low: FunctionLowering, op: Operation, name: str, arguments: list[tuple[str, str]], results: list[str]
+) -> None:
+    """A function that the module only declares: a micro-kernel, libm, or part of the runtime."""
+    low.module.use_external(name)
+    result_type = result_struct(results)
+    fn = low.fn
+    types = ", ".join(type for type, _ in arguments)
+    fn.module.declarations.setdefault(name, f"declare {result_type} @{name}({types})")
+    operands = ", ".join(f"{type} {operand}" for type, operand in arguments)
+    registers = _take_apart(low, f"call {result_type} @{name}({operands})", results, result_type)
+    low.bind_flat(op.results, iter(registers))
+
+
+def _take_apart(low: FunctionLowering, instruction: str, results: list[str], result_type: str) -> list[str]:
+    if not results:
+        low.fn.emit(instruction)
+        return []
+    value = low.fn.value(instruction)
+    if len(results) == 1:
+        return [value]
+    return [low.fn.value(f"extractvalue {result_type} {value}, {i}") for i in range(len(results))]
+
+
+def _has_stopped(low: FunctionLowering) -> str:
+    """The stop flag of the launch, which the arena's header points to."""
+    fn = low.fn
+    header = fn.value(f"getelementptr i8, ptr {ARENA}, i64 -{HEADER_BYTES}")
+    launch = fn.value(f"load ptr, ptr {header}")
+    flag = fn.value(f"load atomic i32, ptr {launch} monotonic, align 4")
+    return fn.value(f"icmp ne i32 {flag}, 0")
+
+
+RULES: dict[type[Operation], Rule] = {func.ReturnOp: lower_return, func.CallOp: lower_call}

@@ -1,0 +1,256 @@
+"""The state of lowering one function: values so far, the LLVM function under construction, the op table.
+
+A rule is a function ``lower_x(low: FunctionLowering, op: XOp) -> None``; it reads operands with `low.get` (or
+`low.memref`), appends instructions to `low.fn` and binds results with `low.set`. Rules are found by op class in a table
+(see `table.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Phi
+from tilewright.codegen.math_library import MathLibrary
+from tilewright.codegen.microkernels import MICROKERNEL_PREFIX, emit_microkernel
+from tilewright.ir.diagnostics import op_error
+from tilewright.ir.facts import TargetFacts
+from tilewright.lowering.loops_to_llvm.arena import FramePlan, Slot
+from tilewright.lowering.loops_to_llvm.memref_value import (
+    Index,
+    IndexMath,
+    MemrefValue,
+    as_index,
+    flat_types,
+    flatten,
+    unflatten,
+)
+from tilewright.lowering.loops_to_llvm.types import (
+    ScalarType,
+    TypeTable,
+    UnsupportedTypeError,
+    ValueType,
+    is_memref,
+)
+
+PASS_NAME = "loops-to-llvm"
+
+ARENA, FRAME = "%arena", "%frame"
+"""Hidden last parameters of every function: the thread's arena, and this call's part of it."""
+
+Rule: TypeAlias = Callable[["FunctionLowering", Operation], None]
+
+
+@dataclass(frozen=True)
+class FunctionShape:
+    """How a function is called: flattened parameter types, flattened results, and whether it may stop the grid."""
+
+    name: str
+    parameters: tuple[Attribute, ...]
+    results: tuple[Attribute, ...]
+    is_declaration: bool
+    may_stop: bool
+
+
+@dataclass
+class ModuleLowering:
+    """What the functions of one module share."""
+
+    text: ModuleText
+    facts: TargetFacts
+    types: TypeTable
+    math: MathLibrary
+    table: Mapping[type[Operation], Rule]
+    functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
+    frames: dict[str, FramePlan] = field(default_factory=dict[str, FramePlan])
+    externals: set[str] = field(default_factory=set[str])
+    """Declared functions that are called and not defined here: the loader binds them."""
+    wants_full_optimisation: bool = False
+
+    def use_external(self, name: str) -> None:
+        """A declared function is called: define it if it is a micro-kernel, else leave it to the loader."""
+        if name.startswith(MICROKERNEL_PREFIX):
+            self.text.define_once(name, lambda: emit_microkernel(name, self.text, self.facts))
+        else:
+            self.externals.add(name)
+
+
+class FunctionLowering:
+    """Lowers the body of one function into `fn`."""
+
+    def __init__(self, module: ModuleLowering, fn: FunctionText, frame: FramePlan, results: Sequence[str]) -> None:
+        self.module = module
+        self.fn = fn
+        self.frame = frame
+        self.math = IndexMath(fn)
+        self.results = tuple(results)
+        """LLVM types of what the function returns."""
+        self.values: dict[SSAValue, str] = {}
+        self.memrefs: dict[SSAValue, MemrefValue] = {}
+        self.labels: dict[Block, str] = {}
+        self.block_phis: dict[Block, list[Phi]] = {}
+        self._exit_label = ""
+
+    # ------------------------------------------------------------------------------------------------ values, types
+
+    def get(self, value: SSAValue) -> str:
+        """The register or literal of a scalar or vector value."""
+        return self.values[value]
+
+    def set(self, value: SSAValue, operand: str) -> None:
+        """Bind a scalar or vector value."""
+        self.values[value] = operand
+
+    def memref(self, value: SSAValue) -> MemrefValue:
+        """The parts of a memref value."""
+        return self.memrefs[value]
+
+    def index(self, value: SSAValue) -> Index:
+        """An index value, as a Python int where it is a literal."""
+        return as_index(self.values[value])
+
+    def type_of(self, value: SSAValue) -> ValueType:
+        """The LLVM form of a scalar or vector value's type."""
+        return self.module.types.value(value.type)
+
+    def scalar_type(self, type: Attribute) -> ScalarType:
+        """The LLVM form of an element type."""
+        return self.module.types.scalar(type)
+
+    def lanes(self, type: ValueType) -> LaneBuilder:
+        """A builder over as many lanes as `type` has."""
+        return LaneBuilder(self.fn, type.lanes)
+
+    # ------------------------------------------------------------------------------------- values that are carried
+
+    def flat(self, value: SSAValue) -> list[tuple[str, str]]:
+        """The (type, operand) pairs that carry a value: one for a scalar or vector, several for a memref."""
+        if is_memref(value.type):
+            return flatten(value.type, self.memrefs[value])
+        return [(self.type_of(value).text, self.values[value])]
+
+    def flat_all(self, values: Iterable[SSAValue]) -> list[tuple[str, str]]:
+        """`flat` of several values, one after the other."""
+        return [pair for value in values for pair in self.flat(value)]
+
+    def flat_types(self, type: Attribute) -> list[str]:
+        """The LLVM types that carry a value of an MLIR type."""
+        return flat_types(type) if is_memref(type) else [self.module.types.value(type).text]
+
+    def bind_flat(self, values: Iterable[SSAValue], registers: Iterator[str]) -> None:
+        """Bind values to registers in the order of `flat_all`."""
+        for value in values:
+            if is_memref(value.type):
+                self.memrefs[value] = unflatten(value.type, registers)
+            else:
+                self.values[value] = next(registers)
+
+    def phis(self, types: Iterable[Attribute], hint: str = "v") -> list[Phi]:
+        """One phi for each part of values of the given types."""
+        return [self.fn.phi(text, hint) for type in types for text in self.flat_types(type)]
+
+    def detached_phis(self, types: Iterable[Attribute]) -> list[Phi]:
+        """The same, for a block that is started later."""
+        return [self.fn.detached_phi(text) for type in types for text in self.flat_types(type)]
+
+    # --------------------------------------------------------------------------------------------------------- ops
+
+    def lower_block(self, block: Block) -> None:
+        """Lower all ops of a block in order."""
+        table = self.module.table
+        for op in block.ops:
+            rule = table.get(type(op))
+            if rule is None:
+                raise op_error(op, "is not allowed at the loops stage", pass_name=PASS_NAME)
+            try:
+                rule(self, op)
+            except UnsupportedTypeError as error:
+                raise op_error(op, str(error), pass_name=PASS_NAME) from error
+
+    def lower_region(self, region: Region) -> list[SSAValue]:
+        """Lower a region of one block; returns the operands of its terminator."""
+        block = region.block
+        self.lower_block(block)
+        terminator = block.last_op
+        assert terminator is not None
+        return list(terminator.operands)
+
+    def fail(self, op: Operation, reason: str) -> None:
+        """Stop with an error about `op`."""
+        raise op_error(op, reason, pass_name=PASS_NAME)
+
+    def emit_loop(self, count: Index, body: Callable[[str], None]) -> None:
+        """``for i in range(count): body(i)`` on the LLVM level."""
+        fn = self.fn
+        loop, done, before = fn.new_label("loop"), fn.new_label("done"), fn.label
+        fn.branch_if(fn.value(f"icmp sgt i64 {count}, 0"), loop, done)
+        fn.start(loop)
+        counter = fn.phi("i64", "i")
+        counter.add("0", before)
+        body(counter.name)
+        following = fn.value(f"add nsw i64 {counter.name}, 1")
+        again = fn.value(f"icmp slt i64 {following}, {count}")
+        counter.add(following, fn.label)
+        fn.branch_if(again, loop, done)
+        fn.start(done)
+
+    # ------------------------------------------------------------------------------------------------------- memory
+
+    def slot_address(self, slot: Slot) -> str:
+        """The address of an alloca: a stack slot, or a place in this function's part of the arena."""
+        if slot.on_stack:
+            return self.fn.entry_value(f"alloca [{slot.bytes} x i8], align {slot.alignment}")
+        if slot.offset == 0:
+            return FRAME
+        return self.fn.value(f"getelementptr i8, ptr {FRAME}, i64 {slot.offset}")
+
+    def callee_frame(self) -> str:
+        """Where the frame of a called function starts."""
+        size = self.frame.frame_bytes
+        return self.fn.value(f"getelementptr i8, ptr {FRAME}, i64 {size}") if size else FRAME
+
+    # ------------------------------------------------------------------------------------------------ leaving early
+
+    def leave_if(self, condition: str) -> None:
+        """Return from the function at once when `condition` (an i1) holds."""
+        go_on = self.fn.new_label("go")
+        self.fn.branch_if(condition, self.exit_label(), go_on)
+        self.fn.start(go_on)
+
+    def exit_label(self) -> str:
+        """The block that returns zeros: where a stopped program goes."""
+        if not self._exit_label:
+            self._exit_label = self.fn.new_label("stopped")
+        return self._exit_label
+
+    def finish(self) -> None:
+        """Write the block that `exit_label` names, if anybody asked for it."""
+        if self._exit_label:
+            self.fn.start(self._exit_label)
+            self.emit_return([(type, "zeroinitializer") for type in self.results])
+
+    def emit_return(self, values: Sequence[tuple[str, str]]) -> None:
+        """Return nothing, one value, or a structure of several."""
+        if not values:
+            self.fn.terminate("ret void")
+            return
+        if len(values) == 1:
+            type, operand = values[0]
+            self.fn.terminate(f"ret {type} {operand}")
+            return
+        struct = result_struct(self.results)
+        whole = "poison"
+        for position, (type, operand) in enumerate(values):
+            whole = self.fn.value(f"insertvalue {struct} {whole}, {type} {operand}, {position}")
+        self.fn.terminate(f"ret {struct} {whole}")
+
+
+def result_struct(types: Sequence[str]) -> str:
+    """The LLVM type that a function with these results returns."""
+    if not types:
+        return "void"
+    return types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }"

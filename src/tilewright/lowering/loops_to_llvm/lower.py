@@ -1,0 +1,293 @@
+"""A module at the loops stage becomes LLVM IR text.
+
+Every `func.func` becomes an internal function with two hidden last parameters, the thread's arena and this call's frame
+in it; the target writes the kernel's entry around the public one.
+
+```mlir
+func.func @k(%x: memref<*xf32> {tt.divisibility = 16 : i32}, %n: i32, %gx: i32, ...)
+```
+```llvm
+define internal void @k.program(ptr align 16 %a0, i32 %a1, i32 %a2, ..., ptr %arena, ptr %frame) alwaysinline
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
+from xdsl.ir import Attribute, Block, Operation
+
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.math_library import MathLibrary
+from tilewright.dialects import cf, func, memref
+from tilewright.ir.diagnostics import op_error
+from tilewright.ir.facts import TargetFacts
+from tilewright.lowering.loops_to_llvm import (
+    arith_ops,
+    atomic_ops,
+    cf_ops,
+    func_ops,
+    math_ops,
+    memref_ops,
+    scf_ops,
+    vector_ops,
+)
+from tilewright.lowering.loops_to_llvm.arena import FramePlan
+from tilewright.lowering.loops_to_llvm.function_lowering import (
+    PASS_NAME,
+    FunctionLowering,
+    FunctionShape,
+    ModuleLowering,
+    Rule,
+    result_struct,
+)
+from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of
+from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
+
+NOALIAS_ATTRIBUTE = "tilewright.noalias"
+DIVISIBILITY_ATTRIBUTE = "tt.divisibility"
+PROGRAM_SUFFIX = ".program"
+
+
+@dataclass(frozen=True)
+class LoweredModule:
+    """LLVM IR of a module, before the target adds its entry."""
+
+    text: ModuleText
+    kernel: FunctionShape
+    arena_bytes: int
+    externals: frozenset[str]
+    """Functions that the loader has to bind, besides libc and libm."""
+    wants_full_optimisation: bool
+
+
+@lru_cache(maxsize=1)
+def rule_table() -> dict[type[Operation], Rule]:
+    """Every op of the loops stage and the function that lowers it."""
+    table: dict[type[Operation], Rule] = {}
+    for module in (arith_ops, math_ops, scf_ops, cf_ops, func_ops, memref_ops, atomic_ops, vector_ops):
+        table.update(module.RULES)
+    return table
+
+
+def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = "") -> LoweredModule:
+    """Lower a module at the loops stage. Raises PassError for an op that the stage does not allow."""
+    text = ModuleText(triple=facts.triple, data_layout=data_layout)
+    lowering = ModuleLowering(text, facts, TypeTable(facts), MathLibrary(text, facts), rule_table())
+    functions = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
+    for op in module.body.block.ops:
+        if isinstance(op, memref.GlobalOp):
+            text.add_global(memref_ops.global_text(lowering.types, op))
+        elif not isinstance(op, func.FuncOp):
+            raise op_error(op, "is not allowed at the top of a loops stage module", pass_name=PASS_NAME)
+    bodies = {op.sym_name.data: op for op in functions if op.body.blocks}
+    kernel = _find_kernel(module, list(bodies.values()))
+    scans = {name: _scan(op) for name, op in bodies.items()}
+    stopping = _close_over_calls(scans)
+    for op in functions:
+        _declare_shape(lowering, op, is_kernel=op is kernel, may_stop=op.sym_name.data in stopping)
+    for name in _callees_first(bodies, scans):
+        _plan_callees(lowering, name, scans)
+        _lower_function(lowering, bodies[name])
+    shape = lowering.functions[kernel.sym_name.data]
+    arena = lowering.frames[kernel.sym_name.data].total_bytes
+    return LoweredModule(text, shape, arena, frozenset(lowering.externals), lowering.wants_full_optimisation)
+
+
+def _find_kernel(module: ModuleOp, functions: list[func.FuncOp]) -> func.FuncOp:
+    """The one function with a body that is not private."""
+    public = [op for op in functions if op.sym_visibility is None or op.sym_visibility.data != "private"]
+    if len(public) != 1:
+        names = ", ".join(op.sym_name.data for op in public) or "none"
+        raise op_error(module, f"needs exactly one public function as the kernel, has {names}", pass_name=PASS_NAME)
+    return public[0]
+
+
+# --------------------------------------------------------------------------------------------------------- scanning
+
+
+@dataclass
+class _Scan:
+    """What one walk over a function finds."""
+
+    op: func.FuncOp
+    frame: FramePlan
+    callees: list[str]
+    asserts: bool
+
+
+def _scan(function: func.FuncOp) -> _Scan:
+    found = _Scan(function, FramePlan(), [], False)
+    for op in function.body.walk():
+        match op:
+            case memref.AllocaOp():
+                _reserve(found.frame, op)
+            case func.CallOp():
+                found.callees.append(op.callee.root_reference.data)
+            case cf.AssertOp():
+                found.asserts = True
+            case _:
+                pass
+    return found
+
+
+def _reserve(frame: FramePlan, op: memref.AllocaOp) -> None:
+    shape = shape_of(op.results[0].type)
+    if None in shape.sizes:
+        raise op_error(op, "needs a static size: the arena is laid out when the kernel is compiled", pass_name=PASS_NAME)
+    alignment = 0 if op.alignment is None else op.alignment.value.data
+    last = 0
+    for size, stride in zip(shape.sizes, shape.strides, strict=True):
+        if not size:
+            last = -1
+            break
+        last += (size - 1) * (stride or 0)
+    frame.reserve(op, max(0, last + 1) * _element_bytes(op), alignment)
+
+
+def _element_bytes(op: memref.AllocaOp) -> int:
+    element = op.results[0].type
+    width = getattr(getattr(element, "element_type", None), "bitwidth", 64)
+    return max(1, (int(width) + 7) // 8)
+
+
+def _close_over_calls(scans: dict[str, _Scan]) -> set[str]:
+    """Functions that may fail an assertion, themselves or in what they call."""
+    stopping = {name for name, scan in scans.items() if scan.asserts}
+    changed = True
+    while changed:
+        more = {name for name, scan in scans.items() if name not in stopping and stopping.intersection(scan.callees)}
+        stopping |= more
+        changed = bool(more)
+    return stopping
+
+
+def _callees_first(bodies: dict[str, func.FuncOp], scans: dict[str, _Scan]) -> list[str]:
+    """All functions, each after those that it calls. Recursion is an error: frames are laid out statically."""
+    order: list[str] = []
+    state: dict[str, bool] = {}
+
+    def visit(name: str) -> None:
+        if name not in bodies or state.get(name):
+            return
+        if name in state:
+            raise op_error(bodies[name], "calls itself, which compiled kernels cannot do", pass_name=PASS_NAME)
+        state[name] = False
+        for callee in scans[name].callees:
+            visit(callee)
+        state[name] = True
+        order.append(name)
+
+    for name in bodies:
+        visit(name)
+    return order
+
+
+def _plan_callees(lowering: ModuleLowering, name: str, scans: dict[str, _Scan]) -> None:
+    frame = scans[name].frame
+    needs = [lowering.frames[callee].total_bytes for callee in scans[name].callees if callee in lowering.frames]
+    frame.callee_bytes = max(needs, default=0)
+    lowering.frames[name] = frame
+
+
+# -------------------------------------------------------------------------------------------------------- functions
+
+
+def _declare_shape(lowering: ModuleLowering, op: func.FuncOp, *, is_kernel: bool, may_stop: bool) -> None:
+    name = op.sym_name.data
+    lowering.functions[name] = FunctionShape(
+        name + PROGRAM_SUFFIX if is_kernel else name,
+        tuple(op.function_type.inputs.data),
+        tuple(op.function_type.outputs.data),
+        is_declaration=not op.body.blocks,
+        may_stop=may_stop,
+    )
+
+
+def _lower_function(lowering: ModuleLowering, op: func.FuncOp) -> None:
+    shape = lowering.functions[op.sym_name.data]
+    is_kernel = shape.name.endswith(PROGRAM_SUFFIX)
+    frame = lowering.frames[op.sym_name.data]
+    entry = op.body.blocks.first
+    assert entry is not None
+    try:
+        flat = [_flat_types(lowering, argument.type) for argument in entry.args]
+        results = [text for type in shape.results for text in _flat_types(lowering, type)]
+    except (UnsupportedTypeError, ValueError) as error:
+        raise op_error(op, str(error), pass_name=PASS_NAME) from error
+    parameters, names = _parameters(op, flat)
+    attributes = "alwaysinline" if is_kernel else ("noinline" if "noinline" in op.attributes else "")
+    fn = FunctionText(
+        lowering.text, shape.name, result_struct(results), parameters, linkage="internal", attributes=attributes
+    )
+    low = FunctionLowering(lowering, fn, frame, results)
+    low.bind_flat(entry.args, iter(names))
+    _lower_blocks(low, op)
+    low.finish()
+    lowering.text.add_function(fn)
+
+
+def _flat_types(lowering: ModuleLowering, type: Attribute) -> list[str]:
+    return flat_types(type) if is_memref(type) else [lowering.types.value(type).text]
+
+
+def _parameters(op: func.FuncOp, flat: list[list[str]]) -> tuple[list[Parameter], list[str]]:
+    noalias = isinstance(op.attributes.get(NOALIAS_ATTRIBUTE), UnitAttr)
+    argument_attributes = list(op.arg_attrs.data) if op.arg_attrs is not None else [DictionaryAttr({})] * len(flat)
+    parameters: list[Parameter] = []
+    for types, attributes in zip(flat, argument_attributes, strict=True):
+        for position, type in enumerate(types):
+            texts = _pointer_attributes(attributes, noalias=noalias) if type == "ptr" and position == 0 else ""
+            parameters.append(Parameter(type, f"%a{len(parameters)}", texts))
+    names = [parameter.name for parameter in parameters]
+    parameters.append(Parameter("ptr", "%arena", "align 64"))
+    parameters.append(Parameter("ptr", "%frame", "align 64"))
+    return parameters, names
+
+
+def _pointer_attributes(attributes: DictionaryAttr, *, noalias: bool) -> str:
+    texts = ["noalias"] if noalias else []
+    divisibility = attributes.data.get(DIVISIBILITY_ATTRIBUTE)
+    if isinstance(divisibility, IntegerAttr) and divisibility.value.data % 16 == 0:
+        texts.append("align 16")
+    return " ".join(texts)
+
+
+def _lower_blocks(low: FunctionLowering, op: func.FuncOp) -> None:
+    """Blocks in an order in which every dominator comes before what it dominates."""
+    entry, *others = _reverse_postorder(op)
+    for block in others:
+        low.labels[block] = low.fn.new_label("bb")
+        low.block_phis[block] = low.detached_phis(argument.type for argument in block.args)
+    low.lower_block(entry)
+    for block in others:
+        low.fn.start(low.labels[block])
+        low.fn.place_phis(low.block_phis[block])
+        low.bind_flat(block.args, iter([phi.name for phi in low.block_phis[block]]))
+        low.lower_block(block)
+
+
+def _reverse_postorder(op: func.FuncOp) -> list[Block]:
+    first = op.body.blocks.first
+    assert first is not None
+    order: list[Block] = []
+    seen = {first}
+    stack: list[tuple[Block, Iterator[Block]]] = [(first, _successors(first))]
+    while stack:
+        block, successors = stack[-1]
+        following = next((b for b in successors if b not in seen), None)
+        if following is None:
+            stack.pop()
+            order.append(block)
+        else:
+            seen.add(following)
+            stack.append((following, _successors(following)))
+    return order[::-1]
+
+
+def _successors(block: Block) -> Iterator[Block]:
+    last = block.last_op
+    return iter(() if last is None else tuple(last.successors))

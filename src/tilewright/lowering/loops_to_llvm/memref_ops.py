@@ -1,0 +1,267 @@
+"""memref to pointers and element offsets: views cost nothing, accesses one address and one instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, SymbolRefAttr
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import memref
+from tilewright.lowering.loops_to_llvm.addressing import (
+    element_address,
+    emit_element_load,
+    emit_element_store,
+    memory_type,
+    nontemporal_suffix,
+)
+from tilewright.lowering.loops_to_llvm.arith_ops import constant_text
+from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.memref_value import Index, MemrefValue, shape_of, with_static
+from tilewright.lowering.loops_to_llvm.types import TypeTable
+
+# ------------------------------------------------------------------------------------------------------------ views
+
+
+def _mixed(low: FunctionLowering, values: Sequence[int | SSAValue]) -> tuple[Index, ...]:
+    return tuple(value if isinstance(value, int) else low.index(value) for value in values)
+
+
+def _bind(low: FunctionLowering, result: SSAValue, value: MemrefValue) -> None:
+    low.memrefs[result] = with_static(result.type, value)
+
+
+def lower_reinterpret_cast(low: FunctionLowering, op: Operation) -> None:
+    cast_op = cast(memref.ReinterpretCastOp, op)
+    source = low.memref(op.operands[0])
+    (offset,) = _mixed(low, cast_op.mixed_offsets)
+    sizes, strides = _mixed(low, cast_op.mixed_sizes), _mixed(low, cast_op.mixed_strides)
+    _bind(low, op.results[0], MemrefValue(source.base, offset, sizes, strides))
+
+
+def lower_cast(low: FunctionLowering, op: Operation) -> None:
+    source, target = op.operands[0].type, op.results[0].type
+    value = low.memref(op.operands[0])
+    if shape_of(source).is_unranked and not shape_of(target).is_unranked:
+        shape = shape_of(target)
+        if None in shape.sizes or None in shape.strides:
+            low.fail(op, "of an unranked memref needs a static result type: use memref.reinterpret_cast")
+        value = MemrefValue(value.base, 0, cast("tuple[Index, ...]", shape.sizes), cast("tuple[Index, ...]", shape.strides))
+    _bind(low, op.results[0], value)
+
+
+def lower_subview(low: FunctionLowering, op: Operation) -> None:
+    view = cast(memref.SubviewOp, op)
+    source = low.memref(op.operands[0])
+    offsets, sizes, steps = (_mixed(low, v) for v in (view.mixed_offsets, view.mixed_sizes, view.mixed_strides))
+    offset = low.math.linear(source, offsets)
+    strides = tuple(low.math.mul(stride, step) for stride, step in zip(source.strides, steps, strict=True))
+    kept = _kept_dims(view, sizes)
+    value = MemrefValue(source.base, offset, tuple(sizes[d] for d in kept), tuple(strides[d] for d in kept))
+    _bind(low, op.results[0], value)
+
+
+def _kept_dims(view: memref.SubviewOp, sizes: Sequence[Index]) -> list[int]:
+    """The source dimensions that a possibly rank-reducing subview keeps: drop unit sizes whose strides the type lacks."""
+    result = view.results[0].type
+    assert isinstance(result, MemRefType)
+    rank = result.get_num_dims()
+    if rank == len(sizes):
+        return list(range(rank))
+    source = view.operands[0].type
+    wanted = list(zip(shape_of(result).sizes, shape_of(result).strides, strict=True))
+    steps = view.mixed_strides
+    kept: list[int] = []
+    for dim, size in enumerate(sizes):
+        missing = len(wanted) - len(kept)
+        if missing == 0:
+            break
+        stride, step = shape_of(source).strides[dim], steps[dim]
+        known = stride * step if stride is not None and isinstance(step, int) else None
+        want_size, want_stride = wanted[len(kept)]
+        fits = want_stride == known and (want_size == size or (want_size is None and not isinstance(size, int)))
+        if fits or len(sizes) - dim == missing:
+            kept.append(dim)
+    return kept
+
+
+def lower_collapse_shape(low: FunctionLowering, op: Operation) -> None:
+    """Sizes multiply; the stride of a group is that of its innermost dimension that is not of extent one."""
+    collapse = cast(memref.CollapseShapeOp, op)
+    source = low.memref(op.operands[0])
+    sizes: list[Index] = []
+    strides: list[Index] = []
+    for group in collapse.groups:
+        size: Index = 1
+        for dim in group:
+            size = low.math.mul(size, source.sizes[dim])
+        inner = next((dim for dim in reversed(group) if source.sizes[dim] != 1), group[-1])
+        sizes.append(size)
+        strides.append(source.strides[inner])
+    _bind(low, op.results[0], MemrefValue(source.base, source.offset, tuple(sizes), tuple(strides)))
+
+
+def lower_expand_shape(low: FunctionLowering, op: Operation) -> None:
+    expand = cast(memref.ExpandShapeOp, op)
+    source = low.memref(op.operands[0])
+    sizes = _mixed(low, expand.mixed_output_shape)
+    strides: list[Index] = [1] * len(sizes)
+    for dim, group in enumerate(expand.groups):
+        stride = source.strides[dim]
+        for inner in reversed(group):
+            strides[inner] = stride
+            stride = low.math.mul(stride, sizes[inner])
+    _bind(low, op.results[0], MemrefValue(source.base, source.offset, sizes, tuple(strides)))
+
+
+def lower_assume_alignment(low: FunctionLowering, op: Operation) -> None:
+    low.memrefs[op.results[0]] = low.memref(op.operands[0])
+
+
+def lower_dim(low: FunctionLowering, op: Operation) -> None:
+    dim = low.index(op.operands[1])
+    if not isinstance(dim, int):
+        low.fail(op, "asks for a dimension that is not a constant")
+        return
+    low.set(op.results[0], str(low.memref(op.operands[0]).sizes[dim]))
+
+
+def lower_extract_pointer(low: FunctionLowering, op: Operation) -> None:
+    """The address of the buffer's start: offsets are not part of it."""
+    low.set(op.results[0], low.fn.value(f"ptrtoint ptr {low.memref(op.operands[0]).base} to i64"))
+
+
+def lower_extract_metadata(low: FunctionLowering, op: Operation) -> None:
+    """base buffer, offset, sizes, strides."""
+    source = low.memref(op.operands[0])
+    low.memrefs[op.results[0]] = MemrefValue(source.base, 0, (), ())
+    parts = (source.offset, *source.sizes, *source.strides)
+    for result, part in zip(op.results[1:], parts, strict=True):
+        low.set(result, str(part))
+
+
+# ---------------------------------------------------------------------------------------------------------- buffers
+
+
+def lower_alloca(low: FunctionLowering, op: Operation) -> None:
+    result = op.results[0]
+    sizes = shape_of(result.type).sizes
+    base = low.slot_address(low.frame.slots[op])
+    strides = cast("tuple[Index, ...]", shape_of(result.type).strides)
+    _bind(low, result, MemrefValue(base, 0, cast("tuple[Index, ...]", sizes), strides))
+
+
+def lower_get_global(low: FunctionLowering, op: Operation) -> None:
+    get = cast(memref.GetGlobalOp, op)
+    shape = shape_of(op.results[0].type)
+    sizes, strides = cast("tuple[Index, ...]", shape.sizes), cast("tuple[Index, ...]", shape.strides)
+    symbol = cast(SymbolRefAttr, get.properties["name"])
+    _bind(low, op.results[0], MemrefValue(f"@{symbol.root_reference.data}", 0, sizes, strides))
+
+
+def global_text(types: TypeTable, op: memref.GlobalOp) -> str:
+    """The LLVM line of a constant table."""
+    initial = op.initial_value
+    assert isinstance(initial, DenseIntOrFPElementsAttr)
+    scalar = types.scalar(op.type.element_type)
+    literals = [f"{scalar.memory} {constant_text(v, scalar)}" for v in initial.get_values()]
+    count = 1
+    for size in op.type.get_shape():
+        count *= size
+    values = literals * count if len(literals) == 1 and count > 1 else literals
+    return f"@{op.sym_name.data} = internal constant [{count} x {scalar.memory}] [{', '.join(values)}], align 64"
+
+
+# ----------------------------------------------------------------------------------------------------------- access
+
+
+def lower_load(low: FunctionLowering, op: Operation) -> None:
+    source = low.memref(op.operands[0])
+    address = element_address(low, op.operands[0], source, op.operands[1:])
+    low.set(op.results[0], emit_element_load(low, op.results[0].type, address, nontemporal_suffix(low, op)))
+
+
+def lower_store(low: FunctionLowering, op: Operation) -> None:
+    target = low.memref(op.operands[1])
+    address = element_address(low, op.operands[1], target, op.operands[2:])
+    emit_element_store(low, op.operands[0].type, low.get(op.operands[0]), address, nontemporal_suffix(low, op))
+
+
+def lower_copy(low: FunctionLowering, op: Operation) -> None:
+    """Loops over the outer dimensions; rows whose elements are adjacent on both sides are one memcpy."""
+    source, target = low.memref(op.operands[0]), low.memref(op.operands[1])
+    element = memory_type(low, op.operands[0].type)
+    inner = source.rank
+    run: Index = 1
+    while inner and source.strides[inner - 1] == run and target.strides[inner - 1] == run:
+        run = low.math.mul(run, source.sizes[inner - 1])
+        inner -= 1
+    _copy_dims(low, source, target, 0, inner, source.offset, target.offset, run, element)
+
+
+def _copy_dims(
+    low: FunctionLowering,
+    source: MemrefValue,
+    target: MemrefValue,
+    dim: int,
+    inner: int,
+    from_offset: Index,
+    to_offset: Index,
+    run: Index,
+    element: tuple[str, int],
+) -> None:
+    if dim == inner:
+        _copy_run(low, source.base, target.base, from_offset, to_offset, run, element)
+        return
+
+    def body(index: str) -> None:
+        source_at = low.math.add(from_offset, low.math.mul(index, source.strides[dim]))
+        target_at = low.math.add(to_offset, low.math.mul(index, target.strides[dim]))
+        _copy_dims(low, source, target, dim + 1, inner, source_at, target_at, run, element)
+
+    low.emit_loop(source.sizes[dim], body)
+
+
+def _copy_run(
+    low: FunctionLowering,
+    source: str,
+    target: str,
+    from_offset: Index,
+    to_offset: Index,
+    run: Index,
+    element: tuple[str, int],
+) -> None:
+    text, size = element
+    fn = low.fn
+    from_address = fn.value(f"getelementptr {text}, ptr {source}, i64 {from_offset}")
+    to_address = fn.value(f"getelementptr {text}, ptr {target}, i64 {to_offset}")
+    if run == 1:
+        fn.emit(f"store {text} {fn.value(f'load {text}, ptr {from_address}, align {size}')}, ptr {to_address}, align {size}")
+        return
+    length = low.math.mul(run, size)
+    arguments = [("ptr", to_address), ("ptr", from_address), ("i64", str(length)), ("i1", "false")]
+    fn.call("void", "llvm.memcpy.p0.p0.i64", arguments)
+
+
+def _named_rules() -> dict[type[Operation], Rule]:
+    by_name: dict[str, Rule] = {
+        "memref.reinterpret_cast": lower_reinterpret_cast,
+        "memref.cast": lower_cast,
+        "memref.subview": lower_subview,
+        "memref.collapse_shape": lower_collapse_shape,
+        "memref.expand_shape": lower_expand_shape,
+        "memref.assume_alignment": lower_assume_alignment,
+        "memref.dim": lower_dim,
+        "memref.extract_aligned_pointer_as_index": lower_extract_pointer,
+        "memref.extract_strided_metadata": lower_extract_metadata,
+        "memref.alloca": lower_alloca,
+        "memref.get_global": lower_get_global,
+        "memref.load": lower_load,
+        "memref.store": lower_store,
+        "memref.copy": lower_copy,
+    }
+    return {op: by_name[op.name] for op in memref.OPERATIONS if op.name in by_name}
+
+
+RULES: dict[type[Operation], Rule] = _named_rules()

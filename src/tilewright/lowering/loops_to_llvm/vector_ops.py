@@ -1,0 +1,395 @@
+"""vector to LLVM vectors of the same length; masks are vectors of i1, masked-off lanes touch no memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
+from tilewright.codegen.llvm_text import vector_constant
+from tilewright.dialects import vector
+from tilewright.lowering.loops_to_llvm.addressing import (
+    element_address,
+    emit_element_load,
+    emit_element_store,
+    memory_type,
+    nontemporal_suffix,
+)
+from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX
+from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
+from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.types import F32, ValueType
+
+_DYNAMIC = -(2**63)
+
+# ----------------------------------------------------------------------------------------------------------- memory
+
+
+def _rank(value: SSAValue) -> int:
+    assert isinstance(value.type, MemRefType)
+    return value.type.get_num_dims()
+
+
+def _alignment(op: Operation) -> int:
+    """The promised alignment in bytes, 0 when there is none."""
+    attr = op.properties.get("alignment") or op.attributes.get("alignment")
+    return attr.value.data if isinstance(attr, IntegerAttr) else 0
+
+
+def lower_load(low: FunctionLowering, op: Operation) -> None:
+    base = op.operands[0]
+    address = element_address(low, base, low.memref(base), op.operands[1:])
+    value = emit_element_load(low, op.results[0].type, address, nontemporal_suffix(low, op), _alignment(op))
+    low.set(op.results[0], value)
+
+
+def lower_store(low: FunctionLowering, op: Operation) -> None:
+    value, base = op.operands[0], op.operands[1]
+    address = element_address(low, base, low.memref(base), op.operands[2:])
+    emit_element_store(low, value.type, low.get(value), address, nontemporal_suffix(low, op), _alignment(op))
+
+
+def lower_masked_load(low: FunctionLowering, op: Operation) -> None:
+    base = op.operands[0]
+    rank = _rank(base)
+    address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
+    mask, passed = op.operands[1 + rank], op.operands[2 + rank]
+    type = low.type_of(op.results[0])
+    align = _alignment(op) or type.scalar.bytes
+    memory, other = _to_memory(low, type, low.get(passed))
+    name = f"llvm.masked.load.{intrinsic_suffix(type.scalar.memory, type.lanes)}.p0"
+    arguments = [(f"ptr align {align}", address), (type.of("i1"), low.get(mask)), (memory, other)]
+    low.fn.declare(f"declare {memory} @{name}(ptr, {type.of('i1')}, {memory})")
+    low.set(op.results[0], _from_memory(low, type, low.fn.call(memory, name, arguments)))
+
+
+def lower_masked_store(low: FunctionLowering, op: Operation) -> None:
+    base = op.operands[0]
+    rank = _rank(base)
+    address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
+    mask, value = op.operands[1 + rank], op.operands[2 + rank]
+    type = low.type_of(value)
+    align = _alignment(op) or type.scalar.bytes
+    memory, stored = _to_memory(low, type, low.get(value))
+    name = f"llvm.masked.store.{intrinsic_suffix(type.scalar.memory, type.lanes)}.p0"
+    arguments = [(memory, stored), (f"ptr align {align}", address), (type.of("i1"), low.get(mask))]
+    low.fn.declare(f"declare void @{name}({memory}, ptr, {type.of('i1')})")
+    low.fn.call("void", name, arguments)
+
+
+def _to_memory(low: FunctionLowering, type: ValueType, value: str) -> tuple[str, str]:
+    """The memory type of a vector and the value in it."""
+    if type.scalar.text != "i1":
+        return type.text, value
+    memory = type.of("i8")
+    return memory, low.fn.value(f"zext {type.text} {value} to {memory}")
+
+
+def _from_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
+    if type.scalar.text != "i1":
+        return value
+    return low.fn.value(f"icmp ne {type.of('i8')} {value}, zeroinitializer")
+
+
+def _lane_addresses(low: FunctionLowering, op: Operation) -> tuple[str, SSAValue, SSAValue]:
+    """The vector of addresses of a gather or scatter, its mask, and its last operand."""
+    base = op.operands[0]
+    rank = _rank(base)
+    address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
+    indices, mask, last = op.operands[1 + rank : 4 + rank]
+    text, _ = memory_type(low, base.type)
+    index_type = low.type_of(indices)
+    addresses = low.fn.value(f"getelementptr {text}, ptr {address}, {index_type.text} {low.get(indices)}")
+    return addresses, mask, last
+
+
+def lower_gather(low: FunctionLowering, op: Operation) -> None:
+    addresses, mask, passed = _lane_addresses(low, op)
+    type = low.type_of(op.results[0])
+    memory, other = _to_memory(low, type, low.get(passed))
+    pointers = type.of("ptr")
+    name = f"llvm.masked.gather.{intrinsic_suffix(type.scalar.memory, type.lanes)}.v{type.lanes}p0"
+    arguments = [
+        (f"{pointers} align {type.scalar.bytes}", addresses),
+        (type.of("i1"), low.get(mask)),
+        (memory, other),
+    ]
+    low.fn.declare(f"declare {memory} @{name}({pointers}, {type.of('i1')}, {memory})")
+    low.set(op.results[0], _from_memory(low, type, low.fn.call(memory, name, arguments)))
+
+
+def lower_scatter(low: FunctionLowering, op: Operation) -> None:
+    """Lanes are stored in order: of lanes with one address the last wins."""
+    addresses, mask, value = _lane_addresses(low, op)
+    type = low.type_of(value)
+    memory, stored = _to_memory(low, type, low.get(value))
+    pointers = type.of("ptr")
+    name = f"llvm.masked.scatter.{intrinsic_suffix(type.scalar.memory, type.lanes)}.v{type.lanes}p0"
+    arguments = [
+        (memory, stored),
+        (f"{pointers} align {type.scalar.bytes}", addresses),
+        (type.of("i1"), low.get(mask)),
+    ]
+    low.fn.declare(f"declare void @{name}({memory}, {pointers}, {type.of('i1')})")
+    low.fn.call("void", name, arguments)
+
+
+# ------------------------------------------------------------------------------------------------ making, reshaping
+
+
+def lower_broadcast(low: FunctionLowering, op: Operation) -> None:
+    source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    value = low.get(op.operands[0])
+    if source.lanes == target.lanes:
+        low.set(op.results[0], value)
+        return
+    fn = low.fn
+    if not source.lanes and value[0] != "%":
+        low.set(op.results[0], f"splat ({source.text} {value})")
+        return
+    if source.lanes:
+        single = value
+        held = source.text
+    else:
+        held = f"<{target.lanes} x {source.text}>"
+        single = fn.value(f"insertelement {held} poison, {source.text} {value}, i32 0")
+    mask = f"<{target.lanes} x i32> zeroinitializer"
+    low.set(op.results[0], fn.value(f"shufflevector {held} {single}, {held} poison, {mask}"))
+
+
+def lower_shape_cast(low: FunctionLowering, op: Operation) -> None:
+    source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    if source.lanes != target.lanes:
+        low.fail(op, f"changes the number of lanes from {source.lanes} to {target.lanes}")
+    low.set(op.results[0], low.get(op.operands[0]))
+
+
+def lower_bitcast(low: FunctionLowering, op: Operation) -> None:
+    source, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    value = low.get(op.operands[0])
+    if source.text != target.text:
+        value = low.fn.value(f"bitcast {source.text} {value} to {target.text}")
+    low.set(op.results[0], value)
+
+
+def lower_step(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.results[0])
+    low.set(op.results[0], vector_constant(type.scalar.text, map(str, range(type.lanes))))
+
+
+def lower_create_mask(low: FunctionLowering, op: Operation) -> None:
+    """Lane i is on when i < n: one comparison in 32 bits, after n is bounded to [0, lanes]."""
+    type = low.type_of(op.results[0])
+    lanes = type.lanes
+    counts = [low.get(operand) for operand in op.operands]
+    count = counts[-1]
+    if len(counts) > 1:
+        low.fail(op, "has more than one dimension")
+    if count[0] != "%":
+        low.set(op.results[0], _prefix_mask(int(count), lanes))
+        return
+    fn = low.fn
+    at_least = fn.call("i64", "llvm.smax.i64", [("i64", count), ("i64", "0")])
+    bounded = fn.call("i64", "llvm.smin.i64", [("i64", at_least), ("i64", str(lanes))])
+    narrow = fn.value(f"trunc i64 {bounded} to i32")
+    vector_type = f"<{lanes} x i32>"
+    single = fn.value(f"insertelement {vector_type} poison, i32 {narrow}, i32 0")
+    spread = fn.value(f"shufflevector {vector_type} {single}, {vector_type} poison, {vector_type} zeroinitializer")
+    lane_numbers = vector_constant("i32", map(str, range(lanes)))
+    low.set(op.results[0], fn.value(f"icmp ult {vector_type} {lane_numbers}, {spread}"))
+
+
+def _prefix_mask(count: int, lanes: int) -> str:
+    return vector_constant("i1", ("true" if lane < count else "false" for lane in range(lanes)))
+
+
+def lower_constant_mask(low: FunctionLowering, op: Operation) -> None:
+    sizes = cast(DenseArrayBase, op.properties["mask_dim_sizes"]).get_values()
+    low.set(op.results[0], _prefix_mask(int(sizes[-1]), low.type_of(op.results[0]).lanes))
+
+
+def lower_shuffle(low: FunctionLowering, op: Operation) -> None:
+    mask = _static_values(op.properties["mask"])
+    a, b = op.operands
+    left, right = low.type_of(a), low.type_of(b)
+    if left.lanes != right.lanes:
+        low.fail(op, "of two vectors of different length")
+    low.set(op.results[0], _shuffle(low, left, low.get(a), low.get(b), mask))
+
+
+def _shuffle(low: FunctionLowering, type: ValueType, a: str, b: str, mask: Sequence[int]) -> str:
+    lanes = ", ".join("i32 poison" if lane < 0 else f"i32 {lane}" for lane in mask)
+    return low.fn.value(f"shufflevector {type.text} {a}, {type.text} {b}, <{len(mask)} x i32> <{lanes}>")
+
+
+def _static_values(attr: object) -> list[int]:
+    if isinstance(attr, DenseArrayBase):
+        return [int(value) for value in attr.get_values()]
+    assert isinstance(attr, ArrayAttr)
+    return [cast("IntegerAttr", item).value.data for item in attr.data]
+
+
+def lower_extract_strided_slice(low: FunctionLowering, op: Operation) -> None:
+    (offset,), (size,), (stride,) = (_static_values(op.properties[k]) for k in ("offsets", "sizes", "strides"))
+    type = low.type_of(op.operands[0])
+    mask = [offset + stride * lane for lane in range(size)]
+    low.set(op.results[0], _shuffle(low, type, low.get(op.operands[0]), "poison", mask))
+
+
+def lower_insert_strided_slice(low: FunctionLowering, op: Operation) -> None:
+    (offset,) = _static_values(op.properties["offsets"])
+    part, whole = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    widened = [lane if lane < part.lanes else -1 for lane in range(whole.lanes)]
+    spread = _shuffle(low, part, low.get(op.operands[0]), "poison", widened)
+    mask = [whole.lanes + i - offset if offset <= i < offset + part.lanes else i for i in range(whole.lanes)]
+    low.set(op.results[0], _shuffle(low, whole, low.get(op.operands[1]), spread, mask))
+
+
+def lower_interleave(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.operands[0])
+    mask = [lane // 2 + (lane % 2) * type.lanes for lane in range(2 * type.lanes)]
+    low.set(op.results[0], _shuffle(low, type, low.get(op.operands[0]), low.get(op.operands[1]), mask))
+
+
+def lower_deinterleave(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.operands[0])
+    for part, result in enumerate(op.results):
+        mask = list(range(part, type.lanes, 2))
+        low.set(result, _shuffle(low, type, low.get(op.operands[0]), "poison", mask))
+
+
+def _position(low: FunctionLowering, op: Operation, dynamic: Sequence[SSAValue]) -> str:
+    """The lane of an extract or insert, as an i64 operand."""
+    static = _static_values(op.properties["static_position"])
+    pending = list(dynamic)
+    operands = [low.get(pending.pop(0)) if lane == _DYNAMIC else str(lane) for lane in static]
+    return operands[-1] if operands else "0"
+
+
+def lower_extract(low: FunctionLowering, op: Operation) -> None:
+    source, result = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    value = low.get(op.operands[0])
+    if result.lanes == source.lanes:
+        low.set(op.results[0], value)
+        return
+    lane = _position(low, op, op.operands[1:])
+    low.set(op.results[0], low.fn.value(f"extractelement {source.text} {value}, i64 {lane}"))
+
+
+def lower_insert(low: FunctionLowering, op: Operation) -> None:
+    value, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
+    lane = _position(low, op, op.operands[2:])
+    inserted = f"insertelement {target.text} {low.get(op.operands[1])}, {value.text} {low.get(op.operands[0])}, i64 {lane}"
+    low.set(op.results[0], low.fn.value(inserted))
+
+
+# ------------------------------------------------------------------------------------------------------- arithmetic
+
+
+def lower_fma(low: FunctionLowering, op: Operation) -> None:
+    type = low.type_of(op.results[0])
+    b = low.lanes(type)
+    scalar = F32 if type.scalar.is_soft_float else type.scalar
+    x, y, z = (widen(b, low.get(operand), type.scalar) for operand in op.operands)
+    low.set(op.results[0], from_compute(b, b.fma(x, y, z, scalar.text), type.scalar))
+
+
+_INTEGER_REDUCTIONS = {
+    "add": "add",
+    "mul": "mul",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "minsi": "smin",
+    "minui": "umin",
+    "maxsi": "smax",
+    "maxui": "umax",
+}
+_FLOAT_REDUCTIONS = {"minnumf": "fmin", "maxnumf": "fmax", "minimumf": "fminimum", "maximumf": "fmaximum"}
+
+
+def lower_reduction(low: FunctionLowering, op: Operation) -> None:
+    """All lanes to one value; sums and products in any order."""
+    kind = _combining_kind(op)
+    type = low.type_of(op.operands[0])
+    start = low.get(op.operands[1]) if len(op.operands) > 1 else None
+    value = low.get(op.operands[0])
+    if not type.scalar.is_float:
+        result = _reduce_integers(low, kind, type, value, start)
+    else:
+        result = _reduce_floats(low, kind, type, value, start)
+    low.set(op.results[0], result)
+
+
+def _combining_kind(op: Operation) -> str:
+    """``add``, ``maxnumf``, ...: of whatever attribute class the dialect has for it."""
+    attr = op.properties["kind"]
+    data = getattr(attr, "data", None)
+    return str(getattr(data, "value", data) if data is not None else attr).lower()
+
+
+def _reduce_integers(low: FunctionLowering, kind: str, type: ValueType, value: str, start: str | None) -> str:
+    name = _INTEGER_REDUCTIONS[kind]
+    text = type.scalar.text
+    result = low.fn.call(text, f"llvm.vector.reduce.{name}.v{type.lanes}{text}", [(type.text, value)])
+    if start is None:
+        return result
+    b = LaneBuilder(low.fn, 0)
+    if name in ("smin", "smax", "umin", "umax"):
+        return b.intrinsic(name, text, result, start)
+    return b.binary(name, result, start, text)
+
+
+def _reduce_floats(low: FunctionLowering, kind: str, type: ValueType, value: str, start: str | None) -> str:
+    b = low.lanes(type)
+    one = LaneBuilder(low.fn, 0)
+    scalar = F32 if type.scalar.is_soft_float else type.scalar
+    value = widen(b, value, type.scalar)
+    start = None if start is None else widen(one, start, type.scalar)
+    suffix = intrinsic_suffix(scalar.text, type.lanes)
+    vector_text = b.type(scalar.text)
+    if kind in ("add", "mul"):
+        neutral = float_literal(-0.0 if kind == "add" else 1.0, scalar)
+        arguments = [(scalar.text, neutral if start is None else start), (vector_text, value)]
+        result = low.fn.call(scalar.text, f"llvm.vector.reduce.f{kind}.{suffix}", arguments, flags="reassoc ")
+        return from_compute(one, result, type.scalar)
+    name = f"llvm.vector.reduce.{_FLOAT_REDUCTIONS[kind]}.{suffix}"
+    result = low.fn.call(scalar.text, name, [(vector_text, value)], flags="nsz ")
+    if start is not None:
+        result = one.intrinsic(FLOAT_MINMAX[kind], scalar.text, result, start, flags="nsz ")
+    return from_compute(one, result, type.scalar)
+
+
+def _named_rules() -> dict[type[Operation], Rule]:
+    by_name: dict[str, Rule] = {
+        "vector.load": lower_load,
+        "vector.store": lower_store,
+        "vector.maskedload": lower_masked_load,
+        "vector.maskedstore": lower_masked_store,
+        "vector.gather": lower_gather,
+        "vector.scatter": lower_scatter,
+        "vector.broadcast": lower_broadcast,
+        "vector.splat": lower_broadcast,
+        "vector.shape_cast": lower_shape_cast,
+        "vector.bitcast": lower_bitcast,
+        "vector.step": lower_step,
+        "vector.create_mask": lower_create_mask,
+        "vector.constant_mask": lower_constant_mask,
+        "vector.shuffle": lower_shuffle,
+        "vector.extract_strided_slice": lower_extract_strided_slice,
+        "vector.insert_strided_slice": lower_insert_strided_slice,
+        "vector.interleave": lower_interleave,
+        "vector.deinterleave": lower_deinterleave,
+        "vector.extract": lower_extract,
+        "vector.insert": lower_insert,
+        "vector.extractelement": lower_extract,
+        "vector.fma": lower_fma,
+        "vector.reduction": lower_reduction,
+    }
+    return {op: by_name[op.name] for op in vector.OPERATIONS if op.name in by_name}
+
+
+RULES: dict[type[Operation], Rule] = _named_rules()

@@ -1,0 +1,100 @@
+"""What a target is, and how targets are found.
+
+A target knows the facts of its machine, the stages that a module goes through on the way there, and how to turn the last
+stage into machine code and load it. tilewright's own are listed here; a third party's package registers one under the
+entry point group `tilewright.targets`, whose value is a function without arguments that returns a `Target`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from tilewright.support.errors import TargetError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tilewright.ir.facts import TargetFacts
+    from tilewright.ir.passes import Pass
+    from tilewright.language.context import CodegenOptions
+
+ENTRY_POINT_GROUP = "tilewright.targets"
+
+BUILT_IN = {"cpu": "tilewright.targets.cpu"}
+"""Module of each of our own targets; it has a function `make_target`."""
+
+
+class Artefact(Protocol):
+    """Machine code of one kernel. `metadata` is JSON-able and comes back to `Target.load` from the cache."""
+
+    @property
+    def llir(self) -> str: ...
+    @property
+    def object(self) -> bytes: ...
+    @property
+    def entry(self) -> str: ...
+    @property
+    def metadata(self) -> dict[str, Any]: ...
+
+
+class NativeKernel(Protocol):
+    """Loaded machine code: `launch` runs programs 0 to `num_programs` - 1 over the argument slots at an address.
+
+    `num_threads` 0 leaves the number of threads to the target. Returns when all programs are done; raises
+    DeviceAssertionError where a kernel's assertion failed, and KeyboardInterrupt on Ctrl-C.
+    """
+
+    def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None: ...
+
+
+@runtime_checkable
+class Target(Protocol):
+    """A machine to compile for."""
+
+    name: str
+
+    @property
+    def facts(self) -> TargetFacts: ...
+
+    def fingerprint(self) -> str:
+        """What machine code depends on: processor, features, versions of the tools that emit it."""
+        ...
+
+    def codegen_options(self, options: Any) -> CodegenOptions:
+        """What the front end needs to know, from the options of a compilation."""
+        ...
+
+    def stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
+        """The stages after the front end, in order: name in `kernel.asm`, and the passes that lead there. The first is `ttir`."""
+        ...
+
+    def emit(self, module: ModuleOp) -> Artefact:
+        """Machine code of a module at the last stage."""
+        ...
+
+    def assembly(self, llir: str) -> str:
+        """Assembly text of the LLVM text that an artefact carries."""
+        ...
+
+    def load(self, image: bytes, metadata: dict[str, Any]) -> NativeKernel:
+        """Make an artefact's object callable; `metadata` is the artefact's, with `entry` added."""
+        ...
+
+
+@lru_cache(maxsize=None)
+def find_target(name: str) -> Target:
+    """The target of that name. Raises TargetError with the names that there are."""
+    if name in BUILT_IN:
+        return import_module(BUILT_IN[name]).make_target()
+    registered = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+    if name not in registered:
+        known = ", ".join(sorted({*BUILT_IN, *registered}))
+        raise TargetError(f"there is no target {name!r}; known are: {known}")
+    target = registered[name].load()()
+    if not isinstance(target, Target):
+        raise TargetError(f"the entry point {name!r} of {ENTRY_POINT_GROUP} returned {type(target).__name__}, which is no target")
+    return target
