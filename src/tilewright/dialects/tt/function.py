@@ -168,9 +168,7 @@ class FuncOp(IRDLOperation):
         name, inputs, outputs, region, extra, arg_attrs, res_attrs = parse_func_op_like(
             parser, reserved_attr_names=RESERVED
         )
-        func = FuncOp(
-            name, (inputs, outputs), region, visibility=visibility, arg_attrs=arg_attrs, res_attrs=res_attrs
-        )
+        func = FuncOp(name, (inputs, outputs), region, visibility=visibility, arg_attrs=arg_attrs, res_attrs=res_attrs)
         if extra is not None:
             func.attributes |= extra.data
         return func

@@ -43,9 +43,7 @@ class GatherOp(IRDLOperation):
     result = result_def(TENSOR)
 
     irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = (
-        "$src `[` $indices `]` attr-dict `:` functional-type(operands, results)"
-    )
+    assembly_format = "$src `[` $indices `]` attr-dict `:` functional-type(operands, results)"
     traits = traits_def(Pure(), TensorSizeTrait())
 
     def __init__(self, src: Value, indices: Value, axis: int, *, efficient_layout: bool = False):

@@ -48,7 +48,9 @@ def _check_sources(op: IRDLOperation, srcs: Sequence[SSAValue]) -> None:
         raise VerifyException(f"{op.name} requires the same shape for all operands")
 
 
-def _check_combine(op: IRDLOperation, region: Region, srcs: Sequence[SSAValue], terminator: type[IRDLOperation]) -> None:
+def _check_combine(
+    op: IRDLOperation, region: Region, srcs: Sequence[SSAValue], terminator: type[IRDLOperation]
+) -> None:
     """Checks the block arguments and what the region returns."""
     block = region.blocks.first
     if block is None:
@@ -60,7 +62,9 @@ def _check_combine(op: IRDLOperation, region: Region, srcs: Sequence[SSAValue], 
         )
     for index, (arg, element) in enumerate(zip(block.args, (*elements, *elements), strict=True)):
         if arg.type != element:
-            raise VerifyException(f"type mismatch on combine operation: argument {index} is {arg.type}, expected {element}")
+            raise VerifyException(
+                f"type mismatch on combine operation: argument {index} is {arg.type}, expected {element}"
+            )
     for nested in region.blocks:
         last = nested.last_op
         if not isinstance(last, terminator):
@@ -172,7 +176,12 @@ class MapElementwiseOp(IRDLOperation):
     traits = traits_def(RecursiveMemoryEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
 
     def __init__(
-        self, srcs: Sequence[Value], element_types: Sequence[Attribute], scalar_op: Region | None = None, *, pack: int = 1
+        self,
+        srcs: Sequence[Value],
+        element_types: Sequence[Attribute],
+        scalar_op: Region | None = None,
+        *,
+        pack: int = 1,
     ):
         sources = values_of(srcs)
         if scalar_op is None:
@@ -195,7 +204,9 @@ class MapElementwiseOp(IRDLOperation):
         for nested in self.scalar_op.blocks:
             last = nested.last_op
             if isinstance(last, MapElementwiseReturnOp) and list(last.operand_types) != returned:
-                raise VerifyException(f"region must return {list(map(str, returned))}, got {list(map(str, last.operand_types))}")
+                raise VerifyException(
+                    f"region must return {list(map(str, returned))}, got {list(map(str, last.operand_types))}"
+                )
 
 
 @op_definition
