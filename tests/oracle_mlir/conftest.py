@@ -151,7 +151,9 @@ def lower_text(text: str, pipeline: str = "triton-arith-to-linalg{tensor-ptr-to-
 def run_kernel(mlir: Callable[..., Kernel]) -> Callable[..., None]:
     """Lower tt/tts text, compile it with upstream MLIR, and run it once for each program of the grid."""
 
-    def run(text: str, *args: Any, grid: Sequence[int] = (1,), name: str = "kernel", pipeline: str | None = None) -> None:
+    def run(
+        text: str, *args: Any, grid: Sequence[int] = (1,), name: str = "kernel", pipeline: str | None = None
+    ) -> None:
         lowered = lower_text(text) if pipeline is None else lower_text(text, pipeline)
         mlir(lowered, name)(grid, *args)
 

@@ -152,7 +152,7 @@ def lower_bitcast(op: tt.BitcastOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 def scalar_clampf(op: tt.ClampFOp, b: ScalarBuilder, x: Sequence[SSAValue]) -> Sequence[SSAValue]:
     """min(max(x, lo), hi): NaN goes through with ``propagateNan = all``, and becomes a bound with ``none``."""
-    keeps_nan = op.propagateNan.value.data == PropagateNan.ALL
+    keeps_nan = op.propagate_nan.value.data == PropagateNan.ALL
     lower, upper = (arith.MaximumfOp, arith.MinimumfOp) if keeps_nan else (arith.MaxnumfOp, arith.MinnumfOp)
     return (b.emit(upper, b.emit(lower, x[0], x[1]), x[2]),)
 

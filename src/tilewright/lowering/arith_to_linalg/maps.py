@@ -11,7 +11,7 @@ from math import prod
 
 from xdsl.ir import Block, Region, SSAValue
 
-from tilewright.dialects import scf, tt
+from tilewright.dialects import cf, scf, tt
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
 from tilewright.lowering.arith_to_linalg.shapes import emit_reshape
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, identity_maps, shape_of, tensor_of
@@ -81,20 +81,24 @@ def _inline(b: TensorBuilder, region: Region, lanes: Sequence[SSAValue]) -> Sequ
 
 
 def _inline_blocks(b: TensorBuilder, region: Region, entry: Block, lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """An `scf.execute_region` with a copy of the blocks; every return branches to one block that yields."""
     copy = region.clone()
     first = copy.first_block
     assert first is not None
     for argument, lane in zip(list(first.args), lanes, strict=True):
         argument.replace_all_uses_with(lane)
         first.erase_arg(argument)
-    types = []
-    for block in copy.blocks:
-        end = block.last_op
-        if isinstance(end, tt.MapElementwiseReturnOp):
-            types = [value.type for value in end.operands]
-            block.insert_op_before(scf.YieldOp(*end.operands), end)
-            end.detach()
-            end.erase()
+    returns = [end for block in copy.blocks if isinstance(end := block.last_op, tt.MapElementwiseReturnOp)]
+    types = [value.type for value in returns[0].operands]
+    join = Block(arg_types=types)
+    join.add_op(scf.YieldOp(*join.args))
+    for end in returns:
+        block = end.parent
+        assert block is not None
+        block.insert_op_before(cf.BranchOp(join, *end.operands), end)
+        end.detach()
+        end.erase()
+    copy.add_block(join)
     return b.insert(scf.ExecuteRegionOp(types, copy)).results
 
 
