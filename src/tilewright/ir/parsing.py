@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from xdsl.context import Context
@@ -32,11 +33,11 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
     UnregisteredOp,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.utils import exceptions
-from xdsl.utils.lexer import Input
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input, Span, Token
+from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind
 
 from tilewright.ir.floats import float_from_bits
 from tilewright.ir.lexing import QuickLexer
@@ -46,6 +47,36 @@ SPLIT_MARKER = re.compile(r"^// -----.*$", re.MULTILINE)
 """The line between the parts of a file that `--split-input-file` reads separately."""
 
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z0-9_$.-]+)[ \t]*=[ \t\n]*", re.MULTILINE)
+
+
+@lru_cache(maxsize=4096)
+def _int(value: int) -> IntAttr:
+    return IntAttr(value)
+
+
+_SHAPED = frozenset({"tensor", "memref", "vector"})
+
+_BRACKET = re.compile(r"->|[<>\"\n]")
+
+
+def _end_of_brackets(text: str, start: int) -> int:
+    """The end of the ``<...>`` that starts at `start`; 0 if there is none, it spans lines, or it holds a string."""
+    if not text.startswith("<", start):
+        return 0
+    depth = 0
+    for found in _BRACKET.finditer(text, start):
+        match found[0]:
+            case "<":
+                depth += 1
+            case ">":
+                depth -= 1
+                if depth == 0:
+                    return found.end()
+            case "->":
+                continue
+            case _:
+                return 0
+    return 0
 
 
 def parse_module(text: str, context: Context, filename: str = "<string>") -> ModuleOp:
@@ -103,6 +134,8 @@ class MLIRParser(Parser):
         self._first_uses: dict[str, int] = {}
         self._op_start = 0
         self._alias_positions: dict[str, int] | None = None
+        self._simple_types: dict[str, TypeAttribute] = {}
+        self._bracketed_types: dict[str, TypeAttribute] = {}
         self.ssa_values = {}
         self.blocks = {}
         self.forward_block_references = defaultdict(list)
@@ -190,7 +223,7 @@ class MLIRParser(Parser):
         op = super().parse_operation()
         if op.location is UNKNOWN_LOC:
             line, col = self._line_and_column(start)
-            op.location = FileLineColLoc(self._file_attribute, IntAttr(line), IntAttr(col))
+            op.location = FileLineColLoc(self._file_attribute, _int(line), _int(col))
         return op
 
     def resolve_operand(self, operand: UnresolvedOperand, type: Any) -> SSAValue[Any]:
@@ -198,6 +231,59 @@ class MLIRParser(Parser):
         if name not in self.ssa_values:
             self._first_uses.setdefault(name, operand.span.start)
         return super().resolve_operand(operand, type)
+
+    # Tokens and types, the two that decide how long parsing takes.
+
+    def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> Token[MLIRTokenKind, str]:
+        state = self._parser_state
+        token = state.current_token
+        assert expected_kind is None or token.kind is expected_kind
+        state.current_token = state.lexer.lex()
+        return token
+
+    def _parse_optional_token(self, expected_kind: MLIRTokenKind) -> Token[MLIRTokenKind, str] | None:
+        state = self._parser_state
+        token = state.current_token
+        if token.kind is not expected_kind:
+            return None
+        state.current_token = state.lexer.lex()
+        return token
+
+    def parse_optional_punctuation(self, punctuation: Any) -> Any:
+        token = self._parser_state.current_token
+        if token.kind is not KIND_BY_PUNCTUATION_SPELLING[punctuation]:
+            return None
+        self._consume_token()
+        return punctuation
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        token = self._current_token
+        if token.kind is MLIRTokenKind.BARE_IDENT:
+            known = self._simple_types.get(token.text)
+            if known is not None:
+                self._consume_token()
+                return known
+            if token.text not in _SHAPED:
+                type = super().parse_optional_type()
+                if type is not None and token.text not in ("complex", "tuple"):
+                    self._simple_types[token.text] = type
+                return type
+        elif token.kind is not MLIRTokenKind.EXCLAMATION_IDENT:
+            return super().parse_optional_type()
+        return self._parse_bracketed_type(token.span)
+
+    def _parse_bracketed_type(self, name: Span[str]) -> TypeAttribute | None:
+        """A type such as ``tensor<4xf32>``: the same text is only parsed once, and gives the same object."""
+        end = _end_of_brackets(self._text, name.end)
+        text = self._text[name.start : end]
+        known = self._bracketed_types.get(text)
+        if known is not None:
+            self._resume_from(end)
+            return known
+        type = super().parse_optional_type()
+        if type is not None and text:
+            self._bracketed_types[text] = type
+        return type
 
     # Aliases that are defined further down.
 
