@@ -1,0 +1,105 @@
+"""The table of switches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tilewright.support import knobs
+from tilewright.support.errors import KnobError
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for knob in knobs.KNOBS:
+        monkeypatch.delenv(knob.env, raising=False)
+        if knob.triton_env:
+            monkeypatch.delenv(knob.triton_env, raising=False)
+    knobs.reload()
+    yield
+    monkeypatch.undo()
+    knobs.reload()
+
+
+def test_defaults_have_the_type_they_declare() -> None:
+    for knob in knobs.KNOBS:
+        assert isinstance(knob.default, knob.kind), knob.name
+        assert knobs.get(knob.name) == knob.default
+        assert knob.doc.endswith(".")
+
+
+def test_names_and_variables_are_unique() -> None:
+    variables = [name for knob in knobs.KNOBS for name in (knob.env, knob.triton_env) if name]
+    assert len(set(variables)) == len(variables)
+
+
+def test_environment_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_NUM_THREADS", "3")
+    assert knobs.get("num_threads") == 3
+    monkeypatch.setenv("TILEWRIGHT_NUM_THREADS", "4")
+    assert knobs.get("num_threads") == 3
+    knobs.reload()
+    assert knobs.get("num_threads") == 4
+
+
+def test_ours_comes_before_tritons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", "/theirs")
+    assert knobs.get("cache_dir") == "/theirs"
+    knobs.reload()
+    monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", "/ours")
+    assert knobs.get("cache_dir") == "/ours"
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", True), ("on", True), ("TRUE", True), ("0", False), ("", False)])
+def test_booleans(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
+    monkeypatch.setenv("TILEWRIGHT_VERIFY_EACH", text)
+    assert knobs.get("verify_each") is value
+
+
+def test_words_are_split_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_SANITIZE", "bounds, race")
+    assert knobs.get("sanitize") == ("bounds", "race")
+    knobs.reload()
+    monkeypatch.setenv("TILEWRIGHT_SANITIZE", "bound")
+    with pytest.raises(KnobError, match="TILEWRIGHT_SANITIZE: 'bound' is not one of 'bounds', 'race', 'init'"):
+        knobs.get("sanitize")
+
+
+def test_bad_values_name_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_NUM_THREADS", "many")
+    with pytest.raises(KnobError, match="TILEWRIGHT_NUM_THREADS='many': expected an integer"):
+        knobs.get("num_threads")
+
+
+def test_unknown_switches_are_errors_with_the_nearest_name() -> None:
+    with pytest.raises(KnobError, match="did you mean 'num_threads'"):
+        knobs.get("num_thread")
+
+
+def test_scope_restores_also_after_an_error() -> None:
+    with pytest.raises(RuntimeError), knobs.scope(num_threads=2, sanitize=("init",)):
+        assert knobs.get("num_threads") == 2
+        raise RuntimeError
+    assert knobs.get("num_threads") == 0
+    assert knobs.get("sanitize") == ()
+
+
+def test_scope_checks_before_it_sets() -> None:
+    with pytest.raises(KnobError), knobs.scope(num_threads=2, sanitize=("bogus",)):
+        pass
+    assert knobs.get("num_threads") == 0
+
+
+def test_code_key_changes_with_the_switches_that_change_code() -> None:
+    before = knobs.code_key()
+    with knobs.scope(num_threads=2):
+        assert knobs.code_key() == before
+    with knobs.scope(sanitize=("bounds",)):
+        assert knobs.code_key() != before
+
+
+def test_table_lists_every_switch() -> None:
+    table = knobs.render_table()
+    assert all(f"`{knob.env}`" in table for knob in knobs.KNOBS)
+    assert len({line.count("|") for line in table.strip().split("\n")}) == 1
