@@ -1,7 +1,7 @@
 """Where new ops go: each right behind the last of its operands.
 
-An op placed that way can be used wherever its operands can, so that every expression needs to be emitted only once, and what
-a loop does not change lands in front of the loop without a pass that hoists it.
+An op placed that way can be used wherever its operands can, so that every expression needs to be emitted only once,
+and what a loop does not change lands in front of the loop without a pass that hoists it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,77 @@
+"""The pass triton-to-unstructured."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tilewright.analysis.order import ProgramOrder
+from tilewright.analysis.origins import Origins
+from tilewright.dialects import tt
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.lowering.tt_to_unstructured.accesses import POINTER_USERS, AccessRewriter, pointers_of
+from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter
+
+NOALIAS = "tilewright.noalias"
+"""Unit attribute of functions whose pointer arguments have disjoint storage."""
+
+
+@register_pass
+class TritonToUnstructuredPass(Pass):
+    """Accesses that have no structure become gathers, scatters and atomics on a base with element offsets.
+
+    ```mlir
+    %p = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %q = tt.addptr %p, %rows : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %v = tt.load %q, %m, %zeros : tensor<64x!tt.ptr<f32>>
+    tt.store %y, %s : !tt.ptr<f32>
+    ```
+    becomes
+    ```mlir
+    %v = tts.gather %x[%rows] mask = %m default = %zero : (<f32>, tensor<64xi32>) -> tensor<64xf32>
+    tts.scatter %s into %y[%c0] : f32 into (<f32>, i32)
+    ```
+    Pointers that control flow carries become offsets that it carries, and a base as well where that changes. An
+    offset is as wide as it has to be: one offset keeps its type, sums have 64 bits. Pointers with lane-dependent
+    bases, pointers made of integers and pointers read from memory are taken as addresses, counted from an argument
+    of the function. After such a rebase the arguments are no longer known to be disjoint (`tilewright.noalias` is
+    dropped). Bases of structured pointers become function arguments in the same way. What can not be expressed stays
+    as it is, with a remark.
+    """
+
+    name = "triton-to-unstructured"
+
+    offset_bit_width: int = 0
+    """The narrowest width of offsets, and the width of their sums unless an offset is wider; 0 leaves none to
+    overflow."""
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        for op in module.body.walk():
+            if isinstance(op, tt.FuncOp) and op.body.blocks:
+                self.run_on_function(op, context)
+
+    def run_on_function(self, function: tt.FuncOp, context: PassContext) -> None:
+        """Decides first what can be rewritten, then makes the offsets, then rewrites."""
+        users = [op for op in function.body.walk() if isinstance(op, POINTER_USERS)]
+        if not users:
+            return
+        origins = Origins(function, self.offset_bit_width or None)
+        rewriter = AccessRewriter(function, origins)
+        chosen = [op for op in users if rewriter.needs_rewriting(op) and self._is_possible(op, rewriter, context)]
+        if not chosen:
+            return
+        offsets = OffsetEmitter(origins, ProgramOrder(function), rewriter.load_address)
+        rewriter.emitter = offsets
+        offsets.require(pointer for op in chosen for pointer in pointers_of(op))
+        offsets.emit()
+        for op in chosen:
+            rewriter.rewrite(op)
+        if rewriter.uses_addresses:
+            function.attributes.pop(NOALIAS, None)
+
+    @staticmethod
+    def _is_possible(op: Operation, rewriter: AccessRewriter, context: PassContext) -> bool:
+        problem = rewriter.problem(op)
+        if problem is not None:
+            context.remark(op, f"no base to count from: {problem}")
+        return problem is None
