@@ -5,20 +5,21 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import MixedIndex, join_mixed, segment_sizes, split_mixed, static_values
+from tilewright.dialects.types import I64_ARRAY
 
 
 class SlicingOp(IRDLOperation, ABC):
     """An op that takes ``[%i, 0] [4, %n] [1, 1]``; subclasses define the operand groups offsets, sizes and strides."""
 
-    static_offsets = prop_def(DenseArrayBase)
-    static_sizes = prop_def(DenseArrayBase)
-    static_strides = prop_def(DenseArrayBase)
+    static_offsets = prop_def(I64_ARRAY)
+    static_sizes = prop_def(I64_ARRAY)
+    static_strides = prop_def(I64_ARRAY)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 

@@ -12,8 +12,10 @@ from typing_extensions import TypeVar
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    DenseArrayBase,
     FixedBitwidthType,
     IndexType,
+    IntegerAttr,
     IntegerType,
     MemRefType,
     Signedness,
@@ -22,6 +24,7 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
     VectorType,
     i1,
+    i64,
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, InferenceContext, IntConstraint, VerificationContext
@@ -157,7 +160,12 @@ FIXED_INTEGER_LIKE = TypeWhere(
 )
 FLOAT_LIKE = TypeWhere("floating-point numbers", lambda t: is_float(element_type(t)) and not _is_memref(t))
 BOOL_LIKE = TypeWhere("i1 or a container of i1", lambda t: element_type(t) == i1 and not _is_memref(t))
+I64_ATTR = IntegerAttr.constr(i64)
+"""An attribute ``4 : i64``, written ``4`` in assembly formats."""
+I64_ARRAY = DenseArrayBase.constr(i64)
+"""An attribute ``array<i64: 4, 8>``, written ``[4, 8]`` in assembly formats."""
 ANY_MEMREF = TypeWhere("a memref", lambda t: _is_memref(t))
+ANY_VECTOR = TypeWhere("a vector", lambda t: isinstance(t, VectorType))
 ANY_TENSOR = TypeWhere("a tensor", lambda t: isinstance(t, (TensorType, UnrankedTensorType)))
 
 

@@ -58,6 +58,8 @@ _RESULT_NAMES: dict[str, tuple[str, ...]] = {
     "linalg.map": ("mapped",),
     "linalg.reduce": ("reduced",),
     "linalg.transpose": ("transposed",),
+    "vector.deinterleave": ("res1", "res2"),
+    "vector.scan": ("dest", "accumulated_value"),
     "vector.vscale": ("vscale",),
 }
 """Result names that upstream's ops ask for; only the first result of `linalg.reduce` is named."""
@@ -111,7 +113,7 @@ _RESULT_NAMERS: dict[str, Callable[[Operation], list[tuple[int, str]]]] = {
 """Names that depend on the op; pairs of the first result of a group and its name."""
 
 _IN_OUT = frozenset({"linalg.generic"})
-_IN_INIT = frozenset({"linalg.reduce"})
+_IN_INIT = frozenset({"linalg.map", "linalg.reduce"})
 
 
 def _argument_names(op: Operation, count: int) -> Sequence[str]:
@@ -123,7 +125,8 @@ def _argument_names(op: Operation, count: int) -> Sequence[str]:
         outputs = len(getattr(op, "outputs", ()))
         return ["in"] * (count - outputs) + ["out"] * outputs
     if op.name in _IN_INIT:
-        return ["in"] * (count // 2) + ["init"] * (count - count // 2)
+        outputs = len(getattr(op, "outputs", ()))
+        return ["in"] * (count - outputs) + ["init"] * outputs
     return ()
 
 

@@ -139,3 +139,24 @@ OPERATIONS = [
 ]
 
 Arith = Dialect("arith", OPERATIONS, [FastMathFlagsAttr, IntegerOverflowAttr], [ArithConstants()])
+
+__all__ = [
+    *(op.__name__ for op in OPERATIONS),
+    "Arith",
+    "CmpFPredicate",
+    "CmpIPredicate",
+    "FastMathFlagsAttr",
+    "IntegerOverflowAttr",
+    "IntegerOverflowFlag",
+    "RoundingMode",
+    "constant_attr",
+    "constant_bool",
+    "constant_float",
+    "constant_index",
+    "constant_int",
+    "constant_splat",
+    "find_constant_int",
+    "float_attr",
+    "is_splat",
+    "splat_attr",
+]

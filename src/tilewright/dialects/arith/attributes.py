@@ -9,6 +9,7 @@ from typing import Literal
 from xdsl.dialects.utils import BitEnumAttribute, FastMathAttrBase, FastMathFlag
 from xdsl.irdl import irdl_attr_definition
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
+from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import EnumKeyword
@@ -37,10 +38,13 @@ class IntegerOverflowAttr(BitEnumAttribute[IntegerOverflowFlag]):
 
     name = "arith.overflow"
     none_value = "none"
-    separator_value = ", "
 
     def __init__(self, flags: Iterable[IntegerOverflowFlag] | Literal["none"] | None) -> None:
         super().__init__(flags)
+
+    def print_parameter(self, printer: Printer) -> None:
+        flags = [flag.value for flag in IntegerOverflowFlag if flag in self.data]
+        printer.print_string(f"<{', '.join(flags) or 'none'}>")
 
 
 NO_FASTMATH = FastMathFlagsAttr("none")

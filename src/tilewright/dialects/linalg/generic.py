@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
 from xdsl.ir import Attribute, Block, Region
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
@@ -26,7 +26,7 @@ from tilewright.dialects.assembly import parse_operand_group, print_operand_grou
 from tilewright.dialects.construction import Value, init_op, int_attr, segment_sizes, values_of
 from tilewright.dialects.linalg.attributes import IteratorType, IteratorTypeAttr, iterator_attrs
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, tensor_result_types
-from tilewright.dialects.types import INDEX
+from tilewright.dialects.types import I64_ATTR, INDEX
 
 
 @irdl_op_definition
@@ -51,7 +51,7 @@ class IndexOp(IRDLOperation):
 
     name = "linalg.index"
 
-    dim = prop_def(IntegerAttr)
+    dim = prop_def(I64_ATTR)
     result = result_def(INDEX)
 
     traits = traits_def(Pure())

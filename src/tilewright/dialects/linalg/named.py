@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
@@ -34,7 +34,7 @@ from tilewright.dialects.construction import (
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.linalg.generic import YieldOp, print_arrow_types
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, entry_block, tensor_result_types
-from tilewright.dialects.types import bit_width, is_float, shape_of
+from tilewright.dialects.types import I64_ARRAY, bit_width, is_float, shape_of
 
 
 def _dims(count: int, positions: Sequence[int]) -> AffineMap:
@@ -275,7 +275,7 @@ class TransposeOp(ReshufflingOp):
 
     name = "linalg.transpose"
 
-    permutation = prop_def(DenseArrayBase)
+    permutation = prop_def(I64_ARRAY)
 
     def __init__(self, value: Value, dest: Value, permutation: Sequence[int]) -> None:
         value, dest = value_of(value), value_of(dest)
@@ -317,7 +317,7 @@ class BroadcastOp(ReshufflingOp):
 
     name = "linalg.broadcast"
 
-    dimensions = prop_def(DenseArrayBase)
+    dimensions = prop_def(I64_ARRAY)
 
     def __init__(self, value: Value, dest: Value, dimensions: Sequence[int]) -> None:
         value, dest = value_of(value), value_of(dest)

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.irdl import IRDLOperation, region_def, var_result_def
-from xdsl.traits import EffectInstance, MemoryEffect, MemoryReadEffect, MemoryWriteEffect
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryReadEffect, MemoryWriteEffect, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.linalg.attributes import IteratorType
@@ -18,13 +18,15 @@ from tilewright.dialects.types import element_type, shape_of
 
 
 class StructuredOpEffects(MemoryEffect):
-    """On tensors none; on buffers the op reads its inputs and destinations and writes the destinations."""
+    """What the body does (a store, a call, an assertion for each lane); on buffers the op also reads its inputs and destinations
+    and writes the destinations."""
 
     @classmethod
-    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
-        if not any(isinstance(operand.type, MemRefType) for operand in op.operands):
-            return frozenset()
-        return MemoryReadEffect.get_effects(op) | MemoryWriteEffect.get_effects(op)
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
+        inner = RecursiveMemoryEffect.get_effects(op)
+        if inner is None or not any(isinstance(operand.type, MemRefType) for operand in op.operands):
+            return inner
+        return inner | MemoryReadEffect.get_effects(op) | MemoryWriteEffect.get_effects(op)
 
 
 class StructuredOp(IRDLOperation, ABC):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
@@ -26,7 +25,7 @@ from tilewright.dialects.construction import Value, index_array, init_op, static
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.linalg.generic import YieldOp
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, entry_block, tensor_result_types
-from tilewright.dialects.types import shape_of
+from tilewright.dialects.types import I64_ARRAY, shape_of
 
 
 def _parse_short_form(parser: Parser) -> tuple[type[Operation], dict[str, Attribute]] | None:
@@ -109,7 +108,7 @@ class ReduceOp(StructuredOp):
 
     inputs = var_operand_def()
     outputs = var_operand_def()
-    dimensions = prop_def(DenseArrayBase)
+    dimensions = prop_def(I64_ARRAY)
 
     irdl_options = (SameVariadicOperandSize(),)
 

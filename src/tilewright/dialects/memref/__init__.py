@@ -13,6 +13,7 @@ from tilewright.dialects.memref.access import (
 )
 from tilewright.dialects.memref.allocation import AllocaOp, AllocOp, AssumeAlignmentOp, DeallocOp, GetGlobalOp, GlobalOp
 from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
+from tilewright.dialects.memref.metadata import ExtractAlignedPointerAsIndexOp
 from tilewright.dialects.memref.views import (
     CastOp,
     CollapseShapeOp,
@@ -34,6 +35,7 @@ OPERATIONS = [
     DeallocOp,
     DimOp,
     ExpandShapeOp,
+    ExtractAlignedPointerAsIndexOp,
     GenericAtomicRMWOp,
     GetGlobalOp,
     GlobalOp,

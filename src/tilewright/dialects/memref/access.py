@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, MemRefType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
@@ -33,7 +33,7 @@ from tilewright.dialects.arith.folding import integer_constant
 from tilewright.dialects.assembly import EnumKeyword
 from tilewright.dialects.construction import Value, init_op, int_attr, value_of, values_of
 from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
-from tilewright.dialects.types import ANY_MEMREF, INDEX, element_type, shape_of, shapes_agree
+from tilewright.dialects.types import ANY_MEMREF, I64_ATTR, INDEX, element_type, shape_of, shapes_agree
 
 NOT_NONTEMPORAL = BoolAttr.from_bool(False)
 NONTEMPORAL = BoolAttr.from_bool(True)
@@ -175,7 +175,7 @@ class AtomicRMWOp(IRDLOperation):
     value = operand_def(T)
     memref = operand_def(MemRefType.constr(T))
     indices = var_operand_def(INDEX)
-    kind = prop_def(IntegerAttr)
+    kind = prop_def(I64_ATTR)
     result = result_def(T)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())

@@ -39,7 +39,7 @@ from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, Pure, SymbolOpInter
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import UNIT, Value, init_op, int_attr, segment_sizes, value_of, values_of
-from tilewright.dialects.types import ANY_MEMREF, INDEX
+from tilewright.dialects.types import ANY_MEMREF, I64_ATTR, INDEX
 
 
 class AllocationOp(IRDLOperation, ABC):
@@ -48,7 +48,7 @@ class AllocationOp(IRDLOperation, ABC):
     dynamic_sizes = var_operand_def(INDEX)
     symbol_operands = var_operand_def(INDEX)
     memref = result_def(MemRefType)
-    alignment = opt_prop_def(IntegerAttr)
+    alignment = opt_prop_def(I64_ATTR)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
 
@@ -143,7 +143,7 @@ class GlobalOp(IRDLOperation):
     type = prop_def(MemRefType)
     initial_value = opt_prop_def(base(UnitAttr) | base(DenseIntOrFPElementsAttr))
     constant = opt_prop_def(UnitAttr)
-    alignment = opt_prop_def(IntegerAttr)
+    alignment = opt_prop_def(I64_ATTR)
 
     traits = traits_def(SymbolOpInterface())
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
-    DenseArrayBase,
     IntegerAttr,
     MemRefType,
     NoneAttr,
@@ -40,7 +39,7 @@ from tilewright.dialects.slices import (
     static_extents,
     verify_slice_lists,
 )
-from tilewright.dialects.types import ANY_MEMREF, INDEX, element_type, shape_of, shapes_agree
+from tilewright.dialects.types import ANY_MEMREF, I64_ARRAY, INDEX, element_type, shape_of, shapes_agree
 
 
 def strides_and_offset(type_: MemRefType[Attribute]) -> tuple[tuple[int, ...], int]:
@@ -301,7 +300,7 @@ class ExpandShapeOp(IRDLOperation):
     src = operand_def(MemRefType)
     output_shape = var_operand_def(INDEX)
     reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
-    static_output_shape = prop_def(DenseArrayBase)
+    static_output_shape = prop_def(I64_ARRAY)
     result = result_def(MemRefType)
 
     traits = traits_def(Pure())

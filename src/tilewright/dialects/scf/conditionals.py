@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -29,7 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of
 from tilewright.dialects.scf.loops import region_of
 from tilewright.dialects.scf.terminators import YieldOp
-from tilewright.dialects.types import INDEX
+from tilewright.dialects.types import I64_ARRAY, INDEX
 
 
 def _verify_yields(region: Region, types: Sequence[Attribute], what: str) -> None:
@@ -136,7 +136,7 @@ class IndexSwitchOp(IRDLOperation):
 
     arg = operand_def(INDEX)
     output = var_result_def()
-    cases = prop_def(DenseArrayBase)
+    cases = prop_def(I64_ARRAY)
     default_region = region_def("single_block")
     case_regions = var_region_def("single_block")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, TensorType, UnitAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, UnitAttr
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
@@ -41,7 +41,7 @@ from tilewright.dialects.construction import (
     values_of,
 )
 from tilewright.dialects.numeric import array_of, attr_of
-from tilewright.dialects.types import INDEX
+from tilewright.dialects.types import I64_ARRAY, INDEX
 
 
 def _verify_dynamic_sizes(type_: Attribute, sizes: Sequence[SSAValue]) -> None:
@@ -174,8 +174,8 @@ class PadOp(IRDLOperation):
     source = operand_def(TensorType)
     low = var_operand_def(INDEX)
     high = var_operand_def(INDEX)
-    static_low = prop_def(DenseArrayBase)
-    static_high = prop_def(DenseArrayBase)
+    static_low = prop_def(I64_ARRAY)
+    static_high = prop_def(I64_ARRAY)
     nofold = opt_prop_def(UnitAttr)
     region = region_def("single_block")
     result = result_def(TensorType)

@@ -8,7 +8,6 @@ from math import prod
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     TensorType,
@@ -36,6 +35,8 @@ from tilewright.dialects.construction import (
 from tilewright.dialects.reshapes import collapsed_shape, verify_reassociation
 from tilewright.dialects.types import (
     ANY_TENSOR,
+    I64_ARRAY,
+    I64_ATTR,
     INDEX,
     bit_width,
     element_type,
@@ -152,7 +153,7 @@ class ExpandShapeOp(IRDLOperation, HasFolderInterface):
     output_shape = var_operand_def(INDEX)
     result = result_def(TensorType)
     reassociation = prop_def(ArrayAttr[ArrayAttr[IntegerAttr]])
-    static_output_shape = prop_def(DenseArrayBase)
+    static_output_shape = prop_def(I64_ARRAY)
 
     traits = traits_def(Pure())
 
@@ -242,7 +243,7 @@ class ConcatOp(IRDLOperation):
     name = "tensor.concat"
 
     inputs = var_operand_def(TensorType)
-    dim = prop_def(IntegerAttr)
+    dim = prop_def(I64_ATTR)
     result = result_def(TensorType)
 
     traits = traits_def(Pure())

@@ -1,0 +1,419 @@
+"""Arithmetic on and movement of lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BoolAttr, VectorType
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
+from tilewright.dialects.arith.floating import FastMath
+from tilewright.dialects.construction import Value, index_array, init_op, int_attr, static_values, value_of
+from tilewright.dialects.types import ANY_VECTOR, FLOAT_LIKE, I64_ARRAY, I64_ATTR, element_type, shape_of
+from tilewright.dialects.vector.attributes import ADD, CombiningKind, CombiningKindAttr, kind_attr
+
+Kind = CombiningKind | CombiningKindAttr | str
+
+
+@irdl_op_definition
+class FMAOp(IRDLOperation):
+    """``%r = vector.fma %a, %b, %c : vector<8xf32>``: ``a * b + c``, rounded once."""
+
+    name = "vector.fma"
+
+    T: ClassVar = VarConstraint("T", FLOAT_LIKE)
+
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    acc = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs)"
+
+    def __init__(self, lhs: Value, rhs: Value, acc: Value) -> None:
+        lhs = value_of(lhs)
+        init_op(self, (lhs, value_of(rhs), value_of(acc)), (lhs.type,))
+
+
+@irdl_op_definition
+class ReductionOp(IRDLOperation):
+    """``%x = vector.reduction <add>, %v, %acc : vector<8xf32> into f32``: all lanes, in any order only with `fastmath<reassoc>`."""
+
+    name = "vector.reduction"
+
+    kind = prop_def(CombiningKindAttr)
+    vector = operand_def(VectorType)
+    acc = opt_operand_def()
+    dest = result_def()
+    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FASTMATH)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, kind: Kind, vector: Value, acc: Value | None = None, *, fastmath: FastMath = None) -> None:
+        vector = value_of(vector)
+        operands = (vector,) if acc is None else (vector, value_of(acc))
+        properties: dict[str, Attribute] = {"kind": kind_attr(kind), "fastmath": fastmath_attr(fastmath)}
+        init_op(self, operands, (element_type(vector.type),), properties)
+
+    def verify_(self) -> None:
+        element = element_type(self.operands[0].type)
+        if self.results[0].type != element or any(value.type != element for value in self.operands[1:]):
+            raise VerifyException(f"the accumulator and the result must be of type {element}")
+        if len(shape_of(self.operands[0].type) or ()) > 1:
+            raise VerifyException("only vectors of one dimension are reduced")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReductionOp:
+        kind = CombiningKindAttr.parse_parameter(parser)
+        parser.parse_punctuation(",")
+        operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
+        fastmath = NO_FASTMATH
+        if parser.parse_optional_keyword("fastmath"):
+            fastmath = FastMathFlagsAttr.new(FastMathFlagsAttr.parse_parameter(parser))
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        vector_type = parser.parse_type()
+        parser.parse_keyword("into")
+        element = parser.parse_type()
+        values = parser.resolve_operands(operands, (vector_type, element)[: len(operands)], parser.pos)
+        op = cls(kind.value, *values, fastmath=fastmath)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        self.kind.print_parameter(printer)
+        for value in self.operands:
+            printer.print_string(", ")
+            printer.print_ssa_value(value)
+        if self.fastmath.data:
+            printer.print_string(" fastmath")
+            self.fastmath.print_parameter(printer)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.operands[0].type)
+        printer.print_string(" into ")
+        printer.print_attribute(self.results[0].type)
+
+
+@irdl_op_definition
+class MultiDimReductionOp(IRDLOperation):
+    """``%r = vector.multi_reduction <add>, %v, %acc [1] : vector<4x8xf32> to vector<4xf32>``."""
+
+    name = "vector.multi_reduction"
+
+    kind = prop_def(CombiningKindAttr)
+    source = operand_def(VectorType)
+    acc = operand_def()
+    reduction_dims = prop_def(I64_ARRAY)
+    dest = result_def()
+
+    traits = traits_def(Pure())
+
+    def __init__(self, kind: Kind, source: Value, acc: Value, reduction_dims: Sequence[int]) -> None:
+        acc = value_of(acc)
+        properties: dict[str, Attribute] = {
+            "kind": kind_attr(kind),
+            "reduction_dims": index_array(tuple(reduction_dims)),
+        }
+        init_op(self, (value_of(source), acc), (acc.type,), properties)
+
+    def verify_(self) -> None:
+        shape, dims = shape_of(self.operands[0].type) or (), static_values(self.reduction_dims)
+        if any(not 0 <= dim < len(shape) for dim in dims):
+            raise VerifyException(f"{list(dims)} are no dimensions of {self.operands[0].type}")
+        kept = tuple(extent for dim, extent in enumerate(shape) if dim not in dims)
+        for value in (self.operands[1], self.results[0]):
+            if (shape_of(value.type) or ()) != kept or element_type(value.type) != element_type(self.operands[0].type):
+                raise VerifyException(f"{self.operands[0].type} does not reduce to {value.type} along {list(dims)}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MultiDimReductionOp:
+        kind = CombiningKindAttr.parse_parameter(parser)
+        parser.parse_punctuation(",")
+        source = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        acc = parser.parse_unresolved_operand()
+        dims = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source_type = parser.parse_type()
+        parser.parse_keyword("to")
+        values = parser.resolve_operands((source, acc), (source_type, parser.parse_type()), parser.pos)
+        op = cls(kind.value, values[0], values[1], dims)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        self.kind.print_parameter(printer)
+        for value in self.operands:
+            printer.print_string(", ")
+            printer.print_ssa_value(value)
+        printer.print_string(f" {list(static_values(self.reduction_dims))}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.operands[0].type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.results[0].type)
+
+
+@irdl_op_definition
+class ShuffleOp(IRDLOperation):
+    """``%r = vector.shuffle %a, %b [0, 8, 1, 9] : vector<8xf32>, vector<8xf32>``: lanes of both by number; -1 is any value."""
+
+    name = "vector.shuffle"
+
+    v1 = operand_def(VectorType)
+    v2 = operand_def(VectorType)
+    mask = prop_def(I64_ARRAY)
+    vector = result_def(VectorType)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, v1: Value, v2: Value, mask: Sequence[int]) -> None:
+        v1 = value_of(v1)
+        assert isinstance(v1.type, VectorType)
+        result_type = VectorType(v1.type.element_type, (len(mask), *v1.type.get_shape()[1:]))
+        init_op(self, (v1, value_of(v2)), (result_type,), {"mask": index_array(tuple(mask))})
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The lane numbers: those of the second vector follow those of the first."""
+        return static_values(self.mask)
+
+    def verify_(self) -> None:
+        first, second = shape_of(self.operands[0].type) or (1,), shape_of(self.operands[1].type) or (1,)
+        if element_type(self.operands[0].type) != element_type(self.operands[1].type) or first[1:] != second[1:]:
+            raise VerifyException(f"{self.operands[0].type} and {self.operands[1].type} cannot be shuffled")
+        if any(not -1 <= lane < first[0] + second[0] for lane in self.lanes):
+            raise VerifyException("mask index #1 out of range")
+        if shape_of(self.results[0].type) != (len(self.lanes), *first[1:]):
+            raise VerifyException(f"{len(self.lanes)} lanes do not make a {self.results[0].type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ShuffleOp:
+        operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
+        lanes = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        first, second = parser.resolve_operands(operands, types, parser.pos)
+        op = cls(first, second, lanes)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_string(f" {list(self.lanes)}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_list([value.type for value in self.operands], printer.print_attribute)
+
+
+@irdl_op_definition
+class TransposeOp(IRDLOperation, HasFolderInterface):
+    """``%r = vector.transpose %v, [1, 0] : vector<4x8xf32> to vector<8x4xf32>``: result dim i is source dim permutation[i]."""
+
+    name = "vector.transpose"
+
+    vector = operand_def(VectorType)
+    permutation = prop_def(I64_ARRAY)
+    result = result_def(VectorType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$vector `,` $permutation attr-dict `:` type($vector) `to` type($result)"
+
+    def __init__(self, vector: Value, permutation: Sequence[int]) -> None:
+        vector = value_of(vector)
+        assert isinstance(vector.type, VectorType)
+        shape = vector.type.get_shape()
+        result_type = VectorType(vector.type.element_type, [shape[dim] for dim in permutation])
+        init_op(self, (vector,), (result_type,), {"permutation": index_array(tuple(permutation))})
+
+    def verify_(self) -> None:
+        shape, permutation = shape_of(self.operands[0].type) or (), static_values(self.permutation)
+        if sorted(permutation) != list(range(len(shape))):
+            raise VerifyException(f"{list(permutation)} is no permutation of the dimensions")
+        if shape_of(self.results[0].type) != tuple(shape[dim] for dim in permutation):
+            raise VerifyException(f"{self.operands[0].type} does not transpose to {self.results[0].type}")
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        permutation = static_values(self.permutation)
+        return (self.operands[0],) if permutation == tuple(range(len(permutation))) else None
+
+
+@irdl_op_definition
+class InterleaveOp(IRDLOperation):
+    """``%r = vector.interleave %a, %b : vector<8xf32> -> vector<16xf32>``: a0, b0, a1, b1, ... along the last dimension."""
+
+    name = "vector.interleave"
+
+    T: ClassVar = VarConstraint("T", ANY_VECTOR)
+
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(VectorType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
+
+    def __init__(self, lhs: Value, rhs: Value) -> None:
+        lhs = value_of(lhs)
+        init_op(self, (lhs, value_of(rhs)), (_with_last(lhs.type, 2, 1),))
+
+    def verify_(self) -> None:
+        if self.results[0].type != _with_last(self.operands[0].type, 2, 1):
+            raise VerifyException(f"two {self.operands[0].type} do not interleave to {self.results[0].type}")
+
+
+@irdl_op_definition
+class DeinterleaveOp(IRDLOperation):
+    """``%even, %odd = vector.deinterleave %v : vector<8xf32> -> vector<4xf32>``: the inverse of :class:`InterleaveOp`."""
+
+    name = "vector.deinterleave"
+
+    T: ClassVar = VarConstraint("T", ANY_VECTOR)
+
+    source = operand_def(VectorType)
+    res1 = result_def(T)
+    res2 = result_def(T)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($res1)"
+
+    def __init__(self, source: Value) -> None:
+        source = value_of(source)
+        half = _with_last(source.type, 1, 2)
+        init_op(self, (source,), (half, half))
+
+    def verify_(self) -> None:
+        if self.results[0].type != _with_last(self.operands[0].type, 1, 2):
+            raise VerifyException(f"{self.operands[0].type} does not split into {self.results[0].type}")
+
+
+def _with_last(type_: Attribute, times: int, divided_by: int) -> Attribute:
+    assert isinstance(type_, VectorType)
+    shape = type_.get_shape()
+    if not shape or shape[-1] % divided_by:
+        raise VerifyException(f"the last dimension of {type_} must be a multiple of {divided_by}")
+    return VectorType(type_.element_type, (*shape[:-1], shape[-1] * times // divided_by))
+
+
+@irdl_op_definition
+class ScanOp(IRDLOperation):
+    """``%r, %last = vector.scan <add>, %v, %init {inclusive = true, reduction_dim = 1 : i64} : vector<4x8xf32>, vector<4xf32>``."""
+
+    name = "vector.scan"
+
+    T: ClassVar = VarConstraint("T", ANY_VECTOR)
+    I: ClassVar = VarConstraint("I", ANY_VECTOR)  # noqa: E741
+
+    kind = prop_def(CombiningKindAttr)
+    source = operand_def(T)
+    initial_value = operand_def(I)
+    reduction_dim = prop_def(I64_ATTR)
+    inclusive = prop_def(BoolAttr)
+    dest = result_def(T)
+    accumulated_value = result_def(I)
+
+    irdl_options = (ParsePropInAttrDict(),)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$kind `,` $source `,` $initial_value attr-dict `:` type($source) `,` type($initial_value)"
+
+    def __init__(
+        self, kind: Kind, source: Value, initial_value: Value, reduction_dim: int, *, inclusive: bool = True
+    ) -> None:
+        source, initial = value_of(source), value_of(initial_value)
+        properties: dict[str, Attribute] = {
+            "kind": kind_attr(kind),
+            "reduction_dim": int_attr(reduction_dim),
+            "inclusive": BoolAttr.from_bool(inclusive),
+        }
+        init_op(self, (source, initial), (source.type, initial.type), properties)
+
+    def verify_(self) -> None:
+        shape, dim = shape_of(self.operands[0].type) or (), self.reduction_dim.value.data
+        if not 0 <= dim < len(shape):
+            raise VerifyException(f"reduction dimension {dim} has to be less than {len(shape)}")
+        if shape_of(self.operands[1].type) != (*shape[:dim], *shape[dim + 1 :]):
+            raise VerifyException("incompatible input/initial value shapes")
+
+
+@irdl_op_definition
+class OuterProductOp(IRDLOperation):
+    """``%r = vector.outerproduct %a, %b, %acc : vector<4xf32>, vector<8xf32>``: ``a[i] * b[j] + acc[i, j]``; `b` may be a scalar."""
+
+    name = "vector.outerproduct"
+
+    lhs = operand_def(VectorType)
+    rhs = operand_def()
+    acc = var_operand_def()
+    kind = prop_def(CombiningKindAttr, default_value=ADD)
+    result = result_def(VectorType)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, lhs: Value, rhs: Value, acc: Value | None = None, *, kind: Kind = ADD) -> None:
+        lhs, rhs = value_of(lhs), value_of(rhs)
+        operands = [lhs, rhs] if acc is None else [lhs, rhs, value_of(acc)]
+        shape = (*(shape_of(lhs.type) or ()), *(shape_of(rhs.type) or ()))
+        init_op(self, operands, (VectorType(element_type(lhs.type), shape),), {"kind": kind_attr(kind)})
+
+    def verify_(self) -> None:
+        shape = (*(shape_of(self.operands[0].type) or ()), *(shape_of(self.operands[1].type) or ()))
+        if shape_of(self.results[0].type) != shape:
+            raise VerifyException(f"the product is no {self.results[0].type}")
+        if len(self.operands) > 3 or any(value.type != self.results[0].type for value in self.operands[2:]):
+            raise VerifyException("at most one accumulator, of the type of the result")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> OuterProductOp:
+        operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
+        attributes = dict(parser.parse_optional_attr_dict())
+        parser.parse_punctuation(":")
+        types: list[Attribute] = list(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type))
+        if len(operands) == 3:
+            shape = (*(shape_of(types[0]) or ()), *(shape_of(types[1]) or ()))
+            types.append(VectorType(element_type(types[0]), shape))
+        values = parser.resolve_operands(operands, types, parser.pos)
+        kind = attributes.pop("kind", ADD)
+        assert isinstance(kind, CombiningKindAttr)
+        op = cls(*values, kind=kind)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        shown = self.attributes if len(self.operands) < 3 else {"kind": self.kind, **self.attributes}
+        printer.print_op_attributes(shown)
+        printer.print_string(" : ")
+        printer.print_list([value.type for value in self.operands[:2]], printer.print_attribute)

@@ -1,0 +1,258 @@
+"""Vectors out of scalars, masks, and other views of the same lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.arith.constant import constant_attr, find_constant_int, is_splat
+from tilewright.dialects.arith.folding import integer_constant
+from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of, values_of
+from tilewright.dialects.numeric import array_of, attr_of
+from tilewright.dialects.types import BOOL_LIKE, I64_ARRAY, INDEX, bit_width, element_type, shape_of
+from tilewright.dialects.vector.attributes import NEWLINE, Punctuation, PunctuationAttr
+
+Folded = Sequence[SSAValue | Attribute] | None
+
+
+@irdl_op_definition
+class BroadcastOp(IRDLOperation, HasFolderInterface):
+    """``%v = vector.broadcast %x : f32 to vector<8xf32>``: new leading dimensions, and size-1 dimensions stretched."""
+
+    name = "vector.broadcast"
+
+    source = operand_def()
+    vector = result_def(VectorType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($vector)"
+
+    def __init__(self, source: Value, result_type: Attribute) -> None:
+        init_op(self, (value_of(source),), (result_type,))
+
+    def verify_(self) -> None:
+        source, result = self.operands[0].type, self.results[0].type
+        if element_type(source) != element_type(result):
+            raise VerifyException(f"{source} and {result} differ in element type")
+        inner, outer = shape_of(source) or (), shape_of(result) or ()
+        aligned = outer[len(outer) - len(inner) :]
+        if len(inner) > len(outer) or any(a not in (1, b) for a, b in zip(inner, aligned, strict=True)):
+            raise VerifyException(f"{source} does not broadcast to {result}")
+
+    def fold(self) -> Folded:
+        source, result_type = self.operands[0], self.results[0].type
+        if source.type == result_type:
+            return (source,)
+        constant = constant_attr(source)
+        if constant is None or (isinstance(constant, DenseIntOrFPElementsAttr) and not is_splat(constant)):
+            return None
+        values = array_of(constant)
+        return None if values is None else (attr_of(values.reshape(()), result_type),)
+
+
+@irdl_op_definition
+class ShapeCastOp(IRDLOperation, HasFolderInterface):
+    """``%r = vector.shape_cast %v : vector<4x8xf32> to vector<32xf32>``: the lanes in row-major order."""
+
+    name = "vector.shape_cast"
+
+    source = operand_def(VectorType)
+    result = result_def(VectorType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: Value, result_type: Attribute) -> None:
+        init_op(self, (value_of(source),), (result_type,))
+
+    def verify_(self) -> None:
+        source, result = self.operands[0].type, self.results[0].type
+        if element_type(source) != element_type(result) or prod(shape_of(source) or ()) != prod(shape_of(result) or ()):
+            raise VerifyException(f"{source} cannot be reshaped to {result}")
+
+    def fold(self) -> Folded:
+        source, result_type = self.operands[0], self.results[0].type
+        if source.type == result_type:
+            return (source,)
+        inner = source.owner
+        if isinstance(inner, ShapeCastOp) and inner.operands[0].type == result_type:
+            return (inner.operands[0],)
+        constant = constant_attr(source)
+        if isinstance(constant, DenseIntOrFPElementsAttr) and isinstance(result_type, VectorType):
+            return (DenseIntOrFPElementsAttr(result_type, constant.data),)
+        return None
+
+
+@irdl_op_definition
+class BitcastOp(IRDLOperation, HasFolderInterface):
+    """``%r = vector.bitcast %v : vector<8xf32> to vector<16xi16>``: the bits of the last dimension cut into other elements."""
+
+    name = "vector.bitcast"
+
+    source = operand_def(VectorType)
+    result = result_def(VectorType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: Value, result_type: Attribute) -> None:
+        init_op(self, (value_of(source),), (result_type,))
+
+    def verify_(self) -> None:
+        source, result = self.operands[0].type, self.results[0].type
+        inner, outer = shape_of(source) or (), shape_of(result) or ()
+        bits = [bit_width(element_type(type_)) for type_ in (source, result)]
+        last = [(shape[-1] if shape else 1) * width for shape, width in zip((inner, outer), bits, strict=True)]
+        if len(inner) != len(outer) or inner[:-1] != outer[:-1] or last[0] != last[1]:
+            raise VerifyException(f"{source} and {result} differ in the bits of the last dimension")
+
+    def fold(self) -> Folded:
+        source, result_type = self.operands[0], self.results[0].type
+        if source.type == result_type:
+            return (source,)
+        inner = source.owner
+        if isinstance(inner, BitcastOp) and inner.operands[0].type == result_type:
+            return (inner.operands[0],)
+        return None
+
+
+@irdl_op_definition
+class CreateMaskOp(IRDLOperation, HasFolderInterface):
+    """``%m = vector.create_mask %n : vector<8xi1>``: the lanes below `%n` (clamped to 0 and the size), per dimension."""
+
+    name = "vector.create_mask"
+
+    mask_dim_sizes = var_operand_def(INDEX)
+    mask_vector = result_def(BOOL_LIKE)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$mask_dim_sizes attr-dict `:` type($mask_vector)"
+
+    def __init__(self, mask_dim_sizes: Sequence[Value], result_type: Attribute) -> None:
+        init_op(self, values_of(mask_dim_sizes), (result_type,))
+
+    def verify_(self) -> None:
+        shape = shape_of(self.results[0].type)
+        if shape is None or len(shape) != len(self.operands):
+            raise VerifyException(f"{len(self.operands)} sizes for a mask of type {self.results[0].type}")
+
+    def fold(self) -> Folded:
+        result_type = self.results[0].type
+        sizes = [find_constant_int(size) for size in self.operands]
+        shape = shape_of(result_type) or ()
+        if any(size is not None and size <= 0 for size in sizes):
+            return (integer_constant(0, result_type),)
+        if all(size is not None and size >= extent for size, extent in zip(sizes, shape, strict=True)):
+            return (integer_constant(1, result_type),)
+        return None
+
+
+@irdl_op_definition
+class ConstantMaskOp(IRDLOperation):
+    """``%m = vector.constant_mask [4] : vector<8xi1>``."""
+
+    name = "vector.constant_mask"
+
+    mask_dim_sizes = prop_def(I64_ARRAY)
+    result = result_def(BOOL_LIKE)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$mask_dim_sizes attr-dict `:` type($result)"
+
+    def __init__(self, mask_dim_sizes: Sequence[int], result_type: Attribute) -> None:
+        init_op(self, (), (result_type,), {"mask_dim_sizes": index_array(tuple(mask_dim_sizes))})
+
+    def verify_(self) -> None:
+        sizes, shape = static_values(self.mask_dim_sizes), shape_of(self.results[0].type)
+        if shape is None or len(shape) != len(sizes):
+            raise VerifyException(f"{len(sizes)} sizes for a mask of type {self.results[0].type}")
+        if any(not 0 <= size <= extent for size, extent in zip(sizes, shape, strict=True)):
+            raise VerifyException(f"sizes {list(sizes)} are not within {list(shape)}")
+        if 0 in sizes and any(sizes):
+            raise VerifyException("expected all mask dim sizes to be zeros if any is")
+
+
+@irdl_op_definition
+class StepOp(IRDLOperation):
+    """``%v = vector.step : vector<8xindex>``: 0, 1, 2, ..."""
+
+    name = "vector.step"
+
+    result = result_def(VectorType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, result_type: Attribute) -> None:
+        init_op(self, (), (result_type,))
+
+    def verify_(self) -> None:
+        if len(shape_of(self.results[0].type) or ()) != 1:
+            raise VerifyException(f"the result must be a vector of one dimension, got {self.results[0].type}")
+
+
+@irdl_op_definition
+class PrintOp(IRDLOperation):
+    """``vector.print %v : vector<8xf32>``: to standard output, ended by a line break unless `punctuation` says otherwise."""
+
+    name = "vector.print"
+
+    source = opt_operand_def()
+    punctuation = prop_def(PunctuationAttr, default_value=NEWLINE)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    def __init__(self, source: Value | None = None, *, punctuation: Punctuation | str = Punctuation.NEWLINE) -> None:
+        properties = {"punctuation": PunctuationAttr(Punctuation(punctuation))}
+        init_op(self, () if source is None else (value_of(source),), (), properties)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PrintOp:
+        source = parser.parse_optional_unresolved_operand()
+        punctuation = Punctuation.NEWLINE
+        if parser.parse_optional_keyword("punctuation"):
+            punctuation = PunctuationAttr.parse_parameter(parser)
+        attributes = parser.parse_optional_attr_dict()
+        values: list[SSAValue] = []
+        if source is not None:
+            parser.parse_punctuation(":")
+            values.append(parser.resolve_operand(source, parser.parse_type()))
+        op = cls(*values, punctuation=punctuation)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        for value in self.operands:
+            printer.print_string(" ")
+            printer.print_ssa_value(value)
+        if self.punctuation != NEWLINE:
+            printer.print_string(" punctuation ")
+            self.punctuation.print_parameter(printer)
+        printer.print_op_attributes(self.attributes)
+        for value in self.operands:
+            printer.print_string(" : ")
+            printer.print_attribute(value.type)
