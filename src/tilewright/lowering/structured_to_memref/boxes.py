@@ -160,13 +160,15 @@ def _emit_slice(b: MemoryBuilder, tile: Tile, box: Box, part: Part, fixed: dict[
 
 
 def _wrapped(b: MemoryBuilder, value: Index, bound: Index) -> Index:
-    """``value remsi bound``; a bound of 0 at run time comes from a stride of 0, where every address is 0."""
+    """``value remsi bound``; a bound that is 0 when the program runs (it comes from a stride of 0) means no wrap."""
     if isinstance(bound, int):
         if isinstance(value, int):
             return truncated_remainder(value, bound)
         return b.emit(arith.RemSIOp, value, b.index(bound))
+    number = b.as_value(value)
     unbounded = b.cmpi("eq", bound, b.index(0))
-    return b.emit(arith.RemSIOp, b.as_value(value), b.select(unbounded, b.index(1), bound))
+    remainder = b.emit(arith.RemSIOp, number, b.select(unbounded, b.index(1), bound))
+    return b.select(unbounded, number, remainder)
 
 
 def truncated_remainder(value: int, bound: int) -> int:
