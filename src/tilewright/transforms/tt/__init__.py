@@ -4,5 +4,12 @@ from __future__ import annotations
 
 from tilewright.transforms.tt.combine import CombinePass
 from tilewright.transforms.tt.reorder_broadcast import ReorderBroadcastPass
+from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
+from tilewright.transforms.tt.rewrite_tensor_pointer import RewriteTensorPointerPass
 
-__all__ = ["CombinePass", "ReorderBroadcastPass"]
+__all__ = [
+    "CombinePass",
+    "ReorderBroadcastPass",
+    "RewriteTensorDescriptorToPointerPass",
+    "RewriteTensorPointerPass",
+]
