@@ -15,7 +15,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.analysis.origins import merge_sources
-from tilewright.dialects import scf, tt
+from tilewright.dialects import cf, scf, tt
 from tilewright.ir.effects import may_write
 
 
@@ -42,28 +42,38 @@ def find_uses(function: Operation) -> dict[SSAValue, Use]:
     uses: dict[SSAValue, Use] = {}
     pending: list[tuple[SSAValue, Use]] = []
     for op in function.walk():
-        if op is not function and _is_root(op):
-            pending.extend(_operand_uses(op, Use.DATA))
+        if op is not function:
+            pending.extend(_roots(op))
     while pending:
         value, use = pending.pop()
         known = uses.get(value, Use.DEAD)
-        if known | use == known:
+        if known | use is known:
             continue
         uses[value] = known | use
         pending.extend(_sources(value, use))
     return uses
 
 
-def _is_root(op: Operation) -> bool:
-    """Whether an op does something by itself, so that its operands are needed whatever becomes of its results."""
-    if isinstance(op, scf.YieldOp):
-        parent = op.parent_op()
-        return not isinstance(parent, scf.ForOp | scf.IfOp | scf.WhileOp)
-    if isinstance(op, scf.ConditionOp):
-        return False
-    if isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp):
-        return False
-    return bool(op.regions) or may_write(op) or op.has_trait(IsTerminator)
+def _roots(op: Operation) -> Iterable[tuple[SSAValue, Use]]:
+    """Operands that are needed whatever becomes of the results: of what acts on the world, and of control flow."""
+    match op:
+        case scf.ForOp():
+            return ((operand, Use.DATA) for operand in op.operands[:3])
+        case scf.IfOp() | scf.ConditionOp() | cf.ConditionalBranchOp():
+            return ((op.operands[0], Use.DATA),)
+        case scf.WhileOp() | cf.BranchOp():
+            return ()
+        case scf.YieldOp() if isinstance(op.parent_op(), scf.ForOp | scf.IfOp | scf.WhileOp):
+            return ()
+        case _ if is_action(op):
+            return _operand_uses(op, Use.DATA)
+        case _:
+            return ()
+
+
+def is_action(op: Operation) -> bool:
+    """Whether an op does something by itself: writes, or ends a block."""
+    return op.has_trait(IsTerminator) or may_write(op)
 
 
 def _operand_uses(op: Operation, use: Use) -> Iterable[tuple[SSAValue, Use]]:
@@ -76,5 +86,5 @@ def _sources(value: SSAValue, use: Use) -> Iterable[tuple[SSAValue, Use]]:
     merged = merge_sources(value)
     if merged is not None:
         yield from ((source, use) for source in merged if source is not None)
-    if isinstance(value, OpResult) and merged is None:
+    elif isinstance(value, OpResult):
         yield from _operand_uses(value.op, use)

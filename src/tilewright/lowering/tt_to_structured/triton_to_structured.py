@@ -9,6 +9,7 @@ from tilewright.analysis.mask import MaskAnalysis
 from tilewright.analysis.pointer import PointerAnalysis
 from tilewright.dialects import tt
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.lowering.dead_addresses import erase_dead_values
 from tilewright.lowering.tt_to_structured.accesses import AccessPlan, AccessPlanner, AccessRewriter, is_tile_access
 from tilewright.lowering.tt_to_structured.emission import IndexEmitter
 from tilewright.lowering.tt_to_structured.masks import MaskEmitter
@@ -36,8 +37,8 @@ class TritonToStructuredPass(Pass):
     %v = "tts.load"(%p) <{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}>
          : (tensor<64x!tt.ptr<f32>>) -> tensor<64xf32>
     ```
-    Pointers that loops and conditionals carry become carried offsets. The address arithmetic that is left without a use
-    goes away with `remove-dead-values` and `canonicalize`. An access without structure stays as it is, with a remark.
+    Pointers that loops and conditionals carry become carried offsets. Address arithmetic that is left without a use goes
+    away, also round loops. An access without structure stays as it is, with a remark.
     """
 
     name = "triton-to-structured"
@@ -79,3 +80,5 @@ class TritonToStructuredPass(Pass):
         for plan in plans:
             rewriter.rewrite(plan)
         emitter.finish()
+        if plans:
+            erase_dead_values(function)

@@ -9,6 +9,7 @@ from tilewright.analysis.order import ProgramOrder
 from tilewright.analysis.origins import Origins
 from tilewright.dialects import tt
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.lowering.dead_addresses import erase_dead_values
 from tilewright.lowering.tt_to_unstructured.accesses import POINTER_USERS, AccessRewriter, pointers_of
 from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter
 
@@ -68,6 +69,7 @@ class TritonToUnstructuredPass(Pass):
             rewriter.rewrite(op)
         if rewriter.uses_addresses:
             function.attributes.pop(NOALIAS, None)
+        erase_dead_values(function)
 
     @staticmethod
     def _is_possible(op: Operation, rewriter: AccessRewriter, context: PassContext) -> bool:
