@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from tilewright.transforms.tt.combine import CombinePass
+from tilewright.transforms.tt.pipeline import make_ttir
 from tilewright.transforms.tt.reorder_broadcast import ReorderBroadcastPass
 from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
 from tilewright.transforms.tt.rewrite_tensor_pointer import RewriteTensorPointerPass
+from tilewright.transforms.tt.unroll_loops import LoopUnrollPass
 
 __all__ = [
     "CombinePass",
+    "LoopUnrollPass",
     "ReorderBroadcastPass",
     "RewriteTensorDescriptorToPointerPass",
     "RewriteTensorPointerPass",
+    "make_ttir",
 ]
