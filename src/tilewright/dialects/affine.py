@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -26,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import find_constant_int
 from tilewright.dialects.construction import MixedIndex, Value, init_op, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import INDEX, element_type, shape_of
 from tilewright.ir.affine_text import format_expr, format_map
 
@@ -138,7 +138,7 @@ def _verify_rank(map_: AffineMap, memref: Attribute) -> None:
         raise VerifyException(f"the map gives {len(map_.results)} subscripts for {memref}")
 
 
-@irdl_op_definition
+@op_definition
 class LoadOp(IRDLOperation):
     """``%x = affine.load %m[%i * 4 + 1] : memref<?xf32>``."""
 
@@ -184,7 +184,7 @@ class LoadOp(IRDLOperation):
         printer.print_attribute(self.memref.type)
 
 
-@irdl_op_definition
+@op_definition
 class StoreOp(IRDLOperation):
     """``affine.store %x, %m[%i, %j + 2] : memref<4x8xf32>``."""
 
@@ -288,7 +288,7 @@ class MapOp(IRDLOperation, HasFolderInterface, ABC):
         return [expr.eval(known[:dims], known[dims:]) for expr in self.map.data.results]
 
 
-@irdl_op_definition
+@op_definition
 class ApplyOp(MapOp):
     """``%r = affine.apply affine_map<(d0)[s0] -> (d0 * 4 + s0)>(%i)[%n]``."""
 
@@ -309,7 +309,7 @@ class ApplyOp(MapOp):
         return None if results is None else (IntegerAttr(results[0], INDEX),)
 
 
-@irdl_op_definition
+@op_definition
 class MinOp(MapOp):
     """``%r = affine.min affine_map<(d0) -> (d0, 8)>(%i)``: the smallest result."""
 
@@ -320,7 +320,7 @@ class MinOp(MapOp):
         return None if not results else (IntegerAttr(min(results), INDEX),)
 
 
-@irdl_op_definition
+@op_definition
 class MaxOp(MapOp):
     """``%r = affine.max affine_map<(d0) -> (d0, 8)>(%i)``: the largest result."""
 

@@ -18,7 +18,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -31,6 +30,7 @@ from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, MemoryReadEffect, M
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import UNIT, Value, init_op, segment_sizes, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import ANY_MEMREF, ANY_TENSOR, INDEX, element_type, shape_of, shapes_agree
 
 
@@ -55,7 +55,7 @@ def _verify_same_shape(tensor: Attribute, memref: Attribute) -> None:
         raise VerifyException(f"{tensor} and {memref} differ in shape")
 
 
-@irdl_op_definition
+@op_definition
 class ToTensorOp(IRDLOperation):
     """``%t = bufferization.to_tensor %m restrict writable : memref<4xf32> to tensor<4xf32>``: the contents of a buffer.
 
@@ -91,7 +91,7 @@ class ToTensorOp(IRDLOperation):
         _verify_same_shape(self.results[0].type, self.operands[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class ToBufferOp(IRDLOperation):
     """``%m = bufferization.to_buffer %t read_only : tensor<4xf32> to memref<4xf32>``: a buffer that holds a tensor."""
 
@@ -112,7 +112,7 @@ class ToBufferOp(IRDLOperation):
         _verify_same_shape(self.operands[0].type, self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class MaterializeInDestinationOp(IRDLOperation):
     """``bufferization.materialize_in_destination %t in writable %m : (tensor<4xf32>, memref<4xf32, strided<[2]>>) -> ()``.
 
@@ -153,7 +153,7 @@ class MaterializeInDestinationOp(IRDLOperation):
         _verify_same_shape(self.operands[0].type, dest_type)
 
 
-@irdl_op_definition
+@op_definition
 class AllocTensorOp(IRDLOperation):
     """``%t = bufferization.alloc_tensor() copy(%x) : tensor<4xf32>``: a tensor in a buffer of its own."""
 
@@ -194,7 +194,7 @@ class AllocTensorOp(IRDLOperation):
         init_op(self, [*sizes, *copies, *hints], (result_type,), properties)
 
 
-@irdl_op_definition
+@op_definition
 class DeallocTensorOp(IRDLOperation):
     """``bufferization.dealloc_tensor %t : tensor<4xf32>``."""
 
@@ -210,7 +210,7 @@ class DeallocTensorOp(IRDLOperation):
         init_op(self, (value_of(tensor),))
 
 
-@irdl_op_definition
+@op_definition
 class CloneOp(IRDLOperation):
     """``%c = bufferization.clone %m : memref<4xf32> to memref<4xf32>``: a copy that is not written through."""
 

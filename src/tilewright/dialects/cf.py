@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, Block, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -23,6 +22,7 @@ from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, segment_sizes, static_values, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import INTEGER_LIKE
 
 
@@ -34,7 +34,7 @@ def _verify_successor_operands(operands: Sequence[SSAValue], block: Block) -> No
         )
 
 
-@irdl_op_definition
+@op_definition
 class AssertOp(IRDLOperation):
     """``cf.assert %cond, "index out of range"``: stop the program with a message unless the condition holds."""
 
@@ -51,7 +51,7 @@ class AssertOp(IRDLOperation):
         init_op(self, (value_of(arg),), (), {"msg": StringAttr(msg) if isinstance(msg, str) else msg})
 
 
-@irdl_op_definition
+@op_definition
 class BranchOp(IRDLOperation):
     """``cf.br ^bb1(%a : i32)``."""
 
@@ -71,7 +71,7 @@ class BranchOp(IRDLOperation):
         _verify_successor_operands(self.arguments, self.successor)
 
 
-@irdl_op_definition
+@op_definition
 class ConditionalBranchOp(IRDLOperation):
     """``cf.cond_br %cond, ^bb1(%a : i32), ^bb2``."""
 
@@ -110,7 +110,7 @@ class ConditionalBranchOp(IRDLOperation):
         _verify_successor_operands(self.else_arguments, self.else_block)
 
 
-@irdl_op_definition
+@op_definition
 class SwitchOp(IRDLOperation):
     """``cf.switch %flag : i32, [default: ^bb1, 4: ^bb2(%a : i32)]``."""
 

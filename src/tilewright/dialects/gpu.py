@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects.construction import init_op
+from tilewright.dialects.definition import op_definition
 
 
-@irdl_op_definition
+@op_definition
 class BarrierOp(IRDLOperation):
     """``gpu.barrier``: every thread of the program waits here for the others (``tl.debug_barrier``)."""
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i1, i32
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.definition import op_definition
 
 NO_BUNDLES = DenseArrayBase.from_list(i32, [])
 NO_TAGS = ArrayAttr([])
 
 
-@irdl_op_definition
+@op_definition
 class AssumeOp(IRDLOperation):
     """``llvm.intr.assume %cond : i1``: the program promises that the condition holds (``tl.assume``).
 

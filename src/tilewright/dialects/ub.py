@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from xdsl.dialects.ub import PoisonAttr, UnreachableOp
 from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.construction import init_op
+from tilewright.dialects.definition import op_definition
 
 POISON = PoisonAttr()
 
 
-@irdl_op_definition
+@op_definition
 class PoisonOp(IRDLOperation):
     """``%0 = ub.poison : i32``: any value, chosen anew by each use."""
 

@@ -10,7 +10,6 @@ from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -32,6 +31,7 @@ from tilewright.dialects.arith.attributes import (
 )
 from tilewright.dialects.arith.floating import FastMath
 from tilewright.dialects.construction import Value, init_op, int_attr, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import (
     FIXED_INTEGER_LIKE,
@@ -92,7 +92,7 @@ class NarrowingOp(CastOp, ABC):
             raise VerifyException(f"result element type {target} must be narrower than operand element type {source}")
 
 
-@irdl_op_definition
+@op_definition
 class ExtUIOp(WideningOp):
     """Widen with zeros."""
 
@@ -101,7 +101,7 @@ class ExtUIOp(WideningOp):
     result = result_def(FIXED_INTEGER_LIKE)
 
 
-@irdl_op_definition
+@op_definition
 class ExtSIOp(WideningOp):
     """Widen with the sign."""
 
@@ -110,7 +110,7 @@ class ExtSIOp(WideningOp):
     result = result_def(FIXED_INTEGER_LIKE)
 
 
-@irdl_op_definition
+@op_definition
 class TruncIOp(NarrowingOp):
     """Keep the low bits."""
 
@@ -127,7 +127,7 @@ class TruncIOp(NarrowingOp):
         init_op(self, (value_of(value),), (result_type,), {"overflowFlags": overflow_attr(overflow)})
 
 
-@irdl_op_definition
+@op_definition
 class ExtFOp(WideningOp):
     """Widen a float, exactly."""
 
@@ -143,7 +143,7 @@ class ExtFOp(WideningOp):
         init_op(self, (value_of(value),), (result_type,), properties)
 
 
-@irdl_op_definition
+@op_definition
 class TruncFOp(NarrowingOp):
     """Narrow a float, rounding to nearest even unless told otherwise."""
 
@@ -183,7 +183,7 @@ class TruncFOp(NarrowingOp):
         return RoundingMode.TO_NEAREST_EVEN if mode is None else RoundingMode(mode.value.data)
 
 
-@irdl_op_definition
+@op_definition
 class SIToFPOp(CastOp):
     """From a signed integer, rounding to nearest even."""
 
@@ -192,7 +192,7 @@ class SIToFPOp(CastOp):
     result = result_def(FLOAT_LIKE)
 
 
-@irdl_op_definition
+@op_definition
 class UIToFPOp(CastOp):
     """From an unsigned integer, rounding to nearest even."""
 
@@ -201,7 +201,7 @@ class UIToFPOp(CastOp):
     result = result_def(FLOAT_LIKE)
 
 
-@irdl_op_definition
+@op_definition
 class FPToSIOp(CastOp):
     """To a signed integer, rounding towards zero; undefined when it does not fit."""
 
@@ -210,7 +210,7 @@ class FPToSIOp(CastOp):
     result = result_def(FIXED_INTEGER_LIKE)
 
 
-@irdl_op_definition
+@op_definition
 class FPToUIOp(CastOp):
     """To an unsigned integer, rounding towards zero; undefined when it does not fit."""
 
@@ -230,21 +230,21 @@ class IndexCastLikeOp(CastOp, ABC):
             raise VerifyException(f"one of {source} and {target} must be index")
 
 
-@irdl_op_definition
+@op_definition
 class IndexCastOp(IndexCastLikeOp):
     """Between ``index`` and an integer, widening with the sign."""
 
     name = "arith.index_cast"
 
 
-@irdl_op_definition
+@op_definition
 class IndexCastUIOp(IndexCastLikeOp):
     """Between ``index`` and an integer, widening with zeros."""
 
     name = "arith.index_castui"
 
 
-@irdl_op_definition
+@op_definition
 class BitcastOp(CastOp):
     """The same bits as another type of equal width."""
 

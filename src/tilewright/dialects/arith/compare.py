@@ -12,7 +12,6 @@ from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -35,11 +34,12 @@ from tilewright.dialects.arith.attributes import (
 )
 from tilewright.dialects.arith.floating import FastMath
 from tilewright.dialects.construction import Value, init_op, int_attr, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import BOOL_LIKE, FLOAT_LIKE, INTEGER_LIKE, BoolLikeOf, bool_like
 
 
-@irdl_op_definition
+@op_definition
 class CmpiOp(IRDLOperation, HasFolderInterface):
     """``%r = arith.cmpi slt, %a, %b : tensor<4xi32>``; the result is i1 in the shape of the operands."""
 
@@ -76,7 +76,7 @@ class CmpiOp(IRDLOperation, HasFolderInterface):
         return folding.fold_cmpi(self)
 
 
-@irdl_op_definition
+@op_definition
 class CmpfOp(IRDLOperation, HasFolderInterface):
     """``%r = arith.cmpf olt, %a, %b : f32``."""
 
@@ -117,7 +117,7 @@ class CmpfOp(IRDLOperation, HasFolderInterface):
         return folding.fold_cmpf(self)
 
 
-@irdl_op_definition
+@op_definition
 class SelectOp(IRDLOperation, HasFolderInterface):
     """``%r = arith.select %c, %a, %b : tensor<4xi1>, tensor<4xf32>``; with a scalar condition only one type is written."""
 

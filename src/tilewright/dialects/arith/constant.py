@@ -23,7 +23,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     base,
-    irdl_op_definition,
     prop_def,
     result_def,
     traits_def,
@@ -34,12 +33,13 @@ from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import init_op
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import INDEX, element_type, is_float
 
 ConstantAttr = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr | DenseResourceAttr
 
 
-@irdl_op_definition
+@op_definition
 class ConstantOp(IRDLOperation, HasFolderInterface):
     """``%cst = arith.constant dense<1.000000e+00> : tensor<4xf32>``."""
 

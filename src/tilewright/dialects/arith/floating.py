@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, VarConstraint, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, VarConstraint, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Commutative, Pure
 
 from tilewright.dialects.arith import folding
 from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
 from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import FLOAT_LIKE
 
@@ -42,7 +43,7 @@ class FloatBinaryOp(IRDLOperation, HasFolderInterface, ABC):
         return folding.fold_float_binary(self)
 
 
-@irdl_op_definition
+@op_definition
 class AddfOp(FloatBinaryOp):
     """``lhs + rhs``, rounded to nearest even."""
 
@@ -50,7 +51,7 @@ class AddfOp(FloatBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class SubfOp(FloatBinaryOp):
     """``lhs - rhs``."""
 
@@ -58,7 +59,7 @@ class SubfOp(FloatBinaryOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class MulfOp(FloatBinaryOp):
     """``lhs * rhs``."""
 
@@ -66,7 +67,7 @@ class MulfOp(FloatBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class DivfOp(FloatBinaryOp):
     """``lhs / rhs``; division by zero gives infinity or NaN as IEEE says."""
 
@@ -74,7 +75,7 @@ class DivfOp(FloatBinaryOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class RemFOp(FloatBinaryOp):
     """The remainder of a division rounded towards zero, with the sign of the left operand (C's ``fmod``)."""
 
@@ -82,7 +83,7 @@ class RemFOp(FloatBinaryOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class MaximumfOp(FloatBinaryOp):
     """The larger; NaN if either is NaN; -0.0 is less than +0.0."""
 
@@ -90,7 +91,7 @@ class MaximumfOp(FloatBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class MinimumfOp(FloatBinaryOp):
     """The smaller; NaN if either is NaN; -0.0 is less than +0.0."""
 
@@ -98,7 +99,7 @@ class MinimumfOp(FloatBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class MaxnumfOp(FloatBinaryOp):
     """The larger; the other operand if one is NaN; either zero for zeros of both signs."""
 
@@ -106,7 +107,7 @@ class MaxnumfOp(FloatBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class MinnumfOp(FloatBinaryOp):
     """The smaller; the other operand if one is NaN; either zero for zeros of both signs."""
 
@@ -114,7 +115,7 @@ class MinnumfOp(FloatBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class NegfOp(IRDLOperation, HasFolderInterface):
     """``%r = arith.negf %x : f32``: flips the sign bit, of NaN too."""
 

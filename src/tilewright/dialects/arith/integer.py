@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -25,6 +24,7 @@ from tilewright.dialects.arith import folding
 from tilewright.dialects.arith.attributes import NO_OVERFLOW, IntegerOverflowAttr, overflow_attr
 from tilewright.dialects.arith.constant import constant_attr
 from tilewright.dialects.construction import UNIT, Value, init_op, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import FIXED_INTEGER_LIKE, INTEGER_LIKE, BoolLikeOf, bool_like
 
@@ -84,7 +84,7 @@ class DivisionLikeOp(ConditionallySpeculatableInterface, ABC):
         )
 
 
-@irdl_op_definition
+@op_definition
 class AddiOp(IntegerBinaryOpWithOverflow):
     """``lhs + rhs``, modulo 2^width."""
 
@@ -92,7 +92,7 @@ class AddiOp(IntegerBinaryOpWithOverflow):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class SubiOp(IntegerBinaryOpWithOverflow):
     """``lhs - rhs``, modulo 2^width."""
 
@@ -100,7 +100,7 @@ class SubiOp(IntegerBinaryOpWithOverflow):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class MuliOp(IntegerBinaryOpWithOverflow):
     """``lhs * rhs``, modulo 2^width."""
 
@@ -108,7 +108,7 @@ class MuliOp(IntegerBinaryOpWithOverflow):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class DivUIOp(ExactIntegerBinaryOp, DivisionLikeOp):
     """Unsigned division, rounding towards zero."""
 
@@ -116,7 +116,7 @@ class DivUIOp(ExactIntegerBinaryOp, DivisionLikeOp):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class DivSIOp(ExactIntegerBinaryOp, DivisionLikeOp):
     """Signed division, rounding towards zero: ``-7 / 2 = -3``."""
 
@@ -124,7 +124,7 @@ class DivSIOp(ExactIntegerBinaryOp, DivisionLikeOp):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class CeilDivUIOp(IntegerBinaryOp, DivisionLikeOp):
     """Unsigned division, rounding up."""
 
@@ -132,7 +132,7 @@ class CeilDivUIOp(IntegerBinaryOp, DivisionLikeOp):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class CeilDivSIOp(IntegerBinaryOp, DivisionLikeOp):
     """Signed division, rounding towards positive infinity: ``-7 / 2 = -3``, ``7 / 2 = 4``."""
 
@@ -140,7 +140,7 @@ class CeilDivSIOp(IntegerBinaryOp, DivisionLikeOp):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class FloorDivSIOp(IntegerBinaryOp, DivisionLikeOp):
     """Signed division, rounding towards negative infinity: ``-7 / 2 = -4``."""
 
@@ -148,7 +148,7 @@ class FloorDivSIOp(IntegerBinaryOp, DivisionLikeOp):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class RemUIOp(IntegerBinaryOp, DivisionLikeOp):
     """The remainder of :class:`DivUIOp`."""
 
@@ -156,7 +156,7 @@ class RemUIOp(IntegerBinaryOp, DivisionLikeOp):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class RemSIOp(IntegerBinaryOp, DivisionLikeOp):
     """The remainder of :class:`DivSIOp`, with the sign of the left operand: ``-7 rem 2 = -1``."""
 
@@ -164,7 +164,7 @@ class RemSIOp(IntegerBinaryOp, DivisionLikeOp):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class AndIOp(IntegerBinaryOp):
     """Bitwise and."""
 
@@ -172,7 +172,7 @@ class AndIOp(IntegerBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class OrIOp(IntegerBinaryOp):
     """Bitwise or."""
 
@@ -180,7 +180,7 @@ class OrIOp(IntegerBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class XOrIOp(IntegerBinaryOp):
     """Bitwise exclusive or."""
 
@@ -188,7 +188,7 @@ class XOrIOp(IntegerBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class ShLIOp(IntegerBinaryOpWithOverflow):
     """Shift left; undefined when the amount (unsigned) is not below the width."""
 
@@ -196,7 +196,7 @@ class ShLIOp(IntegerBinaryOpWithOverflow):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class ShRUIOp(ExactIntegerBinaryOp):
     """Shift right, filling with zeros."""
 
@@ -204,7 +204,7 @@ class ShRUIOp(ExactIntegerBinaryOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class ShRSIOp(ExactIntegerBinaryOp):
     """Shift right, filling with the sign."""
 
@@ -212,7 +212,7 @@ class ShRSIOp(ExactIntegerBinaryOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class MaxSIOp(IntegerBinaryOp):
     """The larger, signed."""
 
@@ -220,7 +220,7 @@ class MaxSIOp(IntegerBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class MinSIOp(IntegerBinaryOp):
     """The smaller, signed."""
 
@@ -228,7 +228,7 @@ class MinSIOp(IntegerBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class MaxUIOp(IntegerBinaryOp):
     """The larger, unsigned."""
 
@@ -236,7 +236,7 @@ class MaxUIOp(IntegerBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class MinUIOp(IntegerBinaryOp):
     """The smaller, unsigned."""
 
@@ -244,7 +244,7 @@ class MinUIOp(IntegerBinaryOp):
     traits = traits_def(Pure(), Commutative())
 
 
-@irdl_op_definition
+@op_definition
 class AddUIExtendedOp(IRDLOperation, HasFolderInterface):
     """``%sum, %overflow = arith.addui_extended %a, %b : i32, i1``: the sum and its carry."""
 
@@ -291,14 +291,14 @@ class MulExtendedOp(IRDLOperation, HasFolderInterface, ABC):
         return folding.fold_constants(self)
 
 
-@irdl_op_definition
+@op_definition
 class MulUIExtendedOp(MulExtendedOp):
     """Both halves of the unsigned product."""
 
     name = "arith.mului_extended"
 
 
-@irdl_op_definition
+@op_definition
 class MulSIExtendedOp(MulExtendedOp):
     """Both halves of the signed product."""
 

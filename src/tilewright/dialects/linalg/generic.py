@@ -10,7 +10,6 @@ from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     result_def,
@@ -24,12 +23,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import parse_operand_group, print_operand_group
 from tilewright.dialects.construction import Value, init_op, int_attr, segment_sizes, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.linalg.attributes import IteratorType, IteratorTypeAttr, iterator_attrs
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, tensor_result_types
 from tilewright.dialects.types import I64_ATTR, INDEX
 
 
-@irdl_op_definition
+@op_definition
 class YieldOp(IRDLOperation):
     """``linalg.yield %x : f32``: the new elements of the destinations."""
 
@@ -45,7 +45,7 @@ class YieldOp(IRDLOperation):
         init_op(self, values_of(arguments))
 
 
-@irdl_op_definition
+@op_definition
 class IndexOp(IRDLOperation):
     """``%i = linalg.index 1 : index``: the counter of a loop of the enclosing op."""
 
@@ -82,7 +82,7 @@ class IndexOp(IRDLOperation):
             raise VerifyException(f"there is no loop {self.dim.value.data}")
 
 
-@irdl_op_definition
+@op_definition
 class GenericOp(StructuredOp):
     """Loops over any maps with any body.
 

@@ -11,7 +11,6 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     SameVariadicOperandSize,
-    irdl_op_definition,
     prop_def,
     traits_def,
     var_operand_def,
@@ -31,6 +30,7 @@ from tilewright.dialects.construction import (
     value_of,
     values_of,
 )
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.linalg.generic import YieldOp, print_arrow_types
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, entry_block, tensor_result_types
@@ -86,7 +86,7 @@ class NamedOp(StructuredOp, ABC):
             self.verify_structure()
 
 
-@irdl_op_definition
+@op_definition
 class FillOp(NamedOp):
     """``%r = linalg.fill ins(%x : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: one scalar in every place, converted if need be."""
 
@@ -168,7 +168,7 @@ _MATMUL_MAPS = ArrayAttr(AffineMapAttr(_dims(3, dims)) for dims in ((0, 2), (2, 
 _BATCH_MATMUL_MAPS = ArrayAttr(AffineMapAttr(_dims(4, dims)) for dims in ((0, 1, 3), (0, 3, 2), (0, 1, 2)))
 
 
-@irdl_op_definition
+@op_definition
 class MatmulOp(ContractionOp):
     """``%c = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x16xbf16>) outs(%acc : tensor<4x16xf32>) -> tensor<4x16xf32>``."""
 
@@ -185,7 +185,7 @@ class MatmulOp(ContractionOp):
         return (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
 
 
-@irdl_op_definition
+@op_definition
 class BatchMatmulOp(ContractionOp):
     """:class:`MatmulOp` with a leading batch dimension."""
 
@@ -269,7 +269,7 @@ class ReshufflingOp(StructuredOp, ABC):
         return inputs[0], outputs[0], parse_integer_list(parser)
 
 
-@irdl_op_definition
+@op_definition
 class TransposeOp(ReshufflingOp):
     """``%r = linalg.transpose ins(%x : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]``: result dim i is input dim permutation[i]."""
 
@@ -311,7 +311,7 @@ class TransposeOp(ReshufflingOp):
         self.verify_structure()
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastOp(ReshufflingOp):
     """``%r = linalg.broadcast ins(%x : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]``: repeated along new dimensions."""
 

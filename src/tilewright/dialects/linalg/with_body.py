@@ -9,7 +9,6 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     IRDLOperation,
     SameVariadicOperandSize,
-    irdl_op_definition,
     operand_def,
     prop_def,
     traits_def,
@@ -22,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from tilewright.dialects.assembly import parse_integer_list, parse_operand_group, print_operand_group
 from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.linalg.attributes import IteratorType
 from tilewright.dialects.linalg.generic import YieldOp
 from tilewright.dialects.linalg.structured import StructuredOp, StructuredOpEffects, entry_block, tensor_result_types
@@ -97,7 +97,7 @@ def _print_body(printer: Printer, body: Region) -> None:
         printer.print_region(body, print_entry_block_args=False)
 
 
-@irdl_op_definition
+@op_definition
 class ReduceOp(StructuredOp):
     """``%r = linalg.reduce ins(%x : tensor<4x8xf32>) outs(%i : tensor<4xf32>) dimensions = [1] (%in: f32, %init: f32) { ... }``.
 
@@ -187,7 +187,7 @@ class ReduceOp(StructuredOp):
             _print_body(printer, self.body)
 
 
-@irdl_op_definition
+@op_definition
 class MapOp(StructuredOp):
     """``%r = linalg.map { arith.addf } ins(%a, %b : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>)``: element by element."""
 

@@ -5,45 +5,46 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.interfaces import HasFolderInterface
-from xdsl.irdl import IRDLOperation, VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, VarConstraint, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.math import folding
 from tilewright.dialects.math.shapes import Folded, IntegerUnaryOp
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import FIXED_INTEGER_LIKE
 
 
-@irdl_op_definition
+@op_definition
 class AbsIOp(IntegerUnaryOp):
     """``|x|``; the smallest integer stays."""
 
     name = "math.absi"
 
 
-@irdl_op_definition
+@op_definition
 class CtPopOp(IntegerUnaryOp):
     """The number of bits set."""
 
     name = "math.ctpop"
 
 
-@irdl_op_definition
+@op_definition
 class CountLeadingZerosOp(IntegerUnaryOp):
     """The number of zeros above the highest bit set; the width for 0."""
 
     name = "math.ctlz"
 
 
-@irdl_op_definition
+@op_definition
 class CountTrailingZerosOp(IntegerUnaryOp):
     """The number of zeros below the lowest bit set; the width for 0."""
 
     name = "math.cttz"
 
 
-@irdl_op_definition
+@op_definition
 class IPowIOp(IRDLOperation, HasFolderInterface):
     """``%r = math.ipowi %x, %n : i32``: an integer to a signed integer power, modulo 2^width."""
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.interfaces import HasFolderInterface
-from xdsl.irdl import IRDLOperation, VarConstraint, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, VarConstraint, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
 from tilewright.dialects.arith.floating import FastMath
 from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.math import folding
 from tilewright.dialects.math.shapes import Folded
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.types import FIXED_INTEGER_LIKE, FLOAT_LIKE
 
 
-@irdl_op_definition
+@op_definition
 class FmaOp(IRDLOperation, HasFolderInterface):
     """``%r = math.fma %a, %b, %c : f32``: ``a * b + c``, rounded once."""
 
@@ -43,7 +44,7 @@ class FmaOp(IRDLOperation, HasFolderInterface):
         return folding.fold_exact(self)
 
 
-@irdl_op_definition
+@op_definition
 class ClampFOp(IRDLOperation, HasFolderInterface):
     """``%r = math.clampf %x to [%min, %max] : f32``; NaN if any operand is."""
 
@@ -69,7 +70,7 @@ class ClampFOp(IRDLOperation, HasFolderInterface):
         return folding.fold_exact(self)
 
 
-@irdl_op_definition
+@op_definition
 class SincosOp(IRDLOperation):
     """``%sin, %cos = math.sincos %x : f32``."""
 
@@ -91,7 +92,7 @@ class SincosOp(IRDLOperation):
         init_op(self, (operand,), (operand.type, operand.type), {"fastmath": fastmath_attr(fastmath)})
 
 
-@irdl_op_definition
+@op_definition
 class FPowIOp(IRDLOperation):
     """``%r = math.fpowi %x, %n : f32, i32``: a float to a signed integer power."""
 

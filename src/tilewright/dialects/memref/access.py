@@ -13,7 +13,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -32,6 +31,7 @@ from tilewright.dialects.arith.constant import find_constant_int
 from tilewright.dialects.arith.folding import integer_constant
 from tilewright.dialects.assembly import EnumKeyword
 from tilewright.dialects.construction import Value, init_op, int_attr, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
 from tilewright.dialects.types import ANY_MEMREF, I64_ATTR, INDEX, element_type, shape_of, shapes_agree
 
@@ -50,7 +50,7 @@ def _element_of(memref: SSAValue) -> Attribute:
     return memref.type.element_type
 
 
-@irdl_op_definition
+@op_definition
 class LoadOp(IRDLOperation):
     """``%x = memref.load %m[%i, %j] : memref<4x8xf32>``."""
 
@@ -78,7 +78,7 @@ class LoadOp(IRDLOperation):
         _verify_index_count(self.operands[0].type, len(self.operands) - 1)
 
 
-@irdl_op_definition
+@op_definition
 class StoreOp(IRDLOperation):
     """``memref.store %x, %m[%i, %j] : memref<4x8xf32>``."""
 
@@ -107,7 +107,7 @@ class StoreOp(IRDLOperation):
         _verify_index_count(self.operands[1].type, len(self.operands) - 2)
 
 
-@irdl_op_definition
+@op_definition
 class CopyOp(IRDLOperation):
     """``memref.copy %a, %b : memref<4xf32, strided<[2]>> to memref<4xf32>``: all elements; undefined when the buffers overlap."""
 
@@ -132,7 +132,7 @@ class CopyOp(IRDLOperation):
             raise VerifyException(f"{source} and {target} differ in shape")
 
 
-@irdl_op_definition
+@op_definition
 class DimOp(IRDLOperation, HasFolderInterface):
     """``%n = memref.dim %m, %c0 : memref<?xf32>``: an extent."""
 
@@ -164,7 +164,7 @@ class AtomicKindKeyword(EnumKeyword):
     keywords = tuple(kind.name.lower() for kind in AtomicRMWKind)
 
 
-@irdl_op_definition
+@op_definition
 class AtomicRMWOp(IRDLOperation):
     """``%old = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<4xf32>) -> f32``: combine into an element as one indivisible step."""
 
@@ -204,7 +204,7 @@ class AtomicRMWOp(IRDLOperation):
             raise VerifyException(f"unknown kind {self.kind.value.data}")
 
 
-@irdl_op_definition
+@op_definition
 class AtomicYieldOp(IRDLOperation):
     """``memref.atomic_yield %x : f32``: the new value of the element."""
 
@@ -220,7 +220,7 @@ class AtomicYieldOp(IRDLOperation):
         init_op(self, (value_of(result),))
 
 
-@irdl_op_definition
+@op_definition
 class GenericAtomicRMWOp(IRDLOperation):
     """``%old = memref.generic_atomic_rmw %m[%i] : memref<4xf32> { ^bb0(%current: f32): ... memref.atomic_yield %new : f32 }``."""
 

@@ -25,7 +25,6 @@ from xdsl.irdl import (
     ParsePropInAttrDict,
     VarConstraint,
     base,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -39,6 +38,7 @@ from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, Pure, SymbolOpInter
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import UNIT, Value, init_op, int_attr, segment_sizes, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import ANY_MEMREF, I64_ATTR, INDEX
 
 
@@ -81,21 +81,21 @@ class AllocationOp(IRDLOperation, ABC):
             raise VerifyException(f"alignment must be a power of two, got {alignment.value.data}")
 
 
-@irdl_op_definition
+@op_definition
 class AllocOp(AllocationOp):
     """``%alloc = memref.alloc(%n) {alignment = 64 : i64} : memref<?xf32>``: on the heap."""
 
     name = "memref.alloc"
 
 
-@irdl_op_definition
+@op_definition
 class AllocaOp(AllocationOp):
     """``%alloca = memref.alloca() : memref<4xf32>``: on the stack, until the function returns."""
 
     name = "memref.alloca"
 
 
-@irdl_op_definition
+@op_definition
 class DeallocOp(IRDLOperation):
     """``memref.dealloc %alloc : memref<4xf32>``."""
 
@@ -111,7 +111,7 @@ class DeallocOp(IRDLOperation):
         init_op(self, (value_of(memref),))
 
 
-@irdl_op_definition
+@op_definition
 class AssumeAlignmentOp(IRDLOperation):
     """``%a = memref.assume_alignment %m, 64 : memref<4xf32>``: the same buffer, known to start at a multiple of 64 bytes."""
 
@@ -132,7 +132,7 @@ class AssumeAlignmentOp(IRDLOperation):
         init_op(self, (memref,), (memref.type,), {"alignment": int_attr(alignment, 32)})
 
 
-@irdl_op_definition
+@op_definition
 class GlobalOp(IRDLOperation):
     """``memref.global "private" constant @table : memref<4xf32> = dense<[...]>``: a buffer that lives as long as the program."""
 
@@ -218,7 +218,7 @@ def _parse_elements(parser: Parser, type_: TensorType[Attribute]) -> Attribute:
     return DenseIntOrFPElementsAttr.parse_with_type(parser, type_)
 
 
-@irdl_op_definition
+@op_definition
 class GetGlobalOp(IRDLOperation):
     """``%0 = memref.get_global @table : memref<4xf32>``."""
 

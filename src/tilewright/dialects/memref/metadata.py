@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import ANY_MEMREF, INDEX
 
 
-@irdl_op_definition
+@op_definition
 class ExtractAlignedPointerAsIndexOp(IRDLOperation):
     """``%p = memref.extract_aligned_pointer_as_index %m : memref<?xf32> -> index``: the address of the buffer, its offset left out."""
 

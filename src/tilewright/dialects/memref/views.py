@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -31,6 +31,7 @@ from tilewright.dialects.construction import (
     static_values,
     value_of,
 )
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.reshapes import verify_reassociation
 from tilewright.dialects.slices import (
     SlicingOp,
@@ -63,7 +64,7 @@ def strided_layout(strides: Sequence[int], offset: int) -> StridedLayoutAttr:
     )
 
 
-@irdl_op_definition
+@op_definition
 class CastOp(IRDLOperation, HasFolderInterface):
     """``%r = memref.cast %m : memref<*xf32> to memref<?xf32>``: more or less of the shape and layout known."""
 
@@ -104,7 +105,7 @@ def _cast_compatible(source: Attribute, dest: Attribute) -> bool:
     return shapes_agree((*source_strides, source_offset), (*dest_strides, dest_offset))
 
 
-@irdl_op_definition
+@op_definition
 class ReinterpretCastOp(SlicingOp):
     """A buffer seen with any offset, sizes and strides, counted in elements from its aligned start.
 
@@ -170,7 +171,7 @@ class ReinterpretCastOp(SlicingOp):
             raise VerifyException(f"strides {list(strides)} and offset {offsets[0]} do not fit {result}")
 
 
-@irdl_op_definition
+@op_definition
 class SubviewOp(SlicingOp, HasFolderInterface):
     """``%s = memref.subview %m[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1], offset: ?>>``."""
 
@@ -263,7 +264,7 @@ def infer_subview_type(
     return MemRefType(source.element_type, static_extents(sizes), layout, source.memory_space)
 
 
-@irdl_op_definition
+@op_definition
 class CollapseShapeOp(IRDLOperation):
     """``%r = memref.collapse_shape %m [[0, 1]] : memref<2x4xf32> into memref<8xf32>``."""
 
@@ -291,7 +292,7 @@ class CollapseShapeOp(IRDLOperation):
         verify_reassociation(shape_of(self.results[0].type) or (), shape_of(self.operands[0].type) or (), self.groups)
 
 
-@irdl_op_definition
+@op_definition
 class ExpandShapeOp(IRDLOperation):
     """``%r = memref.expand_shape %m [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<2x4xf32>``."""
 

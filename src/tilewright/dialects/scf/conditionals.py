@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     region_def,
@@ -27,6 +26,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.scf.loops import region_of
 from tilewright.dialects.scf.terminators import YieldOp
 from tilewright.dialects.types import I64_ARRAY, INDEX
@@ -57,7 +57,7 @@ def _print_result_types(printer: Printer, types: Sequence[Attribute]) -> None:
         printer.print_string(")")
 
 
-@irdl_op_definition
+@op_definition
 class IfOp(IRDLOperation):
     """``%r = scf.if %cond -> (f32) { scf.yield %a : f32 } else { scf.yield %b : f32 }``."""
 
@@ -128,7 +128,7 @@ class IfOp(IRDLOperation):
         printer.print_op_attributes(self.attributes)
 
 
-@irdl_op_definition
+@op_definition
 class IndexSwitchOp(IRDLOperation):
     """``%r = scf.index_switch %i -> i32 case 2 { ... scf.yield %a : i32 } default { ... scf.yield %b : i32 }``."""
 
@@ -207,7 +207,7 @@ class IndexSwitchOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class ExecuteRegionOp(IRDLOperation):
     """``%r = scf.execute_region -> i32 { ... scf.yield %a : i32 }``: several blocks where one op is wanted."""
 

@@ -12,7 +12,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     region_def,
@@ -26,6 +25,7 @@ from xdsl.traits import RecursivelySpeculatable, RecursiveMemoryEffect, SingleBl
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import UNIT, Value, init_op, segment_sizes, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.scf.terminators import ConditionOp, ReduceOp, YieldOp
 from tilewright.dialects.types import INDEX, TypeWhere, is_integer_or_index
 
@@ -55,7 +55,7 @@ def _print_types(printer: Printer, types: Sequence[Attribute]) -> None:
     printer.print_string(")")
 
 
-@irdl_op_definition
+@op_definition
 class ForOp(IRDLOperation):
     """A counted loop over ``lb <= i < ub`` that carries values.
 
@@ -182,7 +182,7 @@ class ForOp(IRDLOperation):
         printer.print_op_attributes(self.attributes)
 
 
-@irdl_op_definition
+@op_definition
 class WhileOp(IRDLOperation):
     """A loop that tests in `before_region` and works in `after_region`.
 
@@ -265,7 +265,7 @@ class WhileOp(IRDLOperation):
             printer.print_op_attributes(self.attributes, print_keyword=True)
 
 
-@irdl_op_definition
+@op_definition
 class ParallelOp(IRDLOperation):
     """A loop nest whose iterations may run in any order: ``scf.parallel (%i, %j) = (%a, %b) to (%c, %d) step (%e, %f) { ... }``."""
 

@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Region
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     traits_def,
     var_operand_def,
@@ -20,9 +19,10 @@ from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.definition import op_definition
 
 
-@irdl_op_definition
+@op_definition
 class YieldOp(IRDLOperation):
     """``scf.yield %a, %b : i32, f32``: the values that a region gives."""
 
@@ -44,7 +44,7 @@ class YieldOp(IRDLOperation):
             raise VerifyException(f"'scf.yield' is not allowed in '{parent.name}'")
 
 
-@irdl_op_definition
+@op_definition
 class ConditionOp(IRDLOperation):
     """``scf.condition(%cond) %a : i32``: goes on with the loop body while the condition holds, passing values to it."""
 
@@ -66,7 +66,7 @@ class ConditionOp(IRDLOperation):
             raise VerifyException(f"'scf.condition' is not allowed in '{parent.name}'")
 
 
-@irdl_op_definition
+@op_definition
 class ReduceOp(IRDLOperation):
     """``scf.reduce(%x : f32) { ^bb0(%a: f32, %b: f32): ... }``: ends scf.parallel, with one combining region per value."""
 
@@ -117,7 +117,7 @@ class ReduceOp(IRDLOperation):
                 raise VerifyException(f"a reduction of {value.type} takes two arguments of that type")
 
 
-@irdl_op_definition
+@op_definition
 class ReduceReturnOp(IRDLOperation):
     """``scf.reduce.return %c : f32``."""
 

@@ -14,7 +14,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -40,6 +39,7 @@ from tilewright.dialects.construction import (
     value_of,
     values_of,
 )
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.types import I64_ARRAY, INDEX
 
@@ -51,7 +51,7 @@ def _verify_dynamic_sizes(type_: Attribute, sizes: Sequence[SSAValue]) -> None:
         raise VerifyException(f"incorrect number of dynamic sizes, has {len(sizes)}, expected {dynamic}")
 
 
-@irdl_op_definition
+@op_definition
 class YieldOp(IRDLOperation):
     """``tensor.yield %x : f32``: the element that a region computes."""
 
@@ -67,7 +67,7 @@ class YieldOp(IRDLOperation):
         init_op(self, (value_of(value),))
 
 
-@irdl_op_definition
+@op_definition
 class EmptyOp(IRDLOperation):
     """``%0 = tensor.empty(%n) : tensor<?x4xf32>``: a shape to write into; its elements are undefined."""
 
@@ -87,7 +87,7 @@ class EmptyOp(IRDLOperation):
         _verify_dynamic_sizes(self.results[0].type, self.operands)
 
 
-@irdl_op_definition
+@op_definition
 class FromElementsOp(IRDLOperation):
     """``%t = tensor.from_elements %a, %b : tensor<2xf32>``: the elements in row-major order."""
 
@@ -113,7 +113,7 @@ class FromElementsOp(IRDLOperation):
             raise VerifyException(f"{len(self.operands)} elements do not make a {result_type}")
 
 
-@irdl_op_definition
+@op_definition
 class SplatOp(IRDLOperation, HasFolderInterface):
     """``%t = tensor.splat %x[%n] : tensor<?x4xf32>``: one scalar in every place."""
 
@@ -141,7 +141,7 @@ class SplatOp(IRDLOperation, HasFolderInterface):
         return None if values is None else (attr_of(values, self.results[0].type),)
 
 
-@irdl_op_definition
+@op_definition
 class GenerateOp(IRDLOperation):
     """``%t = tensor.generate %n { ^bb0(%i: index): ... tensor.yield %x : f32 } : tensor<?xf32>``."""
 
@@ -165,7 +165,7 @@ class GenerateOp(IRDLOperation):
         _verify_element_region(self.body.block, result_type)
 
 
-@irdl_op_definition
+@op_definition
 class PadOp(IRDLOperation):
     """``%p = tensor.pad %t low[0, %i] high[1, 2] { ^bb0(%a: index, %b: index): tensor.yield %x : f32 } : tensor<..> to tensor<..>``."""
 

@@ -12,7 +12,6 @@ from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -24,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.arith.constant import constant_attr, find_constant_int
 from tilewright.dialects.arith.folding import integer_constant
 from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.tensor.creation import FromElementsOp, SplatOp
 from tilewright.dialects.types import ANY_TENSOR, INDEX, shape_of
@@ -35,7 +35,7 @@ def _verify_index_count(type_: Attribute, count: int) -> None:
         raise VerifyException(f"incorrect number of indices: {count} for {type_}")
 
 
-@irdl_op_definition
+@op_definition
 class ExtractOp(IRDLOperation, HasFolderInterface, ConditionallySpeculatableInterface):
     """``%x = tensor.extract %t[%i, %j] : tensor<4x8xf32>``; undefined outside the tensor."""
 
@@ -94,7 +94,7 @@ class ExtractOp(IRDLOperation, HasFolderInterface, ConditionallySpeculatableInte
         return None
 
 
-@irdl_op_definition
+@op_definition
 class InsertOp(IRDLOperation, ConditionallySpeculatableInterface):
     """``%r = tensor.insert %x into %t[%i] : tensor<4xf32>``: a copy with one element changed."""
 
@@ -126,7 +126,7 @@ class InsertOp(IRDLOperation, ConditionallySpeculatableInterface):
         return all(index is not None and 0 <= index < size for index, size in zip(indices, shape, strict=True))
 
 
-@irdl_op_definition
+@op_definition
 class DimOp(IRDLOperation, HasFolderInterface):
     """``%n = tensor.dim %t, %c0 : tensor<?xf32>``: an extent."""
 
@@ -150,7 +150,7 @@ class DimOp(IRDLOperation, HasFolderInterface):
         return (integer_constant(shape[dim], INDEX),)
 
 
-@irdl_op_definition
+@op_definition
 class RankOp(IRDLOperation, HasFolderInterface):
     """``%r = tensor.rank %t : tensor<*xf32>``: the number of dimensions."""
 

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -32,6 +32,7 @@ from tilewright.dialects.construction import (
     value_of,
     values_of,
 )
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.reshapes import collapsed_shape, verify_reassociation
 from tilewright.dialects.types import (
     ANY_TENSOR,
@@ -46,7 +47,7 @@ from tilewright.dialects.types import (
 )
 
 
-@irdl_op_definition
+@op_definition
 class CastOp(IRDLOperation, HasFolderInterface):
     """``%r = tensor.cast %t : tensor<?xf32> to tensor<4xf32>``: more or less of the shape known."""
 
@@ -79,7 +80,7 @@ class CastOp(IRDLOperation, HasFolderInterface):
         return None
 
 
-@irdl_op_definition
+@op_definition
 class BitcastOp(IRDLOperation):
     """``%r = tensor.bitcast %t : tensor<4xf32> to tensor<4xi32>``: the bits of every element read as another type."""
 
@@ -101,7 +102,7 @@ class BitcastOp(IRDLOperation):
             raise VerifyException(f"{source} and {dest} are cast incompatible")
 
 
-@irdl_op_definition
+@op_definition
 class CollapseShapeOp(IRDLOperation, HasFolderInterface):
     """``%r = tensor.collapse_shape %t [[0, 1], [2]] : tensor<2x4x8xf32> into tensor<8x8xf32>``."""
 
@@ -143,7 +144,7 @@ class CollapseShapeOp(IRDLOperation, HasFolderInterface):
         return _fold_reshape(self.operands[0], self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class ExpandShapeOp(IRDLOperation, HasFolderInterface):
     """``%r = tensor.expand_shape %t [[0, 1], [2]] output_shape [2, 4, 8] : tensor<8x8xf32> into tensor<2x4x8xf32>``."""
 
@@ -202,7 +203,7 @@ class ExpandShapeOp(IRDLOperation, HasFolderInterface):
         return _fold_reshape(self.operands[0], self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class ReshapeOp(IRDLOperation):
     """``%r = tensor.reshape %t(%shape) : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<32xf32>``: elements in row-major order."""
 
@@ -236,7 +237,7 @@ class ReshapeOp(IRDLOperation):
             raise VerifyException("the shape operand must have one entry per dimension of the result")
 
 
-@irdl_op_definition
+@op_definition
 class ConcatOp(IRDLOperation):
     """``%r = tensor.concat dim(1) %a, %b : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>``."""
 

@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     VarConstraint,
     base,
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -22,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import DynamicIndexList
 from tilewright.dialects.construction import MixedIndex, Value, init_op, static_values, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.slices import (
     SlicingOp,
     find_dropped_dims,
@@ -50,7 +50,7 @@ def _verify_sliced_type(sizes: Sequence[int], sliced: Attribute, whole: Attribut
         raise VerifyException(f"a slice of sizes {list(sizes)} is no {sliced}")
 
 
-@irdl_op_definition
+@op_definition
 class ExtractSliceOp(SlicingOp, HasFolderInterface):
     """``%s = tensor.extract_slice %t[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>``; size-1 dimensions may be dropped."""
 
@@ -98,7 +98,7 @@ class ExtractSliceOp(SlicingOp, HasFolderInterface):
         return None
 
 
-@irdl_op_definition
+@op_definition
 class InsertSliceOp(SlicingOp, HasFolderInterface):
     """``%r = tensor.insert_slice %s into %t[%i, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>``."""
 

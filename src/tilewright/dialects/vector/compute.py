@@ -12,7 +12,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -28,13 +27,14 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr, fastmath_attr
 from tilewright.dialects.arith.floating import FastMath
 from tilewright.dialects.construction import Value, index_array, init_op, int_attr, static_values, value_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import ANY_VECTOR, FLOAT_LIKE, I64_ARRAY, I64_ATTR, element_type, shape_of
 from tilewright.dialects.vector.attributes import ADD, CombiningKind, CombiningKindAttr, kind_attr
 
 Kind = CombiningKind | CombiningKindAttr | str
 
 
-@irdl_op_definition
+@op_definition
 class FMAOp(IRDLOperation):
     """``%r = vector.fma %a, %b, %c : vector<8xf32>``: ``a * b + c``, rounded once."""
 
@@ -56,7 +56,7 @@ class FMAOp(IRDLOperation):
         init_op(self, (lhs, value_of(rhs), value_of(acc)), (lhs.type,))
 
 
-@irdl_op_definition
+@op_definition
 class ReductionOp(IRDLOperation):
     """``%x = vector.reduction <add>, %v, %acc : vector<8xf32> into f32``: all lanes, in any order only with `fastmath<reassoc>`."""
 
@@ -117,7 +117,7 @@ class ReductionOp(IRDLOperation):
         printer.print_attribute(self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class MultiDimReductionOp(IRDLOperation):
     """``%r = vector.multi_reduction <add>, %v, %acc [1] : vector<4x8xf32> to vector<4xf32>``."""
 
@@ -179,7 +179,7 @@ class MultiDimReductionOp(IRDLOperation):
         printer.print_attribute(self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class ShuffleOp(IRDLOperation):
     """``%r = vector.shuffle %a, %b [0, 8, 1, 9] : vector<8xf32>, vector<8xf32>``: lanes of both by number; -1 is any value."""
 
@@ -233,7 +233,7 @@ class ShuffleOp(IRDLOperation):
         printer.print_list([value.type for value in self.operands], printer.print_attribute)
 
 
-@irdl_op_definition
+@op_definition
 class TransposeOp(IRDLOperation, HasFolderInterface):
     """``%r = vector.transpose %v, [1, 0] : vector<4x8xf32> to vector<8x4xf32>``: result dim i is source dim permutation[i]."""
 
@@ -266,7 +266,7 @@ class TransposeOp(IRDLOperation, HasFolderInterface):
         return (self.operands[0],) if permutation == tuple(range(len(permutation))) else None
 
 
-@irdl_op_definition
+@op_definition
 class InterleaveOp(IRDLOperation):
     """``%r = vector.interleave %a, %b : vector<8xf32> -> vector<16xf32>``: a0, b0, a1, b1, ... along the last dimension."""
 
@@ -291,7 +291,7 @@ class InterleaveOp(IRDLOperation):
             raise VerifyException(f"two {self.operands[0].type} do not interleave to {self.results[0].type}")
 
 
-@irdl_op_definition
+@op_definition
 class DeinterleaveOp(IRDLOperation):
     """``%even, %odd = vector.deinterleave %v : vector<8xf32> -> vector<4xf32>``: the inverse of :class:`InterleaveOp`."""
 
@@ -325,7 +325,7 @@ def _with_last(type_: Attribute, times: int, divided_by: int) -> Attribute:
     return VectorType(type_.element_type, (*shape[:-1], shape[-1] * times // divided_by))
 
 
-@irdl_op_definition
+@op_definition
 class ScanOp(IRDLOperation):
     """``%r, %last = vector.scan <add>, %v, %init {inclusive = true, reduction_dim = 1 : i64} : vector<4x8xf32>, vector<4xf32>``."""
 
@@ -367,7 +367,7 @@ class ScanOp(IRDLOperation):
             raise VerifyException("incompatible input/initial value shapes")
 
 
-@irdl_op_definition
+@op_definition
 class OuterProductOp(IRDLOperation):
     """``%r = vector.outerproduct %a, %b, %acc : vector<4xf32>, vector<8xf32>``: ``a[i] * b[j] + acc[i, j]``; `b` may be a scalar."""
 

@@ -20,7 +20,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -46,6 +45,7 @@ from tilewright.dialects.construction import (
     value_of,
     values_of,
 )
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.types import ANY_VECTOR, I64_ARRAY, INDEX, element_type, shape_of
 from tilewright.dialects.vector.shapes import BroadcastOp
@@ -76,7 +76,7 @@ def _verify_position(static: Sequence[int], dynamic: Sequence[SSAValue], vector:
         raise VerifyException(f"a part of {vector} at a position of {len(static)} indices is no {part}")
 
 
-@irdl_op_definition
+@op_definition
 class ExtractOp(IRDLOperation, HasFolderInterface):
     """``%x = vector.extract %v[%i, 3] : f32 from vector<4x8xf32>``."""
 
@@ -138,7 +138,7 @@ class ExtractOp(IRDLOperation, HasFolderInterface):
         return (attr_of(values[tuple(indices)], result_type),)
 
 
-@irdl_op_definition
+@op_definition
 class InsertOp(IRDLOperation):
     """``%r = vector.insert %x, %v [%i] : f32 into vector<8xf32>``."""
 
@@ -184,7 +184,7 @@ def _ints(attr: ArrayAttr[IntegerAttr]) -> list[int]:
     return [value.value.data for value in attr]
 
 
-@irdl_op_definition
+@op_definition
 class ExtractStridedSliceOp(IRDLOperation, HasFolderInterface):
     """``%r = vector.extract_strided_slice %v {offsets = [0], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>``."""
 
@@ -230,7 +230,7 @@ class ExtractStridedSliceOp(IRDLOperation, HasFolderInterface):
         return (source,) if source.type == self.results[0].type else None
 
 
-@irdl_op_definition
+@op_definition
 class InsertStridedSliceOp(IRDLOperation, HasFolderInterface):
     """``%r = vector.insert_strided_slice %p, %v {offsets = [2], strides = [1]} : vector<4xf32> into vector<8xf32>``."""
 
@@ -274,7 +274,7 @@ class InsertStridedSliceOp(IRDLOperation, HasFolderInterface):
         return (value,) if value.type == self.results[0].type else None
 
 
-@irdl_op_definition
+@op_definition
 class FromElementsOp(IRDLOperation):
     """``%v = vector.from_elements %a, %b : vector<2xf32>``: the lanes in row-major order."""
 
@@ -298,7 +298,7 @@ class FromElementsOp(IRDLOperation):
             raise VerifyException(f"{len(self.operands)} elements do not make a {self.results[0].type}")
 
 
-@irdl_op_definition
+@op_definition
 class ToElementsOp(IRDLOperation):
     """``%e:2 = vector.to_elements %v : vector<2xf32>``: every lane as a scalar."""
 

@@ -12,7 +12,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -23,6 +22,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, int_attr, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.memref.access import NONTEMPORAL, NOT_NONTEMPORAL
 from tilewright.dialects.types import ANY_VECTOR, I64_ATTR, INDEX, bool_like, element_type, is_integer_or_index
 
@@ -72,7 +72,7 @@ def verify_mask(mask: Attribute, vector: Attribute) -> None:
         raise VerifyException(f"the mask must be a {bool_like(vector)}, got {mask}")
 
 
-@irdl_op_definition
+@op_definition
 class LoadOp(VectorMemoryOp):
     """``%v = vector.load %m[%i] : memref<?xf32>, vector<8xf32>``: consecutive elements along the last dimension."""
 
@@ -103,7 +103,7 @@ class LoadOp(VectorMemoryOp):
         self.verify_access(self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class StoreOp(VectorMemoryOp):
     """``vector.store %v, %m[%i] : memref<?xf32>, vector<8xf32>``."""
 
@@ -134,7 +134,7 @@ class StoreOp(VectorMemoryOp):
         self.verify_access(self.operands[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class MaskedLoadOp(VectorMemoryOp):
     """``%v = vector.maskedload %m[%i], %mask, %other : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>``.
 
@@ -170,7 +170,7 @@ class MaskedLoadOp(VectorMemoryOp):
         verify_mask(self.mask.type, self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class MaskedStoreOp(VectorMemoryOp):
     """``vector.maskedstore %m[%i], %mask, %v : memref<?xf32>, vector<8xi1>, vector<8xf32>``: lanes whose bit is clear are not written."""
 
@@ -205,7 +205,7 @@ def _verify_index_vector(index_vec: Attribute, vector: Attribute) -> None:
         raise VerifyException(f"{index_vec} does not hold one index per lane of {vector}")
 
 
-@irdl_op_definition
+@op_definition
 class GatherOp(VectorMemoryOp):
     """``%v = vector.gather %m[%i] [%offsets], %mask, %other : memref<?xf32>, vector<8xi32>, vector<8xi1>, vector<8xf32> into vector<8xf32>``."""
 
@@ -247,7 +247,7 @@ class GatherOp(VectorMemoryOp):
         _verify_index_vector(self.index_vec.type, self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class ScatterOp(VectorMemoryOp):
     """``vector.scatter %m[%i] [%offsets], %mask, %v : memref<?xf32>, vector<8xi32>, vector<8xi1>, vector<8xf32>``: later lanes win."""
 
@@ -285,7 +285,7 @@ class ScatterOp(VectorMemoryOp):
         _verify_index_vector(self.index_vec.type, self.value_to_store.type)
 
 
-@irdl_op_definition
+@op_definition
 class ExpandLoadOp(VectorMemoryOp):
     """``%v = vector.expandload %m[%i], %mask, %other : ...``: consecutive elements go to the lanes whose bit is set."""
 
@@ -316,7 +316,7 @@ class ExpandLoadOp(VectorMemoryOp):
         verify_mask(self.mask.type, self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class CompressStoreOp(VectorMemoryOp):
     """``vector.compressstore %m[%i], %mask, %v : ...``: the lanes whose bit is set go to consecutive elements."""
 

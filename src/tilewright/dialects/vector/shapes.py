@@ -10,7 +10,6 @@ from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -26,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.arith.constant import constant_attr, find_constant_int, is_splat
 from tilewright.dialects.arith.folding import integer_constant
 from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.dialects.types import BOOL_LIKE, I64_ARRAY, INDEX, bit_width, element_type, shape_of
 from tilewright.dialects.vector.attributes import NEWLINE, Punctuation, PunctuationAttr
@@ -33,7 +33,7 @@ from tilewright.dialects.vector.attributes import NEWLINE, Punctuation, Punctuat
 Folded = Sequence[SSAValue | Attribute] | None
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastOp(IRDLOperation, HasFolderInterface):
     """``%v = vector.broadcast %x : f32 to vector<8xf32>``: new leading dimensions, and size-1 dimensions stretched."""
 
@@ -69,7 +69,7 @@ class BroadcastOp(IRDLOperation, HasFolderInterface):
         return None if values is None else (attr_of(values.reshape(()), result_type),)
 
 
-@irdl_op_definition
+@op_definition
 class ShapeCastOp(IRDLOperation, HasFolderInterface):
     """``%r = vector.shape_cast %v : vector<4x8xf32> to vector<32xf32>``: the lanes in row-major order."""
 
@@ -103,7 +103,7 @@ class ShapeCastOp(IRDLOperation, HasFolderInterface):
         return None
 
 
-@irdl_op_definition
+@op_definition
 class BitcastOp(IRDLOperation, HasFolderInterface):
     """``%r = vector.bitcast %v : vector<8xf32> to vector<16xi16>``: the bits of the last dimension cut into other elements."""
 
@@ -137,7 +137,7 @@ class BitcastOp(IRDLOperation, HasFolderInterface):
         return None
 
 
-@irdl_op_definition
+@op_definition
 class CreateMaskOp(IRDLOperation, HasFolderInterface):
     """``%m = vector.create_mask %n : vector<8xi1>``: the lanes below `%n` (clamped to 0 and the size), per dimension."""
 
@@ -169,7 +169,7 @@ class CreateMaskOp(IRDLOperation, HasFolderInterface):
         return None
 
 
-@irdl_op_definition
+@op_definition
 class ConstantMaskOp(IRDLOperation):
     """``%m = vector.constant_mask [4] : vector<8xi1>``."""
 
@@ -195,7 +195,7 @@ class ConstantMaskOp(IRDLOperation):
             raise VerifyException("expected all mask dim sizes to be zeros if any is")
 
 
-@irdl_op_definition
+@op_definition
 class StepOp(IRDLOperation):
     """``%v = vector.step : vector<8xindex>``: 0, 1, 2, ..."""
 
@@ -215,7 +215,7 @@ class StepOp(IRDLOperation):
             raise VerifyException(f"the result must be a vector of one dimension, got {self.results[0].type}")
 
 
-@irdl_op_definition
+@op_definition
 class PrintOp(IRDLOperation):
     """``vector.print %v : vector<8xf32>``: to standard output, ended by a line break unless `punctuation` says otherwise."""
 

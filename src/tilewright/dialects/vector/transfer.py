@@ -10,7 +10,6 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_result_def,
@@ -25,6 +24,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, segment_sizes, value_of, values_of
+from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import INDEX, bool_like, element_type, shape_of
 
 
@@ -108,7 +108,7 @@ def _apply_dictionary(op: TransferReadOp | TransferWriteOp, attributes: dict[str
     op.attributes.update(attributes)
 
 
-@irdl_op_definition
+@op_definition
 class TransferReadOp(IRDLOperation):
     """``%v = vector.transfer_read %m[%i], %pad {in_bounds = [true]} : memref<?xf32>, vector<8xf32>``: the padding stands for elements outside."""
 
@@ -172,7 +172,7 @@ class TransferReadOp(IRDLOperation):
         printer.print_list((self.source.type, self.results[0].type), printer.print_attribute)
 
 
-@irdl_op_definition
+@op_definition
 class TransferWriteOp(IRDLOperation):
     """``vector.transfer_write %v, %m[%i] {in_bounds = [true]} : vector<8xf32>, memref<?xf32>``: nothing is written outside."""
 
