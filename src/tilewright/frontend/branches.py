@@ -37,7 +37,9 @@ def lower_if(state: FunctionState, node: ast.If) -> None:
 class Merge:
     """The names whose values differ between the two ways through an `if`, and their values on both."""
 
-    def __init__(self, state: FunctionState, node: ast.AST, before: dict[str, Any], then: dict[str, Any], other: dict[str, Any]):
+    def __init__(
+        self, state: FunctionState, node: ast.AST, before: dict[str, Any], then: dict[str, Any], other: dict[str, Any]
+    ):
         self.names: list[str] = []
         self.types: list[Any] = []
         self.sides: tuple[list[Any], list[Any]] = ([], [])

@@ -39,7 +39,8 @@ def lower_call(state: FunctionState, node: ast.Call, *, result_is_unused: bool =
     advice = getattr(unwrap(function), "_must_use_result", False)
     if result_is_unused and advice:
         raise state.error(
-            node, f"The result of {ast.unparse(node.func)} is not being used. {advice if isinstance(advice, str) else ''}".strip()
+            node,
+            f"The result of {ast.unparse(node.func)} is not being used. {advice if isinstance(advice, str) else ''}".strip(),
         )
     return call(state, function, args, keywords)
 
@@ -135,7 +136,8 @@ def bind_arguments(function: JITCallable, args: list[Any], keywords: dict[str, A
         bound = function.signature.bind(*args, **keywords)
     except TypeError as error:
         raise with_hint(
-            TypeError(f"{function.fn.__name__}() {error}"), f"its signature is {function.fn.__name__}{function.signature}"
+            TypeError(f"{function.fn.__name__}() {error}"),
+            f"its signature is {function.fn.__name__}{function.signature}",
         ) from None
     bound.apply_defaults()
     return [as_argument(p, bound.arguments[p.name]) for p in function.params]
@@ -173,7 +175,9 @@ def _compile(state: FunctionState, function: JITCallable, values: list[base_valu
         from tilewright.frontend.errors import source_line_of, span_of
 
         error.add_note_at(
-            f"called from here, in `{state.function.fn.__name__}`", span_of(state.source, node), source_line_of(state.source, node)
+            f"called from here, in `{state.function.fn.__name__}`",
+            span_of(state.source, node),
+            source_line_of(state.source, node),
         )
         raise
     state.module.functions[key] = compiled

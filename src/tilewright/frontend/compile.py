@@ -66,7 +66,9 @@ def compile_to_tt(
     return module
 
 
-def _type_of_parameter(kernel: JITCallable, parameter: Any, signature: dict[str, Any], constants: dict[Any, Any]) -> Any:
+def _type_of_parameter(
+    kernel: JITCallable, parameter: Any, signature: dict[str, Any], constants: dict[Any, Any]
+) -> Any:
     path = (parameter.index,)
     text = signature.get(parameter.name)
     if text is None and path not in constants:
@@ -79,7 +81,9 @@ def _type_of_parameter(kernel: JITCallable, parameter: Any, signature: dict[str,
     return parse_argument(parameter.name, text, constants, path)
 
 
-def _argument_attributes(types: list[Any], attrs: dict[tuple[int, ...], dict[str, int]]) -> list[dict[str, Attribute]] | None:
+def _argument_attributes(
+    types: list[Any], attrs: dict[tuple[int, ...], dict[str, int]]
+) -> list[dict[str, Attribute]] | None:
     """Attributes for each IR argument; an argument path leads into tuples."""
     result: list[dict[str, Attribute]] = []
     for position, ty in enumerate(types):

@@ -9,7 +9,16 @@ from tilewright.language.debugging import StaticAssertError
 from tilewright.support.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 from tilewright.support.spans import Span
 
-_WORDED = (TypeError, ValueError, NameError, AttributeError, NotImplementedError, RuntimeError, AssertionError, SyntaxError)
+_WORDED = (
+    TypeError,
+    ValueError,
+    NameError,
+    AttributeError,
+    NotImplementedError,
+    RuntimeError,
+    AssertionError,
+    SyntaxError,
+)
 
 
 def span_of(source: KernelSource, node: ast.AST) -> Span:
@@ -47,7 +56,9 @@ def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> Compilatio
     if isinstance(error, StaticAssertError):
         return located(source, node, str(error), hint=hint, kind=CompileTimeAssertionFailure)
     if isinstance(error, RecursionError):
-        return located(source, node, "the expression or the chain of calls is nested too deeply (recursion is not supported)")
+        return located(
+            source, node, "the expression or the chain of calls is nested too deeply (recursion is not supported)"
+        )
     text = str(error)
     if isinstance(error, KeyError):
         text = f"key {error} not found"

@@ -13,7 +13,17 @@ from tilewright.frontend.state import FunctionState, Visitor
 from tilewright.language.arithmetic import logical_and, logical_or
 from tilewright.language.callables import JITCallable
 from tilewright.language.dtypes import base_type
-from tilewright.language.values import base_value, constexpr, describe, slice, tensor, tuple, tuple_type, type_of, unwrap
+from tilewright.language.values import (
+    base_value,
+    constexpr,
+    describe,
+    slice,
+    tensor,
+    tuple,
+    tuple_type,
+    type_of,
+    unwrap,
+)
 from tilewright.support.errors import CompilationError
 
 
@@ -172,7 +182,9 @@ def lower_subscript(state: FunctionState, node: ast.Subscript) -> Any:
     if isinstance(owner, tensor | tuple):
         return owner[index]
     if isinstance(owner, JITCallable):
-        raise state.error(node, "a kernel cannot be launched from within a kernel", "call the function directly: `f(x)`")
+        raise state.error(
+            node, "a kernel cannot be launched from within a kernel", "call the function directly: `f(x)`"
+        )
     return wrap(unwrap(owner)[unwrap(index)])
 
 
@@ -194,7 +206,8 @@ def lower_formatted(state: FunctionState, node: ast.FormattedValue) -> constexpr
     if isinstance(value, tensor):
         raise state.unsupported(
             node.value,
-            "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of " + describe(value),
+            "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of "
+            + describe(value),
             "use tl.device_print for run-time values",
         )
     spec = str(unwrap(evaluate(state, node.format_spec))) if node.format_spec is not None else ""

@@ -18,7 +18,6 @@ from tilewright.language.dtypes import void
 from tilewright.language.values import constexpr, tuple, type_of
 
 
-
 def compile_device_function(module: ModuleState, function: JITCallable, values: Sequence[Any]) -> CompiledFunction:
     """Add a private function to the module, for arguments of these types and constants."""
     symbol = _unique(module, mangled_name(function, values))
@@ -128,5 +127,3 @@ def _unique(module: ModuleState, symbol: str) -> str:
         candidate, number = f"{symbol}_{number}", number + 1
     module.symbols.add(candidate)
     return candidate
-
-

@@ -95,7 +95,9 @@ class Carried:
             values[position] = result
         for name in state.scope:
             if name not in self.before and name not in own:
-                state.undefined_reasons[name] = f"`{name}` is first assigned inside a loop; give it a value before the loop"
+                state.undefined_reasons[name] = (
+                    f"`{name}` is first assigned inside a loop; give it a value before the loop"
+                )
         state.scope.clear()
         state.scope.update(self.before)
         cursor = 0
@@ -132,7 +134,9 @@ def lower_for(state: FunctionState, node: ast.For) -> None:
     from tilewright.frontend.expressions import evaluate
 
     if node.orelse:
-        raise state.unsupported(node.orelse[0], "`else` after a `for` loop is not supported", "put the code after the loop")
+        raise state.unsupported(
+            node.orelse[0], "`else` after a `for` loop is not supported", "put the code after the loop"
+        )
     if not isinstance(node.target, ast.Name):
         raise state.unsupported(node.target, "the loop variable must be a plain name")
     iterator = unwrap(evaluate(state, node.iter))
@@ -152,7 +156,11 @@ def _unroll(state: FunctionState, node: ast.For, iterator: iteration.static_rang
     from tilewright.frontend.statements import lower_body
 
     assert isinstance(node.target, ast.Name)
-    own_constants = {child.target.id for child in ast.walk(node) if isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name)}
+    own_constants = {
+        child.target.id
+        for child in ast.walk(node)
+        if isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name)
+    }
     outer = set(state.scope)
     for index in iterator:
         for name in own_constants - outer:
@@ -201,7 +209,12 @@ def _lower_counted(state: FunctionState, node: ast.For, iterator: iteration.rang
     state.locate(node)
     handles = [b.handle for b in bounds]
     loop = scf.ForOp(
-        handles[0], handles[1], handles[2], [carried.initial[i] for i in kept], Region(block), unsigned=counter.is_int_unsigned()
+        handles[0],
+        handles[1],
+        handles[2],
+        [carried.initial[i] for i in kept],
+        Region(block),
+        unsigned=counter.is_int_unsigned(),
     )
     _annotate(loop, iterator)
     state.insert(loop)
@@ -275,7 +288,9 @@ def lower_while(state: FunctionState, node: ast.While) -> None:
     from tilewright.frontend.statements import lower_body
 
     if node.orelse:
-        raise state.unsupported(node.orelse[0], "`else` after a `while` loop is not supported", "put the code after the loop")
+        raise state.unsupported(
+            node.orelse[0], "`else` after a `while` loop is not supported", "put the code after the loop"
+        )
     carried = Carried(state, assigned_names(node.body))
     test, work = Block(arg_types=carried.ir_types()), Block(arg_types=carried.ir_types())
     with state.in_region(test):
@@ -316,5 +331,3 @@ def _loop_condition(state: FunctionState, node: ast.expr) -> tuple[SSAValue, boo
     if isinstance(decided, RuntimeCondition):
         return decided.handle, disable_licm
     return constant(decided, int1).handle, disable_licm
-
-

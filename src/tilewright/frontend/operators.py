@@ -117,9 +117,20 @@ def _compare_pair(state: FunctionState, node: ast.Compare, kind: ast.cmpop, lhs:
     if isinstance(kind, ast.In | ast.NotIn):
         if isinstance(lhs, tensor) or _holds_tensor(rhs):
             raise state.unsupported(node, "`in` is defined for compile-time values only")
-        return constexpr((unwrap(lhs) in [unwrap(v) for v in rhs] if not isinstance(unwrap(rhs), str) else unwrap(lhs) in unwrap(rhs)) is isinstance(kind, ast.In))
+        return constexpr(
+            (
+                unwrap(lhs) in [unwrap(v) for v in rhs]
+                if not isinstance(unwrap(rhs), str)
+                else unwrap(lhs) in unwrap(rhs)
+            )
+            is isinstance(kind, ast.In)
+        )
     for value, other in ((lhs, rhs), (rhs, lhs)):
-        if isinstance(value, tensor) and not isinstance(other, tensor) and not isinstance(unwrap(other), bool | int | float):
+        if (
+            isinstance(value, tensor)
+            and not isinstance(other, tensor)
+            and not isinstance(unwrap(other), bool | int | float)
+        ):
             # Only None and foreign values come here: equality is decided now, an order does not exist.
             if isinstance(kind, ast.Eq | ast.NotEq):
                 return constexpr(isinstance(kind, ast.NotEq))

@@ -29,7 +29,8 @@ def _compile_time(value: Any, function: str) -> Any:
     if isinstance(value, tensor):
         target = "tl.float32" if function == "float" else "tl.int32"
         raise with_hint(
-            TypeError(f"{function}() needs a compile-time value, got {describe(value)}"), f"use `.to({target})` to convert it"
+            TypeError(f"{function}() needs a compile-time value, got {describe(value)}"),
+            f"use `.to({target})` to convert it",
         )
     return unwrap(value)
 

@@ -83,7 +83,9 @@ def bind(state: FunctionState, target: ast.expr, value: Any) -> None:
                 raise state.error(target, f"cannot unpack {describe(value)} into {len(elements)} names")
             starred = next((e for e in elements if isinstance(e, ast.Starred)), None)
             if starred is not None:
-                raise state.unsupported(starred, "starred assignment is not supported", "unpack into one name per element")
+                raise state.unsupported(
+                    starred, "starred assignment is not supported", "unpack into one name per element"
+                )
             if len(elements) != len(value):
                 raise state.error(target, f"cannot unpack {len(value)} values into {len(elements)} names")
             for element, part in zip(elements, value.values, strict=True):
@@ -103,7 +105,9 @@ def assign_attribute(state: FunctionState, target: ast.expr, owner: Any, attribu
     if getattr(owner, "_is_under_construction", False):
         setattr(owner, attribute, value)
         return
-    raise state.unsupported(target, "Attribute assignment is not supported in triton", "make a new value with the changed field")
+    raise state.unsupported(
+        target, "Attribute assignment is not supported in triton", "make a new value with the changed field"
+    )
 
 
 def lower_annotated_assign(state: FunctionState, node: ast.AnnAssign) -> None:
@@ -229,9 +233,15 @@ STATEMENTS: dict[type[ast.stmt], Visitor] = {
 }
 
 UNSUPPORTED: dict[type[ast.stmt], Any] = {
-    ast.Break: ("unsupported AST node type: Break", "use a `while` loop with the condition, or mask the work of later iterations"),
+    ast.Break: (
+        "unsupported AST node type: Break",
+        "use a `while` loop with the condition, or mask the work of later iterations",
+    ),
     ast.Continue: ("unsupported AST node type: Continue", "put the rest of the loop body under an `if`"),
-    ast.FunctionDef: ("nested function definition is not supported.", "define the function at module level with @triton.jit"),
+    ast.FunctionDef: (
+        "nested function definition is not supported.",
+        "define the function at module level with @triton.jit",
+    ),
     ast.ClassDef: ("unsupported AST node type: ClassDef", "define the class at module level"),
     ast.Try: ("unsupported AST node type: Try", "a kernel cannot raise or catch exceptions"),
     ast.Raise: ("unsupported AST node type: Raise", "use tl.static_assert or tl.device_assert"),

@@ -95,6 +95,18 @@ from tilewright.language.inline import inline_asm_elementwise
 from tilewright.language.iteration import condition, range, static_range
 from tilewright.language.matmul import dot, dot_scaled
 from tilewright.language.memory import advance, load, make_block_ptr, store
+from tilewright.language.random import (
+    pair_uniform_to_normal,
+    philox,
+    philox_impl,
+    rand,
+    rand4x,
+    randint,
+    randint4x,
+    randn,
+    randn4x,
+    uint_to_uniform_float,
+)
 from tilewright.language.registry import builtin, must_use_result
 from tilewright.language.shape import (
     broadcast,
@@ -103,6 +115,7 @@ from tilewright.language.shape import (
     expand_dims,
     gather,
     histogram,
+    item,
     join,
     permute,
     reshape,
@@ -110,6 +123,7 @@ from tilewright.language.shape import (
     trans,
     view,
 )
+from tilewright.language.sorting import bitonic_merge, flip, sort, topk
 from tilewright.language.standard import (
     argmax,
     argmin,
@@ -130,3 +144,19 @@ from tilewright.language.standard import (
     zeros_like,
 )
 from tilewright.language.values import base_value, constexpr, constexpr_type, slice, tensor, tuple, tuple_type
+
+
+class const:
+    """As an annotation of a pointer parameter: the kernel only reads through it."""
+
+
+_SUBMODULES = {"core", "extra", "math", "random", "standard", "target_info"}
+
+
+def __getattr__(name: str) -> object:
+    """Submodules are imported when they are first named; `str_to_ty` lives in the front end."""
+    from importlib import import_module
+
+    if name in _SUBMODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -99,7 +99,8 @@ def floordiv(x: Any, y: Any) -> tensor:
     lhs, rhs = promote_operands(x, y, is_division=True)
     if not lhs.dtype.is_int():
         raise with_hint(
-            TypeError(f"unexpected type {lhs.dtype}: `//` is defined for integers only"), "use tl.floor(x / y) for floats"
+            TypeError(f"unexpected type {lhs.dtype}: `//` is defined for integers only"),
+            "use tl.floor(x / y) for floats",
         )
     return _same(arith.DivSIOp if lhs.dtype.is_int_signed() else arith.DivUIOp, lhs, rhs)
 
@@ -171,7 +172,9 @@ def _check_shift(x: Any, y: Any) -> None:
     if isinstance(x, tensor) and isinstance(amount, int) and not isinstance(y, tensor):
         width = x.dtype.primitive_bitwidth
         if amount >= width:
-            current().warn(f"Value {amount} exceeds the maximum bitwidth ({width}) for type '{x.dtype}'. This may result in undefined behavior.")
+            current().warn(
+                f"Value {amount} exceeds the maximum bitwidth ({width}) for type '{x.dtype}'. This may result in undefined behavior."
+            )
 
 
 # -- comparisons and logic --------------------------------------------------------------------------------------------

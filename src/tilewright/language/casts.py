@@ -50,9 +50,7 @@ def to(input: tensor, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any
 def cast_to(value: tensor, target: dtype, rounding: str | None = None) -> tensor:
     """`cast` for a tensor and a plain dtype; returns `value` itself where nothing changes."""
     source, target = value.type.scalar, target.scalar
-    narrowing = (
-        source.is_floating() and target.is_floating() and target.primitive_bitwidth < source.primitive_bitwidth
-    )
+    narrowing = source.is_floating() and target.is_floating() and target.primitive_bitwidth < source.primitive_bitwidth
     if rounding is not None:
         if rounding not in _ROUNDINGS:
             raise ValueError(f"unknown rounding mode {rounding!r}; expected 'rtne' or 'rtz'")

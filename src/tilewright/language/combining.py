@@ -27,7 +27,9 @@ def _operands(input: Any, function: str) -> builtins.tuple[list[tensor], bool]:
         if not isinstance(value, tensor) or not value.extents:
             raise TypeError(f"tl.{function} needs a block or a tuple of blocks, got {describe(value)}")
         if value.extents != values[0].extents:
-            raise ValueError(f"all {function} inputs must have the same shape, got {values[0].extents} and {value.extents}")
+            raise ValueError(
+                f"all {function} inputs must have the same shape, got {values[0].extents} and {value.extents}"
+            )
     return values, several
 
 
@@ -45,11 +47,15 @@ def _fill_combine_region(region: Any, values: list[tensor], combine_fn: Any, ret
         args = [tensor(arg, ty) for arg, ty in zip(block.args, dtypes * 2, strict=True)]
         results = call_in_region(combine_fn, args)
         if len(results) != len(values):
-            raise TypeError(f"the combine function of tl.{function} must return {len(values)} values, it returns {len(results)}")
+            raise TypeError(
+                f"the combine function of tl.{function} must return {len(values)} values, it returns {len(results)}"
+            )
         for position, (result, ty) in enumerate(zip(results, dtypes, strict=True)):
             if result.extents or result.dtype != ty:
                 raise with_hint(
-                    TypeError(f"the combine function of tl.{function} returns {result} where value {position} has type {ty}"),
+                    TypeError(
+                        f"the combine function of tl.{function} returns {result} where value {position} has type {ty}"
+                    ),
                     "every returned value must have the element type of its operand",
                 )
         emit_void(return_op([r.handle for r in results]))

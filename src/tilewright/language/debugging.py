@@ -20,7 +20,13 @@ from tilewright.language.values import describe, tensor, tuple, unwrap
 @builtin
 def static_print(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
     """Print compile-time values while the kernel is being compiled; of a run-time value its type."""
-    print(*[unwrap(v) for v in values], sep=unwrap(sep), end=unwrap(end), file=file or sys.stdout, flush=bool(unwrap(flush)))
+    print(
+        *[unwrap(v) for v in values],
+        sep=unwrap(sep),
+        end=unwrap(end),
+        file=file or sys.stdout,
+        flush=bool(unwrap(flush)),
+    )
 
 
 class StaticAssertError(AssertionError):
@@ -33,7 +39,8 @@ def static_assert(cond: Any, msg: Any = "") -> None:
     condition = unwrap(cond)
     if isinstance(condition, tensor):
         raise with_hint(
-            NotImplementedError(f"static_assert needs a compile-time condition, got {describe(condition)}"), "use tl.device_assert"
+            NotImplementedError(f"static_assert needs a compile-time condition, got {describe(condition)}"),
+            "use tl.device_assert",
         )
     if not condition:
         raise StaticAssertError(str(unwrap(msg)) or "static assertion failed")
@@ -103,7 +110,9 @@ def _hint(input: Any, values: Any, function: str, attribute: str) -> tensor:
         if not isinstance(number, int) or isinstance(number, bool):
             raise TypeError(f"values element {position} must have type `constexpr[int]`, got {describe(number)}")
     if builtins.max(1, len(value.extents)) != len(numbers):
-        raise ValueError(f"Shape of input to {function} does not match the length of values: {value.extents}, {numbers}")
+        raise ValueError(
+            f"Shape of input to {function} does not match the length of values: {value.extents}, {numbers}"
+        )
     owner = value.handle.owner
     attr = _hint_attribute(numbers)
     if isinstance(owner, ir.Operation):

@@ -164,7 +164,9 @@ class tensor_descriptor(base_value):
 
     def _reduce(self, kind: str, offsets: Any, value: Any, allowed: Sequence[str]) -> None:
         if self.dtype.name not in allowed:
-            raise TypeError(f"atomic_{kind} on a descriptor does not support {self.dtype}; expected one of {', '.join(allowed)}")
+            raise TypeError(
+                f"atomic_{kind} on a descriptor does not support {self.dtype}; expected one of {', '.join(allowed)}"
+            )
         block = self._block(value)
         emit_void(tt.DescriptorReduceOp(self.handle, block.handle, self._indices(offsets), kind=kind))
 
@@ -200,7 +202,9 @@ class tensor_descriptor(base_value):
 
 
 @builtin
-def make_tensor_descriptor(base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero") -> tensor_descriptor:
+def make_tensor_descriptor(
+    base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero"
+) -> tensor_descriptor:
     """Describe a tensor in memory by base pointer, shape and strides (in elements), for access in blocks of `block_shape`.
 
     1 to 5 dimensions; the last stride is the constant 1, the last dimension of the block spans at least 16 bytes. Elements

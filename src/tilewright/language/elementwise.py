@@ -236,7 +236,9 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = PropagateNan.NONE) ->
     value, high = promote_operands(value, high)
     low, value = broadcast_pair(low, value)
     if not value.dtype.is_floating():
-        raise with_hint(TypeError(f"Unexpected dtype {value.dtype} in `tl.clamp`"), "use tl.minimum and tl.maximum for integers")
+        raise with_hint(
+            TypeError(f"Unexpected dtype {value.dtype} in `tl.clamp`"), "use tl.minimum and tl.maximum for integers"
+        )
     op = tt.ClampFOp(value.handle, low.handle, high.handle, propagate_nan=int(rule))
     return tensor(emit(op), value.type)
 

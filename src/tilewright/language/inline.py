@@ -97,5 +97,3 @@ def _find_symbol(table: dict[Any, Any], given: Any) -> builtins.tuple[str, dtype
 def extern(fn: Any) -> Any:
     """Decorator for library functions that end in `extern_elementwise`."""
     return builtin(fn)
-
-

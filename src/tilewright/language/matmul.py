@@ -67,9 +67,7 @@ def _input_precision(precision: Any, allow_tf32: Any) -> str:
         precision = default
     precision = precision.lower()
     if precision not in options.allowed_dot_input_precisions and precision != options.default_dot_input_precision:
-        raise ValueError(
-            f"input_precision must be one of {options.allowed_dot_input_precisions}. Got {precision}"
-        )
+        raise ValueError(f"input_precision must be one of {options.allowed_dot_input_precisions}. Got {precision}")
     return precision
 
 
@@ -122,7 +120,8 @@ def _check_dot_dtypes(a: dtype, b: dtype) -> None:
             raise TypeError(f"Unsupported dtype {ty} in tl.dot; expected one of {', '.join(map(str, known))} or float8")
     if a != b:
         raise with_hint(
-            TypeError(f"Both operands must be same dtype. Got {a} and {b}"), f"cast one of them, e.g. `.to(tl.{a.codegen_name()})`"
+            TypeError(f"Both operands must be same dtype. Got {a} and {b}"),
+            f"cast one of them, e.g. `.to(tl.{a.codegen_name()})`",
         )
 
 
@@ -130,7 +129,9 @@ def _accumulator_type(operand: dtype, out_dtype: dtype) -> dtype:
     if operand.is_int():
         return dt.int32
     if out_dtype.is_bf16():
-        raise ValueError("out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`")
+        raise ValueError(
+            "out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
+        )
     if operand.is_fp32() or operand.is_bf16():
         return dt.float32
     if operand.is_fp64():
@@ -248,7 +249,9 @@ def _scaled_shape(
     if formats[1] == "e2m1":
         kb, n = (kb * 2, n) if packs[1] else (kb, n * 2)
     if ka != kb:
-        raise ValueError(f"Reduction dimension should pack the same number of elements; (lhs: {a.extents} vs rhs: {b.extents})")
+        raise ValueError(
+            f"Reduction dimension should pack the same number of elements; (lhs: {a.extents} vs rhs: {b.extents})"
+        )
     return m, n, ka
 
 
@@ -264,5 +267,3 @@ def _check_scales(
         group = 16 if scale.dtype.is_fp8e4nv() else 32
         if scale.extents[-2:] != [rows, k // group]:
             raise ValueError(f"{side}_scale must have shape [..., {rows}, {k // group}]. Got {scale.extents}")
-
-

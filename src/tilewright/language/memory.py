@@ -17,7 +17,12 @@ from tilewright.language.values import describe, tensor, unwrap
 
 _LOAD_CACHE = {"": "none", ".ca": "ca", ".cg": "cg", ".cv": "cv"}
 _STORE_CACHE = {"": "none", ".wb": "wb", ".cg": "cg", ".cs": "cs", ".wt": "wt"}
-_EVICTION = {"": "evict_normal", "evict_normal": "evict_normal", "evict_first": "evict_first", "evict_last": "evict_last"}
+_EVICTION = {
+    "": "evict_normal",
+    "evict_normal": "evict_normal",
+    "evict_first": "evict_first",
+    "evict_last": "evict_last",
+}
 _PADDING = {"": None, "zero": "zero", "nan": "nan"}
 
 
@@ -75,7 +80,8 @@ def load(
 def _check_lane_options(pointer: tensor, checked: list[int], padding: Any, function: str) -> None:
     if not pointer.dtype.is_ptr():
         raise with_hint(
-            ValueError(f"Unsupported ptr type {pointer} in `tl.{function}`"), "expected a pointer or a block of pointers"
+            ValueError(f"Unsupported ptr type {pointer} in `tl.{function}`"),
+            "expected a pointer or a block of pointers",
         )
     if checked or padding:
         raise ValueError(
@@ -124,7 +130,9 @@ def _as_bytes(pointer: tensor) -> tensor:
     return pointer
 
 
-def _load_lanes(pointer: tensor, mask: Any, other: Any, checked: list[int], padding: Any, hints: dict[str, Any]) -> tensor:
+def _load_lanes(
+    pointer: tensor, mask: Any, other: Any, checked: list[int], padding: Any, hints: dict[str, Any]
+) -> tensor:
     _check_lane_options(pointer, checked, padding, "load")
     if mask is None and other is not None:
         raise ValueError("`other` cannot be provided without `mask`")
@@ -168,7 +176,9 @@ def _checked_dimensions(checked: list[Any], rank: int) -> list[int]:
     return sorted(dims)
 
 
-def _load_block(pointer: tensor, mask: Any, other: Any, checked: list[int], padding: Any, hints: dict[str, Any]) -> tensor:
+def _load_block(
+    pointer: tensor, mask: Any, other: Any, checked: list[int], padding: Any, hints: dict[str, Any]
+) -> tensor:
     if mask is not None or other is not None:
         raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
     block = _block_of_pointer(pointer)
@@ -278,7 +288,9 @@ def make_block_ptr(base: Any, shape: Any, strides: Any, offsets: Any, block_shap
     return tensor(emit(tt.MakeTensorPtrOp(pointer.handle, *lists, block, order=dims)), ty)
 
 
-@must_use_result("Note that tl.advance does not have any side effects. To move the block pointer, you need to assign the result of tl.advance to a variable.")
+@must_use_result(
+    "Note that tl.advance does not have any side effects. To move the block pointer, you need to assign the result of tl.advance to a variable."
+)
 @member
 @builtin
 def advance(base: tensor, offsets: Any) -> tensor:
@@ -289,5 +301,3 @@ def advance(base: tensor, offsets: Any) -> tensor:
     if len(steps) != len(_block_of_pointer(base).shape):
         raise ValueError("tl.advance needs one offset for each dimension of the block")
     return tensor(emit(tt.AdvanceOp(base.handle, [v.handle for v in steps])), base.type)
-
-

@@ -121,5 +121,3 @@ def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
 def is_number(value: Any) -> bool:
     """Is `value` a Python number or a constant that holds one?"""
     return isinstance(unwrap(value), bool | int | float) if not isinstance(value, tensor) else False
-
-

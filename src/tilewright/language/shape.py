@@ -282,5 +282,3 @@ def subscript(value: tensor, index: Any) -> tensor:
         else:
             raise ValueError(f"unsupported tensor index: {describe(entry)}; only `None` and `:` may index a tensor")
     return value
-
-

@@ -43,7 +43,7 @@ def _is_power_of_two(i: int) -> bool:
 @member_function
 def cdiv(x, div):
     """The quotient of two integers, rounded up: how many blocks of size `div` cover `x` elements."""
-    return (x + div - 1) // div
+    return (x + (div - 1)) // div
 
 
 @member_function
@@ -330,4 +330,3 @@ def interleave(a, b):
 @constexpr_function
 def _interleaved_shape(extents):
     return [*extents[:-2], 2 * extents[-2]]
-

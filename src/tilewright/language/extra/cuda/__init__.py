@@ -1,0 +1,63 @@
+"""What only NVIDIA GPUs have: special registers and dependent launches. Other targets report a clear error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.language import dtypes as dt
+from tilewright.language.context import current
+from tilewright.language.extra import libdevice
+from tilewright.language.inline import inline_asm_elementwise
+from tilewright.language.registry import builtin, with_hint
+from tilewright.language.values import constexpr, tensor
+
+
+def _special(asm: str, constraints: str, dtype: dt.dtype, function: str, *, is_pure: bool = False) -> tensor:
+    options = current().options
+    if options.target_name != "cuda":
+        raise with_hint(
+            NotImplementedError(
+                f"tl.extra.cuda.{function} exists on NVIDIA GPUs only, the target is {options.target_name}"
+            ),
+            "guard the call: `if tl.target_info.is_cuda():`",
+        )
+    return inline_asm_elementwise(asm, constraints, [], dtype, is_pure, 1)
+
+
+@builtin
+def globaltimer() -> tensor:
+    """The nanosecond counter of the GPU, int64."""
+    return _special("mov.u64 $0, %globaltimer;", "=l", dt.int64, "globaltimer")
+
+
+@builtin
+def smid() -> tensor:
+    """The number of the multiprocessor on which the program runs, int32."""
+    return _special("mov.u32 $0, %smid;", "=r", dt.int32, "smid", is_pure=True)
+
+
+@builtin
+def num_threads() -> constexpr:
+    """Threads per program: 32 times the number of warps."""
+    return constexpr(current().options.num_warps * 32)
+
+
+@builtin
+def num_warps() -> constexpr:
+    """Warps per program."""
+    return constexpr(current().options.num_warps)
+
+
+@builtin
+def gdc_wait() -> Any:
+    """Wait for the kernels that this one depends on (programmatic dependent launch)."""
+    _special("griddepcontrol.wait; // dummy $0", "=r", dt.int32, "gdc_wait")
+
+
+@builtin
+def gdc_launch_dependents() -> Any:
+    """Allow dependent kernels to start (programmatic dependent launch)."""
+    _special("griddepcontrol.launch_dependents; // dummy $0", "=r", dt.int32, "gdc_launch_dependents")
+
+
+__all__ = ["gdc_launch_dependents", "gdc_wait", "globaltimer", "libdevice", "num_threads", "num_warps", "smid"]

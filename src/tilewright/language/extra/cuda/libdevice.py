@@ -1,0 +1,3 @@
+"""`tl.extra.cuda.libdevice` is `tl.extra.libdevice`."""
+
+from tilewright.language.extra.libdevice import *  # noqa: F403

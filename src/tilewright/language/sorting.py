@@ -1,0 +1,154 @@
+"""Sorting networks: sort, topk, flip.
+
+A block is seen as [outer, 2, inner]: the middle dimension holds one bit of an element's index, and the elements that a step
+compares differ in just that bit. The partner of every element comes from an exclusive or over the middle dimension.
+Bitonic sorting: K. E. Batcher, "Sorting networks and their applications", 1968.
+"""
+
+from __future__ import annotations
+
+from tilewright.language import combining, creation, shape
+from tilewright.language.arithmetic import where
+from tilewright.language.callables import constexpr_function, language_function
+from tilewright.language.debugging import static_assert
+from tilewright.language.dtypes import get_int_dtype
+from tilewright.language.iteration import static_range
+from tilewright.language.standard import (
+    _elementwise_max,
+    _elementwise_min,
+    _is_power_of_two,
+    _log2,
+    _xor_combine,
+    member_function,
+)
+from tilewright.language.values import constexpr
+
+ASCENDING = constexpr(0)
+DESCENDING = constexpr(1)
+ALTERNATING = constexpr(2)
+
+
+@constexpr_function
+def _split_at_bit(numel, bit):
+    """Shape in which the middle dimension is one bit of the index."""
+    return [numel >> (bit + 1), 2, 1 << bit]
+
+
+@constexpr_function
+def _with_last(extents, last):
+    return [*extents[:-1], last]
+
+
+@constexpr_function
+def _bits_of(dtype):
+    return get_int_dtype(dtype.primitive_bitwidth, signed=True)
+
+
+@language_function
+def _partner(x, axis: constexpr):
+    """Each element's neighbour along a dimension of extent 2."""
+    bits = x.to(_bits_of(x.dtype), bitcast=True)
+    other = bits ^ combining.reduce(bits, axis, _xor_combine, keep_dims=True)
+    return other.to(x.dtype, bitcast=True)
+
+
+@language_function
+def _compare_and_swap(x, bit: constexpr, stage: constexpr, order: constexpr):
+    """One step of the network on a flat block: order the pairs whose indices differ in `bit`.
+
+    `order` is ascending, descending, or alternating: descending where bit `stage` of the index is set.
+    """
+    pairs = shape.reshape(x, _split_at_bit(x.numel, bit))
+    other = _partner(pairs, 1)
+    is_upper = shape.reshape(creation.arange(0, 2), [1, 2, 1])
+    if order == ALTERNATING:
+        outer = creation.arange(0, pairs.shape[0])
+        descending = shape.reshape((outer >> (stage - bit - 1)) & 1, [pairs.shape[0], 1, 1])
+        wants_larger = descending ^ is_upper
+    else:
+        wants_larger = order ^ is_upper
+    swapped = where((pairs > other) != (wants_larger != 0), other, pairs)
+    return shape.reshape(swapped, [x.numel])
+
+
+@language_function
+def _merge(x, stage: constexpr, order: constexpr):
+    """Sort every run of 2**stage elements that is bitonic."""
+    for step in static_range(stage):
+        x = _compare_and_swap(x, stage - 1 - step, stage, order)
+    return x
+
+
+@language_function
+def _sort(x, k: constexpr, dim: constexpr, descending: constexpr):
+    """Sort the last dimension, and keep the first `k` elements (all if None)."""
+    last: constexpr = len(x.shape) - 1
+    static_assert(dim is None or dim == last or dim == -1, "only minor dimension is currently supported")
+    static_assert(x.dtype.primitive_bitwidth > 1, "sort needs elements of at least 8 bits")
+    log_n: constexpr = _log2(x.shape[last])
+    log_k: constexpr = log_n if k is None else _log2(k)
+    order: constexpr = DESCENDING if descending else ASCENDING
+    flat = shape.reshape(x, [x.numel])
+    for stage in static_range(1, log_k + 1):
+        flat = _merge(flat, stage, ALTERNATING if stage < log_n else order)
+    for stage in static_range(log_k + 1, log_n + 1):
+        runs = shape.reshape(flat, _split_at_bit(flat.numel, log_k))
+        if descending:
+            best = combining.reduce(runs, 1, _elementwise_max)
+        else:
+            best = combining.reduce(runs, 1, _elementwise_min)
+        flat = _merge(shape.reshape(best, [best.numel]), log_k, ALTERNATING if stage < log_n else order)
+    return shape.reshape(flat, _with_last(x.shape, 2**log_k))
+
+
+@member_function
+def sort(x, dim: constexpr = None, descending: constexpr = ASCENDING):
+    """Sort along the last dimension (the only one supported), ascending unless `descending`. Extents are powers of two.
+
+    Not stable; where NaNs are present the order is unspecified.
+    """
+    return _sort(x, None, dim, descending)
+
+
+@language_function
+def topk(x, k: constexpr, dim: constexpr = None):
+    """The `k` largest elements along the last dimension, in descending order. `k` is a power of two."""
+    static_assert(_is_power_of_two(k), "topk needs a power of two")
+    return _sort(x, k, dim, True)
+
+
+@language_function
+def bitonic_merge(x, dim: constexpr = None, descending: constexpr = ASCENDING):
+    """Sort the last dimension of a block in which it is bitonic (rises, then falls)."""
+    last: constexpr = len(x.shape) - 1
+    static_assert(dim is None or dim == last or dim == -1, "only minor dimension is currently supported")
+    order: constexpr = DESCENDING if descending else ASCENDING
+    merged = _merge(shape.reshape(x, [x.numel]), _log2(x.shape[last]), order)
+    return shape.reshape(merged, x.shape)
+
+
+@constexpr_function
+def _flip_axis(dim, extents):
+    if dim is None:
+        dim = len(extents) - 1
+    if not -len(extents) <= dim < len(extents):
+        raise ValueError(f"flip: dimension {dim} is out of range for rank {len(extents)}")
+    return dim % len(extents)
+
+
+@constexpr_function
+def _split_axis(extents, axis):
+    """The dimension `axis` as one dimension of extent 2 per bit of its index."""
+    steps = extents[axis].bit_length() - 1
+    return [*extents[:axis], *[2] * steps, *extents[axis + 1 :]]
+
+
+@member_function
+def flip(x, dim=None):
+    """Reverse the order of elements along a dimension, by default the last."""
+    axis: constexpr = _flip_axis(dim, x.shape)
+    steps: constexpr = _log2(x.shape[axis])
+    bits = shape.reshape(x.to(_bits_of(x.dtype), bitcast=True), _split_axis(x.shape, axis))
+    for step in static_range(steps):
+        bits = bits ^ combining.reduce(bits, axis + step, _xor_combine, keep_dims=True)
+    return shape.reshape(bits, x.shape).to(x.dtype, bitcast=True)

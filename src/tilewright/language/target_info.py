@@ -1,0 +1,61 @@
+"""Questions about the target, answered while a kernel is compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.language.callables import constexpr_function
+from tilewright.language.context import current, is_active
+
+
+@dataclass(frozen=True)
+class CompileTarget:
+    """The target that a kernel is being compiled for."""
+
+    backend: str
+    arch: int | str
+    warp_size: int
+
+
+@constexpr_function
+def current_target() -> CompileTarget | None:
+    """The target being compiled for: backend name, architecture, warp size."""
+    if not is_active():
+        return None
+    options = current().options
+    return CompileTarget(options.target_name, options.arch, options.warp_size)
+
+
+@constexpr_function
+def is_cuda() -> bool:
+    """Is the target an NVIDIA GPU?"""
+    target = current_target.fn()
+    return target is not None and target.backend == "cuda"
+
+
+@constexpr_function
+def cuda_capability_geq(major: int, minor: int = 0) -> bool:
+    """Is the target an NVIDIA GPU of at least this compute capability?"""
+    target = current_target.fn()
+    return target is not None and target.backend == "cuda" and int(target.arch) >= major * 10 + minor
+
+
+@constexpr_function
+def is_hip() -> bool:
+    """Is the target an AMD GPU?"""
+    target = current_target.fn()
+    return target is not None and target.backend == "hip"
+
+
+@constexpr_function
+def is_hip_cdna3() -> bool:
+    """Is the target an AMD GPU of the CDNA3 generation?"""
+    target = current_target.fn()
+    return target is not None and target.backend == "hip" and target.arch in ("gfx940", "gfx941", "gfx942")
+
+
+@constexpr_function
+def is_hip_cdna4() -> bool:
+    """Is the target an AMD GPU of the CDNA4 generation?"""
+    target = current_target.fn()
+    return target is not None and target.backend == "hip" and target.arch == "gfx950"

@@ -1,0 +1,24 @@
+"""Our front end and the official one give the same ops for every kernel of the corpus."""
+
+import pytest
+
+import corpus_oracle as oracle
+
+KNOWN_DIFFERENCES: dict[str, str] = {}
+
+
+@pytest.mark.parametrize("case", oracle.cases(), ids=str)
+def test_corpus_verifies(case: oracle.Case) -> None:
+    module = oracle.our_module(case)
+    module.verify()
+    oracle.cleaned(module).verify()
+
+
+@pytest.mark.skipif(not oracle.is_official_available(), reason="the official triton package is not installed")
+@pytest.mark.parametrize("case", oracle.cases(), ids=str)
+def test_same_ops_as_triton(case: oracle.Case) -> None:
+    if case.kernel in KNOWN_DIFFERENCES:
+        pytest.skip(KNOWN_DIFFERENCES[case.kernel])
+    ours = oracle.op_counts(oracle.cleaned(oracle.our_module(case)))
+    theirs = oracle.op_counts(oracle.cleaned(oracle.official_module(case)))
+    assert ours == theirs
