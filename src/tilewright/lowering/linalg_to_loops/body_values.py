@@ -1,0 +1,380 @@
+"""Evaluates the values of a generic's body for one step of its nest, each in the outermost loop that it depends on.
+
+A frame stands for one open loop (frame 0: outside of all) and holds what was computed there; evaluation is lazy, so an
+expression of outer dimensions is computed once per outer iteration, whatever the order of the body:
+
+    %m = row_max[d0], %x = row[d0, d1], %e = exp(%x - %m)
+      ->  for d0 { load %m, broadcast %m; for d1 { load %x, subf, exp } }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import IndexType, i1, i8
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+from tilewright.dialects import arith, linalg, memref, tensor
+from tilewright.lowering.linalg_to_loops.element_access import emit_load
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, stride_along
+from tilewright.lowering.linalg_to_loops.provable import is_at_most
+from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Window
+
+
+@dataclass(slots=True)
+class Frame:
+    """One open loop: where its values are emitted, its induction variable, and what is known in it."""
+
+    cursor: Cursor
+    dim: int | None = None
+    induction: Index = 0
+    values: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
+    mask: SSAValue | None = None
+    """Lanes that exist, in the last, partial vector of the vector dimension."""
+
+
+class BodyValues:
+    """Lazily emitted values of one nest's body, for the loops that are open at the moment."""
+
+    def __init__(self, emitter: LoopEmitter, nest: Nest, frames: list[Frame]):
+        self.emitter = emitter
+        self.nest = nest
+        self.frames = frames
+        self.level_of = {dim: level + 1 for level, dim in enumerate(nest.order)}
+        self._inputs = dict(zip(nest.body.args, nest.inputs, strict=False))
+        first_output = len(nest.inputs)
+        self._outputs = {
+            argument: output
+            for argument, output in zip(nest.body.args[first_output:], nest.outputs, strict=True)
+            if not output.reduces
+        }
+
+    # -- where a value lives ----------------------------------------------------------------------------------------
+
+    def depth(self, dims: frozenset[int]) -> int:
+        """The number of loops around a value that depends on `dims`."""
+        return max((self.level_of[dim] for dim in dims), default=0)
+
+    def is_lanes(self, dims: frozenset[int]) -> bool:
+        """Whether a value that depends on `dims` is a vector."""
+        return self.nest.lanes > 1 and self.nest.vector_dim in dims
+
+    def induction(self, dim: int) -> Index:
+        return self.frames[self.level_of[dim]].induction
+
+    def mask(self) -> SSAValue | None:
+        """The lane mask of the vector dimension's current step."""
+        if self.nest.vector_dim is None:
+            return None
+        return self.frames[self.level_of[self.nest.vector_dim]].mask
+
+    # -- values -----------------------------------------------------------------------------------------------------
+
+    def get(self, value: SSAValue) -> SSAValue:
+        """A body value at the current step: a vector if it depends on the vector dimension, else a scalar."""
+        dims = self.nest.depends.get(value)
+        if dims is None:
+            return value
+        frame = self.frames[self.depth(dims)]
+        if (found := frame.values.get(value)) is None:
+            with self.emitter.at(frame.cursor):
+                found = frame.values[value] = self._compute(value)
+        return found
+
+    def get_lanes(self, value: SSAValue) -> SSAValue:
+        """`get`, as a vector even where all lanes are equal."""
+        return self.spread(self.get(value), self.nest.depends.get(value, frozenset()))
+
+    def spread(self, scalar: SSAValue, dims: frozenset[int]) -> SSAValue:
+        """A scalar of depth `dims` as a vector; vectors stay as they are."""
+        if self.nest.lanes == 1 or self.is_lanes(dims):
+            return scalar
+        frame = self.frames[self.depth(dims)]
+        key = ("spread", scalar)
+        if (found := frame.values.get(key)) is None:
+            with self.emitter.at(frame.cursor):
+                found = frame.values[key] = self.emitter.broadcast(scalar, self.nest.lanes)
+        return found
+
+    def _compute(self, value: SSAValue) -> SSAValue:
+        if isinstance(value, BlockArgument):
+            if (operand := self._inputs.get(value)) is not None:
+                return self.read(operand)
+            return self.read(self._outputs[value].init)
+        op = value.owner
+        assert isinstance(op, Operation)
+        if isinstance(op, linalg.IndexOp):
+            return self.index_lanes(op.dim.value.data, INDEX)
+        if isinstance(op, arith.IndexCastOp) and isinstance(op.input.owner, linalg.IndexOp):
+            return self.index_lanes(op.input.owner.dim.value.data, op.result.type)
+        if isinstance(op, memref.LoadOp | tensor.ExtractOp):
+            return emit_load(self, op)
+        return self.apply(op)[op.results.index(value)]
+
+    def apply(self, op: Operation) -> list[SSAValue]:
+        """A copy of an elementwise op on the current values; its results are remembered."""
+        dims = self.nest.depends[op.results[0]]
+        lanes = self.is_lanes(dims)
+        operands = [self.get_lanes(operand) if lanes else self.get(operand) for operand in op.operands]
+        types = [vector_type(self.nest.lanes, result.type) if lanes else result.type for result in op.results]
+        frame = self.frames[self.depth(dims)]
+        with self.emitter.at(frame.cursor):
+            copy = self.emitter.insert(
+                type(op).create(operands=operands, result_types=types, properties=dict(op.properties))
+            )
+        for result, new in zip(op.results, copy.results, strict=True):
+            frame.values[result] = new
+        return list(copy.results)
+
+    def index_lanes(self, dim: int, type: Attribute) -> SSAValue:
+        """The induction variable of `dim` as an integer of `type`, lane numbers added in the vector dimension."""
+        base = self.emitter.ssa(self.induction(dim))
+        if not isinstance(type, IndexType):
+            base = self.emitter.index_cast(base, type)
+        if self.nest.lanes == 1 or dim != self.nest.vector_dim:
+            return base
+        steps = self.lane_numbers(type)
+        return self.emitter.arith(arith.AddiOp, self.emitter.broadcast(base, self.nest.lanes), steps)
+
+    def lane_numbers(self, type: Attribute) -> SSAValue:
+        """0, 1, 2, ... once per nest."""
+        frame = self.frames[0]
+        key = ("step", type)
+        if (found := frame.values.get(key)) is None:
+            with self.emitter.at(frame.cursor):
+                found = frame.values[key] = self.emitter.step(self.nest.lanes, type)
+        return found
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+
+    def linear_index(self, window: Window, access: tuple[AffineExpr, ...]) -> Index:
+        """The place of an element in `window.flat`, summed up loop by loop from the outside in."""
+        parts: list[tuple[int, AffineExpr, Index]] = []
+        for expr, stride in zip(access, window.strides, strict=True):
+            parts.append((self.depth(frozenset(expr.used_dims())), expr, stride))
+        parts.sort(key=lambda part: part[0])
+        total = window.offset
+        for level, expr, stride in parts:
+            key = ("index", window.flat, total, expr, stride)
+            frame = self.frames[level]
+            found = frame.values.get(key)
+            if found is None:
+                with self.emitter.at(frame.cursor):
+                    step = self.emitter.mul(self.affine(expr), stride)
+                    found = self.emitter.add(total, step)
+                frame.values[key] = found  # pyright: ignore[reportArgumentType]
+            total = found
+        return total
+
+    def affine(self, expr: AffineExpr) -> Index:
+        """An index expression at the current step."""
+        match expr:
+            case AffineDimExpr():
+                return self.induction(expr.position)
+            case AffineConstantExpr():
+                return expr.value
+            case AffineBinaryOpExpr():
+                lhs, rhs = self.affine(expr.lhs), self.affine(expr.rhs)
+                match expr.kind:
+                    case AffineBinaryOpKind.Add:
+                        return self.emitter.add(lhs, rhs)
+                    case AffineBinaryOpKind.Mul:
+                        return self.emitter.mul(lhs, rhs)
+                    case AffineBinaryOpKind.FloorDiv:
+                        op_class = arith.DivUIOp
+                    case AffineBinaryOpKind.Mod:
+                        op_class = arith.RemUIOp
+                    case _:
+                        raise NotImplementedError(f"index expression {expr}")
+                return self.emitter.value(op_class, (self.emitter.ssa(lhs), self.emitter.ssa(rhs)), INDEX)
+            case _:
+                raise NotImplementedError(f"index expression {expr}")
+
+    def read(self, operand: Operand) -> SSAValue:
+        """The element, or the lanes, that the current step reads."""
+        match operand.source:
+            case Uniform():
+                return operand.source.value
+            case Window():
+                return self._read_window(operand.source, operand, None, None)
+            case Box():
+                return self._read_box(operand.source, operand)
+
+    def _read_window(self, window: Window, operand: Operand, mask: SSAValue | None, fill: SSAValue | None) -> SSAValue:
+        """Unmasked if `mask` is None and the step is a full one."""
+        index = self.linear_index(window, operand.access)
+        if not self.is_lanes(operand.dims()):
+            return self._unpack(window, self.emitter.load(window.flat, index))
+        stride = stride_along(window, operand.access, self.nest.vector_dim or 0)
+        mask = self.mask() if mask is None else mask
+        stored = i8 if window.stored_as_byte else window.element
+        if stride == 1 and mask is None:
+            return self._unpack(window, self.emitter.vector_load(window.flat, index, self.nest.lanes))
+        if fill is None:
+            zero = self.emitter.constant(0 if _is_integer(stored) else 0.0, stored)
+            passthrough = self.spread(zero, frozenset())
+        else:
+            passthrough = self.spread(fill, frozenset())
+            if window.stored_as_byte:
+                passthrough = self.emitter.value(arith.ExtUIOp, (passthrough,), vector_type(self.nest.lanes, i8))
+        if stride == 1:
+            assert mask is not None
+            lanes = self.emitter.masked_load(window.flat, index, mask, passthrough)
+        else:
+            lanes = self.emitter.gather(
+                window.flat, index, self.lane_offsets(stride), mask or self.all_lanes(), passthrough
+            )
+        return self._unpack(window, lanes)
+
+    def lane_offsets(self, stride: Index) -> SSAValue:
+        """0, stride, 2 * stride, ... as index lanes."""
+        key = ("offsets", stride)
+        frame = self.frames[0]
+        if (found := frame.values.get(key)) is None:
+            steps = self.lane_numbers(INDEX)
+            with self.emitter.at(frame.cursor):
+                strides = self.emitter.broadcast(self.emitter.ssa(stride), self.nest.lanes)
+                found = frame.values[key] = self.emitter.arith(arith.MuliOp, steps, strides)
+        return found
+
+    def all_lanes(self) -> SSAValue:
+        return self.spread(self.emitter.constant(1, i1), frozenset())
+
+    def _read_box(self, box: Box, operand: Operand) -> SSAValue:
+        vector_position: int | None = None
+        inside: SSAValue | bool = True
+        for position, expr in enumerate(operand.access):
+            low, high = box.low[position], box.high[position]
+            if low == 0 and high == box.shape[position]:
+                continue
+            if self.is_lanes(frozenset(expr.used_dims())):
+                vector_position = position
+                continue
+            if isinstance(expr, AffineDimExpr) and low == 0 and is_at_most(self.nest.bounds[expr.position], high):
+                continue
+            inside = self.emitter.both(inside, self._is_inside(expr, low, high))
+        inner = box.inner
+        if not self.is_lanes(operand.dims()):
+            return self._read_box_element(box, operand, inside)
+        bounds: tuple[Index, Index] | None = None
+        if vector_position is not None:
+            bounds = self._lane_bounds(box, operand.access[vector_position], vector_position)
+        mask = self._box_mask(operand, bounds, inside)
+        if isinstance(inner, Uniform):
+            value = self.spread(inner.value, frozenset())
+            if mask is None:
+                return value
+            return self.emitter.select(mask, value, self.spread(box.fill, frozenset()))
+        return self._read_window(inner, operand, mask, box.fill)
+
+    def _is_inside(self, expr: AffineExpr, low: Index, high: Index) -> SSAValue | bool:
+        frame = self.frames[self.depth(frozenset(expr.used_dims()))]
+        key = ("inside", expr, low, high)
+        if key in frame.values:
+            return frame.values[key]
+        with self.emitter.at(frame.cursor):
+            index = self.affine(expr)
+            below = True if is_at_most(low, 0) else self.emitter.compare("sge", index, low)
+            found = self.emitter.both(below, self.emitter.compare("slt", index, high))
+        frame.values[key] = found  # pyright: ignore[reportArgumentType]
+        return found
+
+    def _lane_bounds(self, box: Box, expr: AffineExpr, position: int) -> tuple[Index, Index] | None:
+        """Which lanes the box covers; None where the loop never leaves it."""
+        assert isinstance(expr, AffineDimExpr)
+        low, high = box.low[position], box.high[position]
+        if low == 0 and is_at_most(self.nest.bounds[expr.position], high):
+            return None
+        return low, high
+
+    def _box_mask(
+        self, operand: Operand, bounds: tuple[Index, Index] | None, inside: SSAValue | bool
+    ) -> SSAValue | None:
+        emitter, lanes = self.emitter, self.nest.lanes
+        if bounds is None and inside is True:
+            return None
+        if bounds is None:
+            condition = emitter.constant(int(inside), i1) if isinstance(inside, bool) else inside
+            mask = emitter.broadcast(condition, lanes)
+            step_mask = self.mask()
+            return mask if step_mask is None else emitter.arith(arith.AndIOp, mask, step_mask)
+        assert self.nest.vector_dim is not None
+        low, high = bounds
+        induction = self.induction(self.nest.vector_dim)
+        high = emitter.select_index(inside, high, 0)
+        mask = emitter.create_mask(emitter.sub(high, induction), lanes)
+        if not is_at_most(low, 0):
+            before = emitter.create_mask(emitter.sub(low, induction), lanes)
+            ones = self.all_lanes()
+            mask = emitter.arith(arith.AndIOp, mask, emitter.arith(arith.XOrIOp, before, ones))
+        return mask
+
+    def _read_box_element(self, box: Box, operand: Operand, inside: SSAValue | bool) -> SSAValue:
+        if inside is False:
+            return box.fill
+        if isinstance(box.inner, Uniform):
+            value = box.inner.value
+            return value if inside is True else self.emitter.select(inside, value, box.fill)
+        if inside is True:
+            return self._read_window(box.inner, operand, None, None)
+        index = self.linear_index(box.inner, operand.access)
+        op, then_block, else_block = self.emitter.if_(inside, [box.fill.type])
+        with self.emitter.at(Cursor(then_block)):
+            self.emitter.yield_([self._unpack(box.inner, self.emitter.load(box.inner.flat, index))])
+        with self.emitter.at(Cursor(else_block)):
+            self.emitter.yield_([box.fill])
+        return op.results[0]
+
+    def write(self, window: Window, access: tuple[AffineExpr, ...], value: SSAValue) -> None:
+        """Store the current step's element or lanes."""
+        index = self.linear_index(window, access)
+        vector_dim = self.nest.vector_dim
+        value = self._pack(window, value)
+        if self.nest.lanes == 1 or not any(vector_dim in expr.used_dims() for expr in access):
+            self.emitter.store(value, window.flat, index)
+            return
+        stride = stride_along(window, access, vector_dim or 0)
+        mask = self.mask()
+        if stride != 1:
+            lanes = self.lane_offsets(stride)
+            self.emitter.scatter(value, window.flat, index, lanes, mask or self.all_lanes())
+        elif mask is None:
+            self.emitter.vector_store(value, window.flat, index)
+        else:
+            self.emitter.masked_store(value, window.flat, index, mask)
+
+    def _unpack(self, window: Window, value: SSAValue) -> SSAValue:
+        return unpack_bool(self.emitter, value) if window.stored_as_byte else value
+
+    def _pack(self, window: Window, value: SSAValue) -> SSAValue:
+        return pack_bool(self.emitter, value) if window.stored_as_byte else value
+
+
+def unpack_bool(emitter: LoopEmitter, value: SSAValue) -> SSAValue:
+    """Bytes as i1."""
+    return emitter.value(arith.TruncIOp, (value,), _like(value, i1))
+
+
+def pack_bool(emitter: LoopEmitter, value: SSAValue) -> SSAValue:
+    """i1 as bytes."""
+    return emitter.value(arith.ExtUIOp, (value,), _like(value, i8))
+
+
+def _like(value: SSAValue, element: Attribute) -> Attribute:
+    shape = getattr(value.type, "shape", None)
+    return element if shape is None else vector_type(shape.data[0].data, element)
+
+
+def _is_integer(type: Attribute) -> bool:
+    return not hasattr(type, "format") and type.name in ("integer_type", "index")
+
+
+__all__ = ["Block", "BodyValues", "Frame", "pack_bool", "unpack_bool"]

@@ -1,0 +1,243 @@
+"""Loops and branches that carry tensors: each carried tile gets a buffer, the op keeps only its scalars.
+
+%r = scf.for ... iter_args(%acc = %init, %n = %c0) -> (tensor<64xf32>, i32)
+  ->  init is computed into (or already is in) a buffer;  %n = scf.for ... iter_args(%n = %c0) -> (i32)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import scf
+from tilewright.lowering.linalg_to_loops.emitter import Cursor
+from tilewright.lowering.linalg_to_loops.function_lowering import (
+    FunctionLowering,
+    has_tensors,
+    register_lowering,
+    same_window,
+    tensor_shape,
+)
+from tilewright.lowering.linalg_to_loops.sources import Window, root_of
+
+
+def tensor_positions(values: Sequence[SSAValue]) -> list[int]:
+    """Which of the values are tensors."""
+    return [number for number, value in enumerate(values) if isinstance(value.type, TensorType)]
+
+
+def without(values: Sequence[SSAValue], positions: Sequence[int]) -> list[SSAValue]:
+    """The values at all other positions."""
+    return [value for number, value in enumerate(values) if number not in positions]
+
+
+def carried_buffer(
+    lowering: FunctionLowering, op: Operation, init: SSAValue, result: SSAValue | None, taken: list[Window]
+) -> Window:
+    """The buffer of a loop-carried tile, with the initial elements in it."""
+    storage = lowering.storage
+    source = lowering.source(init)
+    window = storage.find_wanted(result) if result is not None else None
+    if window is not None and isinstance(source, Window) and same_window(source, window):
+        if storage.take(init, op) is None:
+            window = None
+    elif window is not None and not storage.may_overwrite(window, op):
+        window = None
+    if window is None:
+        window = storage.take(init, op)
+    if window is None or any(window.flat is other.flat for other in taken):
+        assert isinstance(init.type, TensorType)
+        window = lowering.memory.new_buffer(init.type.element_type, tensor_shape(init))
+    lowering.copy(source, window)
+    return window
+
+
+def finish_region(lowering: FunctionLowering, terminator: Operation, first: int, windows: dict[int, Window]) -> None:
+    """Bring the tensors that a region yields into their buffers and drop them from its terminator."""
+    block = terminator.parent_block()
+    assert block is not None
+    lowering.emitter.cursor = Cursor(block, terminator)
+    moves: list[tuple[SSAValue, Window]] = []
+    for position, window in windows.items():
+        value = terminator.operands[first + position]
+        source = lowering.source(value)
+        if not (isinstance(source, Window) and same_window(source, window)):
+            moves.append((value, window))
+    flats = {window.flat for window in windows.values()}
+    for number, (value, window) in enumerate(moves):
+        source = lowering.source(value)
+        root = root_of(source)
+        if root in flats or (isinstance(source, Window) and source.flat in flats):
+            # The source is a carried tile itself, which another move may overwrite first.
+            buffer = lowering.memory.new_buffer(window.element, window.shape)
+            lowering.copy(source, buffer)
+            lowering.sources[value] = buffer
+            moves[number] = (value, window)
+    for value, window in moves:
+        lowering.copy(lowering.source(value), window)
+    kept = terminator.operands[:first], terminator.operands[first:]
+    terminator.operands = [*kept[0], *without(kept[1], list(windows))]
+
+
+def drop_arguments(block: Block, positions: Sequence[int]) -> None:
+    """Remove block arguments whose remaining users are about to be erased."""
+    for position in sorted(positions, reverse=True):
+        block.erase_arg(block.args[position], safe_erase=False)
+
+
+def replace_op(lowering: FunctionLowering, old: Operation, new: Operation, tensors: Sequence[int]) -> None:
+    """Put `new`, which has the results of `old` that are no tensors, in the place of `old`."""
+    block = old.parent_block()
+    assert block is not None
+    new.location = old.location
+    new.attributes = dict(old.attributes)
+    block.insert_op_before(new, old)
+    for result, value in zip(without(old.results, tensors), new.results, strict=True):
+        result.replace_all_uses_with(value)
+    old.detach()
+    lowering.dead.append(old)
+    lowering.storage.order[new] = lowering.storage.place(old)
+
+
+def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
+    """A loop with carried tiles."""
+    body = op.body.block
+    inits = list(op.iter_args)
+    tensors = tensor_positions(inits)
+    if not tensors:
+        lowering.lower_block(body)
+        return
+    storage = lowering.storage
+    yield_op = body.last_op
+    assert yield_op is not None
+    windows: dict[int, Window] = {}
+    for position in tensors:
+        window = carried_buffer(lowering, op, inits[position], op.results[position], list(windows.values()))
+        windows[position] = window
+    for position, window in windows.items():
+        lowering.sources[body.args[position + 1]] = window
+        storage.held[window.flat] = body.args[position + 1]
+        storage.wanted[yield_op, position] = window
+    lowering.lower_block(body)
+    finish_region(lowering, yield_op, 0, windows)
+    for position, window in windows.items():
+        lowering.sources[op.results[position]] = window
+        storage.held[window.flat] = op.results[position]
+    drop_arguments(body, [position + 1 for position in tensors])
+    region = op.detach_region(op.body)
+    kept = without(inits, tensors)
+    new = scf.ForOp.create(
+        operands=[op.lb, op.ub, op.step, *kept],
+        result_types=[value.type for value in kept],
+        properties=dict(op.properties),
+        regions=[region],
+    )
+    replace_op(lowering, op, new, tensors)
+
+
+def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:
+    """A branch whose results are tiles: both sides write the same buffer."""
+    tensors = tensor_positions(op.results)
+    storage = lowering.storage
+    windows: dict[int, Window] = {}
+    for position in tensors:
+        result = op.results[position]
+        window = storage.find_wanted(result)
+        if window is None or not storage.may_overwrite_after(window, op):
+            assert isinstance(result.type, TensorType)
+            window = lowering.memory.new_buffer(result.type.element_type, tensor_shape(result))
+        windows[position] = window
+    held = {window.flat: storage.held.get(window.flat) for window in windows.values()}
+    for region in op.regions:
+        for block in region.blocks:
+            for flat, holder in held.items():
+                if holder is not None:
+                    storage.held[flat] = holder
+                else:
+                    storage.held.pop(flat, None)
+            terminator = block.last_op
+            assert terminator is not None
+            for position, window in windows.items():
+                storage.wanted[terminator, position] = window
+            lowering.lower_block(block)
+            if tensors:
+                finish_region(lowering, terminator, 0, windows)
+    if not tensors:
+        return
+    for position, window in windows.items():
+        lowering.sources[op.results[position]] = window
+        storage.held[window.flat] = op.results[position]
+    regions = [op.detach_region(region) for region in list(op.regions)]
+    new = scf.IfOp.create(
+        operands=[op.cond],
+        result_types=[value.type for value in without(op.results, tensors)],
+        properties=dict(op.properties),
+        regions=regions,
+    )
+    replace_op(lowering, op, new, tensors)
+
+
+def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
+    """A while loop: one buffer per tile that enters the test, one per tile that leaves it unless it is the same."""
+    before, after = op.regions[0].block, op.regions[1].block
+    if not has_tensors(before.args) and not has_tensors(after.args):
+        lowering.lower_block(before)
+        lowering.lower_block(after)
+        return
+    storage = lowering.storage
+    condition, yield_op = before.last_op, after.last_op
+    assert condition is not None and yield_op is not None
+    inits = list(op.operands)
+    entering = tensor_positions(inits)
+    windows: dict[int, Window] = {}
+    for position in entering:
+        windows[position] = carried_buffer(lowering, op, inits[position], None, list(windows.values()))
+    for position, window in windows.items():
+        lowering.sources[before.args[position]] = window
+        storage.held[window.flat] = before.args[position]
+        storage.wanted[yield_op, position] = window
+    lowering.lower_block(before)
+    leaving = tensor_positions(op.results)
+    exits: dict[int, Window] = {}
+    for position in leaving:
+        value = condition.operands[position + 1]
+        source = lowering.source(value)
+        used = [window.flat for window in exits.values()]
+        if value in before.args and isinstance(source, Window) and source.flat not in used:
+            exits[position] = source
+        else:
+            assert isinstance(value.type, TensorType)
+            exits[position] = lowering.memory.new_buffer(value.type.element_type, tensor_shape(value))
+    finish_region(lowering, condition, 1, exits)
+    for position, window in exits.items():
+        lowering.sources[after.args[position]] = window
+        storage.held[window.flat] = after.args[position]
+    lowering.lower_block(after)
+    finish_region(lowering, yield_op, 0, windows)
+    for position, window in exits.items():
+        lowering.sources[op.results[position]] = window
+        storage.held[window.flat] = op.results[position]
+    drop_arguments(before, entering)
+    drop_arguments(after, leaving)
+    regions = [op.detach_region(region) for region in list(op.regions)]
+    new = scf.WhileOp.create(
+        operands=without(inits, entering),
+        result_types=[value.type for value in without(op.results, leaving)],
+        regions=regions,
+    )
+    replace_op(lowering, op, new, leaving)
+
+
+def register() -> None:
+    """Make these lowerings known."""
+    register_lowering(scf.ForOp, lower_for)
+    register_lowering(scf.IfOp, lower_if)
+    register_lowering(scf.WhileOp, lower_while)
+    register_lowering(scf.YieldOp, keep)
+    register_lowering(scf.ConditionOp, keep)
+
+
+def keep(lowering: FunctionLowering, op: Operation) -> None:
+    """Terminators are finished with the op that they belong to."""

@@ -1,0 +1,223 @@
+"""Loads and stores at computed places inside of bodies: gathers, scatters, and their one-element forms.
+
+%p = memref.reinterpret_cast %base to offset: [%i], sizes: [1], strides: [1]
+%v = memref.load %p[%c0]                       (predicate %live)
+  ->  %v = vector.gather %flat[%c0] [%i], %live, %zero
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IntegerAttr, UnrankedMemRefType, i1, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects import arith, memref, tensor
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, vector_type
+from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
+
+if TYPE_CHECKING:
+    from tilewright.lowering.linalg_to_loops.body_values import BodyValues
+
+Access = memref.LoadOp | memref.StoreOp | tensor.ExtractOp
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`flat[base + sum of value * stride]`; the values are body values."""
+
+    flat: SSAValue
+    base: Index
+    terms: tuple[tuple[SSAValue, Index], ...]
+    stored_as_byte: bool
+
+
+def address_of(values: BodyValues, op: Access) -> Address | Uniform:
+    """Where an access goes."""
+    if isinstance(op, tensor.ExtractOp):
+        source = values.nest.source_of(op.tensor)
+        if isinstance(source, Uniform):
+            return source
+        assert isinstance(source, Window)
+        return _in_window(source, list(op.indices))
+    buffer = op.memref
+    view = buffer.owner
+    if isinstance(view, memref.ReinterpretCastOp) and view in values.nest.depends_on_body:
+        return _in_cast(values, view, list(op.indices))
+    window = values.nest.window_of(buffer)
+    if window is None:
+        raise NotImplementedError(f"access of {buffer.type} in a body")
+    return _in_window(window, list(op.indices))
+
+
+def _in_window(window: Window, indices: list[SSAValue]) -> Address:
+    base = window.offset
+    terms: list[tuple[SSAValue, Index]] = []
+    for index, stride in zip(indices, window.strides, strict=True):
+        if _number(index) != 0:
+            terms.append((index, stride))
+    return Address(window.flat, base, tuple(terms), window.stored_as_byte)
+
+
+def _in_cast(values: BodyValues, view: memref.ReinterpretCastOp, indices: list[SSAValue]) -> Address:
+    if isinstance(view.source.type, UnrankedMemRefType):
+        flat = values.nest.flat_of(view.source)
+    else:
+        window = values.nest.window_of(view.source)
+        if window is None:
+            raise NotImplementedError(f"access of {view.source.type} in a body")
+        flat = window.flat
+    terms: list[tuple[SSAValue, Index]] = []
+    base: Index = 0
+    offset = view.mixed_offsets[0]
+    if isinstance(offset, int):
+        base = offset
+    else:
+        terms.append((offset, 1))
+    for index, stride in zip(indices, view.mixed_strides, strict=True):
+        if _number(index) != 0:
+            terms.append((index, stride))
+    return Address(flat, base, tuple(terms), stored_as_byte=False)
+
+
+def _number(value: SSAValue) -> int | None:
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
+def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAValue:
+    """The loaded element or lanes; zero where the predicate does not hold."""
+    emitter, nest = values.emitter, values.nest
+    address = address_of(values, op)
+    if isinstance(address, Uniform):
+        return address.value
+    result = op.results[0]
+    stored = address.flat.type.element_type  # pyright: ignore
+    zero = emitter.constant(0 if _is_integer(stored) else 0.0, stored)
+    if values.is_lanes(nest.depends[result]):
+        base, lanes = _lane_address(values, address)
+        mask = predicate_lanes(values, op)
+        loaded = emitter.gather(address.flat, base, lanes, mask, values.spread(zero, frozenset()))
+    else:
+        condition = predicate_scalar(values, op)
+        if condition is None:
+            loaded = emitter.load(address.flat, _scalar_address(values, address))
+        else:
+            index = _scalar_address(values, address)
+            branch, then_block, else_block = emitter.if_(condition, [stored])
+            with emitter.at(Cursor(then_block)):
+                emitter.yield_([emitter.load(address.flat, index)])
+            with emitter.at(Cursor(else_block)):
+                emitter.yield_([zero])
+            loaded = branch.results[0]
+    if address.stored_as_byte:
+        from tilewright.lowering.linalg_to_loops.body_values import unpack_bool
+
+        return unpack_bool(emitter, loaded)
+    return loaded
+
+
+def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
+    """Store an element, or scatter lanes, where the predicate holds."""
+    emitter = values.emitter
+    address = address_of(values, op)
+    assert isinstance(address, Address)
+    if values.nest.lanes > 1:
+        base, lanes = _lane_address(values, address)
+        emitter.scatter(values.get_lanes(op.value), address.flat, base, lanes, predicate_lanes(values, op))
+        return
+    value = values.get(op.value)
+    index = _scalar_address(values, address)
+    condition = predicate_scalar(values, op)
+    if condition is None:
+        emitter.store(value, address.flat, index)
+        return
+    _, then_block, _ = emitter.if_(condition)
+    with emitter.at(Cursor(then_block)):
+        emitter.store(value, address.flat, index)
+        emitter.yield_()
+
+
+def load_at(values: BodyValues, source: Source, indices: list[SSAValue]) -> SSAValue:
+    """The element of a window at indices that are not body values."""
+    assert isinstance(source, Window)
+    emitter, offset = values.emitter, source.offset
+    for index, stride in zip(indices, source.strides, strict=True):
+        offset = emitter.add(offset, emitter.mul(index, stride))
+    loaded = emitter.load(source.flat, offset)
+    if source.stored_as_byte:
+        from tilewright.lowering.linalg_to_loops.body_values import unpack_bool
+
+        return unpack_bool(emitter, loaded)
+    return loaded
+
+
+def _scalar_address(values: BodyValues, address: Address) -> Index:
+    total = address.base
+    for value, stride in address.terms:
+        total = values.emitter.add(total, values.emitter.mul(values.get(value), stride))
+    return total
+
+
+def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue]:
+    """A scalar base and one index per lane."""
+    emitter, nest = values.emitter, values.nest
+    base = address.base
+    varying: list[tuple[SSAValue, Index]] = []
+    for value, stride in address.terms:
+        if values.is_lanes(nest.depends.get(value, frozenset())):
+            varying.append((value, stride))
+        else:
+            base = emitter.add(base, emitter.mul(values.get(value), stride))
+    if not varying:
+        return base, values.spread(emitter.constant(0, i32), frozenset())
+    if len(varying) == 1 and varying[0][1] == 1 and (narrow := _narrow(varying[0][0])) is not None:
+        return base, values.get(narrow)
+    total: SSAValue | None = None
+    for value, stride in varying:
+        lanes = values.get(value)
+        if stride != 1:
+            lanes = emitter.arith(arith.MuliOp, lanes, values.spread(emitter.ssa(stride), frozenset()))
+        total = lanes if total is None else emitter.arith(arith.AddiOp, total, lanes)
+    assert total is not None
+    return base, total
+
+
+def _narrow(value: SSAValue) -> SSAValue | None:
+    """The i32 that an index was cast from: half the width in a register."""
+    owner = value.owner
+    if isinstance(owner, arith.IndexCastOp) and owner.input.type == i32:
+        return owner.input
+    return None
+
+
+def predicate_scalar(values: BodyValues, op: Operation) -> SSAValue | None:
+    """All conditions of an access as one i1; None where there are none."""
+    total: SSAValue | None = None
+    for condition, polarity in values.nest.predicates.get(op, ()):
+        value = values.get(condition)
+        if not polarity:
+            value = values.emitter.arith(arith.XOrIOp, value, values.emitter.constant(1, i1))
+        total = value if total is None else values.emitter.arith(arith.AndIOp, total, value)
+    return total
+
+
+def predicate_lanes(values: BodyValues, op: Operation) -> SSAValue:
+    """All conditions of an access, and the lanes that exist, as a mask."""
+    total = values.mask()
+    for condition, polarity in values.nest.predicates.get(op, ()):
+        value = values.get_lanes(condition)
+        if not polarity:
+            value = values.emitter.arith(arith.XOrIOp, value, values.all_lanes())
+        total = value if total is None else values.emitter.arith(arith.AndIOp, total, value)
+    return values.all_lanes() if total is None else total
+
+
+def _is_integer(type_: Attribute) -> bool:
+    return type_ == INDEX or type_.name == "integer_type"
+
+
+__all__ = ["Address", "address_of", "emit_load", "emit_store", "vector_type"]

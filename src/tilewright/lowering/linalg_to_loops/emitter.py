@@ -1,0 +1,356 @@
+"""Emits loops stage ops at a cursor, folding index arithmetic on the way.
+
+An `Index` is a Python int where the value is known and an SSA value of type `index` otherwise, so strides and bounds
+that are static never become ops:
+
+    emitter.add(emitter.mul(4, 8), row)      ->      %0 = arith.addi %row, %c32 : index
+
+Constants are made once per function, at the top of its entry block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    UnitAttr,
+    VectorType,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
+
+from tilewright.dialects import arith, memref, scf, vector
+
+Index: TypeAlias = "int | SSAValue"
+
+INDEX = IndexType()
+_NO_OVERFLOW = arith.IntegerOverflowAttr("none")
+_NO_FASTMATH = arith.FastMathFlagsAttr("none")
+_PREDICATE_NAMES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_PREDICATES = {name: IntegerAttr(code, i64) for code, name in enumerate(_PREDICATE_NAMES)}
+_FOLD_COMPARE = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "slt": lambda a, b: a < b,
+    "sle": lambda a, b: a <= b,
+    "sgt": lambda a, b: a > b,
+    "sge": lambda a, b: a >= b,
+}
+_vector_types: dict[tuple[int, Attribute], VectorType[Attribute]] = {}
+
+
+def vector_type(lanes: int, element: Attribute) -> VectorType[Attribute]:
+    """`vector<lanes x element>`, made once: building a type costs as much as building an op."""
+    key = (lanes, element)
+    if (found := _vector_types.get(key)) is None:
+        found = _vector_types[key] = VectorType(element, [lanes])
+    return found
+
+
+@dataclass(slots=True)
+class Cursor:
+    """A place in a block: before `anchor`, or at its end. Shared by all who emit there, so moving it moves them all."""
+
+    block: Block
+    anchor: Operation | None = None
+
+
+class LoopEmitter:
+    """Inserts ops of the loops stage at `self.cursor`."""
+
+    def __init__(self, entry: Block):
+        self.entry = entry
+        self.cursor = Cursor(entry, entry.first_op)
+        self._constants: dict[tuple[int | float, Attribute], SSAValue] = {}
+        self._constants_anchor = entry.first_op
+        self.location: Attribute | None = None
+
+    # -- placement --------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def at(self, cursor: Cursor) -> Iterator[None]:
+        """Emit at another place for the extent of a `with` block."""
+        saved, self.cursor = self.cursor, cursor
+        try:
+            yield
+        finally:
+            self.cursor = saved
+
+    def insert(self, op: Operation) -> Operation:
+        """Put `op` at the cursor, with the location of the op being lowered."""
+        if self.location is not None:
+            op.location = self.location
+        if self.cursor.anchor is None:
+            self.cursor.block.add_op(op)
+        else:
+            self.cursor.block.insert_op_before(op, self.cursor.anchor)
+        return op
+
+    def create(
+        self,
+        op_class: type[IRDLOperation],
+        operands: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] = (),
+        properties: Mapping[str, Attribute | None] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Operation:
+        """Create and insert without the cost of the checking constructors."""
+        return self.insert(
+            op_class.create(
+                operands=operands,
+                result_types=result_types,
+                properties=dict(properties) if properties else {},
+                regions=regions,
+            )
+        )
+
+    def value(
+        self,
+        op_class: type[IRDLOperation],
+        operands: Sequence[SSAValue],
+        result_type: Attribute,
+        properties: Mapping[str, Attribute | None] | None = None,
+    ) -> SSAValue:
+        """`create` for an op with one result."""
+        return self.create(op_class, operands, (result_type,), properties).results[0]
+
+    # -- constants and index arithmetic -----------------------------------------------------------------------------
+
+    def constant(self, value: int | float, type: Attribute) -> SSAValue:
+        """A scalar constant at function entry."""
+        key = (repr(value) if isinstance(value, float) else value, type)
+        if (found := self._constants.get(key)) is None:
+            attr = IntegerAttr(value, type) if isinstance(type, IndexType | IntegerType) else FloatAttr(value, type)
+            op = arith.ConstantOp.create(result_types=[type], properties={"value": attr})
+            if self._constants_anchor is None:
+                self.entry.add_op(op)
+            else:
+                self.entry.insert_op_before(op, self._constants_anchor)
+            found = self._constants[key] = op.results[0]
+        return found
+
+    def entry_cursor(self) -> Cursor:
+        """Where function-wide values (arena buffers, flat views of arguments) go."""
+        return Cursor(self.entry, self._constants_anchor)
+
+    def ssa(self, index: Index) -> SSAValue:
+        """The SSA value of an index, a constant if it is known."""
+        return self.constant(index, INDEX) if isinstance(index, int) else index
+
+    def add(self, lhs: Index, rhs: Index) -> Index:
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return lhs + rhs
+        if rhs == 0:
+            return lhs
+        if lhs == 0:
+            return rhs
+        return self._index_op(arith.AddiOp, lhs, rhs, _NO_OVERFLOW)
+
+    def sub(self, lhs: Index, rhs: Index) -> Index:
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return lhs - rhs
+        if rhs == 0:
+            return lhs
+        if lhs is rhs:
+            return 0
+        return self._index_op(arith.SubiOp, lhs, rhs, _NO_OVERFLOW)
+
+    def mul(self, lhs: Index, rhs: Index) -> Index:
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return lhs * rhs
+        if lhs == 0 or rhs == 0:
+            return 0
+        if lhs == 1:
+            return rhs
+        if rhs == 1:
+            return lhs
+        return self._index_op(arith.MuliOp, lhs, rhs, _NO_OVERFLOW)
+
+    def min(self, lhs: Index, rhs: Index) -> Index:
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return min(lhs, rhs)
+        if lhs is rhs:
+            return lhs
+        return self._index_op(arith.MinSIOp, lhs, rhs)
+
+    def max(self, lhs: Index, rhs: Index) -> Index:
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return max(lhs, rhs)
+        if lhs is rhs:
+            return lhs
+        return self._index_op(arith.MaxSIOp, lhs, rhs)
+
+    def align_down(self, value: Index, step: int) -> Index:
+        """The largest multiple of `step`, a power of two, not above a non-negative value."""
+        if isinstance(value, int):
+            return value // step * step
+        return self._index_op(arith.AndIOp, value, -step) if step > 1 else value
+
+    def _index_op(
+        self, op_class: type[IRDLOperation], lhs: Index, rhs: Index, overflow: Attribute | None = None
+    ) -> SSAValue:
+        properties = {"overflowFlags": overflow} if overflow is not None else None
+        return self.value(op_class, (self.ssa(lhs), self.ssa(rhs)), INDEX, properties)
+
+    def compare(self, predicate: str, lhs: Index, rhs: Index) -> SSAValue | bool:
+        """An i1, or a bool where both sides are known."""
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return _FOLD_COMPARE[predicate](lhs, rhs)
+        return self.compare_values(predicate, self.ssa(lhs), self.ssa(rhs), i1)
+
+    def compare_values(self, predicate: str, lhs: SSAValue, rhs: SSAValue, result_type: Attribute) -> SSAValue:
+        return self.value(arith.CmpiOp, (lhs, rhs), result_type, {"predicate": _PREDICATES[predicate]})
+
+    def both(self, lhs: SSAValue | bool, rhs: SSAValue | bool) -> SSAValue | bool:
+        """Conjunction of two conditions."""
+        if lhs is True or rhs is False:
+            return rhs
+        if rhs is True or lhs is False:
+            return lhs
+        return self.value(arith.AndIOp, (lhs, rhs), i1)
+
+    def select_index(self, condition: SSAValue | bool, when_true: Index, when_false: Index) -> Index:
+        if isinstance(condition, bool):
+            return when_true if condition else when_false
+        if when_true is when_false:
+            return when_true
+        return self.value(arith.SelectOp, (condition, self.ssa(when_true), self.ssa(when_false)), INDEX)
+
+    def select(self, condition: SSAValue, when_true: SSAValue, when_false: SSAValue) -> SSAValue:
+        return self.value(arith.SelectOp, (condition, when_true, when_false), when_true.type)
+
+    def index_cast(self, value: Index, type: Attribute) -> SSAValue:
+        """An index as an integer of another type, or back."""
+        if isinstance(value, int):
+            return self.constant(value, type)
+        return self.value(arith.IndexCastOp, (value,), type)
+
+    # -- control flow -----------------------------------------------------------------------------------------------
+
+    def for_loop(
+        self, lower: Index, upper: Index, step: Index, inits: Sequence[SSAValue] = ()
+    ) -> tuple[scf.ForOp, Block]:
+        """An `scf.for` whose body is still without terminator; see `yield_`."""
+        body = Block(arg_types=[INDEX, *(value.type for value in inits)])
+        op = self.create(
+            scf.ForOp,
+            (self.ssa(lower), self.ssa(upper), self.ssa(step), *inits),
+            [value.type for value in inits],
+            regions=[Region(body)],
+        )
+        assert isinstance(op, scf.ForOp)
+        return op, body
+
+    def yield_(self, values: Sequence[SSAValue] = ()) -> None:
+        self.create(scf.YieldOp, values)
+
+    def if_(self, condition: SSAValue, result_types: Sequence[Attribute] = ()) -> tuple[Operation, Block, Block]:
+        """An `scf.if`; both blocks are without terminator (an empty else block of a resultless `if` may be left)."""
+        then_block, else_block = Block(), Block()
+        regions = [Region(then_block), Region(else_block) if result_types else Region()]
+        op = self.create(scf.IfOp, (condition,), result_types, regions=regions)
+        return op, then_block, else_block
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+
+    def alloca(self, element: Attribute, size: int) -> SSAValue:
+        """A 64-byte aligned buffer at function entry; the next lowering places it in the per-thread arena."""
+        with self.at(self.entry_cursor()):
+            op = self.create(
+                memref.AllocaOp,
+                (),
+                (MemRefType(element, [size]),),
+                {
+                    "alignment": IntegerAttr(64, i64),
+                    "operandSegmentSizes": DenseArrayBase.from_list(_I32, [0, 0]),
+                },
+            )
+        return op.results[0]
+
+    def load(self, flat: SSAValue, index: Index) -> SSAValue:
+        return self.value(memref.LoadOp, (flat, self.ssa(index)), _element(flat))
+
+    def store(self, value: SSAValue, flat: SSAValue, index: Index) -> None:
+        self.create(memref.StoreOp, (value, flat, self.ssa(index)))
+
+    def vector_load(self, flat: SSAValue, index: Index, lanes: int) -> SSAValue:
+        return self.value(vector.LoadOp, (flat, self.ssa(index)), vector_type(lanes, _element(flat)))
+
+    def vector_store(self, value: SSAValue, flat: SSAValue, index: Index) -> None:
+        self.create(vector.StoreOp, (value, flat, self.ssa(index)))
+
+    def masked_load(self, flat: SSAValue, index: Index, mask: SSAValue, passthrough: SSAValue) -> SSAValue:
+        return self.value(vector.MaskedLoadOp, (flat, self.ssa(index), mask, passthrough), passthrough.type)
+
+    def masked_store(self, value: SSAValue, flat: SSAValue, index: Index, mask: SSAValue) -> None:
+        self.create(vector.MaskedStoreOp, (flat, self.ssa(index), mask, value))
+
+    def gather(self, flat: SSAValue, index: Index, lanes: SSAValue, mask: SSAValue, passthrough: SSAValue) -> SSAValue:
+        return self.value(vector.GatherOp, (flat, self.ssa(index), lanes, mask, passthrough), passthrough.type)
+
+    def scatter(self, value: SSAValue, flat: SSAValue, index: Index, lanes: SSAValue, mask: SSAValue) -> None:
+        self.create(vector.ScatterOp, (flat, self.ssa(index), lanes, mask, value))
+
+    # -- vectors ----------------------------------------------------------------------------------------------------
+
+    def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
+        return self.value(vector.BroadcastOp, (value,), vector_type(lanes, value.type))
+
+    def create_mask(self, count: Index, lanes: int) -> SSAValue:
+        """The first `count` lanes; a count below 0 or above `lanes` is clamped."""
+        return self.value(vector.CreateMaskOp, (self.ssa(count),), vector_type(lanes, i1))
+
+    def step(self, lanes: int, element: Attribute) -> SSAValue:
+        """Lane numbers 0, 1, ... as integers of a type."""
+        steps = self.value(vector.StepOp, (), vector_type(lanes, INDEX))
+        if isinstance(element, IndexType):
+            return steps
+        return self.value(arith.IndexCastOp, (steps,), vector_type(lanes, element))
+
+    def arith(self, op_class: type[IRDLOperation], lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """A binary arith op with default flags, on scalars or vectors."""
+        return self.value(op_class, (lhs, rhs), lhs.type, default_flags(op_class))
+
+
+_I32 = IntegerType(32)
+_FLAGS = {
+    arith.AddiOp: {"overflowFlags": _NO_OVERFLOW},
+    arith.SubiOp: {"overflowFlags": _NO_OVERFLOW},
+    arith.MuliOp: {"overflowFlags": _NO_OVERFLOW},
+    arith.ShLIOp: {"overflowFlags": _NO_OVERFLOW},
+}
+_FLOAT_FLAGS = {"fastmath": _NO_FASTMATH}
+_FLOAT_OPS = {
+    arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp,
+    arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp,
+}  # fmt: skip
+
+
+def default_flags(op_class: type[IRDLOperation]) -> dict[str, Attribute] | None:
+    """The flag property that an arith op class needs to be complete."""
+    if op_class in _FLOAT_OPS:
+        return _FLOAT_FLAGS
+    return _FLAGS.get(op_class)
+
+
+def _element(flat: SSAValue) -> Attribute:
+    return flat.type.element_type  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def is_dynamic(size: int) -> bool:
+    return size == DYNAMIC_INDEX
+
+
+__all__ = ["INDEX", "Cursor", "Index", "LoopEmitter", "UnitAttr", "default_flags", "is_dynamic", "vector_type"]

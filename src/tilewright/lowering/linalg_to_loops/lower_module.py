@@ -1,0 +1,45 @@
+"""The pass `linalg-to-loops`."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import func
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.lowering.linalg_to_loops import control_flow, dot
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
+
+_DEFAULT_VECTOR_BITS = 256
+
+control_flow.register()
+dot.register()
+
+
+@register_pass
+class LinalgToLoopsPass(Pass):
+    """Tensors become memory: loop nests over explicit vectors that read and write views and arena buffers.
+
+    ```mlir
+    %0 = bufferization.to_tensor %x restrict : memref<1024xf32, ...> to tensor<1024xf32>
+    %1 = linalg.generic ... ins(%0) outs(%e) { math.exp } -> tensor<1024xf32>
+    bufferization.materialize_in_destination %1 in writable %y
+    // becomes
+    scf.for %i = %c0 to %c1024 step %c16 {
+      %v = vector.load %xs[%i] : memref<?xf32>, vector<16xf32>
+      %w = math.exp %v : vector<16xf32>
+      vector.store %w, %ys[%i] : memref<?xf32>, vector<16xf32>
+    }
+    ```
+    """
+
+    name = "linalg-to-loops"
+
+    vector_bits: int = 0
+    """Width of a vector register; 0: as the target says."""
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        facts = context.facts
+        bits = self.vector_bits or (facts.vector_bits if facts is not None else _DEFAULT_VECTOR_BITS)
+        for op in list(module.ops):
+            if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
+                FunctionLowering(op, context, bits).run()

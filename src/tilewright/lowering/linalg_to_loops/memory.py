@@ -1,0 +1,208 @@
+"""Resolves memrefs to windows: one flat, unit stride memref per pointer or buffer, everything else is index arithmetic.
+
+%v = memref.reinterpret_cast %arg to offset: [%o], sizes: [4, 8], strides: [%s, 1]
+%w = memref.subview %v[2, 0] [2, %n] [1, 1]
+  ->  %flat = memref.cast %arg : memref<*xf32> to memref<?xf32>,  offset %o + 2 * %s,  strides [%s, 1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    UnrankedMemRefType,
+    i8,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tilewright.dialects import memref
+from tilewright.dialects.construction import segment_sizes
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides
+
+
+class Memory:
+    """The memrefs of one function as windows, and the arena buffers that the lowering adds."""
+
+    def __init__(self, emitter: LoopEmitter):
+        self.emitter = emitter
+        self._flat: dict[SSAValue, SSAValue] = {}
+        self._windows: dict[SSAValue, Window] = {}
+
+    def new_buffer(self, element: Attribute, shape: Sequence[int]) -> Window:
+        """A contiguous tile in the arena."""
+        stored = i8 if isinstance(element, IntegerType) and element.width.data == 1 else element
+        flat = self.emitter.alloca(stored, max(1, prod(shape)))
+        return Window(flat, 0, contiguous_strides(shape), tuple(shape), element, flat, owned=True)
+
+    def window(self, value: SSAValue) -> Window | None:
+        """The window of a memref; None where its address cannot be expressed by what is known of it."""
+        if (found := self._windows.get(value)) is None:
+            found = self._resolve(value)
+            if found is not None:
+                self._windows[value] = found
+        return found
+
+    def _resolve(self, value: SSAValue) -> Window | None:
+        op = value.owner
+        match op:
+            case memref.ReinterpretCastOp():
+                return self._reinterpret(op)
+            case memref.SubviewOp():
+                return self._subview(op)
+            case memref.CastOp() if isinstance(op.source.type, UnrankedMemRefType):
+                flat = self.flat(op.source)
+                assert isinstance(op.dest.type, MemRefType)
+                shape = op.dest.type.get_shape()
+                return Window(flat, 0, _strides_of(shape), shape, op.dest.type.element_type, root_of_memref(value))
+            case memref.CastOp():
+                source = self.window(op.source)
+                assert isinstance(op.dest.type, MemRefType)
+                return None if source is None else replace(source, shape=op.dest.type.get_shape())
+            case memref.AllocOp() | memref.AllocaOp():
+                return self._allocation(op.memref)
+            case memref.CollapseShapeOp() | memref.ExpandShapeOp():
+                return self._reshape(op)
+            case _:
+                return None
+
+    def flat(self, pointer: SSAValue) -> SSAValue:
+        """`memref.cast %pointer : memref<*xT> to memref<?xT>`, right after the pointer's definition."""
+        if (found := self._flat.get(pointer)) is None:
+            assert isinstance(pointer.type, UnrankedMemRefType)
+            owner = pointer.owner
+            if isinstance(owner, Block):
+                cursor = self.emitter.entry_cursor() if owner is self.emitter.entry else Cursor(owner, owner.first_op)
+            else:
+                block = owner.parent_block()
+                assert block is not None
+                cursor = Cursor(block, owner.next_op)
+            with self.emitter.at(cursor):
+                type_ = MemRefType(pointer.type.element_type, [DYNAMIC_INDEX])
+                found = self._flat[pointer] = self.emitter.value(memref.CastOp, (pointer,), type_)
+        return found
+
+    def _reinterpret(self, op: memref.ReinterpretCastOp) -> Window | None:
+        source = op.source
+        if isinstance(source.type, UnrankedMemRefType):
+            flat = self.flat(source)
+            element, owned = source.type.element_type, False
+        else:
+            base = self.window(source)
+            if base is None:
+                return None
+            flat, element, owned = base.flat, base.element, base.owned
+        shape = _static_shape(op.result.type)
+        return Window(flat, op.mixed_offsets[0], tuple(op.mixed_strides), shape, element, root_of_memref(source), owned)
+
+    def _subview(self, op: memref.SubviewOp) -> Window | None:
+        base = self.window(op.source)
+        if base is None:
+            return None
+        offset = base.offset
+        block = op.parent_block()
+        assert block is not None
+        with self.emitter.at(Cursor(block, op)):
+            strides: list[Index] = []
+            for start, step, stride in zip(op.mixed_offsets, op.mixed_strides, base.strides, strict=True):
+                offset = self.emitter.add(offset, self.emitter.mul(start, stride))
+                strides.append(self.emitter.mul(stride, step))
+        kept = kept_dims(op.mixed_sizes, _static_shape(op.result.type))
+        return replace(
+            base, offset=offset, strides=tuple(strides[dim] for dim in kept), shape=_static_shape(op.result.type)
+        )
+
+    def _allocation(self, value: SSAValue) -> Window | None:
+        """A buffer of the input program moves to the arena; its ranked uses keep a ranked view."""
+        type_ = value.type
+        assert isinstance(type_, MemRefType)
+        shape = type_.get_shape()
+        if DYNAMIC_INDEX in shape:
+            return None
+        op = value.owner
+        assert isinstance(op, Operation)
+        if isinstance(type_.element_type, IntegerType) and type_.element_type.width.data == 1:
+            return self.new_buffer(type_.element_type, shape)
+        size = max(1, prod(shape))
+        with self.emitter.at(self.emitter.entry_cursor()):
+            moved = self.emitter.value(
+                memref.AllocaOp,
+                (),
+                MemRefType(type_.element_type, shape),
+                {"alignment": IntegerAttr(64, i64), "operandSegmentSizes": segment_sizes(0, 0)},
+            )
+            flat = moved
+            if len(shape) != 1:
+                flat = self.emitter.value(
+                    memref.ReinterpretCastOp,
+                    (moved,),
+                    MemRefType(type_.element_type, [size]),
+                    {
+                        "static_offsets": _index_list([0]),
+                        "static_sizes": _index_list([size]),
+                        "static_strides": _index_list([1]),
+                        "operandSegmentSizes": segment_sizes(1, 0, 0, 0),
+                    },
+                )
+        value.replace_all_uses_with(moved)
+        window = Window(flat, 0, contiguous_strides(shape), shape, type_.element_type, moved, owned=True)
+        self._windows[moved] = window
+        return window
+
+    def _reshape(self, op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> Window | None:
+        from tilewright.lowering.linalg_to_loops.sources import collapse, expand
+
+        base = self.window(op.src)
+        shape = _static_shape(op.result.type)
+        if base is None or DYNAMIC_INDEX in shape:
+            return None
+        change = collapse if isinstance(op, memref.CollapseShapeOp) else expand
+        changed = change(base, op.groups, shape)
+        return changed if isinstance(changed, Window) else None
+
+
+def root_of_memref(value: SSAValue) -> SSAValue:
+    """The pointer argument or buffer that a chain of views starts from."""
+    while isinstance(
+        value.owner,
+        memref.ReinterpretCastOp | memref.SubviewOp | memref.CastOp | memref.CollapseShapeOp | memref.ExpandShapeOp,
+    ):
+        value = value.owner.operands[0]
+    return value
+
+
+def kept_dims(sizes: Sequence[Index], result_shape: Sequence[int]) -> list[int]:
+    """Which dimensions of a slice its rank-reduced result has: unit dimensions are dropped from the left."""
+    to_drop = len(sizes) - len(result_shape)
+    kept: list[int] = []
+    for dim, size in enumerate(sizes):
+        wanted = result_shape[len(kept)] if len(kept) < len(result_shape) else None
+        fits = wanted is not None and (wanted == size if isinstance(size, int) else wanted == DYNAMIC_INDEX)
+        if to_drop and size == 1 and not (fits and len(sizes) - dim <= len(result_shape) - len(kept)):
+            to_drop -= 1
+            continue
+        kept.append(dim)
+    return kept
+
+
+def _index_list(values: Sequence[int]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, values)
+
+
+def _static_shape(type_: Attribute) -> tuple[int, ...]:
+    assert isinstance(type_, MemRefType)
+    return tuple(type_.get_shape())
+
+
+def _strides_of(shape: Sequence[int]) -> tuple[int, ...]:
+    if DYNAMIC_INDEX in shape[1:]:
+        raise NotImplementedError("cast of an unranked memref to more than one dynamic dimension")
+    return contiguous_strides([1 if size == DYNAMIC_INDEX else size for size in shape])

@@ -1,0 +1,361 @@
+"""Writes a planned nest as loops: full vectors, then at most one masked vector, accumulators carried by the loops.
+
+for %i = 0 to %full step 16 { full vectors }        unrolled by 4 with 4 accumulators first, where it pays
+for %i = %full to %n step 16 { masked }             runs once or not at all
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects import arith, linalg, memref, tensor, vector
+from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
+from tilewright.lowering.linalg_to_loops.combiners import identity_of
+from tilewright.lowering.linalg_to_loops.element_access import emit_store, load_at
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, is_straight, plan_nest
+from tilewright.lowering.linalg_to_loops.padding import Padding, find_padding, padded_element
+from tilewright.lowering.linalg_to_loops.sources import Uniform
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One loop over the vector dimension: its range, how many vectors one iteration handles, whether lanes are cut."""
+
+    lower: Index
+    upper: Index
+    vectors: int
+    masked: bool
+
+
+def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int) -> list[SSAValue | None]:
+    """Emit a nest at the cursor. Returns the scalar of each output that has no destination, None for the others."""
+    plan_nest(nest, vector_bits)
+    return _NestWriter(emitter, nest).write()
+
+
+class _NestWriter:
+    def __init__(self, emitter: LoopEmitter, nest: Nest):
+        self.emitter = emitter
+        self.nest = nest
+        yield_op = nest.body.last_op
+        assert yield_op is not None
+        self.yielded = list(yield_op.operands)
+        self.reducing = [number for number, output in enumerate(nest.outputs) if output.reduces]
+        self.first_output = len(nest.inputs)
+        self.scalars: list[SSAValue | None] = [None] * len(nest.outputs)
+        self.padding: Padding | None = None
+        # Accumulators start at the first loop of the reduction, or at the lanes that hold them side by side.
+        self.start = len(nest.order)
+        if self.reducing:
+            carried = [dim for dim in nest.order if nest.iterators[dim]]
+            self.start = nest.order.index(carried[0]) if carried else len(nest.order)
+
+    def write(self) -> list[SSAValue | None]:
+        if self.nest.vector_reduces() and len([dim for dim in self.nest.order if self.nest.iterators[dim]]) == 1:
+            self.padding = find_padding(self.emitter, self.nest)
+            if self.padding is not None:
+                assert self.nest.vector_dim is not None
+                self.nest.bounds[self.nest.vector_dim] = self.padding.bound
+        cursor = self.emitter.cursor
+        self._level(0, [Frame(Cursor(cursor.block, cursor.anchor))])
+        return self.scalars
+
+    # -- loops ------------------------------------------------------------------------------------------------------
+
+    def _level(self, level: int, frames: list[Frame]) -> None:
+        """Everything from the loop number `level` inwards, before accumulators exist."""
+        if level == self.start and self.reducing:
+            self._reduce(level, [frames])
+            return
+        if level == len(self.nest.order):
+            self._innermost(frames, [])
+            return
+        dim = self.nest.order[level]
+        for step in self._steps(dim):
+            if dim == self.nest.vector_dim and self.nest.has_reduction:
+                self._side_by_side(level, frames, step)
+            else:
+                self._loop(level, frames, step, [])
+
+    def _steps(self, dim: int) -> list[Step]:
+        """How the range of a dimension is cut into loops."""
+        bound = self.nest.bounds[dim]
+        if dim != self.nest.vector_dim:
+            return [Step(0, bound, 1, masked=False)]
+        lanes, steps = self.nest.lanes, list[Step]()
+        start: Index = 0
+        if self.nest.unroll > 1:
+            stop = self.emitter.align_down(bound, lanes * self.nest.unroll)
+            steps.append(Step(0, stop, self.nest.unroll, masked=False))
+            start = stop
+        full = self.emitter.align_down(bound, lanes)
+        steps.append(Step(start, full, 1, masked=False))
+        if not (isinstance(bound, int) and bound % lanes == 0):
+            steps.append(Step(full, bound, 1, masked=True))
+        return [step for step in steps if not (isinstance(step.upper, int) and step.lower == step.upper)]
+
+    def _open(
+        self, level: int, frames: list[Frame], step: Step, carried: list[SSAValue]
+    ) -> tuple[list[Frame], list[SSAValue], Operation | None]:
+        """Open one loop; a loop that runs exactly once needs no op."""
+        dim = self.nest.order[level]
+        width = self.nest.lanes * step.vectors if dim == self.nest.vector_dim else 1
+        outer = frames[-1]
+        if isinstance(step.lower, int) and isinstance(step.upper, int) and step.upper - step.lower <= width:
+            inner = Frame(outer.cursor, dim, step.lower)
+            if step.masked:
+                with self.emitter.at(inner.cursor):
+                    inner.mask = self.emitter.create_mask(step.upper - step.lower, self.nest.lanes)
+            return [*frames, inner], carried, None
+        with self.emitter.at(outer.cursor):
+            loop, body = self.emitter.for_loop(step.lower, step.upper, width, carried)
+        outer.cursor.anchor = loop
+        inner = Frame(Cursor(body), dim, body.args[0])
+        if step.masked:
+            with self.emitter.at(inner.cursor):
+                inner.mask = self.emitter.create_mask(self.emitter.sub(step.upper, body.args[0]), self.nest.lanes)
+        return [*frames, inner], list(body.args[1:]), loop
+
+    def _close(self, frames: list[Frame], loop: Operation | None, results: list[SSAValue]) -> list[SSAValue]:
+        """Close the innermost loop, yielding `results`; their values after it."""
+        outer, inner = frames[-2], frames[-1]
+        if loop is None:
+            return results
+        with self.emitter.at(Cursor(inner.cursor.block)):
+            self.emitter.yield_(results)
+        outer.cursor.anchor = loop.next_op
+        return list(loop.results)
+
+    def _loop(self, level: int, frames: list[Frame], step: Step, carried: list[SSAValue]) -> None:
+        if step.vectors > 1:
+            raise AssertionError("only reductions are unrolled")
+        inner, _, loop = self._open(level, frames, step, carried)
+        self._level(level + 1, inner)
+        self._close(inner, loop, [])
+
+    def _side_by_side(self, level: int, frames: list[Frame], step: Step) -> None:
+        """The lanes of the vector loop are separate accumulators; several vectors share one reduction loop."""
+        inner, _, loop = self._open(level, frames, step, [])
+        groups = [inner]
+        for number in range(1, step.vectors):
+            frame = Frame(inner[-1].cursor, inner[-1].dim)
+            with self.emitter.at(frame.cursor):
+                frame.induction = self.emitter.add(inner[-1].induction, number * self.nest.lanes)
+            groups.append([*inner[:-1], frame])
+        self._reduce(level + 1, groups)
+        self._close(inner, loop, [])
+
+    # -- reductions -------------------------------------------------------------------------------------------------
+
+    def _reduce(self, level: int, groups: list[list[Frame]]) -> None:
+        """All reduction loops, for one or several groups of accumulators, and what happens to the results."""
+        accumulators: list[SSAValue] = []
+        for frames in groups:
+            with self.emitter.at(frames[-1].cursor):
+                accumulators.extend(self._initial(frames, self.nest.outputs[number]) for number in self.reducing)
+        results = self._reduction_loops(level, groups, accumulators)
+        for position, frames in enumerate(groups):
+            mine = results[position * len(self.reducing) : (position + 1) * len(self.reducing)]
+            with self.emitter.at(frames[-1].cursor):
+                self._finish(frames, mine)
+
+    def _initial(self, frames: list[Frame], output: Output) -> SSAValue:
+        values = BodyValues(self.emitter, self.nest, frames)
+        if self.nest.vector_reduces():
+            assert output.combiner is not None
+            element = self._element(output)
+            identity = identity_of(output.combiner, element)
+            assert identity is not None
+            return values.spread(self.emitter.constant(identity, element), frozenset())
+        start = values.read(output.init)
+        return values.spread(start, output.init.dims())
+
+    def _element(self, output: Output) -> Attribute:
+        number = self.nest.outputs.index(output)
+        return self.yielded[number].type
+
+    def _reduction_loops(self, level: int, groups: list[list[Frame]], carried: list[SSAValue]) -> list[SSAValue]:
+        if level == len(self.nest.order):
+            return self._steps_of_groups(groups, carried)
+        dim = self.nest.order[level]
+        for step in self._steps(dim):
+            carried = self._reduction_loop(level, groups, step, carried)
+        return carried
+
+    def _reduction_loop(
+        self, level: int, groups: list[list[Frame]], step: Step, carried: list[SSAValue]
+    ) -> list[SSAValue]:
+        lanes_here = self.nest.order[level] == self.nest.vector_dim
+        initial = carried
+        if lanes_here and step.vectors > 1:
+            with self.emitter.at(groups[0][-1].cursor):
+                extra = [self._initial(groups[0], self.nest.outputs[number]) for number in self.reducing]
+            initial = carried + extra * (step.vectors - 1)
+        inner, inside, loop = self._open(level, groups[0], step, initial)
+        shared = inner[-1]
+        inner_groups = [inner]
+        if lanes_here:
+            for number in range(1, step.vectors):
+                frame = Frame(shared.cursor, shared.dim)
+                with self.emitter.at(shared.cursor):
+                    frame.induction = self.emitter.add(shared.induction, number * self.nest.lanes)
+                inner_groups.append([*groups[0], frame])
+        else:
+            inner_groups += [[*frames, Frame(shared.cursor, shared.dim, shared.induction)] for frames in groups[1:]]
+        results = self._reduction_loops(level + 1, inner_groups, inside)
+        results = self._close([groups[0][-1], shared], loop, results)
+        if lanes_here and step.vectors > 1:
+            with self.emitter.at(groups[0][-1].cursor):
+                results = self._merge(results, step.vectors)
+        return results
+
+    def _merge(self, results: list[SSAValue], vectors: int) -> list[SSAValue]:
+        """Pairwise combination of the accumulators of an unrolled loop."""
+        width = len(self.reducing)
+        sets = [results[number * width : (number + 1) * width] for number in range(vectors)]
+        while len(sets) > 1:
+            merged = [
+                [self._combine(number, a, b) for number, a, b in zip(self.reducing, left, right, strict=True)]
+                for left, right in zip(sets[::2], sets[1::2], strict=False)
+            ]
+            sets = merged + ([sets[-1]] if len(sets) % 2 else [])
+        return sets[0]
+
+    def _combine(self, number: int, left: SSAValue, right: SSAValue) -> SSAValue:
+        combiner = self.nest.outputs[number].combiner
+        assert combiner is not None
+        return self.emitter.value(
+            combiner.op_class,  # pyright: ignore[reportArgumentType]
+            (left, right),
+            left.type,
+            default_flags(combiner.op_class),  # pyright: ignore[reportArgumentType]
+        )
+
+    def _steps_of_groups(self, groups: list[list[Frame]], carried: list[SSAValue]) -> list[SSAValue]:
+        width = len(self.reducing)
+        results: list[SSAValue] = []
+        for position, frames in enumerate(groups):
+            results.extend(self._innermost(frames, carried[position * width : (position + 1) * width]))
+        return results
+
+    # -- the body ---------------------------------------------------------------------------------------------------
+
+    def _innermost(self, frames: list[Frame], accumulators: list[SSAValue]) -> list[SSAValue]:
+        """One step: run the body, store what is stored, return the new accumulators."""
+        values = BodyValues(self.emitter, self.nest, frames)
+        frame = frames[-1]
+        for number, accumulator in zip(self.reducing, accumulators, strict=True):
+            frame.values[self.nest.body.args[self.first_output + number]] = accumulator
+        with self.emitter.at(frame.cursor):
+            if not is_straight(self.nest.body):
+                self._run_in_order(values, frame)
+            else:
+                for op in self.nest.body.ops:
+                    if isinstance(op, memref.StoreOp):
+                        emit_store(values, op)
+            for number, output in enumerate(self.nest.outputs):
+                if output.dest is not None and not output.reduces:
+                    self._write(values, output, self.yielded[number])
+            results = [values.get_lanes(self.yielded[number]) for number in self.reducing]
+            mask = values.mask() if self.nest.vector_reduces() else None
+            if mask is not None:
+                results = [self.emitter.select(mask, new, old) for new, old in zip(results, accumulators, strict=True)]
+        return results
+
+    def _write(self, values: BodyValues, output: Output, yielded: SSAValue) -> None:
+        assert output.dest is not None
+        dims = frozenset(dim for expr in output.access for dim in expr.used_dims())
+        value = values.get_lanes(yielded) if values.is_lanes(dims) else values.get(yielded)
+        values.write(output.dest, output.access, value)
+
+    def _run_in_order(self, values: BodyValues, frame: Frame) -> None:
+        """A body that touches memory: its ops are copied in their order, one element at a time."""
+        mapper: dict[SSAValue, SSAValue] = {}
+        for op in self.nest.body.ops:
+            if isinstance(op, linalg.YieldOp):
+                continue
+            if is_plain_value(op):
+                continue
+            for inner in op.walk():
+                for operand in inner.operands:
+                    if operand in self.nest.depends and operand not in mapper:
+                        mapper[operand] = values.get(operand)
+            copy = self.emitter.insert(op.clone(value_mapper=mapper))
+            for nested in list(copy.walk()):
+                if isinstance(nested, linalg.IndexOp):
+                    self._resolve_index(values, nested)
+                elif isinstance(nested, tensor.ExtractOp):
+                    copy = self._resolve_extract(values, nested, copy)
+            for result, new in zip(op.results, copy.results, strict=True):
+                frame.values[result] = new
+
+    def _resolve_index(self, values: BodyValues, op: linalg.IndexOp) -> None:
+        op.result.replace_all_uses_with(self.emitter.ssa(values.induction(op.dim.value.data)))
+        op.detach()
+        op.erase()
+
+    def _resolve_extract(self, values: BodyValues, op: tensor.ExtractOp, copy: Operation) -> Operation:
+        """A tensor element inside of copied control flow becomes a load."""
+        block = op.parent_block()
+        assert block is not None
+        with self.emitter.at(Cursor(block, op)):
+            source = self.nest.source_of(op.tensor)
+            loaded = source.value if isinstance(source, Uniform) else load_at(values, source, list(op.indices))
+        op.result.replace_all_uses_with(loaded)
+        op.detach()
+        op.erase()
+        return copy if op is not copy else loaded.owner  # pyright: ignore[reportReturnType]
+
+    # -- results of reductions --------------------------------------------------------------------------------------
+
+    def _finish(self, frames: list[Frame], accumulators: list[SSAValue]) -> None:
+        values = BodyValues(self.emitter, self.nest, frames)
+        for number, accumulator in zip(self.reducing, accumulators, strict=True):
+            output = self.nest.outputs[number]
+            result = accumulator
+            if self.nest.vector_reduces():
+                result = self._across_lanes(values, number, output, accumulator)
+            if output.dest is None:
+                self.scalars[number] = result
+            else:
+                values.write(output.dest, output.access, result)
+
+    def _across_lanes(self, values: BodyValues, number: int, output: Output, accumulator: SSAValue) -> SSAValue:
+        combiner = output.combiner
+        assert combiner is not None
+        element = self._element(output)
+        result = self.emitter.insert(vector.ReductionOp(combiner.kind, accumulator, fastmath=("reassoc",))).results[0]
+        if self.padding is not None:
+            element_value = padded_element(values, self.padding, number)
+            result = self.padding.combine(self.emitter, combiner, result, element_value)
+        if self._is_identity(output, element):
+            return result
+        return self._combine(number, result, values.read(output.init))
+
+    def _is_identity(self, output: Output, element: Attribute) -> bool:
+        """Whether the reduction starts from the neutral element, so that its start can be left out."""
+        source = output.init.source
+        if not isinstance(source, Uniform) or not isinstance(source.value.owner, arith.ConstantOp):
+            return False
+        assert output.combiner is not None
+        neutral = identity_of(output.combiner, element)
+        match source.value.owner.value:
+            case FloatAttr() as attr:
+                return attr.value.data == neutral
+            case IntegerAttr() as attr:
+                number = attr.value.data
+                if isinstance(element, IntegerType) and isinstance(neutral, int):
+                    wrap = (1 << element.width.data) - 1
+                    return number & wrap == neutral & wrap
+                return number == neutral
+            case _:
+                return False
+
+
+def is_plain_value(op: Operation) -> bool:
+    """A pure computation on numbers, which can be evaluated wherever its operands are known."""
+    return not op.regions and (isinstance(op, linalg.IndexOp) or op.name.startswith(("arith.", "math.", "ub.")))

@@ -1,0 +1,278 @@
+"""Decides how one generic becomes a loop nest: which dimension is the vector, in what order the loops stand, how wide.
+
+generic  (d0 parallel, d1 reduction)  ins (d0, d1) stride 1 in d1
+  ->  for d0 { for d1 step 16 { vector accumulators } horizontal reduction }          lanes along the reduction
+generic  (d0 reduction, d1 parallel)  ins (d0, d1) stride 1 in d1
+  ->  for d1 step 16 { for d0 { one vector of accumulators } store }                   lanes side by side
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from tilewright.dialects import arith, linalg, math, memref, tensor
+from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
+from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.predication import Predicate
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+
+UNROLL = 4
+LIGHT_BODY = 6
+"""Bodies of at most this cost are unrolled in reductions: the latency of the accumulator would show otherwise."""
+
+_HEAVY = 20
+_MATH_DIALECTS = ("arith.", "math.", "ub.")
+_LOADS = (memref.LoadOp, tensor.ExtractOp)
+_STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.StoreOp, *_LOADS)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An input of a nest: a source and the element of it that one iteration reads."""
+
+    source: Source
+    access: tuple[AffineExpr, ...]
+
+    def dims(self) -> frozenset[int]:
+        """Dimensions of the iteration space that the element depends on."""
+        if isinstance(self.source, Uniform):
+            return frozenset()
+        return frozenset(dim for expr in self.access for dim in expr.used_dims())
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result of a nest: where it goes (None: one scalar, kept in a register), and what it starts from."""
+
+    dest: Window | None
+    access: tuple[AffineExpr, ...]
+    init: Operand
+    reduces: bool
+    bounds: tuple[Index, ...] = ()
+    """How far the nest's dimensions must run for this output's readers."""
+    combiner: Combiner | None = None
+
+
+def _no_memory(value: SSAValue) -> Any:
+    raise LookupError(f"no memory known for {value}")
+
+
+@dataclass(slots=True)
+class Nest:
+    """One generic with everything resolved to memory and scalars."""
+
+    body: Block
+    inputs: list[Operand]
+    outputs: list[Output]
+    iterators: tuple[bool, ...]
+    """True where a dimension is reduced."""
+    extents: tuple[int, ...]
+    bounds: list[Index]
+    """How far each dimension has to run: at most the extent."""
+    order: list[int] = field(default_factory=list[int])
+    vector_dim: int | None = None
+    lanes: int = 1
+    unroll: int = 1
+    depends: dict[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
+    cost: int = 0
+    predicates: dict[Operation, Predicate] = field(default_factory=dict[Operation, Predicate])
+    source_of: Callable[[SSAValue], Source] = _no_memory
+    window_of: Callable[[SSAValue], Window | None] = _no_memory
+    flat_of: Callable[[SSAValue], SSAValue] = _no_memory
+
+    @property
+    def depends_on_body(self) -> set[Operation]:
+        """Views that are made inside of the body."""
+        return {op for op in self.body.ops if isinstance(op, memref.ReinterpretCastOp)}
+
+    @property
+    def has_reduction(self) -> bool:
+        return any(output.reduces for output in self.outputs)
+
+    def vector_reduces(self) -> bool:
+        """Whether the lanes of a vector belong to one accumulator."""
+        return self.vector_dim is not None and self.iterators[self.vector_dim] and self.has_reduction
+
+
+def plan_nest(nest: Nest, vector_bits: int) -> None:
+    """Fill in order, vector dimension, lanes and unrolling."""
+    nest.depends = find_dependences(nest)
+    nest.cost = sum(cost_of(op) for op in nest.body.ops)
+    widest = widest_element(nest.body)
+    register_lanes = max(1, vector_bits // widest)
+    if not nest.has_reduction and nest.cost <= 2 and vector_bits >= 512:
+        register_lanes = max(1, register_lanes // 2)
+    nest.vector_dim = choose_vector_dim(nest) if is_vectorizable(nest) else None
+    if nest.vector_dim is not None:
+        nest.lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.vector_dim]))
+        if nest.lanes == 1:
+            nest.vector_dim = None
+    nest.order = order_loops(nest)
+    if nest.vector_dim is not None and nest.has_reduction and nest.cost <= LIGHT_BODY:
+        nest.unroll = min(UNROLL, max(1, nest.extents[nest.vector_dim] // nest.lanes))
+
+
+def find_dependences(nest: Nest) -> dict[SSAValue, frozenset[int]]:
+    """The dimensions that each value of the body depends on; accumulators depend on everything."""
+    everything = frozenset(range(len(nest.extents)))
+    depends: dict[SSAValue, frozenset[int]] = {}
+    arguments = list(nest.body.args)
+    for argument, operand in zip(arguments, nest.inputs, strict=False):
+        depends[argument] = operand.dims()
+    for argument, output in zip(arguments[len(nest.inputs) :], nest.outputs, strict=True):
+        depends[argument] = everything if output.reduces else output.init.dims()
+    nothing: frozenset[int] = frozenset()
+    for op in nest.body.ops:
+        if isinstance(op, linalg.IndexOp):
+            dims = frozenset((op.dim.value.data,))
+        elif op.regions:
+            dims = everything
+        else:
+            dims = nothing.union(*(depends.get(operand, nothing) for operand in op.operands))
+            for condition, _ in nest.predicates.get(op, ()):
+                dims |= depends.get(condition, nothing)
+        for result in op.results:
+            depends[result] = dims
+    return depends
+
+
+def cost_of(op: Operation) -> int:
+    """Rough cycles of one vector op."""
+    name = op.name
+    if isinstance(op, arith.ConstantOp | linalg.YieldOp | linalg.IndexOp | arith.IndexCastOp | arith.ExtFOp):
+        return 0
+    if isinstance(op, (*_LOADS, memref.StoreOp)):
+        return _HEAVY
+    if op.regions:
+        return _HEAVY
+    if name.startswith("math."):
+        return 1 if isinstance(op, math.AbsFOp | math.FmaOp | math.AbsIOp) else _HEAVY
+    if isinstance(op, arith.DivfOp | arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp | arith.RemFOp):
+        return 8
+    return 1
+
+
+def widest_element(body: Block) -> int:
+    """Bits of the widest number that the body computes with; i1 and index do not count."""
+    widest = 8
+    types: list[Attribute] = [argument.type for argument in body.args]
+    for op in body.ops:
+        types.extend(result.type for result in op.results)
+    for type in types:
+        if not isinstance(type, IndexType | MemRefType):
+            widest = max(widest, bit_width(type))
+    return widest
+
+
+def is_vectorizable(nest: Nest) -> bool:
+    """Whether each op of the body has a form on vectors."""
+    # Accumulators without a known combiner can only lie side by side.
+    known = all(output.combiner or not output.reduces for output in nest.outputs)
+    if not is_straight(nest.body) or (all(nest.iterators) and nest.has_reduction and not known):
+        return False
+    stores = [op for op in nest.body.ops if isinstance(op, memref.StoreOp)]
+    if stores and (len(stores) > 1 or any(isinstance(op, _LOADS) for op in nest.body.ops)):
+        return False
+    return all(_is_vector_access(expr) for operand in nest.inputs for expr in operand.access) and all(
+        _is_vector_access(expr) for output in nest.outputs for expr in output.access
+    )
+
+
+def is_straight(body: Block) -> bool:
+    """Whether a body is only arithmetic, loads and stores, without control flow or other effects."""
+    return all(
+        isinstance(op, _STRAIGHT)
+        or (not op.regions and op.name.startswith(_MATH_DIALECTS))
+        for op in body.ops
+    )
+
+
+def _is_vector_access(expr: AffineExpr) -> bool:
+    return isinstance(expr, AffineDimExpr | AffineConstantExpr)
+
+
+def stride_along(source: Source, access: Sequence[AffineExpr], dim: int) -> Index:
+    """Distance in memory between the elements of neighbouring iterations of `dim` (0: the same element)."""
+    if isinstance(source, Uniform):
+        return 0
+    window = source if isinstance(source, Window) else source.inner
+    if isinstance(window, Uniform):
+        return 1
+    for expr, stride in zip(access, window.strides, strict=True):
+        if isinstance(expr, AffineDimExpr) and expr.position == dim:
+            return stride
+    return 0
+
+
+def choose_vector_dim(nest: Nest) -> int | None:
+    """The dimension along which most of the accesses are contiguous; None where no dimension is worth it."""
+    best, best_score = None, 0
+    for dim, extent in enumerate(nest.extents):
+        if extent < 2:
+            continue
+        reduced = nest.iterators[dim] and nest.has_reduction
+        if reduced and any(output.reduces and output.combiner is None for output in nest.outputs):
+            continue
+        score = 1 + min(extent, 64) // 16
+        for operand in nest.inputs:
+            score += _access_score(stride_along(operand.source, operand.access, dim))
+        for output in nest.outputs:
+            if output.dest is not None:
+                score += 2 * _access_score(stride_along(output.dest, output.access, dim))
+        if reduced:
+            score -= 1
+        if best is None or score > best_score or (score == best_score and not reduced):
+            best, best_score = dim, score
+    return best
+
+
+def _access_score(stride: Index) -> int:
+    if stride == 0:
+        return 0
+    return 8 if stride == 1 else -8
+
+
+def order_loops(nest: Nest) -> list[int]:
+    """Parallel loops outside, reductions inside; lanes innermost unless accumulators lie side by side in them."""
+    dims = range(len(nest.extents))
+    if not nest.has_reduction:
+        return [dim for dim in dims if dim != nest.vector_dim] + [dim for dim in dims if dim == nest.vector_dim]
+    parallel = [dim for dim in dims if not nest.iterators[dim] and dim != nest.vector_dim]
+    reduced = [dim for dim in dims if nest.iterators[dim] and dim != nest.vector_dim]
+    if nest.vector_dim is None:
+        return parallel + reduced
+    if nest.iterators[nest.vector_dim]:
+        return [*parallel, *reduced, nest.vector_dim]
+    return [*parallel, nest.vector_dim, *reduced]
+
+
+def _power_of_two_at_most(value: int) -> int:
+    return 1 << (value.bit_length() - 1) if value > 0 else 1
+
+
+def combiner_of(body: Block, output_index: int) -> Combiner | None:
+    """The known combiner of one output, provided its element type has an identity."""
+    yield_op = body.last_op
+    assert yield_op is not None
+    yielded = yield_op.operands[output_index]
+    accumulator = body.args[len(body.args) - len(yield_op.operands) + output_index]
+    combiner = find_combiner(body, accumulator, yielded)
+    return combiner if combiner is not None and identity_of(combiner, yielded.type) is not None else None
+
+
+__all__ = [
+    "Box",
+    "Nest",
+    "Operand",
+    "Output",
+    "combiner_of",
+    "plan_nest",
+    "stride_along",
+]

@@ -1,0 +1,208 @@
+"""Reductions over padded rows: the lanes behind a mask's bound all hold one value, which is combined in once.
+
+    sum over 1024 lanes of exp(x - m), x padded with -inf behind %n
+      ->  sum over %n lanes, plus (1024 - %n) * exp(-inf - m)
+
+So no lane that the mask proves dead is ever executed, and the result is that of the unnarrowed program up to the order
+of the additions. Minimum, maximum, and, or: the padded value is combined once, which is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, i32
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from tilewright.dialects import arith, linalg
+from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
+from tilewright.lowering.linalg_to_loops.combiners import Combiner, identity_of
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter, default_flags
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most, is_same
+from tilewright.lowering.linalg_to_loops.sources import Box, Uniform
+
+_FALSE_BEHIND = {2: False, 5: True}
+"""Value of `index <predicate> bound` behind the bound: slt is false there, sge is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """Behind `bound`, `count` lanes have the same value."""
+
+    bound: Index
+    count: Index
+    comparisons: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
+
+    def combine(self, emitter: LoopEmitter, combiner: Combiner, accumulator: SSAValue, padded: SSAValue) -> SSAValue:
+        """The accumulator of the lanes in front with the `count` lanes behind."""
+        if _is_neutral(combiner, padded):
+            return accumulator
+        element = padded.type
+        contribution = padded
+        if not combiner.idempotent:
+            count = emitter.index_cast(self.count, i32 if not isinstance(element, IntegerType) else element)
+            if combiner.op_class is arith.AddfOp:
+                times = emitter.value(arith.SIToFPOp, (count,), element)
+                contribution = emitter.arith(arith.MulfOp, padded, times)
+            else:
+                contribution = emitter.arith(arith.MuliOp, padded, count)
+        op_class = combiner.op_class
+        combined = emitter.value(op_class, (accumulator, contribution), element, default_flags(op_class))  # pyright: ignore[reportArgumentType]
+        some = emitter.compare("sgt", self.count, 0)
+        if isinstance(some, bool):
+            return combined if some else accumulator
+        return emitter.select(some, combined, accumulator)
+
+
+def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
+    """How far the vector dimension of a reduction really has to run; None where no bound is known."""
+    dim = nest.vector_dim
+    assert dim is not None
+    for output in nest.outputs:
+        if output.reduces and not _can_repeat(output.combiner):
+            return None
+    bounds: list[Index] = []
+    for argument, operand in zip(nest.body.args, nest.inputs, strict=False):
+        if dim not in operand.dims() or not argument.uses.get_length():
+            continue
+        bound = _operand_bound(operand, dim)
+        if bound is None:
+            return None
+        _add_bound(bounds, bound)
+    comparisons: dict[SSAValue, bool] = {}
+    for op in nest.body.ops:
+        if isinstance(op, linalg.IndexOp) and op.dim.value.data == dim:
+            found = _comparison_bounds(emitter, nest, op, comparisons)
+            if found is None:
+                return None
+            for bound in found:
+                _add_bound(bounds, bound)
+    if not bounds:
+        return None
+    total = bounds[0]
+    for bound in bounds[1:]:
+        total = emitter.max(total, bound)
+    for output in nest.outputs:
+        if not output.reduces and not is_at_most(output.bounds[dim], total):
+            return None
+    return Padding(total, emitter.sub(nest.extents[dim], total), comparisons)
+
+
+def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValue:
+    """What one lane behind the bound contributes to output `number`."""
+    nest = values.nest
+    dim = nest.vector_dim
+    inputs = [
+        Operand(Uniform(operand.source.fill), ())
+        if dim in operand.dims() and isinstance(operand.source, Box)
+        else operand
+        for operand in nest.inputs
+    ]
+    depends = {value: dims - {dim} for value, dims in nest.depends.items()}
+    scalar_nest = replace(nest, inputs=inputs, lanes=1, vector_dim=None, depends=depends)
+    level = values.level_of[dim] if dim is not None else len(values.frames)
+    frames = [
+        Frame(
+            frame.cursor,
+            frame.dim,
+            frame.induction,
+            {key: known for key, known in frame.values.items() if _is_shared(nest, key)},
+        )
+        for frame in values.frames[:level]
+    ]
+    for comparison, result in padding.comparisons.items():
+        frames[0].values[comparison] = values.emitter.constant(int(result), comparison.type)
+    yield_op = nest.body.last_op
+    assert yield_op is not None
+    combining = yield_op.operands[number].owner
+    assert isinstance(combining, Operation)
+    accumulator = nest.body.args[len(nest.inputs) + number]
+    element = next(operand for operand in combining.operands if operand is not accumulator)
+    return BodyValues(values.emitter, scalar_nest, frames).get(element)
+
+
+def _is_shared(nest: Nest, key: object) -> bool:
+    return isinstance(key, SSAValue) and nest.vector_dim not in nest.depends.get(key, frozenset((nest.vector_dim,)))
+
+
+def _can_repeat(combiner: Combiner | None) -> bool:
+    return combiner is not None and (combiner.idempotent or combiner.op_class in (arith.AddfOp, arith.AddiOp))
+
+
+def _add_bound(bounds: list[Index], bound: Index) -> None:
+    if not any(is_same(bound, known) for known in bounds):
+        bounds.append(bound)
+
+
+def _operand_bound(operand: Operand, dim: int) -> Index | None:
+    source = operand.source
+    if not isinstance(source, Box):
+        return None
+    positions = [place for place, expr in enumerate(operand.access) if dim in expr.used_dims()]
+    if len(positions) != 1 or not isinstance(operand.access[positions[0]], AffineDimExpr):
+        return None
+    place = positions[0]
+    return None if source.high[place] == source.shape[place] else source.high[place]
+
+
+def _comparison_bounds(
+    emitter: LoopEmitter, nest: Nest, index: linalg.IndexOp, comparisons: dict[SSAValue, bool]
+) -> list[Index] | None:
+    """Bounds of all comparisons that the lane number goes into; None if it goes anywhere else."""
+    dim = index.dim.value.data
+    bounds: list[Index] = []
+    pending: list[tuple[SSAValue, SSAValue | None]] = [(index.result, None)]
+    while pending:
+        value, shift = pending.pop()
+        for use in value.uses:
+            user = use.operation
+            if isinstance(user, arith.IndexCastOp | arith.ExtSIOp):
+                pending.append((user.results[0], shift))
+            elif isinstance(user, arith.AddiOp) and shift is None:
+                other = user.operands[1 - use.index]
+                if not _is_outside(nest, other):
+                    return None
+                pending.append((user.result, other))
+            elif isinstance(user, arith.CmpiOp) and use.index == 0 and user.predicate.value.data in _FALSE_BEHIND:
+                other = user.rhs
+                if constant_of(other) is None and not _is_outside(nest, other):
+                    return None
+                bounds.append(_lane_bound(emitter, other, shift, nest.extents[dim]))
+                comparisons[user.result] = _FALSE_BEHIND[user.predicate.value.data]
+            else:
+                return None
+    return bounds
+
+
+def _is_outside(nest: Nest, value: SSAValue) -> bool:
+    return value.owner is not nest.body and not (
+        isinstance(value.owner, Operation) and value.owner.parent_block() is nest.body
+    )
+
+
+def _lane_bound(emitter: LoopEmitter, limit: SSAValue, shift: SSAValue | None, extent: int) -> Index:
+    """clamp(limit - shift, 0, extent)."""
+    number = constant_of(limit)
+    bound: Index = _as_index(emitter, limit) if number is None else number
+    if shift is not None:
+        bound = emitter.sub(bound, _as_index(emitter, shift))
+    return emitter.max(emitter.min(bound, extent), 0)
+
+
+def _as_index(emitter: LoopEmitter, value: SSAValue) -> SSAValue:
+    return value if value.type == INDEX else emitter.value(arith.IndexCastOp, (value,), INDEX)
+
+
+def _is_neutral(combiner: Combiner, value: SSAValue) -> bool:
+    if not isinstance(value.owner, arith.ConstantOp):
+        return False
+    neutral = identity_of(combiner, value.type)
+    match value.owner.value:
+        case FloatAttr() as attr:
+            return attr.value.data == neutral
+        case IntegerAttr() as attr:
+            return attr.value.data == neutral
+        case _:
+            return False

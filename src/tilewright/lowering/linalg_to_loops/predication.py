@@ -1,0 +1,82 @@
+"""Branches in a body become straight code, so that lanes can go different ways.
+
+    %r = scf.if %live { %v = memref.load ...; yield %v } else { yield %other }
+      ->  %v = memref.load ...   (predicate: %live)
+          %r = arith.select %live, %v, %other
+
+A predicated access touches memory only where its predicate holds.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import arith, linalg, memref, scf, tensor
+
+Predicate: TypeAlias = "tuple[tuple[SSAValue, bool], ...]"
+"""Conditions that must all have the given value."""
+
+_TRAPPING = (
+    arith.DivSIOp,
+    arith.DivUIOp,
+    arith.RemSIOp,
+    arith.RemUIOp,
+    arith.FloorDivSIOp,
+    arith.CeilDivSIOp,
+    arith.CeilDivUIOp,
+)
+_LOADS = (memref.LoadOp, tensor.ExtractOp)
+_MOVABLE = (scf.YieldOp, memref.ReinterpretCastOp, memref.StoreOp, linalg.IndexOp, *_LOADS)
+
+
+def if_convert(body: Block) -> dict[Operation, Predicate]:
+    """Flatten the convertible `scf.if` ops of a body in place. Returns the predicates of the accesses moved out."""
+    predicates: dict[Operation, Predicate] = {}
+    for op in list(body.ops):
+        if isinstance(op, scf.IfOp) and _is_convertible(op):
+            _flatten(op, (), predicates)
+    return predicates
+
+
+def _is_convertible(op: scf.IfOp) -> bool:
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                if isinstance(inner, scf.IfOp):
+                    if not _is_convertible(inner):
+                        return False
+                elif isinstance(
+                    inner, scf.YieldOp | memref.ReinterpretCastOp | memref.StoreOp | linalg.IndexOp | _LOADS
+                ):
+                    continue
+                elif isinstance(inner, _TRAPPING) or inner.regions or not inner.name.startswith(("arith.", "math.")):
+                    return False
+    return True
+
+
+def _flatten(op: scf.IfOp, outer: Predicate, predicates: dict[Operation, Predicate]) -> None:
+    parent = op.parent_block()
+    assert parent is not None
+    yielded: list[list[SSAValue]] = []
+    for region, polarity in zip(op.regions, (True, False), strict=True):
+        here = (*outer, (op.cond, polarity))
+        for block in region.blocks:
+            for inner in list(block.ops):
+                if isinstance(inner, scf.YieldOp):
+                    yielded.append(list(inner.operands))
+                    continue
+                inner.detach()
+                parent.insert_op_before(inner, op)
+                if isinstance(inner, scf.IfOp):
+                    _flatten(inner, here, predicates)
+                elif isinstance(inner, (memref.StoreOp, *_LOADS)):
+                    predicates[inner] = here
+    if op.results:
+        for result, when_true, when_false in zip(op.results, yielded[0], yielded[1], strict=True):
+            select = arith.SelectOp.create(operands=[op.cond, when_true, when_false], result_types=[result.type])
+            parent.insert_op_before(select, op)
+            result.replace_all_uses_with(select.results[0])
+    op.detach()
+    op.erase()

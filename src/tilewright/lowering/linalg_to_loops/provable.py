@@ -1,0 +1,70 @@
+"""Small proofs about index values: equality and order of expressions, by structure.
+
+%a = arith.minsi %n, %c64      is_at_most(%a, 64), is_at_most(%a, %n)
+%b = arith.minsi %n, %c64      is_same(%a, %b)
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import arith
+from tilewright.lowering.linalg_to_loops.emitter import Index
+
+_DEPTH = 12
+
+
+def constant_of(value: Index) -> int | None:
+    """The number, if it is known."""
+    if isinstance(value, int):
+        return value
+    op = value.owner
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
+    if isinstance(op, arith.IndexCastOp):
+        return constant_of(op.input)
+    return None
+
+
+def is_same(left: Index, right: Index, depth: int = _DEPTH) -> bool:
+    """Whether both are the same pure expression of the same values."""
+    if left is right:
+        return True
+    left_number, right_number = constant_of(left), constant_of(right)
+    if left_number is not None or right_number is not None:
+        return left_number == right_number
+    if isinstance(left, int) or isinstance(right, int) or depth == 0 or left.type != right.type:
+        return False
+    first, second = left.owner, right.owner
+    if not isinstance(first, Operation) or not isinstance(second, Operation) or type(first) is not type(second):
+        return False
+    if not first.name.startswith("arith.") or first.properties != second.properties:
+        return False
+    return all(is_same(a, b, depth - 1) for a, b in zip(first.operands, second.operands, strict=True))
+
+
+def is_at_most(left: Index, right: Index, depth: int = 6) -> bool:
+    """Whether `left <= right` follows from how they are made of minima and maxima."""
+    left_number, right_number = constant_of(left), constant_of(right)
+    if left_number is not None and right_number is not None:
+        return left_number <= right_number
+    if is_same(left, right):
+        return True
+    if depth == 0:
+        return False
+    if isinstance(left, SSAValue):
+        op = left.owner
+        if isinstance(op, arith.MinSIOp):
+            return any(is_at_most(operand, right, depth - 1) for operand in op.operands)
+        if isinstance(op, arith.MaxSIOp):
+            return all(is_at_most(operand, right, depth - 1) for operand in op.operands)
+        if isinstance(op, arith.SelectOp):
+            return is_at_most(op.lhs, right, depth - 1) and is_at_most(op.rhs, right, depth - 1)
+    if isinstance(right, SSAValue):
+        op = right.owner
+        if isinstance(op, arith.MaxSIOp):
+            return any(is_at_most(left, operand, depth - 1) for operand in op.operands)
+        if isinstance(op, arith.MinSIOp):
+            return all(is_at_most(left, operand, depth - 1) for operand in op.operands)
+    return False

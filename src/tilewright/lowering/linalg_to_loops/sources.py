@@ -1,0 +1,187 @@
+"""How the elements of a tensor can be had: the same scalar everywhere, a strided window of memory, or a box of one.
+
+Shape changes of a tensor are changes of strides, so they cost nothing:
+
+    window(offset, strides [64, 1]) of tensor<8x64xf32>
+      expand_shape to 8x4x16   ->   strides [64, 16, 1]
+      transpose                ->   strides [1, 64]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import prod
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Every element is `value`."""
+
+    value: SSAValue
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Element (i, j, ...) lies at `flat[offset + i * strides[0] + j * strides[1] + ...]`.
+
+    `root` is the buffer or pointer argument the memory belongs to; `owned` says that it is a buffer of this kernel's
+    arena. Elements of type i1 are stored as bytes.
+    """
+
+    flat: SSAValue
+    offset: Index
+    strides: tuple[Index, ...]
+    shape: tuple[int, ...]
+    element: Attribute
+    root: SSAValue
+    owned: bool = False
+
+    @property
+    def stored_as_byte(self) -> bool:
+        return isinstance(self.element, IntegerType) and self.element.width.data == 1 and self.owned
+
+    def is_contiguous(self) -> bool:
+        return self.strides == contiguous_strides(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Elements with `low <= index < high` in every dimension are those of `inner`, all others are `fill`."""
+
+    inner: Window | Uniform
+    low: tuple[Index, ...]
+    high: tuple[Index, ...]
+    shape: tuple[int, ...]
+    fill: SSAValue
+
+
+Source: TypeAlias = Uniform | Window | Box
+
+
+def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Row major strides in elements."""
+    return tuple(prod(shape[dim + 1 :]) for dim in range(len(shape)))
+
+
+def root_of(source: Source) -> SSAValue | None:
+    """The memory that reading `source` touches."""
+    match source:
+        case Uniform():
+            return None
+        case Window():
+            return source.root
+        case Box():
+            return root_of(source.inner)
+
+
+def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Source | None:
+    """`tensor.expand_shape`; None where a box would have to be cut across the new dimensions."""
+    match source:
+        case Uniform():
+            return source
+        case Window():
+            strides: list[Index] = [0] * len(shape)
+            for dim, group in enumerate(groups):
+                if not group:
+                    continue
+                stride = source.strides[dim]
+                if isinstance(stride, int):
+                    for inner in reversed(group):
+                        strides[inner] = stride
+                        stride *= shape[inner]
+                elif (wide := [inner for inner in group if shape[inner] != 1]) and len(wide) > 1:
+                    return None
+                else:
+                    strides[wide[0] if wide else group[-1]] = stride
+            return replace(source, strides=tuple(strides), shape=shape)
+        case Box():
+            inner = expand(source.inner, groups, shape)
+            if inner is None or isinstance(inner, Box):
+                return None
+            low: list[Index] = [0] * len(shape)
+            high: list[Index] = list(shape)
+            for dim, group in enumerate(groups):
+                if (source.low[dim], source.high[dim]) == (0, source.shape[dim]):
+                    continue
+                wide = [new for new in group if shape[new] != 1]
+                if len(wide) > 1:
+                    return None
+                target = wide[0] if wide else group[-1]
+                low[target], high[target] = source.low[dim], source.high[dim]
+            return Box(inner, tuple(low), tuple(high), shape, source.fill)
+
+
+def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Source | None:
+    """`tensor.collapse_shape`; None where the joined dimensions are not adjacent in memory."""
+    match source:
+        case Uniform():
+            return source
+        case Window():
+            strides: list[Index] = []
+            for group in groups:
+                wide = [dim for dim in group if source.shape[dim] != 1]
+                for outer, inner in pairwise(wide):
+                    step = source.strides[inner]
+                    if not isinstance(step, int) or source.strides[outer] != step * source.shape[inner]:
+                        return None
+                strides.append(source.strides[wide[-1]] if wide else 1)
+            return replace(source, strides=tuple(strides), shape=shape)
+        case Box():
+            inner = collapse(source.inner, groups, shape)
+            if inner is None or isinstance(inner, Box):
+                return None
+            low: list[Index] = []
+            high: list[Index] = []
+            for group in groups:
+                cut = [dim for dim in group if (source.low[dim], source.high[dim]) != (0, source.shape[dim])]
+                wide = [dim for dim in group if source.shape[dim] != 1]
+                if cut and (len(wide) > 1 or (wide and cut != wide) or len(cut) > 1):
+                    return None
+                low.append(source.low[cut[0]] if cut else 0)
+                high.append(source.high[cut[0]] if cut else prod(source.shape[dim] for dim in group))
+            return Box(inner, tuple(low), tuple(high), shape, source.fill)
+
+
+def cut_slice(
+    emitter: LoopEmitter,
+    source: Source,
+    offsets: Sequence[Index],
+    steps: Sequence[int],
+    kept: Sequence[int],
+    shape: tuple[int, ...],
+) -> Source | None:
+    """`tensor.extract_slice` with static sizes; `kept` are the dimensions that a rank-reducing slice keeps.
+
+    None where a bounded dimension is dropped or strided.
+    """
+    match source:
+        case Uniform():
+            return source
+        case Window():
+            offset = source.offset
+            for start, stride in zip(offsets, source.strides, strict=True):
+                offset = emitter.add(offset, emitter.mul(start, stride))
+            strides = tuple(emitter.mul(source.strides[dim], steps[dim]) for dim in kept)
+            return replace(source, offset=offset, strides=strides, shape=shape)
+        case Box():
+            inner = cut_slice(emitter, source.inner, offsets, steps, kept, shape)
+            if inner is None or isinstance(inner, Box):
+                return None
+            low: list[Index] = []
+            high: list[Index] = []
+            for dim, (start, step) in enumerate(zip(offsets, steps, strict=True)):
+                bounded = (source.low[dim], source.high[dim]) != (0, source.shape[dim])
+                if bounded and (step != 1 or dim not in kept):
+                    return None
+                if dim in kept:
+                    low.append(emitter.sub(source.low[dim], start) if bounded else 0)
+                    high.append(emitter.sub(source.high[dim], start) if bounded else shape[kept.index(dim)])
+            return Box(inner, tuple(low), tuple(high), shape, source.fill)

@@ -1,0 +1,324 @@
+"""Where computed tensors are kept: which buffer, when it may be overwritten, when a store can be written to directly.
+
+A loop-carried tile has one buffer; the value that the loop yields is computed into it in place when nothing needs the
+old tile any more:
+
+    scf.for ... iter_args(%acc = %zero) { %next = linalg.generic ins(%acc, %x) ...; scf.yield %next }
+      ->  the nest reads and writes the buffer of %acc
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import bufferization, func, linalg, scf, tensor
+from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.provable import is_same
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, root_of
+from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.structured import access_of, is_elementwise
+
+if TYPE_CHECKING:
+    from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
+
+ALIASES = (
+    tensor.ExpandShapeOp,
+    tensor.CollapseShapeOp,
+    tensor.ExtractSliceOp,
+    tensor.ReshapeOp,
+    tensor.CastOp,
+    tensor.PadOp,
+)
+"""Ops whose result is read from the memory of their operand."""
+
+
+class Storage:
+    """Buffers of one function and what they hold at the point that the lowering has reached."""
+
+    def __init__(self, lowering: FunctionLowering):
+        self.lowering = lowering
+        self.order: dict[Operation, int] = {}
+        self.wanted: dict[tuple[Operation, int], Window] = {}
+        """Terminator and operand number of a region: where that value has to be in the end."""
+        self.held: dict[SSAValue, SSAValue] = {}
+        """Buffer to the tensor value that is in it."""
+
+    def number_ops(self, function: func.FuncOp) -> None:
+        """Give each op its place in program order."""
+        for number, op in enumerate(function.walk()):
+            self.order[op] = number
+
+    def end(self, op: Operation) -> int:
+        """The place of the last op inside of `op`."""
+        return max((self.place(inner) for inner in op.walk()), default=0)
+
+    # -- where a result goes ----------------------------------------------------------------------------------------
+
+    def destination(self, op: Operation, result: SSAValue) -> Window:
+        """A buffer for a result that is computed element by element."""
+        window = self.find_wanted(result)
+        if window is None or not self.may_overwrite(window, op):
+            assert isinstance(result.type, TensorType)
+            window = self.lowering.memory.new_buffer(result.type.element_type, result.type.get_shape())
+        self.held[window.flat] = result
+        return window
+
+    def is_wanted(self, value: SSAValue) -> bool:
+        """Whether the value has to end up in a buffer anyway."""
+        return self.find_wanted(value) is not None
+
+    def find_wanted(self, value: SSAValue, depth: int = 8) -> Window | None:
+        """The buffer that a value should be computed into, because its user would copy it there."""
+        if depth == 0:
+            return None
+        for use in value.uses:
+            user, number = use.operation, use.index
+            if (window := self.wanted.get((user, number))) is not None:
+                return window
+            result: SSAValue | None = None
+            if isinstance(user, linalg.MatmulOp | linalg.BatchMatmulOp) and number == 2:
+                result = user.results[0]
+            elif isinstance(user, tensor.InsertOp | tensor.InsertSliceOp) and number == 1:
+                result = user.result
+            elif isinstance(user, scf.ForOp) and number >= 3:
+                result = user.results[number - 3]
+            if result is not None and (found := self.find_wanted(result, depth - 1)) is not None:
+                return found
+        return None
+
+    def updated(self, op: Operation, old: SSAValue, result: SSAValue) -> Window:
+        """A buffer with the elements of `old` that `op` may change in place to make `result`."""
+        source = self.lowering.source(old)
+        fresh = isinstance(old.owner, tensor.EmptyOp | bufferization.AllocTensorOp)
+        if self._can_take_over(source, old, op):
+            assert isinstance(source, Window)
+            self.held[source.flat] = result
+            return source
+        window = self.destination(op, result)
+        if not fresh:
+            self.lowering.copy(source, window)
+        return window
+
+    def _can_take_over(self, source: Source, old: SSAValue, op: Operation) -> bool:
+        if not isinstance(source, Window) or not source.owned or not source.is_contiguous() or source.offset != 0:
+            return False
+        holder = self.held.get(source.flat)
+        if holder is not None and holder is not old:
+            return False
+        return self._same_block(old, op) and self.last_use(old) <= self.place(op)
+
+    def may_overwrite(self, window: Window, op: Operation) -> bool:
+        """Whether what a buffer holds is dead once `op` has read it, and `op` reads it element by element."""
+        holder = self.held.get(window.flat)
+        if holder is None:
+            return True
+        if not self._same_block(holder, op):
+            return False
+        last, here = self.last_use(holder), self.place(op)
+        if last > here:
+            return False
+        if not any(self._reads(operand, window.flat) for operand in op.operands):
+            return True
+        return isinstance(op, linalg.StructuredOp) and self._reads_pointwise(op, window)
+
+    def may_overwrite_after(self, window: Window, op: Operation) -> bool:
+        """Whether what a buffer holds is dead once everything inside of `op` has run."""
+        holder = self.held.get(window.flat)
+        return holder is None or (self._same_block(holder, op) and self.last_use(holder) <= self.end(op))
+
+    def _reads(self, value: SSAValue, flat: SSAValue) -> bool:
+        source = self.lowering.sources.get(value)
+        window = source.inner if isinstance(source, Box) else source
+        return isinstance(window, Window) and window.flat is flat
+
+    def _reads_pointwise(self, op: linalg.StructuredOp, window: Window) -> bool:
+        if len(op.results) != 1 or not is_elementwise(op):
+            return False
+        if any(isinstance(inner, tensor.ExtractOp) for inner in op.body.block.walk()):
+            return False
+        maps = op.maps
+        output = access_of(maps[-1])
+        for number, value in enumerate(op.inputs):
+            if self._reads(value, window.flat):
+                source = self.lowering.source(value)
+                if not is_same_place(source, access_of(maps[number]), window, output):
+                    return False
+        return True
+
+    def take(self, value: SSAValue, op: Operation) -> Window | None:
+        """The buffer of a value that a loop may go on using for its carried tile; None if others still need it."""
+        source = self.lowering.source(value)
+        if self._can_take_over(source, value, op) and isinstance(source, Window):
+            return source
+        return None
+
+    # -- lifetimes --------------------------------------------------------------------------------------------------
+
+    def place(self, op: Operation) -> int:
+        """Position of an op in program order."""
+        return self.order.get(op, 0)
+
+    def last_use(self, value: SSAValue) -> int:
+        """Position of the last op that reads the memory of a value."""
+        last = 0
+        for use in value.uses:
+            user = use.operation
+            last = max(last, self.place(user))
+            if isinstance(user, ALIASES):
+                last = max(last, self.last_use(user.results[0]))
+            elif user in self.lowering.deferred:
+                store = find_store(user.results[0])
+                assert store is not None
+                last = max(last, self.place(store))
+        return last
+
+    def _same_block(self, value: SSAValue, op: Operation) -> bool:
+        owner = value.owner
+        block = owner if isinstance(owner, Block) else owner.parent_block()
+        if isinstance(value, BlockArgument):
+            return block is op.parent_block()
+        return block is op.parent_block()
+
+    # -- stores -----------------------------------------------------------------------------------------------------
+
+    def defers(self, op: linalg.StructuredOp) -> bool:
+        """Whether a generic can wait for the store that is its only reader: nothing in between writes memory."""
+        if len(op.results) != 1 or not is_elementwise(op) or any(may_write(inner) for inner in op.body.block.ops):
+            return False
+        store = find_store(op.results[0])
+        if store is None or store.parent_block() is not op.parent_block():
+            return False
+        between = op.next_op
+        while between is not None and between is not store:
+            if may_write(between):
+                return False
+            between = between.next_op
+        return between is store
+
+    def store(
+        self, op: Operation, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]
+    ) -> None:
+        """Write the box of `value` at `starts` to the same places of `dest`."""
+        lowering = self.lowering
+        producer = value.owner
+        assert isinstance(value.type, TensorType)
+        element, shape = value.type.element_type, value.type.get_shape()
+        if any(start != 0 for start in starts):
+            self._store_inner_box(value, dest, starts, sizes)
+            return
+        if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
+            from tilewright.lowering.linalg_to_loops.function_lowering import run_generic
+
+            if self.writes_directly(producer, dest):
+                run_generic(lowering, producer, dest, sizes)
+            else:
+                buffer = lowering.memory.new_buffer(element, shape)
+                run_generic(lowering, producer, buffer, sizes)
+                lowering.copy(buffer, dest, sizes)
+            return
+        source = lowering.source(value)
+        window = source.inner if isinstance(source, Box) else source
+        if isinstance(window, Window) and not self.is_disjoint(window, dest) and not _is_same_memory(window, dest):
+            buffer = lowering.memory.new_buffer(element, shape)
+            lowering.copy(source, buffer, sizes)
+            source = buffer
+        lowering.copy(source, dest, sizes)
+
+    def _store_inner_box(self, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]) -> None:
+        """A box that does not start at the origin: from a buffer, both sides shifted."""
+        lowering = self.lowering
+        producer = value.owner
+        assert isinstance(value.type, TensorType)
+        shape = value.type.get_shape()
+        buffer = lowering.memory.new_buffer(value.type.element_type, shape)
+        if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
+            from tilewright.lowering.linalg_to_loops.function_lowering import run_generic
+
+            run_generic(lowering, producer, buffer, shape)
+        else:
+            lowering.copy(lowering.source(value), buffer)
+        rank = list(range(len(shape)))
+        shifted = sources.cut_slice(lowering.emitter, buffer, starts, [1] * len(shape), rank, shape)
+        target = sources.cut_slice(lowering.emitter, dest, starts, [1] * len(shape), rank, shape)
+        assert isinstance(shifted, Window) and isinstance(target, Window)
+        lowering.copy(shifted, target, sizes)
+
+    def writes_directly(self, op: linalg.StructuredOp, dest: Window) -> bool:
+        """Whether a nest may write to `dest` while it reads its inputs."""
+        maps = op.maps
+        output = access_of(maps[-1])
+        for number, value in enumerate(op.inputs):
+            if not op.body.block.args[number].uses.get_length():
+                continue
+            source = self.lowering.source(value)
+            window = source.inner if isinstance(source, Box) else source
+            if isinstance(window, Uniform) or self.is_disjoint(window, dest):
+                continue
+            if not is_same_place(source, access_of(maps[number]), dest, output):
+                return False
+        for inner in op.body.block.walk():
+            if isinstance(inner, tensor.ExtractOp) and not self._is_disjoint_source(inner.tensor, dest):
+                return False
+            if inner.name.startswith("memref."):
+                return self.lowering.noalias is True and self._bodies_read_others(op, dest)
+        return True
+
+    def _is_disjoint_source(self, value: SSAValue, dest: Window) -> bool:
+        source = self.lowering.source(value)
+        window = source.inner if isinstance(source, Box) else source
+        return isinstance(window, Uniform) or self.is_disjoint(window, dest)
+
+    def _bodies_read_others(self, op: linalg.StructuredOp, dest: Window) -> bool:
+        from tilewright.lowering.linalg_to_loops.memory import root_of_memref
+        from tilewright.transforms.linalg.effects import memory_operands
+
+        roots = [root_of_memref(value) for inner in op.body.block.walk() for value in memory_operands(inner)]
+        return all(root is not dest.root and self._is_argument(root) for root in roots)
+
+    def is_disjoint(self, left: Window, right: Window) -> bool:
+        """Whether two windows are known not to overlap."""
+        if left.owned or right.owned:
+            return left.root is not right.root
+        if left.root is right.root:
+            return False
+        return self.lowering.noalias and self._is_argument(left.root) and self._is_argument(right.root)
+
+    def _is_argument(self, root: SSAValue) -> bool:
+        return isinstance(root, BlockArgument) and root.owner is self.lowering.emitter.entry
+
+
+def find_store(value: SSAValue) -> bufferization.MaterializeInDestinationOp | None:
+    """The store that is the only reader of a value, directly or through a slice."""
+    uses = list(value.uses)
+    if len(uses) != 1:
+        return None
+    user = uses[0].operation
+    if isinstance(user, tensor.ExtractSliceOp):
+        return find_store(user.result)
+    if isinstance(user, bufferization.MaterializeInDestinationOp) and uses[0].index == 0:
+        return user
+    return None
+
+
+def is_same_place(source: Source, access: tuple[AffineExpr, ...], dest: Window, output: tuple[AffineExpr, ...]) -> bool:
+    """Whether each iteration reads just the element that it writes."""
+    window = source.inner if isinstance(source, Box) else source
+    return isinstance(window, Window) and access == output and _is_same_memory(window, dest)
+
+
+def _is_same_memory(left: Window, right: Window) -> bool:
+    return (
+        left.flat is right.flat
+        and is_same(left.offset, right.offset)
+        and len(left.strides) == len(right.strides)
+        and all(is_same(a, b) for a, b in zip(left.strides, right.strides, strict=True))
+    )
+
+
+__all__ = ["ALIASES", "Storage", "find_store", "is_same_place", "root_of"]

@@ -1,0 +1,80 @@
+"""Which ops of the linalg stage touch memory."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import bufferization, func, linalg, memref
+
+_WRITERS = (
+    memref.StoreOp,
+    memref.CopyOp,
+    memref.AtomicRMWOp,
+    memref.GenericAtomicRMWOp,
+    bufferization.MaterializeInDestinationOp,
+    func.CallOp,
+)
+_VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.CollapseShapeOp, memref.ExpandShapeOp)
+_PURE_DIALECTS = ("arith.", "math.", "tensor.", "ub.", "scf.", "cf.", "vector.")
+
+
+def may_write(op: Operation) -> bool:
+    """Whether running `op` can change memory that existed before."""
+    return any(_writes_itself(inner) for inner in op.walk())
+
+
+def _writes_itself(op: Operation) -> bool:
+    if isinstance(op, _WRITERS):
+        return True
+    if op.name.startswith("linalg."):
+        return any(isinstance(value.type, MemRefType) for value in op.operands[_first_output(op) :])
+    if op.name.startswith(_PURE_DIALECTS):
+        return False
+    return not isinstance(
+        op,
+        (
+            *_VIEWS,
+            memref.AllocOp,
+            memref.AllocaOp,
+            memref.LoadOp,
+            memref.DimOp,
+            memref.DeallocOp,
+            bufferization.ToTensorOp,
+            bufferization.AllocTensorOp,
+            func.ReturnOp,
+        ),
+    )
+
+
+def _first_output(op: Operation) -> int:
+    if isinstance(op, linalg.GenericOp | linalg.FillOp | linalg.ReduceOp | linalg.MatmulOp | linalg.BatchMatmulOp):
+        return len(op.inputs)
+    return 1
+
+
+def memory_operands(op: Operation) -> list[SSAValue]:
+    """The memrefs that an op refers to."""
+    return [value for value in op.operands if isinstance(value.type, MemRefType | UnrankedMemRefType)]
+
+
+def written_memory(op: Operation) -> list[SSAValue] | None:
+    """The memrefs that `op` and what it contains may write to; None if it may be any memory."""
+    written: list[SSAValue] = []
+    for inner in op.walk():
+        if not _writes_itself(inner):
+            continue
+        match inner:
+            case memref.StoreOp():
+                written.append(inner.memref)
+            case memref.CopyOp():
+                written.append(inner.target)
+            case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp():
+                written.append(inner.memref)
+            case bufferization.MaterializeInDestinationOp():
+                written.append(inner.dest)
+            case linalg.FillOp() | linalg.GenericOp():
+                written.extend(memory_operands(inner))
+            case _:
+                return None
+    return written

@@ -1,0 +1,271 @@
+"""The pass `forward-loads`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, MemRefType, ModuleOp, TensorType, UnitAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+
+from tilewright.dialects import arith, bufferization, func, linalg, memref, scf, tensor
+from tilewright.dialects.construction import MixedIndex
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.linalg.effects import may_write, written_memory
+
+_VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.CollapseShapeOp, memref.ExpandShapeOp)
+_ALIASES = (
+    tensor.ExpandShapeOp,
+    tensor.CollapseShapeOp,
+    tensor.ExtractSliceOp,
+    tensor.ReshapeOp,
+    tensor.CastOp,
+    tensor.PadOp,
+)
+
+
+@register_pass
+class ForwardLoadsPass(Pass):
+    """Loads read memory where their elements are used, instead of being copied first.
+
+    ```mlir
+    %buf = memref.alloc() : memref<64xf32>
+    %part = arith.cmpi slt, %n, %c64 : index
+    scf.if %part { linalg.fill ins(%other : f32) outs(%buf : memref<64xf32>) }
+    %src = memref.subview %x[0] [%n] [1]
+    %dst = memref.subview %buf[0] [%n] [1]
+    memref.copy %src, %dst
+    %v = bufferization.to_tensor %buf restrict writable : memref<64xf32> to tensor<64xf32>
+    // becomes
+    %box = bufferization.to_tensor %src restrict : memref<?xf32, strided<[1], offset: ?>> to tensor<?xf32>
+    %high = arith.subi %c64, %n : index
+    %v = tensor.pad %box low[0] high[%high] { ^bb0(%i: index): tensor.yield %other : f32 } : tensor<?xf32> to tensor<64xf32>
+    ```
+    Only where nothing between the copy and the last use of the tensor can write to the memory that is read. Storage of
+    different pointer arguments is disjoint only in functions with the attribute `tilewright.noalias`.
+    """
+
+    name = "forward-loads"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        for function in module.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks.first is not None:
+                _Forwarding(function, context).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """A buffer that is filled from one place and then only read, as a tensor."""
+
+    buffer: memref.AllocOp
+    fill: Operation | None
+    fill_value: SSAValue | None
+    copy: memref.CopyOp
+    to_tensor: bufferization.ToTensorOp
+    low: tuple[MixedIndex, ...]
+    sizes: tuple[MixedIndex, ...]
+
+
+class _Forwarding:
+    def __init__(self, function: func.FuncOp, context: PassContext):
+        self.function = function
+        self.context = context
+        self.entry = function.body.block if len(function.body.blocks) == 1 else function.body.blocks[0]
+        self.noalias = "tilewright.noalias" in function.attributes
+
+    def run(self) -> None:
+        for op in list(self.function.walk()):
+            if isinstance(op, bufferization.ToTensorOp):
+                load = find_load(op)
+                if load is not None and self._is_undisturbed(load):
+                    forward(load)
+
+    def _is_undisturbed(self, load: _Load) -> bool:
+        """Whether no op between the copy and the last use of the tensor may write what is read."""
+        block = load.to_tensor.parent_block()
+        if block is None or load.copy.parent_block() is not block:
+            return False
+        root = root_of_memref(load.copy.source)
+        last = last_user(load.to_tensor.tensor, block)
+        if last is None:
+            return False
+        op: Operation | None = load.copy.next_op
+        while op is not None:
+            if op is not last and self._may_disturb(op, root):
+                self.context.remark(load.to_tensor, f"'{op.name}' may write to the memory that is read")
+                return False
+            if op is last:
+                # The last user has read everything before it writes, unless it repeats.
+                if op.regions and not op.name.startswith("linalg.") and self._may_disturb(op, root):
+                    self.context.remark(load.to_tensor, f"'{op.name}' may write to the memory that is read")
+                    return False
+                return not isinstance(op, linalg.StructuredOp) or not self._may_disturb(op, root)
+            op = op.next_op
+        return False
+
+    def _may_disturb(self, op: Operation, root: SSAValue) -> bool:
+        if not may_write(op):
+            return False
+        written = written_memory(op)
+        if written is None:
+            return True
+        return any(not self._is_disjoint(root_of_memref(target), root) for target in written)
+
+    def _is_disjoint(self, left: SSAValue, right: SSAValue) -> bool:
+        if left is right:
+            return False
+        if isinstance(left.owner, memref.AllocOp) or isinstance(right.owner, memref.AllocOp):
+            return True
+        return self.noalias and self._is_argument(left) and self._is_argument(right)
+
+    def _is_argument(self, value: SSAValue) -> bool:
+        return isinstance(value, BlockArgument) and value.owner is self.entry
+
+
+def root_of_memref(value: SSAValue) -> SSAValue:
+    """The pointer argument or allocation that a chain of views starts from."""
+    while isinstance(value.owner, _VIEWS):
+        value = value.owner.operands[0]
+    return value
+
+
+def last_user(value: SSAValue, block: Block) -> Operation | None:
+    """The last op of `block` that reads the elements of a tensor, directly, through views or inside of its regions."""
+    last: Operation | None = None
+    for use in value.uses:
+        user = ancestor_in(block, use.operation)
+        if user is None:
+            return None
+        if isinstance(use.operation, _ALIASES):
+            inner = last_user(use.operation.results[0], block)
+            if inner is None and use.operation.results[0].uses.get_length():
+                return None
+            user = inner or user
+        if last is None or last.is_before_in_block(user):
+            last = user
+    return last
+
+
+def ancestor_in(block: Block, op: Operation) -> Operation | None:
+    """The op of `block` that `op` is, or is inside of."""
+    current: Operation | None = op
+    while current is not None and current.parent_block() is not block:
+        current = current.parent_op()
+    return current
+
+
+def find_load(op: bufferization.ToTensorOp) -> _Load | None:
+    """The pattern that a load leaves: allocation, at most one fill, one copy into the buffer or a box of it."""
+    buffer = op.memref.owner
+    if not isinstance(buffer, memref.AllocOp) or not isinstance(op.tensor.type, TensorType):
+        return None
+    shape = op.tensor.type.get_shape()
+    if DYNAMIC_INDEX in shape or op.parent_block() is not buffer.parent_block():
+        return None
+    fill: Operation | None = None
+    fill_value: SSAValue | None = None
+    copy: memref.CopyOp | None = None
+    view: memref.SubviewOp | None = None
+    for use in buffer.memref.uses:
+        user = use.operation
+        if user is op:
+            continue
+        if isinstance(user, linalg.FillOp) and fill is None:
+            fill_value = user.inputs[0]
+            fill = user if user.parent_block() is buffer.parent_block() else _only_fill_of(user)
+            if fill is None:
+                return None
+        elif isinstance(user, memref.CopyOp) and use.index == 1 and copy is None:
+            copy = user
+        elif isinstance(user, memref.SubviewOp) and view is None:
+            view = user
+        else:
+            return None
+    if view is not None:
+        uses = list(view.result.uses)
+        if copy is not None or len(uses) != 1 or not isinstance(uses[0].operation, memref.CopyOp):
+            return None
+        copy = uses[0].operation
+        if uses[0].index != 1 or any(step != 1 for step in view.mixed_strides):
+            return None
+    if copy is None or copy.parent_block() is not buffer.parent_block() or not copy.is_before_in_block(op):
+        return None
+    if fill is not None and not fill.is_before_in_block(copy):
+        return None
+    if len(_shape(copy.source)) != len(shape):
+        return None
+    low = tuple(view.mixed_offsets) if view is not None else (0,) * len(shape)
+    sizes = tuple(view.mixed_sizes) if view is not None else shape
+    return _Load(buffer, fill, fill_value, copy, op, low, sizes)
+
+
+def _only_fill_of(fill: linalg.FillOp) -> Operation | None:
+    """The `scf.if` that does nothing but this fill."""
+    branch = fill.parent_op()
+    if not isinstance(branch, scf.IfOp) or branch.results:
+        return None
+    inner = [op for region in branch.regions for block in region.blocks for op in block.ops]
+    if any(op is not fill and not isinstance(op, scf.YieldOp) for op in inner):
+        return None
+    return branch if branch.parent_block() is not None else None
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return tuple(value.type.get_shape()) if isinstance(value.type, MemRefType) else ()
+
+
+def forward(load: _Load) -> None:
+    """Replace the buffer by a view of the memory itself, padded where the load was masked."""
+    op, copy = load.to_tensor, load.copy
+    block = op.parent_block()
+    assert block is not None and isinstance(op.tensor.type, TensorType)
+    shape, element = op.tensor.type.get_shape(), op.tensor.type.element_type
+
+    def insert(new: Operation) -> Operation:
+        new.location = op.location
+        block.insert_op_before(new, op)
+        return new
+
+    partial = tuple(load.sizes) != tuple(shape)
+    view_type = TensorType(element, _shape(copy.source)) if partial else op.tensor.type
+    direct = insert(
+        bufferization.ToTensorOp.create(
+            operands=[copy.source], result_types=[view_type], properties={"restrict": UnitAttr()}
+        )
+    )
+    result = direct.results[0]
+    if partial:
+        fill = load.fill_value
+        if fill is None:
+            fill = insert(zero_constant(element)).results[0]
+        high = [
+            _rest(insert, extent, start, size) for extent, start, size in zip(shape, load.low, load.sizes, strict=True)
+        ]
+        pad_block = Block(arg_types=[IndexType()] * len(shape))
+        pad_block.add_op(tensor.YieldOp.create(operands=[fill]))
+        pad = tensor.PadOp(result, load.low, high, Region(pad_block), op.tensor.type)
+        result = insert(pad).results[0]
+    op.tensor.replace_all_uses_with(result)
+    dest = copy.target.owner
+    for dead in (op, copy, *([dest] if isinstance(dest, memref.SubviewOp) else []), load.fill, load.buffer):
+        if isinstance(dead, Operation):
+            dead.detach()
+            dead.erase()
+
+
+def _rest(insert: Callable[[Operation], Operation], extent: int, start: MixedIndex, size: MixedIndex) -> MixedIndex:
+    if isinstance(start, int) and isinstance(size, int):
+        return extent - start - size
+    total = insert(arith.constant_index(extent)).results[0]
+    for part in (start, size):
+        if part != 0:
+            value = insert(arith.constant_index(part)).results[0] if isinstance(part, int) else part
+            total = insert(arith.SubiOp(total, value)).results[0]
+    return total
+
+
+def zero_constant(element: Attribute) -> Operation:
+    """What dead lanes of a load without `other` are."""
+    if isinstance(element, IntegerType | IndexType):
+        return arith.constant_int(0, element)
+    return arith.constant_float(0.0, element)

@@ -1,0 +1,236 @@
+"""Decides which producers move into which consumers, before anything is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+
+from tilewright.dialects import arith, linalg, math, memref, tensor
+from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.structured import is_elementwise
+
+CHEAP = 16
+"""A body of at most this cost is computed again in each of its readers."""
+
+DEAR = 100
+_SHAPE_CHANGES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp)
+
+
+@dataclass(slots=True)
+class FusionPlan:
+    """Which producers move where."""
+
+    moving: set[tuple[Operation, Operation]] = field(default_factory=set[tuple[Operation, Operation]])
+    """Pairs of producer and the structured op that computes it again in its body."""
+    kept: dict[Operation, list[SSAValue]] = field(default_factory=dict[Operation, list[SSAValue]])
+    """Consumer to the inputs that it computes itself and yields for others too."""
+    cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
+
+    def moves(self, producer: Operation, consumer: Operation) -> bool:
+        """Whether `producer` is computed inside of `consumer`."""
+        return (producer, consumer) in self.moving
+
+    def kept_in(self, consumer: Operation) -> list[SSAValue]:
+        """The producers' results that a consumer yields besides its own."""
+        return self.kept.get(consumer, [])
+
+    def is_worthwhile(self, op: linalg.StructuredOp) -> bool:
+        """Whether rebuilding an op changes anything."""
+        return any(isinstance(value.owner, Operation) and _can_vanish(value.owner) for value in op.inputs) or any(
+            self.moves(value.owner, op) for value in op.inputs if isinstance(value.owner, Operation)
+        )
+
+
+def _can_vanish(op: Operation) -> bool:
+    return isinstance(op, linalg.FillOp | tensor.SplatOp | arith.ConstantOp | tensor.ExpandShapeOp | tensor.CollapseShapeOp)
+
+
+def plan_fusion(block: Block) -> FusionPlan:
+    """The plan for the structured ops of one block."""
+    plan = FusionPlan()
+    order = {op: number for number, op in enumerate(block.ops)}
+    writes = _writes_before(block)
+    roots: dict[Operation, set[Operation]] = {}
+    for op in block.ops:
+        if isinstance(op, linalg.StructuredOp) and op.results:
+            _decide(op, plan, order, writes)
+    _ = roots
+    return plan
+
+
+def _writes_before(block: Block) -> dict[Operation, int]:
+    """How many ops in front of each may write memory."""
+    count, before = 0, dict[Operation, int]()
+    for op in block.ops:
+        before[op] = count
+        count += may_write(op)
+    return before
+
+
+def _decide(
+    op: linalg.StructuredOp, plan: FusionPlan, order: dict[Operation, int], writes: dict[Operation, int]
+) -> None:
+    """Decide for a producer which of its readers compute it themselves. Producers come before their readers."""
+    plan.cost[op] = sum(body_cost(inner) for inner in op.body.block.ops)
+    for value in op.inputs:
+        producer = producer_of(value)
+        if producer is not None and any(plan.moves(producer, other) for other in (op,)):
+            plan.cost[op] += plan.cost.get(producer, 0)
+    if not is_movable(op):
+        return
+    result = op.results[0]
+    readers = structured_readers(result)
+    if readers is None:
+        return
+    same_block = [reader for reader in readers.ops if reader.parent_block() is op.parent_block()]
+    reads_memory = any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk())
+    total = plan.cost[op]
+    if reads_memory and any(writes[reader] != writes[op] for reader in same_block):
+        return
+    trivial = total <= 2 and not reads_memory
+    if total <= CHEAP or (len(readers.ops) == 1 and not readers.others and len(same_block) == 1):
+        for reader in readers.ops:
+            if reader in same_block or (trivial and not op.inputs):
+                if total > CHEAP and _repeats(op, reader, result):
+                    continue
+                _move(op, reader, plan)
+        return
+    _keep_in_first_reader(op, result, readers, plan, order)
+
+
+def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> None:
+    plan.moving.add((producer, reader))
+    # What moved into the producer moves on with it.
+    for inner, consumer in list(plan.moving):
+        if consumer is producer:
+            plan.moving.add((inner, reader))
+
+
+def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp, value: SSAValue) -> bool:
+    """Whether a reader would compute one element of a dear producer in many iterations of a reduction."""
+    if is_elementwise(reader):
+        return False
+    used: set[int] = set()
+    for operand, map_ in zip(reader.inputs, reader.maps, strict=False):
+        if producer_of(operand) is producer:
+            used |= {expr.position for expr in map_.results if isinstance(expr, AffineDimExpr)}
+    _ = value
+    return len(used) < len(reader.iterators)
+
+
+def _keep_in_first_reader(
+    op: linalg.StructuredOp,
+    result: SSAValue,
+    readers: Readers,
+    plan: FusionPlan,
+    order: dict[Operation, int],
+) -> None:
+    """A dear producer with several readers is a further result of the first of them, if that walks the same elements."""
+    users = sorted(
+        {_in_block(use.operation, op.parent_block()) for use in result.uses}, key=lambda user: order.get(user, 1 << 30)
+    )  # fmt: skip
+    first = users[0]
+    if not isinstance(first, linalg.StructuredOp) or first.parent_block() is not op.parent_block():
+        return
+    if isinstance(first, linalg.MatmulOp | linalg.BatchMatmulOp | linalg.FillOp) or len(users) < 2:
+        return
+    accesses = [map_.results for value, map_ in zip(first.inputs, first.maps, strict=False) if value is result]
+    if len(accesses) != 1 or result in first.outputs:
+        return
+    dims = [expr.position for expr in accesses[0] if isinstance(expr, AffineDimExpr)]
+    if len(dims) != len(accesses[0]) or sorted(dims) != list(range(len(first.iterators))):
+        return
+    _move(op, first, plan)
+    plan.kept.setdefault(first, []).append(result)
+    plan.cost[first] = DEAR
+
+
+def _in_block(op: Operation, block: Block | None) -> Operation:
+    current = op
+    while current.parent_block() is not block:
+        parent = current.parent_op()
+        if parent is None:
+            return op
+        current = parent
+    return current
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who reads a value: structured ops, and whether anything else does."""
+
+    ops: list[linalg.StructuredOp]
+    others: bool
+
+
+def structured_readers(value: SSAValue) -> Readers | None:
+    """The structured ops that read a value as input, looking through unit dimensions; None if it is updated in place."""
+    ops: list[linalg.StructuredOp] = []
+    others = False
+    for use in value.uses:
+        user = use.operation
+        if isinstance(user, linalg.StructuredOp) and not isinstance(user, linalg.MatmulOp | linalg.BatchMatmulOp):
+            if use.index >= len(user.inputs):
+                # A destination that the body does not read is only a shape.
+                if user.body.block.args[use.index].uses.get_length():
+                    others = True
+            elif user not in ops:
+                ops.append(user)
+        elif isinstance(user, _SHAPE_CHANGES) and changes_unit_dims_only(user):
+            inner = structured_readers(user.results[0])
+            if inner is not None:
+                ops.extend(reader for reader in inner.ops if reader not in ops)
+                others = others or inner.others
+        else:
+            others = True
+    return Readers(ops, others)
+
+
+def changes_unit_dims_only(op: Operation) -> bool:
+    """Whether a change of shape adds or drops nothing but unit dimensions."""
+    assert isinstance(op, _SHAPE_CHANGES)
+    larger = op.result.type if isinstance(op, tensor.ExpandShapeOp) else op.src.type
+    assert isinstance(larger, TensorType)
+    shape = larger.get_shape()
+    return all(sum(shape[dim] != 1 for dim in group) <= 1 for group in op.groups)
+
+
+def producer_of(value: SSAValue) -> linalg.StructuredOp | None:
+    """The structured op behind a value, through unit dimensions."""
+    owner = value.owner
+    while isinstance(owner, _SHAPE_CHANGES) and changes_unit_dims_only(owner):
+        owner = owner.src.owner
+    return owner if isinstance(owner, linalg.StructuredOp) else None
+
+
+def is_movable(op: linalg.StructuredOp) -> bool:
+    """Elementwise, one result, no effect on memory, each element reached by its own index."""
+    if len(op.results) != 1 or not is_elementwise(op) or isinstance(op, linalg.FillOp):
+        return False
+    output = op.maps[-1].results
+    if len({expr.position for expr in output if isinstance(expr, AffineDimExpr)}) != len(op.iterators):
+        return False
+    if any(not isinstance(expr, AffineDimExpr) for expr in output):
+        return False
+    for map_ in op.maps:
+        if any(not isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in map_.results):
+            return False
+    if op.body.block.args[len(op.inputs)].uses.get_length() and op.outputs[0].owner is op:
+        return False
+    return not any(may_write(inner) or inner.name.startswith("cf.") for inner in op.body.block.ops)
+
+
+def body_cost(op: Operation) -> int:
+    """Rough cycles of one element; what must not be repeated costs `DEAR`."""
+    if isinstance(op, linalg.YieldOp | linalg.IndexOp | arith.ConstantOp | arith.IndexCastOp):
+        return 0
+    if op.regions or isinstance(op, memref.LoadOp | tensor.ExtractOp):
+        return DEAR
+    if op.name.startswith("math."):
+        return 1 if isinstance(op, math.AbsFOp | math.AbsIOp | math.FmaOp) else DEAR
+    if isinstance(op, arith.DivfOp | arith.RemFOp | arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
+        return DEAR
+    return 1
