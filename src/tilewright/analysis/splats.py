@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
 from tilewright.dialects import arith, tt
+from tilewright.dialects.tt.folds import first_element
 
 MAX_DEPTH = 12
 """Longest chain of elementwise ops that is followed."""
@@ -49,9 +49,6 @@ def is_elementwise(op: Operation) -> bool:
     )
 
 
-OpT = TypeVar("OpT", bound=Operation)
-
-
 def emit_scalar(value: SSAValue, insert: Callable[[Operation], Operation]) -> SSAValue:
     """The number in all lanes of a splat tree, or the only lane of a tensor of one lane, as a scalar value.
 
@@ -69,9 +66,7 @@ def emit_scalar(value: SSAValue, insert: Callable[[Operation], Operation]) -> SS
         case arith.ConstantOp():
             constant = op.properties["value"]
             assert isinstance(constant, DenseIntOrFPElementsAttr)
-            scalar = arith.ConstantOp(_first_element(constant))
-            scalar.results[0].name_hint = value.name_hint
-            return insert(scalar).results[0]
+            return insert(arith.constant_splat(first_element(constant), element)).results[0]
         case _ if isinstance(op, RESHAPING):
             return emit_scalar(op.operands[0], insert)
         case _:
@@ -82,6 +77,3 @@ def emit_scalar(value: SSAValue, insert: Callable[[Operation], Operation]) -> SS
             made.location = op.location
             return insert(made).results[0]
 
-
-def _first_element(constant: DenseIntOrFPElementsAttr):
-    return next(iter(constant.get_attrs()))

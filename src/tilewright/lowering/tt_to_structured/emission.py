@@ -33,6 +33,7 @@ class IndexEmitter:
         self._placement = placement
         self._made: dict[Expr, SSAValue] = {}
         self._scalars: dict[SSAValue, SSAValue] = {}
+        self._binaries: dict[tuple[type[Operation], SSAValue, SSAValue], SSAValue] = {}
         self._unfinished: deque[Slot] = deque()
 
     # Expressions
@@ -110,8 +111,12 @@ class IndexEmitter:
         return self._placement.place(cast.create(operands=[value], result_types=[INDEX])).results[0]
 
     def binary(self, cls: type[Operation], lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """`cls(lhs, rhs)`."""
-        return self._placement.place(cls(lhs, rhs)).results[0]  # pyright: ignore[reportCallIssue]
+        """`cls(lhs, rhs)` of a pure op, made once for each pair of operands."""
+        found = self._binaries.get((cls, lhs, rhs))
+        if found is None:
+            found = self._placement.place(cls(lhs, rhs)).results[0]  # pyright: ignore[reportCallIssue]
+            self._binaries[cls, lhs, rhs] = found
+        return found
 
     def select(self, condition: SSAValue, if_true: SSAValue, if_false: SSAValue) -> SSAValue:
         """`arith.select`."""
