@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr, i32
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -52,7 +52,10 @@ def convert_function(op: tt.FuncOp) -> func.FuncOp:
     properties = {name: value for name, value in op.properties.items() if name in FUNCTION_PROPERTIES}
     if properties.get("sym_visibility") == StringAttr("public"):
         del properties["sym_visibility"]
-    new = func.FuncOp.create(properties=properties, attributes=op.attributes, regions=[Region()])
+    attributes = {name: value for name, value in op.attributes.items() if name != "noinline"}
+    if op.is_noinline:
+        attributes["no_inline"] = UnitAttr()  # func's own name for it
+    new = func.FuncOp.create(properties=properties, attributes=attributes, regions=[Region()])
     new.location = op.location
     op.body.move_blocks(new.body)
     Rewriter.insert_op(new, InsertPoint.before(op))
