@@ -110,6 +110,8 @@ def _guarded(parser: MLIRParser, what: str) -> Any:
     """Run a parser and turn everything that may come out of xDSL into a `ParseError`."""
     try:
         return parser.parse_whole_module() if what == "module" else parser.parse_whole_attribute()
+    except exceptions.MultipleSpansParseError as error:
+        raise parser.error_with_references(error) from None
     except exceptions.ParseError as error:
         raise parser.error_at(error.span.start, error.span.end, error.msg) from None
     except TilewrightError:
@@ -196,6 +198,17 @@ class MLIRParser(Parser):
             end_col=min(col + max(end - start, 1), len(source) + 1),
             source_line=source,
         )
+
+    def error_with_references(self, error: exceptions.MultipleSpansParseError) -> ParseError:
+        """An error about several places: a block that is used but never defined, or defined twice."""
+        if error.msg.startswith("region ends with missing block"):
+            span, _ = error.refs[0]
+            return self.error_at(span.start, span.end, f"block {span.text} is used but never defined")
+        result = self.error_at(error.span.start, error.span.end, error.msg)
+        for span, message in error.refs:
+            place = self.error_at(span.start, span.end, message or error.ref_text or "see also here")
+            result.add_note_at(place.message, place.span, place.source_line)
+        return result
 
     def _line_and_column(self, position: int) -> tuple[int, int]:
         line = bisect_right(self._line_starts, position)
