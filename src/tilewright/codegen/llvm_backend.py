@@ -61,6 +61,11 @@ def data_layout(facts: TargetFacts) -> str:
     return str(create_target_machine(facts).target_data)
 
 
+def version() -> str:
+    """LLVM's version, as part of cache keys."""
+    return ".".join(map(str, llvm.llvm_version_info))
+
+
 def parse(llir: str, *, verify: bool = False) -> Any:
     """Parse LLVM IR text into a module of its own context. Raises LlvmError with LLVM's message."""
     _initialise()

@@ -114,7 +114,7 @@ class TileWriter:
 
     def full_tile(self, a: str, b: str, c: str) -> None:
         """C of full rows and columns, from C's old values."""
-        rows = [a, *(self._row_offset(a, self.strides.a_row, row) for row in range(1, self.tile.rows))]
+        rows = [a, *(self._opaque(self._row_offset(a, self.strides.a_row, row)) for row in range(1, self.tile.rows))]
         c_rows = [c, *(self._row_offset(c, self.strides.c_row, row) for row in range(1, self.tile.rows))]
         addresses = [[self._vector_at(base, v) for v in range(self.tile.vectors)] for base in c_rows]
         text = self.vector.type(self.element.accumulator)
@@ -124,6 +124,10 @@ class TileWriter:
         for row, row_addresses in zip(sums, addresses, strict=True):
             for value, at in zip(row, row_addresses, strict=True):
                 self.fn.emit(f"store {text} {value}, ptr {at}, align {size}")
+
+    def _opaque(self, pointer: str) -> str:
+        """The same pointer, kept in a register: else LLVM recomputes it from others in every step of k."""
+        return self.fn.value(f'call ptr asm "", "=r,0"(ptr {pointer})')
 
     def _row_offset(self, base: str, stride: str, row: int) -> str:
         return self.advance(base, self.scaled(stride, row))

@@ -57,6 +57,7 @@ class LoweredModule:
     """LLVM IR of a module, before the target adds its entry."""
 
     text: ModuleText
+    kernel_name: str
     kernel: FunctionShape
     arena_bytes: int
     externals: frozenset[str]
@@ -94,7 +95,7 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
         _lower_function(lowering, bodies[name])
     shape = lowering.functions[kernel.sym_name.data]
     arena = lowering.frames[kernel.sym_name.data].total_bytes
-    return LoweredModule(text, shape, arena, frozenset(lowering.externals), lowering.wants_full_optimisation)
+    return LoweredModule(text, kernel.sym_name.data, shape, arena, frozenset(lowering.externals), lowering.wants_full_optimisation)
 
 
 def _find_kernel(module: ModuleOp, functions: list[func.FuncOp]) -> func.FuncOp:

@@ -88,7 +88,7 @@ end:
 ; ------------------------------------------------------------------------------------------------- what kernels call
 
 ; A device assertion failed: keep the first message and stop the grid.
-define void @tilewright_assert_failed(ptr %arena, ptr %message, i32 %x, i32 %y, i32 %z) noinline cold {
+define void @tilewright_assert_failed(ptr %arena, ptr %message) noinline cold {
 entry:
   %header = getelementptr i8, ptr %arena, i64 -64
   %launch = load ptr, ptr %header
@@ -99,6 +99,12 @@ entry:
 record:
   %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 2
   store ptr %message, ptr %message_slot
+  %x_at = getelementptr %ArenaHeader, ptr %header, i32 0, i32 2
+  %x = load i32, ptr %x_at
+  %y_at = getelementptr %ArenaHeader, ptr %header, i32 0, i32 3
+  %y = load i32, ptr %y_at
+  %z_at = getelementptr %ArenaHeader, ptr %header, i32 0, i32 4
+  %z = load i32, ptr %z_at
   %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 3
   store i32 %x, ptr %x_slot
   %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 4

@@ -21,7 +21,13 @@
 }
 
 ; What precedes each arena, at its address - 64.
-%ArenaHeader = type { ptr, i64 }            ; launch that uses the arena, usable bytes
+%ArenaHeader = type {
+  ptr,      ; 0 launch that uses the arena
+  i64,      ; 1 usable bytes
+  i32,      ; 2 program id, x (kept up only by kernels that can fail)
+  i32,      ; 3 y
+  i32       ; 4 z
+}
 
 ; What the launcher must know of a worker that sleeps.
 %Worker = type { i32, i32, i32, i32 }       ; thread id, CPU it fell asleep on, asleep, (padding)

@@ -1,0 +1,114 @@
+"""The function that a kernel's object exports: it runs programs lo to hi - 1.
+
+```llvm
+define void @kernel(ptr %args, i64 %lo, i64 %hi, ptr %arena)
+```
+
+`args` holds one 8-byte slot per kernel argument, then the grid's extents x, y, z. Arguments are read once; program ids are
+counted up, not divided out; the program itself is inlined into the loop.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType
+
+from tilewright.codegen.llvm_text import FunctionText, Parameter
+from tilewright.lowering.loops_to_llvm import LoweredModule
+from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES, PROGRAM_ID_OFFSET
+from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
+from tilewright.support.errors import PassError
+
+SLOT_BYTES = 8
+GRID_ARGUMENTS = 6
+"""Trailing i32 arguments of a kernel: grid extents, then program ids."""
+
+
+def emit_entry(name: str, module: LoweredModule, types: TypeTable) -> None:
+    """Add the entry of a lowered kernel to its module. Raises PassError for arguments that a slot cannot hold."""
+    parameters = [Parameter("ptr", "%args"), Parameter("i64", "%lo"), Parameter("i64", "%hi")]
+    fn = FunctionText(module.text, name, "void", [*parameters, Parameter("ptr", "%arena", "align 64")])
+    kernel = module.kernel
+    given, trailing = kernel.parameters[:-GRID_ARGUMENTS], kernel.parameters[-GRID_ARGUMENTS:]
+    if len(trailing) < GRID_ARGUMENTS or any(type != IntegerType(32) for type in trailing) or kernel.results:
+        raise PassError(f"kernel '{name}' must end in six i32 arguments and return nothing", pass_name="loops-to-llvm")
+    arguments = [_load_slot(fn, position, type, types, name) for position, type in enumerate(given)]
+    grid = [_load(fn, "i32", len(given) + axis) for axis in range(3)]
+    _program_loop(fn, module, arguments, grid)
+    module.text.add_function(fn)
+
+
+def _load(fn: FunctionText, type: str, position: int) -> str:
+    address = fn.value(f"getelementptr i8, ptr %args, i64 {SLOT_BYTES * position}")
+    return fn.value(f"load {type}, ptr {address}, align {SLOT_BYTES}")
+
+
+def _load_slot(fn: FunctionText, position: int, type: object, types: TypeTable, name: str) -> tuple[str, str]:
+    """One kernel argument from its slot: (LLVM type, register)."""
+    if is_memref(type):  # pyright: ignore[reportArgumentType]
+        return "ptr", _load(fn, "ptr", position)
+    try:
+        scalar = types.scalar(type)  # pyright: ignore[reportArgumentType]
+    except UnsupportedTypeError as error:
+        raise PassError(f"argument {position} of kernel '{name}': {error}", pass_name="loops-to-llvm") from error
+    if scalar.text == "i1":
+        return "i1", fn.value(f"trunc i8 {_load(fn, 'i8', position)} to i1")
+    return scalar.text, _load(fn, scalar.text, position)
+
+
+def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple[str, str]], grid: list[str]) -> None:
+    gx, gy, gz = grid
+    wide_x, wide_y = fn.value(f"zext i32 {gx} to i64"), fn.value(f"zext i32 {gy} to i64")
+    some = fn.value("icmp ult i64 %lo, %hi")
+    begin, loop, end = fn.new_label("begin"), fn.new_label("program"), fn.new_label("end")
+    fn.branch_if(some, begin, end)
+    fn.start(begin)
+    row = fn.value(f"udiv i64 %lo, {wide_x}")
+    first_x = _narrow(fn, fn.value(f"urem i64 %lo, {wide_x}"))
+    first_y = _narrow(fn, fn.value(f"urem i64 {row}, {wide_y}"))
+    first_z = _narrow(fn, fn.value(f"udiv i64 {row}, {wide_y}"))
+    fn.branch(loop)
+    fn.start(loop)
+    number = fn.phi("i64", "program")
+    x, y, z = (fn.phi("i32", axis) for axis in "xyz")
+    for phi, value in ((number, "%lo"), (x, first_x), (y, first_y), (z, first_z)):
+        phi.add(value, begin)
+    passed = [*arguments, *(("i32", extent) for extent in (gx, gy, gz)), *(("i32", p.name) for p in (x, y, z))]
+    _call_program(fn, module, passed, (x.name, y.name, z.name), end)
+    next_number = fn.value(f"add nuw i64 {number.name}, 1")
+    stepped = fn.value(f"add i32 {x.name}, 1")
+    wrap_x = fn.value(f"icmp eq i32 {stepped}, {gx}")
+    next_x = fn.value(f"select i1 {wrap_x}, i32 0, i32 {stepped}")
+    carried_y = fn.value(f"add i32 {y.name}, {fn.value(f'zext i1 {wrap_x} to i32')}")
+    wrap_y = fn.value(f"icmp eq i32 {carried_y}, {gy}")
+    next_y = fn.value(f"select i1 {wrap_y}, i32 0, i32 {carried_y}")
+    next_z = fn.value(f"add i32 {z.name}, {fn.value(f'zext i1 {wrap_y} to i32')}")
+    again = fn.value(f"icmp ult i64 {next_number}, %hi")
+    for phi, value in ((number, next_number), (x, next_x), (y, next_y), (z, next_z)):
+        phi.add(value, fn.label)
+    fn.branch_if(again, loop, end)
+    fn.start(end)
+    fn.terminate("ret void")
+
+
+def _narrow(fn: FunctionText, value: str) -> str:
+    return fn.value(f"trunc i64 {value} to i32")
+
+
+def _call_program(
+    fn: FunctionText, module: LoweredModule, arguments: list[tuple[str, str]], ids: tuple[str, str, str], end: str
+) -> None:
+    """Run one program; one that can fail finds its id in the arena's header, and ends the range when it did."""
+    kernel = module.kernel
+    if kernel.may_stop:
+        for axis, value in enumerate(ids):
+            at = fn.value(f"getelementptr i8, ptr %arena, i64 {PROGRAM_ID_OFFSET + 4 * axis}")
+            fn.emit(f"store i32 {value}, ptr {at}")
+    operands = ", ".join(f"{type} {value}" for type, value in [*arguments, ("ptr", "%arena"), ("ptr", "%arena")])
+    fn.emit(f"call void @{kernel.name}({operands})")
+    if kernel.may_stop:
+        header = fn.value(f"getelementptr i8, ptr %arena, i64 -{HEADER_BYTES}")
+        launch = fn.value(f"load ptr, ptr {header}")
+        flag = fn.value(f"load atomic i32, ptr {launch} monotonic, align 4")
+        go_on = fn.new_label("go")
+        fn.branch_if(fn.value(f"icmp ne i32 {flag}, 0"), end, go_on)
+        fn.start(go_on)

@@ -1,0 +1,54 @@
+"""A loaded kernel: an address, and the launch that runs a grid of it on the native pool."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from tilewright.codegen.llvm_backend import LoadedObject
+from tilewright.support import knobs
+from tilewright.support.errors import DeviceAssertionError, OutOfResources, TilewrightError
+from tilewright.targets.cpu.native_runtime import LaunchFunction
+
+_ASSERTION, _OUT_OF_MEMORY = 1, 2
+
+
+class CpuKernel:
+    """Machine code of one kernel in this process. It may be launched from several threads at a time."""
+
+    __slots__ = ("_entry", "_estimate", "_estimate_address", "_launch", "_library", "arena_bytes", "name")
+
+    def __init__(self, name: str, library: LoadedObject, launch: LaunchFunction, arena_bytes: int) -> None:
+        self.name = name
+        self.arena_bytes = arena_bytes
+        self._library = library
+        self._entry = library.address(name)
+        self._launch = launch
+        self._estimate = ctypes.c_int64(0)  # ns per program, learned by the pool
+        self._estimate_address = ctypes.addressof(self._estimate)
+
+    def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
+        """Run programs 0 to num_programs - 1 and wait for them.
+
+        `num_threads` 0 takes the `num_threads` switch, else all cores that the process may use. Raises
+        DeviceAssertionError, OutOfResources when no arena can be had, and what a signal handler raised (Ctrl-C).
+        """
+        failure = self._launch(
+            self._entry,
+            slots_address,
+            num_programs,
+            num_threads or knobs.get("num_threads"),
+            self.arena_bytes,
+            self._estimate_address,
+        )
+        if failure:
+            raise self._error(failure)
+
+    def _error(self, failure: Any) -> TilewrightError:
+        reason, message, x, y, z = failure
+        if reason == _ASSERTION:
+            text = message.decode(errors="replace")
+            return DeviceAssertionError(f"{text} (kernel '{self.name}', program {x}, {y}, {z})")
+        if reason == _OUT_OF_MEMORY:
+            return OutOfResources(self.arena_bytes, 0, "memory for the tiles of one thread")
+        return TilewrightError(f"the launch of kernel '{self.name}' was stopped")

@@ -1,0 +1,37 @@
+"""The passes from Triton IR to the loops stage, one reason a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.ir.passes import Pass
+
+
+def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
+    """Stage names in `kernel.asm`, each with the passes that lead to it."""
+    from tilewright.lowering.arith_to_linalg.convert import TritonArithToLinalgPass
+    from tilewright.lowering.linalg_to_loops.lower_module import LinalgToLoopsPass
+    from tilewright.lowering.ptr_to_memref.convert import TritonPtrToMemrefPass
+    from tilewright.lowering.structured_to_memref.convert import StructuredToMemrefPass
+    from tilewright.lowering.tt_to_structured.triton_to_structured import TritonToStructuredPass
+    from tilewright.lowering.tt_to_unstructured.triton_to_unstructured import TritonToUnstructuredPass
+    from tilewright.lowering.unstructured_to_memref.convert import UnstructuredToMemrefPass
+    from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
+    from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
+
+    return (
+        ("ttir", ()),
+        ("structured", (TritonToStructuredPass(),)),
+        (
+            "linalg",
+            (
+                TritonToUnstructuredPass(),
+                TritonArithToLinalgPass(),
+                StructuredToMemrefPass(),
+                UnstructuredToMemrefPass(),
+                TritonPtrToMemrefPass(),
+            ),
+        ),
+        # Fusion first: it moves readers, and a load is forwarded only if nothing writes before its last reader.
+        ("loops", (LinalgFuseElementwisePass(), ForwardLoadsPass(), LinalgToLoopsPass())),
+    )
