@@ -112,21 +112,21 @@ class AccessRewriter:
                     return
                 if is_pointer_like(op.result.type):
                     return
-                _replace(op, self.gathered(op, builder))
+                self._replace(op, self.gathered(op, builder))
             case tt.StoreOp():
                 base, offset = self.base_and_offset(op.ptr, builder)
                 builder.insert(tts.ScatterOp(base, offset, self._stored(op.value, builder), op.mask))
-                _replace(op, None)
+                self._replace(op, None)
             case tt.AtomicRMWOp():
                 base, offset = self.base_and_offset(op.ptr, builder)
                 kinds = {name: op.properties[name].value.data for name in ("atomic_rmw_op", "sem", "scope")}  # pyright: ignore
-                _replace(op, builder.insert(tts.AtomicRMWOp(base, offset, op.val, op.mask, **kinds)).result)
+                self._replace(op, builder.insert(tts.AtomicRMWOp(base, offset, op.val, op.mask, **kinds)).result)
             case tt.AtomicCASOp():
                 base, offset = self.base_and_offset(op.ptr, builder)
                 kinds = {name: op.properties[name].value.data for name in ("sem", "scope")}  # pyright: ignore
-                _replace(op, builder.insert(tts.AtomicCASOp(base, offset, op.cmp, op.val, **kinds)).result)
+                self._replace(op, builder.insert(tts.AtomicCASOp(base, offset, op.cmp, op.val, **kinds)).result)
             case tt.PtrToIntOp():
-                _replace(op, self.offsets.address_of(op.src, builder))
+                self._replace(op, self.offsets.address_of(op.src, builder))
             case _:
                 self._rebase(op, builder)
 
@@ -174,6 +174,14 @@ class AccessRewriter:
         """The addresses that a load of pointers reads."""
         return self.gathered(op, OpBuilder.before(op))
 
+    def _replace(self, op: Operation, value: SSAValue | None) -> None:
+        if value is not None:
+            value.name_hint = op.results[0].name_hint
+            self.offsets.replaced(op.results[0], value)
+            op.results[0].replace_all_uses_with(value)
+        op.detach()
+        op.erase()
+
     def _stored(self, value: SSAValue, builder: OpBuilder) -> SSAValue:
         return self.offsets.address_of(value, builder) if is_address(value.type) else value
 
@@ -185,7 +193,7 @@ class AccessRewriter:
         if isinstance(op, tts.MakeTensorPtrOp) and not _is_zero(offset):
             free = next((n for n, bound in enumerate(op.mixed_shape) if bound == 0 or len(op.order)), None)
             if free is not None:
-                _move(op, base, free, offset, builder)
+                self._replace(op, builder.insert(_moved(op, base, free, offset, builder)).result)
                 return
         if not _is_zero(offset):
             base = builder.insert(tt.AddPtrOp(base, offset)).result
@@ -208,7 +216,10 @@ def _is_zero(value: SSAValue) -> bool:
     return arith.find_constant_int(value) == 0
 
 
-def _move(op: tts.MakeTensorPtrOp, base: SSAValue, dim: int, offset: SSAValue, builder: OpBuilder) -> None:
+def _moved(
+    op: tts.MakeTensorPtrOp, base: SSAValue, dim: int, offset: SSAValue, builder: OpBuilder
+) -> tts.MakeTensorPtrOp:
+    """The same tile on another base, with an offset added to that of a dimension."""
     offsets = op.mixed_offsets
     step = builder.insert(arith.IndexCastOp(widened(offset, 32, builder), INDEX)).results[0]
     old = offsets[dim]
@@ -216,17 +227,8 @@ def _move(op: tts.MakeTensorPtrOp, base: SSAValue, dim: int, offset: SSAValue, b
         start = builder.insert(arith.constant_index(old)).results[0] if isinstance(old, int) else old
         step = builder.insert(arith.AddiOp(start, step)).results[0]
     offsets[dim] = step
-    moved = tts.MakeTensorPtrOp(base, _static(op.sizes), op.mixed_strides, offsets, op.mixed_shape, _static(op.order))
-    _replace(op, builder.insert(moved).result)
+    return tts.MakeTensorPtrOp(base, _static(op.sizes), op.mixed_strides, offsets, op.mixed_shape, _static(op.order))
 
 
 def _static(array: object) -> list[int]:
     return [int(value) for value in array.get_values()]  # pyright: ignore
-
-
-def _replace(op: Operation, value: SSAValue | None) -> None:
-    if value is not None:
-        value.name_hint = op.results[0].name_hint
-        op.results[0].replace_all_uses_with(value)
-    op.detach()
-    op.erase()

@@ -68,6 +68,7 @@ class OffsetEmitter:
         self._load_address = load_address
         self._required: set[SSAValue] = set()
         self._places: dict[SSAValue, Place] = {}
+        self._replacements: dict[SSAValue, SSAValue] = {}
         self._unfinished: list[Carried] = []
 
     # What is needed
@@ -100,7 +101,15 @@ class OffsetEmitter:
 
     def place(self, value: SSAValue) -> Place:
         """The place of a pointer that was required."""
-        return self._places[value]
+        place = self._places[value]
+        return Place(place.base, self._current(place.offset), self._current(place.address))
+
+    def replaced(self, value: SSAValue, by: SSAValue) -> None:
+        """Tells that a value that places may be made of gives way to another."""
+        self._replacements[value] = by
+
+    def _current(self, value: SSAValue | None) -> SSAValue | None:
+        return None if value is None else self._replacements.get(value, value)
 
     # Values of the program
 
@@ -255,21 +264,21 @@ class OffsetEmitter:
 
     def offset_as(self, pointer: SSAValue, width: int, builder: OpBuilder) -> SSAValue:
         """The offset of a based pointer as integers of a width."""
-        offset = self._places[pointer].offset
+        offset = self.place(pointer).offset
         if offset is not None:
             return widened(offset, width, builder)
         return self.constant_like(0, with_element_type(pointer.type, IntegerType(width)), builder)
 
     def offset_of(self, pointer: SSAValue, builder: OpBuilder) -> SSAValue:
         """The offset of a based pointer, as wide as it is."""
-        offset = self._places[pointer].offset
+        offset = self.place(pointer).offset
         if offset is not None:
             return offset
         return self.constant_like(0, with_element_type(pointer.type, i32), builder)
 
     def address_of(self, pointer: SSAValue, builder: OpBuilder) -> SSAValue:
         """The address of a pointer, whatever its origin."""
-        place = self._places[pointer]
+        place = self.place(pointer)
         if place.address is not None:
             return place.address
         assert place.base is not None
