@@ -2,7 +2,7 @@
 
 %v = memref.reinterpret_cast %arg to offset: [%o], sizes: [4, 8], strides: [%s, 1]
 %w = memref.subview %v[2, 0] [2, %n] [1, 1]
-  ->  %flat = memref.cast %arg : memref<*xf32> to memref<?xf32>,  offset %o + 2 * %s,  strides [%s, 1]
+  ->  %flat = memref.reinterpret_cast %arg : memref<*xf32> to memref<?xf32>,  offset %o + 2 * %s,  strides [%s, 1]
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from math import prod
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseArrayBase,
     IntegerAttr,
     IntegerType,
     MemRefType,
@@ -24,9 +23,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import memref
-from tilewright.dialects.construction import segment_sizes
-from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
+from tilewright.dialects.construction import index_array, segment_sizes
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides
+
+UNKNOWN_EXTENT = (1 << 62) - 1
+"""Stands for the number of elements behind a pointer argument."""
 
 
 class Memory:
@@ -75,7 +77,10 @@ class Memory:
                 return None
 
     def flat(self, pointer: SSAValue) -> SSAValue:
-        """`memref.cast %pointer : memref<*xT> to memref<?xT>`, right after the pointer's definition."""
+        """`memref.reinterpret_cast %pointer ... : memref<*xT> to memref<?xT>`, right after the pointer's definition.
+
+        How much memory a pointer argument has is not known; its accesses stay inside by themselves.
+        """
         if (found := self._flat.get(pointer)) is None:
             assert isinstance(pointer.type, UnrankedMemRefType)
             owner = pointer.owner
@@ -87,7 +92,17 @@ class Memory:
                 cursor = Cursor(block, owner.next_op)
             with self.emitter.at(cursor):
                 type_ = MemRefType(pointer.type.element_type, [DYNAMIC_INDEX])
-                found = self._flat[pointer] = self.emitter.value(memref.CastOp, (pointer,), type_)
+                found = self._flat[pointer] = self.emitter.value(
+                    memref.ReinterpretCastOp,
+                    (pointer, self.emitter.constant(UNKNOWN_EXTENT, INDEX)),
+                    type_,
+                    {
+                        "static_offsets": index_array((0,)),
+                        "static_sizes": index_array((DYNAMIC_INDEX,)),
+                        "static_strides": index_array((1,)),
+                        "operandSegmentSizes": segment_sizes(1, 0, 1, 0),
+                    },
+                )
         return found
 
     def _reinterpret(self, op: memref.ReinterpretCastOp) -> Window | None:
@@ -146,9 +161,9 @@ class Memory:
                     (moved,),
                     MemRefType(type_.element_type, [size]),
                     {
-                        "static_offsets": _index_list([0]),
-                        "static_sizes": _index_list([size]),
-                        "static_strides": _index_list([1]),
+                        "static_offsets": index_array((0,)),
+                        "static_sizes": index_array((size,)),
+                        "static_strides": index_array((1,)),
                         "operandSegmentSizes": segment_sizes(1, 0, 0, 0),
                     },
                 )
@@ -191,10 +206,6 @@ def kept_dims(sizes: Sequence[Index], result_shape: Sequence[int]) -> list[int]:
             continue
         kept.append(dim)
     return kept
-
-
-def _index_list(values: Sequence[int]) -> DenseArrayBase:
-    return DenseArrayBase.from_list(i64, values)
 
 
 def _static_shape(type_: Attribute) -> tuple[int, ...]:
