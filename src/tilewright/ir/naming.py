@@ -4,8 +4,8 @@ Results are numbered; some ops give theirs a telling name instead (`%c0`, `%cst`
 (`%cst_0`). Arguments are `%arg0`, blocks `^bb1`. Numbers run through a region and go on in the regions inside it;
 sibling regions reuse them.
 
-An op class of ours asks for names with two class attributes: ``asm_result_names = ("low", "high")`` for the results
-and ``asm_argument_names = ("in", "out")`` for the arguments of its entry blocks (the last name repeats).
+An op class of ours asks for names with two class variables, tuples of strings: `ASM_RESULT_NAMES` for its results and
+`ASM_ARGUMENT_NAMES` for the arguments of its entry blocks (the last name repeats).
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ _RESULT_NAMES: dict[str, tuple[str, ...]] = {
     "linalg.transpose": ("transposed",),
     "vector.deinterleave": ("res1", "res2"),
     "vector.scan": ("dest", "accumulated_value"),
+    "tt.split": ("outLHS", "outRHS"),
+    "math.sincos": ("sin", "cos"),
     "vector.vscale": ("vscale",),
 }
 """Result names that upstream's ops ask for; only the first result of `linalg.reduce` is named."""
@@ -118,7 +120,7 @@ _IN_INIT = frozenset({"linalg.map", "linalg.reduce"})
 
 def _argument_names(op: Operation, count: int) -> Sequence[str]:
     """Names that an op asks for the arguments of its entry blocks; empty for `%arg0`, `%arg1`, ..."""
-    declared: tuple[str, ...] = getattr(type(op), "asm_argument_names", ())
+    declared: tuple[str, ...] = getattr(type(op), "ASM_ARGUMENT_NAMES", ())
     if declared:
         return [declared[min(index, len(declared) - 1)] for index in range(count)]
     if op.name in _IN_OUT:
@@ -131,7 +133,7 @@ def _argument_names(op: Operation, count: int) -> Sequence[str]:
 
 
 def _result_groups(op: Operation) -> list[tuple[int, str]]:
-    declared: tuple[str, ...] = getattr(type(op), "asm_result_names", ()) or _RESULT_NAMES.get(op.name, ())
+    declared: tuple[str, ...] = getattr(type(op), "ASM_RESULT_NAMES", ()) or _RESULT_NAMES.get(op.name, ())
     if declared:
         return list(enumerate(declared[: len(op.results)]))
     namer = _RESULT_NAMERS.get(op.name)

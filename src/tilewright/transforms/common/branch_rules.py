@@ -127,17 +127,28 @@ def _replace_uses(uses: Sequence[Use], constant: Operation, block: Block, rewrit
 
 
 class SimplifyConditionalBranch(RewriteRule):
-    """cond_br true, ^a, ^b = br ^a; cond_br c, ^a(x), ^a(x) = br ^a(x). Removes an edge."""
+    """cond_br true, ^a, ^b = br ^a; cond_br c, ^a(x), ^a(y) = br ^a(select(c, x, y)). Removes an edge."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: cf.ConditionalBranchOp, rewriter: RuleRewriter, /) -> None:
         condition = find_constant_int(op.cond)
-        if condition is None and op.then_block is op.else_block:
-            condition = 1 if tuple(op.then_arguments) == tuple(op.else_arguments) else None
-        if condition is None:
-            return
-        taken = (op.then_block, op.then_arguments) if condition else (op.else_block, op.else_arguments)
-        rewriter.replace(op, cf.BranchOp(taken[0], *taken[1]))
+        if condition is not None:
+            taken = (op.then_block, op.then_arguments) if condition else (op.else_block, op.else_arguments)
+            rewriter.replace(op, cf.BranchOp(taken[0], *taken[1]))
+        elif op.then_block is op.else_block:
+            values = [
+                self._select(op.cond, then, otherwise, rewriter)
+                for then, otherwise in zip(op.then_arguments, op.else_arguments, strict=True)
+            ]
+            rewriter.replace(op, cf.BranchOp(op.then_block, *values))
+
+    @staticmethod
+    def _select(condition: SSAValue, then: SSAValue, otherwise: SSAValue, rewriter: RuleRewriter) -> SSAValue:
+        if then is otherwise:
+            return then
+        select = arith.SelectOp(condition, then, otherwise)
+        rewriter.insert(select)
+        return select.results[0]
 
 
 def _skip_empty(block: Block, arguments: Sequence[SSAValue]) -> tuple[Block, list[SSAValue]] | None:

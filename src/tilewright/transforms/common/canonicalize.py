@@ -12,7 +12,7 @@ from xdsl.traits import HasCanonicalizationPatternsTrait
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import op_types_of
 from tilewright.transforms.common.control_flow_rules import CONTROL_FLOW_RULES
-from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of
+from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of, is_commutative
 
 
 @cache
@@ -23,7 +23,7 @@ def canonical_entry(cls: type[Operation]) -> Entry:
         if isinstance(trait, HasCanonicalizationPatternsTrait):
             rules.extend(trait.get_patterns(cls))
     rules.extend(rule for rule in CONTROL_FLOW_RULES if issubclass(cls, op_types_of(rule)))
-    return Entry(fold_of(cls), tuple(rules))
+    return Entry(fold_of(cls), tuple(rules), is_commutative(cls))
 
 
 def canonicalize(root: Operation) -> bool:

@@ -7,18 +7,14 @@ from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
-from xdsl.traits import Commutative, IsolatedFromAbove, IsTerminator, MemoryEffectKind
+from xdsl.traits import IsolatedFromAbove, IsTerminator, MemoryEffectKind
 
 from tilewright.ir.dominance import DominatorTree
 from tilewright.ir.effects import is_trivially_dead, memory_effects
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.common.greedy import is_commutative
 
 READS_ONLY = frozenset({MemoryEffectKind.READ})
-
-
-@cache
-def _is_commutative(cls: type[Operation]) -> bool:
-    return any(isinstance(trait, Commutative) for trait in getattr(cls, "traits", ()))
 
 
 @cache
@@ -34,7 +30,7 @@ def _is_terminator(cls: type[Operation]) -> bool:
 def operation_key(op: Operation) -> Hashable:
     """A key that equal ops share: class, operands, attributes and result types. Regions are not part of it."""
     operands = [id(operand) for operand in op.operands]
-    if len(operands) == 2 and _is_commutative(type(op)):
+    if len(operands) == 2 and is_commutative(type(op)):
         operands.sort()
     return (
         type(op),

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import RewritePattern
-from xdsl.traits import HasFolder
+from xdsl.traits import Commutative, HasFolder
 from xdsl.utils.worklist import Worklist
 
 from tilewright.dialects.arith import materialize_constant
@@ -35,6 +35,7 @@ class Entry:
 
     fold: Fold | None
     rules: tuple[RewritePattern, ...]
+    is_commutative: bool = False
 
 
 @cache
@@ -46,12 +47,19 @@ def fold_of(cls: type[Operation]) -> Fold | None:
     return folders[0].fold if folders else None
 
 
+@cache
+def is_commutative(cls: type[Operation]) -> bool:
+    """Whether the two operands of the ops of a class may be swapped."""
+    return any(isinstance(trait, Commutative) for trait in getattr(cls, "traits", ()))
+
+
 def rewrite_greedily(root: Operation, rules: Sequence[RewritePattern], *, pass_name: str) -> bool:
     """Apply `rules` and all folds inside `root` until nothing changes; returns whether anything did."""
 
     @cache
     def entry_of(cls: type[Operation]) -> Entry:
-        return Entry(fold_of(cls), tuple(rule for rule in rules if issubclass(cls, op_types_of(rule))))
+        own = tuple(rule for rule in rules if issubclass(cls, op_types_of(rule)))
+        return Entry(fold_of(cls), own, is_commutative(cls))
 
     return GreedyRewriter(root, entry_of, pass_name=pass_name).run()
 
@@ -135,6 +143,9 @@ class GreedyRewriter:
 
     def _simplify(self, op: Operation) -> bool:
         entry = self._entry_of(type(op))
+        if entry.is_commutative and _put_constant_last(op):
+            self._modified(op)
+            return True
         if entry.fold is not None and self._fold(op, entry.fold):
             return True
         if not entry.rules:
@@ -217,3 +228,18 @@ class GreedyRewriter:
 
     def _replaced(self, op: Operation, new_results: Sequence[SSAValue | None]) -> None:
         self._push_users(op.results)
+
+
+def _put_constant_last(op: Operation) -> bool:
+    """c + x = x + c. Returns whether the operands were swapped."""
+    if len(op.operands) != 2:
+        return False
+    first, second = op.operands
+    if not _is_constant(first) or _is_constant(second):
+        return False
+    op.operands = (second, first)
+    return True
+
+
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(value, OpResult) and is_constant_class(type(value.op))

@@ -16,22 +16,29 @@ from tilewright.ir.builder import OpBuilder
 class BlockAccess:
     """The block of `block_shape` whose element (i0, i1, ..) is `base + sum_d (offset_d + i_d) * stride_d`.
 
-    `indices[d]` is the tensor of `offset_d + i_d`, with extent 1 in all other dimensions.
+    `index(d)` is the tensor of `offset_d + i_d`, with extent 1 in all other dimensions.
     """
 
-    def __init__(self, builder: OpBuilder, block_shape: Sequence[int], indices: Sequence[SSAValue]) -> None:
+    def __init__(
+        self,
+        builder: OpBuilder,
+        block_shape: Sequence[int],
+        offsets: Sequence[SSAValue] = (),
+        indices: Sequence[SSAValue | None] = (),
+    ) -> None:
+        """The block whose first element has the given i64 offsets; or one whose indices are known."""
         self._builder = builder
         self._shape = tuple(block_shape)
-        self._indices = list(indices)
+        self._offsets = tuple(offsets)
+        self._indices: list[SSAValue | None] = list(indices) or [None] * len(self._shape)
 
-    @classmethod
-    def at(cls, builder: OpBuilder, block_shape: Sequence[int], offsets: Sequence[SSAValue]) -> BlockAccess:
-        """The block whose first element has the given i64 offsets."""
-        indices = [
-            _spread(builder, _counting_from(builder, offset, extent), dim, len(block_shape))
-            for dim, (offset, extent) in enumerate(zip(offsets, block_shape, strict=True))
-        ]
-        return cls(builder, block_shape, indices)
+    def index(self, dim: int) -> SSAValue:
+        """The indices along a dimension, made on first use."""
+        index = self._indices[dim]
+        if index is None:
+            counted = _counting_from(self._builder, self._offsets[dim], self._shape[dim])
+            index = self._indices[dim] = _spread(self._builder, counted, dim, len(self._shape))
+        return index
 
     @classmethod
     def rows(cls, builder: OpBuilder, rows: SSAValue, column: SSAValue, columns: int) -> BlockAccess:
@@ -42,13 +49,14 @@ class BlockAccess:
         assert isinstance(spread.type, TensorType)
         wide = builder.insert(arith.ExtSIOp(spread, tensor_type(i64, spread.type.get_shape()))).results[0]
         column_indices = _spread(builder, _counting_from(builder, column, columns), 1, 2)
-        return cls(builder, shape, (wide, column_indices))
+        return cls(builder, shape, indices=(wide, column_indices))
 
     def pointers(self, base: SSAValue, strides: Sequence[SSAValue]) -> SSAValue:
         """The tensor of pointers to the elements; strides are i64 scalars."""
         insert = self._builder.insert
         pointers = insert(tt.SplatOp(base, tensor_type(base.type, self._shape))).results[0]
-        for index, stride in zip(self._indices, strides, strict=True):
+        for dim, stride in enumerate(strides):
+            index = self.index(dim)
             scaled = insert(arith.MuliOp(index, insert(tt.SplatOp(stride, index.type)))).results[0]
             pointers = insert(tt.AddPtrOp(pointers, self._broadcast(scaled))).results[0]
         return pointers
@@ -58,7 +66,7 @@ class BlockAccess:
         insert = self._builder.insert
         mask: SSAValue | None = None
         for dim in dims:
-            index = self._indices[dim]
+            index = self.index(dim)
             zero = insert(constant_splat(0, index.type))
             not_before = insert(arith.CmpiOp(index, zero, "sge"))
             extent = insert(tt.SplatOp(extents[dim], index.type))

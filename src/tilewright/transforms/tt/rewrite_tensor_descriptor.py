@@ -73,7 +73,7 @@ class _DescriptorExpander(ValueExpander):
         if len(indices) != block.get_num_dims():
             reason = f"expected {block.get_num_dims()} indices for a block {block}, got {len(indices)}"
             raise op_error(op, reason, pass_name=self.pass_name)
-        return BlockAccess.at(builder, block.get_shape(), widened(builder, tuple(indices)))
+        return BlockAccess(builder, block.get_shape(), widened(builder, tuple(indices)))
 
     def _rows_at(self, op: Operation, desc: SSAValue, rows: SSAValue, column: SSAValue) -> BlockAccess:
         builder = OpBuilder.before(op)

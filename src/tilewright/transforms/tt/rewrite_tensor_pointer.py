@@ -89,7 +89,7 @@ class _BlockPointerExpander(ValueExpander):
         base, *rest = self.components(pointer)
         rank = len(shape)
         extents, strides, offsets = rest[:rank], rest[rank : 2 * rank], rest[2 * rank :]
-        access = BlockAccess.at(builder, shape, offsets)
+        access = BlockAccess(builder, shape, offsets)
         return access.pointers(base, strides), access.mask(extents, static_values(boundary_check))
 
     def _visit_load(self, op: tt.LoadOp) -> None:
