@@ -117,6 +117,7 @@ def mlir() -> Callable[..., Kernel]:
 
 
 PACKAGES = ("arith_to_linalg", "structured_to_memref", "unstructured_to_memref", "ptr_to_memref", "triton_to_linalg")
+PACKAGES += ("tt_to_structured", "tt_to_unstructured")
 MEMORY = "structured-to-memref,unstructured-to-memref,triton-ptr-to-memref,canonicalize,cse"
 
 
@@ -127,9 +128,15 @@ def lower() -> Callable[[str], str]:
 
 
 def lower_text(text: str, pipeline: str = "triton-arith-to-linalg{tensor-ptr-to-linalg=true}," + MEMORY) -> str:
-    """Parse, run a pipeline, verify, check that nothing of tt or tts is left, print."""
+    """Parse, then `lower_module`."""
     from tilewright.dialects import make_context
     from tilewright.ir.parsing import parse_module
+
+    return lower_module(parse_module(text, make_context()), pipeline)
+
+
+def lower_module(module: Any, pipeline: str) -> str:
+    """Run a pipeline, verify, check that nothing of tt or tts is left, print."""
     from tilewright.ir.passes import PassContext, parse_pipeline
     from tilewright.ir.printing import print_op
     from tilewright.ir.verify import verify_module
@@ -137,7 +144,6 @@ def lower_text(text: str, pipeline: str = "triton-arith-to-linalg{tensor-ptr-to-
     for package in PACKAGES:
         importlib.import_module(f"tilewright.lowering.{package}")
     importlib.import_module("tilewright.transforms.common")
-    module = parse_module(text, make_context())
     context = PassContext()
     parse_pipeline(pipeline).run(module, context)
     assert not context.remarks, "\n".join(map(str, context.remarks))
@@ -145,6 +151,12 @@ def lower_text(text: str, pipeline: str = "triton-arith-to-linalg{tensor-ptr-to-
     left = sorted({op.name for op in module.walk() if op.name.startswith(("tt.", "tts."))})
     assert not left, left
     return print_op(module)
+
+
+@pytest.fixture(scope="session")
+def lower_ir() -> Callable[[Any, str], str]:
+    """`lower_module`."""
+    return lower_module
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,184 @@
+"""Kernels as users write them, for the tests of this folder: from vector add to attention, one for each kind of access."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def vector_add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask), mask=mask)
+
+
+@triton.jit
+def softmax(out_ptr, in_ptr, stride, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    mask = cols < n_cols
+    x = tl.load(in_ptr + row * stride + cols, mask=mask, other=-float("inf"))
+    e = tl.exp(x - tl.max(x, axis=0))
+    tl.store(out_ptr + row * stride + cols, e / tl.sum(e, axis=0), mask=mask)
+
+
+@triton.jit
+def matmul(
+    a_ptr, b_ptr, c_ptr, M, N, K, sam, sak, sbk, sbn, scm, scn,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+):  # fmt: skip
+    offs_m = (tl.program_id(0) * BM + tl.arange(0, BM)) % M
+    offs_n = (tl.program_id(1) * BN + tl.arange(0, BN)) % N
+    offs_k = tl.arange(0, BK)
+    a_ptrs = a_ptr + offs_m[:, None] * sam + offs_k[None, :] * sak
+    b_ptrs = b_ptr + offs_k[:, None] * sbk + offs_n[None, :] * sbn
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        a = tl.load(a_ptrs, mask=offs_k[None, :] < K - k * BK, other=0.0)
+        b = tl.load(b_ptrs, mask=offs_k[:, None] < K - k * BK, other=0.0)
+        acc = tl.dot(a, b, acc)
+        a_ptrs += BK * sak
+        b_ptrs += BK * sbk
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    cols = tl.program_id(1) * BN + tl.arange(0, BN)
+    tl.store(c_ptr + rows[:, None] * scm + cols[None, :] * scn, acc, mask=(rows[:, None] < M) & (cols[None, :] < N))
+
+
+@triton.jit
+def layer_norm(x_ptr, y_ptr, w_ptr, b_ptr, stride, n, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        total += tl.load(x_ptr + row * stride + cols, mask=cols < n, other=0.0)
+    mean = tl.sum(total, axis=0) / n
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * stride + cols, mask=cols < n, other=0.0)
+        x = tl.where(cols < n, x - mean, 0.0)
+        total += x * x
+    rstd = 1 / tl.sqrt(tl.sum(total, axis=0) / n + eps)
+    for start in range(0, n, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        mask = cols < n
+        x = tl.load(x_ptr + row * stride + cols, mask=mask)
+        y = (x - mean) * rstd * tl.load(w_ptr + cols, mask=mask) + tl.load(b_ptr + cols, mask=mask)
+        tl.store(y_ptr + row * stride + cols, y, mask=mask)
+
+
+@triton.jit
+def attention(q_ptr, k_ptr, v_ptr, out_ptr, scale, n, stride, HEAD: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    dims = tl.arange(0, HEAD)
+    q = tl.load(q_ptr + rows[:, None] * stride + dims[None, :], mask=rows[:, None] < n, other=0.0)
+    row_max = tl.full([BM], -float("inf"), dtype=tl.float32)
+    row_sum = tl.zeros([BM], dtype=tl.float32)
+    acc = tl.zeros([BM, HEAD], dtype=tl.float32)
+    for start in range(0, n, BN):
+        keys = start + tl.arange(0, BN)
+        k = tl.load(k_ptr + keys[None, :] * stride + dims[:, None], mask=keys[None, :] < n, other=0.0)
+        scores = tl.dot(q, k) * scale
+        scores = tl.where((rows[:, None] >= keys[None, :]) & (keys[None, :] < n), scores, -1.0e30)
+        new_max = tl.maximum(row_max, tl.max(scores, 1))
+        p = tl.exp(scores - new_max[:, None])
+        alpha = tl.exp(row_max - new_max)
+        row_sum = row_sum * alpha + tl.sum(p, 1)
+        acc = acc * alpha[:, None]
+        v = tl.load(v_ptr + keys[:, None] * stride + dims[None, :], mask=keys[:, None] < n, other=0.0)
+        acc = tl.dot(p, v, acc)
+        row_max = new_max
+    tl.store(out_ptr + rows[:, None] * stride + dims[None, :], acc / row_sum[:, None], mask=rows[:, None] < n)
+
+
+@triton.jit
+def row_statistics(x_ptr, arg_ptr, cum_ptr, min_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + cols, mask=cols < n, other=-float("inf"))
+    tl.store(arg_ptr + row, tl.argmax(x, axis=0))
+    kept = tl.where(cols < n, x, 0.0)
+    tl.store(cum_ptr + row * n + cols, tl.cumsum(kept, axis=0), mask=cols < n)
+    tl.store(min_ptr + row, tl.min(tl.where(cols < n, x, float("inf")), axis=0))
+
+
+@triton.jit
+def histogram(x_ptr, bins_ptr, n, BINS: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=0)
+    counts = tl.histogram(x, BINS, mask=offsets < n)
+    tl.atomic_add(bins_ptr + tl.arange(0, BINS), counts)
+
+
+@triton.jit
+def embedding(table_ptr, index_ptr, out_ptr, n, width, BLOCK: tl.constexpr, WIDTH: tl.constexpr):
+    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    cols = tl.arange(0, WIDTH)
+    index = tl.load(index_ptr + rows, mask=rows < n, other=0)
+    mask = (rows[:, None] < n) & (cols[None, :] < width)
+    values = tl.load(table_ptr + index[:, None] * width + cols[None, :], mask=mask, other=0.0)
+    tl.store(out_ptr + rows[:, None] * width + cols[None, :], values, mask=mask)
+
+
+@triton.jit
+def transpose(x_ptr, y_ptr, m, n, BM: tl.constexpr, BN: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    cols = tl.program_id(1) * BN + tl.arange(0, BN)
+    x = tl.load(x_ptr + rows[:, None] * n + cols[None, :], mask=(rows[:, None] < m) & (cols[None, :] < n))
+    tl.store(y_ptr + cols[:, None] * m + rows[None, :], tl.trans(x), mask=(cols[:, None] < n) & (rows[None, :] < m))
+
+
+@triton.jit
+def causal_copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    rows = tl.arange(0, BLOCK)
+    cols = tl.arange(0, BLOCK)
+    places = rows[:, None] * n + cols[None, :]
+    lower = (rows[:, None] >= cols[None, :]) & (rows[:, None] < n)
+    tl.store(
+        y_ptr + places, tl.load(x_ptr + places, mask=lower, other=7.0), mask=(rows[:, None] < n) & (cols[None, :] < n)
+    )
+
+
+@triton.jit
+def early_return(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    if pid * BLOCK >= n:
+        return
+    offsets = pid * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n) * 2, mask=offsets < n)
+
+
+@triton.jit
+def reversed_copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + offsets, tl.load(x_ptr + (n - 1 - offsets), mask=offsets < n), mask=offsets < n)
+
+
+@triton.jit
+def chosen_input(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    source = x_ptr
+    if tl.program_id(0) % 2 == 1:
+        source = y_ptr
+    values = tl.load(source + offsets, mask=offsets < n)
+    tl.store(out_ptr + tl.program_id(0) * n + offsets, values, mask=offsets < n)
+
+
+@triton.jit
+def halving_loop(x_ptr, out_ptr):
+    value = tl.load(x_ptr + tl.program_id(0))
+    steps = 0
+    while value > 1:
+        value = value // 2
+        steps += 1
+    tl.store(out_ptr + tl.program_id(0), steps)
+
+
+@triton.jit(noinline=True)
+def scaled(x, factor):
+    return x * factor + tl.program_id(0)
+
+
+@triton.jit
+def calling(x_ptr, out_ptr):
+    value = tl.load(x_ptr + tl.program_id(0))
+    tl.store(out_ptr + tl.program_id(0), scaled(value, 3))
