@@ -209,3 +209,7 @@ class DeviceAssertionError(TilewrightError, AssertionError):
 
 class CacheError(TilewrightError):
     """The compilation cache cannot be read or written."""
+
+
+class TargetError(TilewrightError):
+    """A target that is not there, or cannot be used on this machine."""
