@@ -1,11 +1,13 @@
-"""The one op of the llvm dialect that Triton prints."""
+"""The op and the loop annotation of the llvm dialect that Triton prints."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i1, i32
-from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, var_operand_def
-from xdsl.parser import Parser
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, i1, i32
+from xdsl.ir import Attribute, Dialect, ParametrizedAttribute
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, prop_def, var_operand_def
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.construction import Value, init_op, value_of
@@ -33,7 +35,7 @@ class AssumeOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> AssumeOp:
-        cond = parser.parse_operand()
+        cond = parser.parse_operand(i1)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         parser.parse_type()
@@ -48,6 +50,61 @@ class AssumeOp(IRDLOperation):
         printer.print_string(" : i1")
 
 
-Llvm = Dialect("llvm", [AssumeOp], [])
+@irdl_attr_definition
+class LoopLICMAttr(ParametrizedAttribute):
+    """``#llvm.loop_licm<disable = true, versioningDisable = true>``: whether invariants may be moved out of a loop."""
 
-__all__ = ["AssumeOp", "Llvm"]
+    name = "llvm.loop_licm"
+
+    disable: BoolAttr
+    versioning_disable: BoolAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        flags = {"disable": False, "versioningDisable": False}
+        with parser.in_angle_brackets():
+            while True:
+                name = parser.parse_identifier()
+                if name not in flags:
+                    parser.raise_error(f"unknown field {name!r} of loop_licm; known: {', '.join(flags)}")
+                parser.parse_punctuation("=")
+                flags[name] = parser.parse_boolean()
+                if parser.parse_optional_punctuation(",") is None:
+                    break
+        return [BoolAttr.from_bool(flag) for flag in flags.values()]
+
+    def print_parameters(self, printer: Printer) -> None:
+        shown = {"disable": self.disable, "versioningDisable": self.versioning_disable}
+        fields = [f"{name} = true" for name, flag in shown.items() if flag.value.data]
+        printer.print_string(f"<{', '.join(fields)}>")
+
+
+@irdl_attr_definition
+class LoopAnnotationAttr(ParametrizedAttribute):
+    """``#llvm.loop_annotation<licm = #llvm.loop_licm<disable = true, versioningDisable = true>>``."""
+
+    name = "llvm.loop_annotation"
+
+    licm: LoopLICMAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            parser.parse_keyword("licm")
+            parser.parse_punctuation("=")
+            return [parser.parse_attribute()]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string("licm = ")
+            printer.print_attribute(self.licm)
+
+
+def loop_annotation_without_licm() -> LoopAnnotationAttr:
+    """The annotation of ``tl.range(..., disable_licm=True)``."""
+    return LoopAnnotationAttr(LoopLICMAttr(BoolAttr.from_bool(True), BoolAttr.from_bool(True)))
+
+
+Llvm = Dialect("llvm", [AssumeOp], [LoopLICMAttr, LoopAnnotationAttr])
+
+__all__ = ["AssumeOp", "Llvm", "LoopAnnotationAttr", "LoopLICMAttr", "loop_annotation_without_licm"]

@@ -10,7 +10,7 @@ from tilewright.language.casts import cast_to, not_equal_zero
 from tilewright.language.context import current, emit
 from tilewright.language.creation import as_tensor, constant
 from tilewright.language.ir_modules import arith, tt
-from tilewright.language.promotion import IncompatibleTypeError, promote_integers, promote_operands
+from tilewright.language.promotion import IncompatibleTypeError, promote_operands
 from tilewright.language.registry import builtin, with_hint
 from tilewright.language.shape import broadcast_pair
 from tilewright.language.values import tensor, unwrap
@@ -109,7 +109,7 @@ def mod(x: Any, y: Any) -> tensor:
     """`x % y`. Unlike Python's, the remainder has the sign of the dividend."""
     lhs, rhs = promote_operands(x, y, is_division=True)
     if lhs.dtype.is_floating():
-        return _same(arith.RemfOp, lhs, rhs)
+        return _same(arith.RemFOp, lhs, rhs)
     return _same(arith.RemSIOp if lhs.dtype.is_int_signed() else arith.RemUIOp, lhs, rhs)
 
 
@@ -132,11 +132,11 @@ def invert(x: Any) -> tensor:
 
 # -- bits -------------------------------------------------------------------------------------------------------------
 def _integer_operands(x: Any, y: Any) -> tuple[tensor, tensor]:
-    lhs, rhs = promote_operands(x, y, arithmetic=False)
-    if not lhs.dtype.is_int() or not rhs.dtype.is_int():
-        raise IncompatibleTypeError(lhs.dtype, rhs.dtype)
-    common = promote_integers(lhs.dtype, rhs.dtype)
-    return cast_to(lhs, common), cast_to(rhs, common)
+    for value, other in ((x, y), (y, x)):
+        number = unwrap(value)
+        if (isinstance(value, tensor) and not value.dtype.is_int()) or isinstance(number, float):
+            raise IncompatibleTypeError(as_tensor(value, "x").dtype, as_tensor(other, "y").dtype)
+    return promote_operands(x, y)
 
 
 def and_(x: Any, y: Any) -> tensor:
@@ -179,8 +179,12 @@ def _check_shift(x: Any, y: Any) -> None:
 
 # -- comparisons and logic --------------------------------------------------------------------------------------------
 def compare(predicate: str, x: Any, y: Any) -> tensor:
-    """One of lt, le, gt, ge, eq, ne, element by element; int1. NaN compares unequal to everything."""
-    lhs, rhs = promote_operands(x, y)
+    """One of lt, le, gt, ge, eq, ne, element by element; int1. NaN compares unequal to everything.
+
+    Unlike in arithmetic, a Python number does not adopt the other side's type: it enters as int32 or float32 (see
+    `literal_dtype`), and the comparison is done in the common type.
+    """
+    lhs, rhs = promote_operands(as_tensor(x, "x"), as_tensor(y, "y"))
     ty = lhs.type.with_element_ty(dt.int1)
     if lhs.dtype.is_floating():
         name = "une" if predicate == "ne" else "o" + predicate
@@ -232,10 +236,9 @@ def where(condition: Any, x: Any, y: Any) -> tensor:
     """
     chosen = truth(condition)
     lhs, rhs = promote_operands(x, y, allow_lhs_ptr=True, allow_rhs_ptr=True)
-    if chosen.extents:
-        chosen, lhs = broadcast_pair(chosen, lhs)
-        lhs, rhs = broadcast_pair(lhs, rhs)
-        chosen, lhs = broadcast_pair(chosen, lhs)
+    chosen, lhs = broadcast_pair(chosen, lhs)
+    lhs, rhs = broadcast_pair(lhs, rhs)
+    chosen, lhs = broadcast_pair(chosen, lhs)
     return tensor(emit(arith.SelectOp(chosen.handle, lhs.handle, rhs.handle)), lhs.type)
 
 
