@@ -188,7 +188,8 @@ def same_window(left: Window, right: Window) -> bool:
 
 def erase(op: Operation) -> None:
     """Erase an op whose results may still be used by ops that are erased next."""
-    op.detach()
+    if op.parent_block() is not None:
+        op.detach()
     op.erase(safe_erase=False)
 
 

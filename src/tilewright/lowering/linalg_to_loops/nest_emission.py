@@ -75,7 +75,9 @@ class _NestWriter:
             self._innermost(frames, [])
             return
         dim = self.nest.order[level]
-        for step in self._steps(dim):
+        with self.emitter.at(frames[-1].cursor):
+            steps = self._steps(dim)
+        for step in steps:
             if dim == self.nest.vector_dim and self.nest.has_reduction:
                 self._side_by_side(level, frames, step)
             else:
@@ -182,7 +184,9 @@ class _NestWriter:
         if level == len(self.nest.order):
             return self._steps_of_groups(groups, carried)
         dim = self.nest.order[level]
-        for step in self._steps(dim):
+        with self.emitter.at(groups[0][-1].cursor):
+            steps = self._steps(dim)
+        for step in steps:
             carried = self._reduction_loop(level, groups, step, carried)
         return carried
 
