@@ -1,8 +1,8 @@
 """exp, exp2, expm1 of f32.
 
 exp(x) = 2^n * p(r) with n = rint(x / ln 2), r = x - n ln 2 in two FMAs, p a degree 6 minimax polynomial (0.87 ulp).
-With AVX-512 `vscalefps` applies 2^n, also into the subnormals, and gives the right answers for infinities and NaN by
-itself. Elsewhere the power is applied in two integer-built factors after clamping x (NaN passes through the clamp).
+With AVX-512 `vscalefps` applies 2^n, also into the subnormals, and gives the right answers for infinity and NaN by
+itself (very negative x must be bounded: r is garbage there, and its polynomial may overflow). Elsewhere the power is applied in two integer-built factors after clamping x (NaN passes through the clamp).
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ EXPM1_COEFFICIENTS = (
 
 
 def emit_exp(b: FormBuilder, x: str) -> str:
-    if not _has_scalef(b):
-        x = _clamp(b, x, -104.0, 89.0)
+    x = _clamp(b, x, -104.0, None if _has_scalef(b) else 89.0)
     n = b.rint(b.fmul(x, b.float(LOG2_E)))
     r = b.fma(n, b.float(-LN2_HIGH), x)
     r = b.fma(n, b.float(-LN2_LOW), r)
@@ -84,9 +83,10 @@ def _has_scalef(b: FormBuilder) -> bool:
     return b.facts.has("avx512f") and b.lanes in (8, 16, 32, 64) and (b.lanes != 8 or b.facts.has("avx512vl"))
 
 
-def _clamp(b: FormBuilder, x: str, low: float, high: float) -> str:
+def _clamp(b: FormBuilder, x: str, low: float, high: float | None) -> str:
     """x bounded to [low, high]; NaN stays NaN because both comparisons are then false."""
-    x = b.select(b.fcmp("ogt", x, b.float(high)), b.float(high), x)
+    if high is not None:
+        x = b.select(b.fcmp("ogt", x, b.float(high)), b.float(high), x)
     return b.select(b.fcmp("olt", x, b.float(low)), b.float(low), x)
 
 

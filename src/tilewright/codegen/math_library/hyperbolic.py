@@ -29,5 +29,4 @@ def emit_tanh(b: FormBuilder, x: str) -> str:
     small = b.fma(b.fmul(square, x), emit_polynomial(b, square, TANH_COEFFICIENTS), x)
     grown = emit_exp(b, b.fadd(size, size))  # exp overflows to infinity, which gives 1
     large = b.fsub(b.float(1.0), b.fdiv(b.float(2.0), b.fadd(grown, b.float(1.0))))
-    large = b.copysign(large, x)
-    return b.select(b.fcmp("olt", size, b.float(POLYNOMIAL_LIMIT)), small, large)
+    return b.copysign(b.select(b.fcmp("olt", size, b.float(POLYNOMIAL_LIMIT)), small, large), x)
