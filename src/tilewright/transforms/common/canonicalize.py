@@ -11,8 +11,13 @@ from xdsl.traits import HasCanonicalizationPatternsTrait
 
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import op_types_of
-from tilewright.transforms.common.control_flow_rules import CONTROL_FLOW_RULES
+from tilewright.transforms.common.arithmetic_rules import ARITHMETIC_RULES
+from tilewright.transforms.common.branch_rules import BRANCH_RULES
 from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of, is_commutative
+from tilewright.transforms.common.loop_rules import LOOP_RULES
+
+SHARED_RULES = (*ARITHMETIC_RULES, *LOOP_RULES, *BRANCH_RULES)
+"""Rules of ops whose dialects know no rewriting: arith, scf and cf."""
 
 
 @cache
@@ -22,7 +27,7 @@ def canonical_entry(cls: type[Operation]) -> Entry:
     for trait in getattr(cls, "traits", ()):
         if isinstance(trait, HasCanonicalizationPatternsTrait):
             rules.extend(trait.get_patterns(cls))
-    rules.extend(rule for rule in CONTROL_FLOW_RULES if issubclass(cls, op_types_of(rule)))
+    rules.extend(rule for rule in SHARED_RULES if issubclass(cls, op_types_of(rule)))
     return Entry(fold_of(cls), tuple(rules), is_commutative(cls))
 
 
