@@ -3,11 +3,13 @@
 While a module is printed, a use of an aliased attribute puts an `Alias` between the pieces of text. Names are only
 chosen at the end, when all are known: by nesting depth, then by name, then in order of first use, as upstream does.
 
-An attribute class asks for an alias by an `alias_name`, a class attribute or property (None for no alias):
+An attribute class asks for an alias by a property `alias_name` (None for no alias):
 
 ```python
 class BlockedEncodingAttr(ParametrizedAttribute):
-    alias_name = "blocked"      # printed as #blocked, #blocked1, ... with `#blocked = #ttg.blocked<{...}>` on top
+    @property
+    def alias_name(self) -> str:
+        return "blocked"    # #blocked, #blocked1, ... with `#blocked = #ttg.blocked<{...}>` on top
 ```
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -99,7 +99,7 @@ class OpBuilder:
         self.point = InsertPoint.after(op)
 
     @contextmanager
-    def at(self, place: InsertPoint | Block, location: LocationAttr | None = None) -> Iterator[OpBuilder]:
+    def at(self, place: InsertPoint | Block, location: LocationAttr | None = None) -> Generator[OpBuilder]:
         """Work elsewhere (a point, or the end of a block) for the length of a `with`, then come back."""
         saved = self._block, self._before, self.location
         self.point = InsertPoint(place) if isinstance(place, Block) else place
@@ -111,7 +111,7 @@ class OpBuilder:
             self._block, self._before, self.location = saved
 
     @contextmanager
-    def located(self, location: LocationAttr) -> Iterator[OpBuilder]:
+    def located(self, location: LocationAttr) -> Generator[OpBuilder]:
         """Use another location for the length of a `with`."""
         saved, self.location = self.location, location
         try:

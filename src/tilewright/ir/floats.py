@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
+from typing import Any
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -19,7 +20,6 @@ from xdsl.dialects.builtin import (
     Float80Type,
     Float128Type,
     FloatTF32Type,
-    ReducedPrecisionFloatType,
 )
 
 _SCIENTIFIC_DIGITS = 6
@@ -69,8 +69,8 @@ def _precision(type: AnyFloat) -> int:
     known = _PRECISION.get(type.__class__)
     if known is not None:
         return known
-    assert isinstance(type, ReducedPrecisionFloatType)
-    return type.semantics.mantissa_bits + 1
+    semantics: Any = type
+    return semantics.semantics.mantissa_bits + 1
 
 
 def float_bits(value: float, type: AnyFloat) -> int:

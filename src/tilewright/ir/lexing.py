@@ -46,11 +46,9 @@ class QuickToken(Token[MLIRTokenKind, str]):
 
     __slots__ = ("_input", "_start", "kind", "text")
 
-    text: str  # pyright: ignore[reportIncompatibleMethodOverride]
-
     def __init__(self, kind: MLIRTokenKind, text: str, start: int, input: Input[str]) -> None:
         self.kind = kind
-        self.text = text
+        self.text = text  # pyright: ignore[reportAttributeAccessIssue, reportIncompatibleMethodOverride]
         self._start = start
         self._input = input
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, StringAttr, SymbolRefAttr, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.ir.locations import find_name
@@ -78,11 +79,12 @@ def _name_constant(op: Operation) -> list[tuple[int, str]]:
     if not isinstance(value, IntegerAttr):
         return [(0, "cst")]
     number = value.value.data
-    if not isinstance(value.type, IntegerType):
+    type: Any = value.get_type()
+    if not isinstance(type, IntegerType):
         return [(0, f"c{number}")]
-    if value.type.width.data == 1:
+    if type == i1:
         return [(0, "true" if number else "false")]
-    return [(0, f"c{number}_{value.type}")]
+    return [(0, f"c{number}_{type}")]
 
 
 def _name_symbol_constant(op: Operation) -> list[tuple[int, str]]:

@@ -92,7 +92,8 @@ def _read_value(text: str, expected: Any) -> Any:
         return _read_value(text, next(arg for arg in arguments if arg is not type(None)))
     if origin in (tuple, list):
         parts = [part.strip() for part in text.strip("[]()").split(",") if part.strip()]
-        return origin(_read_value(part, arguments[0]) for part in parts)
+        values = [_read_value(part, arguments[0]) for part in parts]
+        return tuple(values) if origin is tuple else values
     if origin is typing.Literal:
         return _read_choice(text, {str(choice): choice for choice in arguments})
     if expected is bool:
@@ -131,7 +132,7 @@ def format_value(value: Any) -> str:
         case Enum():
             return str(value.value)
         case tuple() | list():
-            return ",".join(format_value(item) for item in value)
+            return ",".join(map(format_value, value))  # pyright: ignore[reportUnknownArgumentType]
         case _:
             return str(value)
 

@@ -56,6 +56,8 @@ def _int(value: int) -> IntAttr:
 
 _SHAPED = frozenset({"tensor", "memref", "vector"})
 
+_BLANKS = re.compile(r"\s*")
+
 _BRACKET = re.compile(r"->|[<>\"\n]")
 
 
@@ -232,7 +234,11 @@ class MLIRParser(Parser):
     # Operations and values.
 
     def parse_operation(self) -> Operation:
-        start = self._op_start = self._current_token.span.start
+        token = self._current_token
+        start = token.span.start
+        if token.kind is MLIRTokenKind.PERCENT_IDENT:  # the op begins behind the names of its results
+            start = _BLANKS.match(self._text, self._text.find("=", start) + 1).end()  # pyright: ignore
+        self._op_start = start
         op = super().parse_operation()
         if op.location is UNKNOWN_LOC:
             line, col = self._line_and_column(start)
@@ -355,7 +361,8 @@ class MLIRParser(Parser):
         if type is None:
             self.parse_punctuation(":", " in dense attribute")
             type = self._parse_dense_literal_type()
-        return DenseIntOrFPElementsAttr.from_list(type, [element.to_type(self, type.element_type)])
+        value: Any = element.to_type(self, type.element_type)
+        return DenseIntOrFPElementsAttr.from_list(type, [value])
 
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
         """As xDSL, but floats may be given as bits: ``array<f32: 0x7F800000>``."""
@@ -368,7 +375,8 @@ class MLIRParser(Parser):
         self.parse_punctuation(":", " in dense array")
         elements = self.parse_comma_separated_list(self.Delimiter.NONE, self._parse_tensor_literal_element)
         self.parse_punctuation(">", " in dense array")
-        return DenseArrayBase.from_list(element_type, [element.to_type(self, element_type) for element in elements])
+        values: Any = [element.to_type(self, element_type) for element in elements]
+        return DenseArrayBase.from_list(element_type, values)
 
     # Locations.
 

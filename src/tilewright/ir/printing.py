@@ -7,7 +7,7 @@ aliases (`aliases`), float literals (`floats`), affine maps (`affine_text`), sor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,6 +34,7 @@ from xdsl.dialects.builtin import (
     UnrankedMemRefType,
     UnregisteredOp,
     f64,
+    i1,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue, TypeAttribute
@@ -108,7 +109,7 @@ class MLIRPrinter(Printer):
         self.pieces.append(self._line_break if indent is None else "\n" + "  " * indent)
 
     @contextmanager
-    def indented(self, amount: int = 1) -> Iterator[None]:
+    def indented(self, amount: int = 1) -> Generator[None]:
         outer = self._line_break
         self._line_break = outer + "  " * amount
         try:
@@ -359,12 +360,13 @@ class MLIRPrinter(Printer):
 
     def _print_element(self, attribute: Attribute) -> None:
         """An element of an array: 64-bit numbers go without their type."""
-        if isinstance(attribute, IntegerAttr) and attribute.type == i64:
-            self.pieces.append(str(attribute.value.data))
-        elif isinstance(attribute, FloatAttr) and attribute.type == f64:
-            self.print_float(attribute.value.data, f64)
-        else:
-            self.print_attribute(attribute)
+        match attribute:
+            case IntegerAttr() if attribute.get_type() == i64:
+                self.pieces.append(str(attribute.value.data))
+            case FloatAttr() if attribute.get_type() == f64:
+                self.print_float(attribute.value.data, f64)
+            case _:
+                self.print_attribute(attribute)
 
     def _print_memref_with_space(self, type: MemRefType | UnrankedMemRefType) -> None:
         """``memref<4x?xf32, strided<[1, 4]>, 3>``."""
@@ -474,7 +476,7 @@ def _dense_body(attribute: DenseIntOrFPElementsAttr, element_type: Any) -> str:
         return ""
     if data == data[:size] * count:
         return _element_text(data[:size], element_type)
-    if count > _HEX_ABOVE and element_type != IntegerType(1):
+    if count > _HEX_ABOVE and element_type != i1:
         return f'"0x{data.hex().upper()}"'
     elements = [_element_text(data[start : start + size], element_type) for start in range(0, len(data), size)]
     for extent in reversed(attribute.get_shape()):
@@ -486,7 +488,7 @@ def _element_text(data: bytes, element_type: Any) -> str:
     """One element from its bytes; the bits of a NaN are kept."""
     if isinstance(element_type, IntegerType | IndexType):
         value = next(iter(element_type.iter_unpack(data)))
-        if isinstance(element_type, IntegerType) and element_type.width.data == 1:
+        if element_type == i1:
             return "true" if value else "false"
         return str(value)
     bits = int.from_bytes(data, "little")

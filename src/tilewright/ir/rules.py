@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
@@ -78,7 +78,7 @@ def op_types_of(rule: RewritePattern) -> tuple[type[Operation], ...]:
     if recorded is not None:
         return recorded
     # A rule decorated by xDSL's own `op_type_rewrite_pattern` keeps the class in the closure of its wrapper.
-    closure = inspect.getclosurevars(method).nonlocals if inspect.isfunction(method) else {}
+    closure: Mapping[str, Any] = inspect.getclosurevars(method).nonlocals if inspect.isfunction(method) else {}
     return closure.get("expected_types") or _as_classes(closure.get("expected_type")) or (Operation,)
 
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp, TensorType, UnregisteredOp
+from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType, UnregisteredOp
 from xdsl.ir import Operation
 
 from tilewright.ir.diagnostics import op_name, op_place
+from tilewright.ir.printing import print_attribute
 from tilewright.support.errors import StageContractError
 
 Fact = Callable[[Operation], str | None]
@@ -53,18 +54,19 @@ class Stage:
 
 def has_no_tensor_encoding(op: Operation) -> str | None:
     """Before layouts are assigned, no tensor carries one."""
-    for value in (*op.results, *op.operands):
-        if isinstance(value.type, TensorType) and value.type.encoding.name != "none":
-            return f"has a tensor with a layout: {value.type}"
+    for type in (*op.result_types, *op.operand_types):
+        match type:
+            case TensorType(encoding=encoding) if not isinstance(encoding, NoneAttr):
+                return f"has a tensor with a layout: {print_attribute(encoding)}"
+            case _:
+                continue
     return None
 
 
 def has_no_tensor(op: Operation) -> str | None:
     """After bufferisation, no value is a tensor."""
-    for value in (*op.results, *op.operands):
-        if isinstance(value.type, TensorType):
-            return f"still has a value of type {value.type}"
-    return None
+    tensor = next((type for type in (*op.result_types, *op.operand_types) if type.name == TensorType.name), None)
+    return None if tensor is None else f"still has a value of type {print_attribute(tensor)}"
 
 
 TT = Stage(

@@ -26,6 +26,7 @@ def fingerprint(*values: Any) -> str:
 
 
 def _feed(state: _Hash, value: Any) -> None:
+    items: Any = value
     match value:
         case None:
             _feed_bytes(state, b"none", b"")
@@ -36,7 +37,7 @@ def _feed(state: _Hash, value: Any) -> None:
         case str():
             _feed_bytes(state, b"str", value.encode("utf-8", "surrogatepass"))
         case bytes() | bytearray() | memoryview():
-            _feed_bytes(state, b"bytes", bytes(value))
+            _feed_bytes(state, b"bytes", bytes(items))
         case Path():
             _feed_bytes(state, b"path", str(value).encode())
         case type():
@@ -44,9 +45,9 @@ def _feed(state: _Hash, value: Any) -> None:
         case tuple() | list():
             _feed_items(state, b"sequence", value)
         case set() | frozenset():
-            _feed_items(state, b"set", sorted(fingerprint(item) for item in value))
+            _feed_items(state, b"set", sorted(fingerprint(item) for item in items))
         case Mapping():
-            pairs = sorted((fingerprint(key), fingerprint(item)) for key, item in value.items())
+            pairs = sorted((fingerprint(key), fingerprint(item)) for key, item in items.items())
             _feed_items(state, b"mapping", pairs)
         case _ if dataclasses.is_dataclass(value):
             _feed(state, type(value))

@@ -13,7 +13,7 @@ The environment is read once, at the first question. No other module reads envir
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -161,7 +161,7 @@ def set_value(name: str, value: KnobValue) -> None:
 
 
 @contextmanager
-def scope(**values: KnobValue) -> Iterator[None]:
+def scope(**values: KnobValue) -> Generator[None]:
     """Set switches for the length of a `with`, for the whole process (threads that compile see them too)."""
     saved = {name: get(name) for name in values}
     checked = {name: _find(name).check(value, name) for name, value in values.items()}

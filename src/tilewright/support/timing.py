@@ -9,7 +9,7 @@ Nothing is recorded unless a `Stopwatch` is active, and then a measurement costs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class Stopwatch:
     root: TimeSpan = field(default_factory=lambda: TimeSpan("total"))
 
     @contextmanager
-    def active(self) -> Iterator[Stopwatch]:
+    def active(self) -> Generator[Stopwatch]:
         """Record for the length of a `with`."""
         token = _current.set(self.root)
         start = perf_counter()
@@ -64,7 +64,7 @@ _current: ContextVar[TimeSpan | None] = ContextVar("tilewright_timing", default=
 
 
 @contextmanager
-def measure(name: str) -> Iterator[None]:
+def measure(name: str) -> Generator[None]:
     """Count the time of a `with` under `name`, if a stopwatch is active."""
     parent = _current.get()
     if parent is None:

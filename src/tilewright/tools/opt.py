@@ -62,24 +62,24 @@ def run(
     argv: Sequence[str], stdin: TextIO | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None
 ) -> int:
     """One call of tilewright-opt; returns the exit code: 0, 1 for a diagnosed error, 2 for a wrong command line."""
-    stdout, stderr = stdout or sys.stdout, stderr or sys.stderr
+    out, err = stdout or sys.stdout, stderr or sys.stderr
     try:
         request = parse_arguments(list(argv))
         if request.has("help"):
-            stdout.write(USAGE)
+            out.write(USAGE)
             return 0
         if request.has("list_passes"):
-            stdout.write(render_pass_list())
+            out.write(render_pass_list())
             return 0
         text = _read_input(request.file, stdin or sys.stdin)
-        return _Session(request, stderr).run(text, stdout)
+        return _Session(request, err).run(text, out)
     except UsageError as error:
-        stderr.write(f"tilewright-opt: error: {error}\n\n{USAGE}")
+        err.write(f"tilewright-opt: error: {error}\n\n{USAGE}")
         return 2
     except TilewrightError as error:
         if knobs.get("tracebacks"):
             raise
-        stderr.write(f"tilewright-opt: {str(error) if str(error).startswith('error') else f'error: {error}'}\n")
+        err.write(f"tilewright-opt: {str(error) if str(error).startswith('error') else f'error: {error}'}\n")
         return 1
 
 

@@ -158,7 +158,8 @@ def test_split_parts_keep_their_line_numbers(context: Context) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["tensor<4x?xf32>", "memref<*xf32>", "(i32) -> tensor<2xf32>", "vector<[4]xi8>", "[1, 2.500000e+00]", "#tt.x"]
+    "text",
+    ["tensor<4x?xf32>", "memref<*xf32>", "(i32) -> tensor<2xf32>", "vector<[4]xi8>", "[1, 2.500000e+00]", "#tt.x"],
 )
 def test_attributes_stand_alone(context: Context, text: str) -> None:
     assert print_attribute(parse_attribute(text, context)) == text

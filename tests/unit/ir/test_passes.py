@@ -1,0 +1,300 @@
+"""Passes, options, pipelines, and what watches them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from tilewright.ir import passes as registry
+from tilewright.ir.instruments import (
+    CrashReproducer,
+    DumpTree,
+    PrintAfter,
+    Timing,
+    VerifyEach,
+    instruments_from_knobs,
+    read_reproducer_pipeline,
+)
+from tilewright.ir.options import format_options, parse_option_text, parse_pipeline_text
+from tilewright.ir.passes import Pass, PassContext, PassPipeline, parse_pipeline, register_pass, register_pipeline
+from tilewright.support import knobs
+from tilewright.support.errors import PassError, PipelineError
+from tilewright.tools import opt
+
+Parse = Callable[[str], ModuleOp]
+
+
+class Mode(Enum):
+    FAST = "fast"
+    SAFE = "safe"
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The passes of this file are registered for its tests only."""
+    registry.load_all_passes()
+    monkeypatch.setattr(registry, "_passes", dict(registry._passes))  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(registry, "_pipelines", dict(registry._pipelines))  # pyright: ignore[reportPrivateUsage]
+    for cls in (TagPass, OptionsPass, CrashPass, GiveUpPass, UnverifiedPass):
+        register_pass(cls)
+    register_pipeline("test-twice", twice)
+    yield
+
+
+class TagPass(Pass):
+    """Append a word to the module's tag.
+
+    Second paragraph.
+    """
+
+    name: ClassVar[str] = "test-tag"
+    word: str = "x"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        old = module.attributes.get("tag")
+        module.attributes["tag"] = StringAttr((old.data if isinstance(old, StringAttr) else "") + self.word)
+        context.remark(module, f"tagged {self.word}")
+
+
+class OptionsPass(Pass):
+    """One option of every kind."""
+
+    name: ClassVar[str] = "test-options"
+    block_size: int = 16
+    fast: bool = False
+    scale: float = 1.0
+    label: str = ""
+    sizes: tuple[int, ...] = ()
+    mode: Mode = Mode.SAFE
+    limit: int | None = None
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        module.attributes["options"] = StringAttr(self.spelling())
+
+
+class CrashPass(Pass):
+    """Changes the module and then fails."""
+
+    name: ClassVar[str] = "test-crash"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        module.attributes["half"] = StringAttr("done")
+        raise ZeroDivisionError("division by zero")
+
+
+class GiveUpPass(Pass):
+    """Fails with an error of its own."""
+
+    name: ClassVar[str] = "test-give-up"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        context.fail(next(iter(module.ops)), "cannot do this")
+
+
+class UnverifiedPass(Pass):
+    """Leaves a value without its definition before it."""
+
+    name: ClassVar[str] = "test-unverified"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        function = next(iter(module.ops))
+        block = function.regions[0].blocks[0]
+        first = block.first_op
+        assert isinstance(first, Operation)
+        first.detach()
+        assert block.last_op is not None
+        block.insert_op_before(first, block.last_op)
+
+
+def twice(word: str = "y", extra: bool = False) -> list[Pass]:
+    """Tag twice."""
+    tags: list[Pass] = [TagPass(word=word), TagPass(word=word.upper())]  # pyright: ignore[reportCallIssue]
+    return [*tags, TagPass(word="!")] if extra else tags  # pyright: ignore[reportCallIssue]
+
+
+SOURCE = """func.func @f(%a: i32) -> i32 {
+  %0 = arith.addi %a, %a : i32
+  %1 = arith.muli %0, %0 : i32
+  return %1 : i32
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("a", [("a", {})]),
+        ("a,b{x=1 flag},c", [("a", {}), ("b", {"x": "1", "flag": "true"}), ("c", {})]),
+        ("builtin.module(a,func.func(b{l=1,2,3}))", [("a", {}), ("b", {"l": "1,2,3"})]),
+        ('a{s="x y, z" t=[1,2]}', [("a", {"s": "x y, z", "t": "[1,2]"})]),
+        ("", []),
+    ],
+)
+def test_pipeline_text(text: str, entries: list[tuple[str, dict[str, str]]]) -> None:
+    assert parse_pipeline_text(text) == entries
+
+
+@pytest.mark.parametrize("text", ["a{", "a}", "a,,b", "a b", "a{x=1", 'a{s="x}', "a{x=1}b", "(a", "a{=3}"])
+def test_malformed_pipelines(text: str) -> None:
+    with pytest.raises(PipelineError):
+        parse_pipeline_text(text)
+
+
+def test_options_from_text_and_back() -> None:
+    text = 'test-options{block-size=8 fast=true scale=0.5 label="a b" sizes=1,2,3 mode=fast limit=7}'
+    pipeline = parse_pipeline(text)
+    assert format_options(pipeline.passes[0]) == text.removeprefix("test-options{").removesuffix("}")
+    assert parse_pipeline(pipeline.spelling()).passes == pipeline.passes
+    assert parse_pipeline("test-options").spelling() == "test-options"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("test-tagg", "unknown pass 'test-tagg'; did you mean test-tag"),
+        ("test-options{blok-size=1}", "has no option 'blok-size'; did you mean 'block-size'?"),
+        ("test-options{block-size=big}", "option 'block-size': expected an integer, got 'big'"),
+        ("test-options{fast=maybe}", "option 'fast': expected one of true, false, 1, 0, got 'maybe'"),
+        ("test-options{mode=slow}", "option 'mode': expected one of fast, safe, got 'slow'"),
+        ("test-options{sizes=1,x}", "option 'sizes': expected an integer, got 'x'"),
+        ("test-twice{words=3}", "has no option 'words'; did you mean 'word'?"),
+    ],
+)
+def test_bad_options(text: str, reason: str) -> None:
+    with pytest.raises(PipelineError) as caught:
+        parse_pipeline(text)
+    assert reason in str(caught.value)
+
+
+def test_underscores_are_accepted_in_options() -> None:
+    assert parse_option_text("a=1  b") == {"a": "1", "b": "true"}
+    assert parse_pipeline("test-options{block_size=8}").spelling() == "test-options{block-size=8}"
+
+
+def test_a_named_pipeline_is_its_passes(parse: Parse) -> None:
+    module = parse(SOURCE)
+    context = parse_pipeline("test-tag,test-twice{word=z extra=true}").run(module)
+    assert module.attributes["tag"] == StringAttr("xzZ!")
+    assert [remark.reason for remark in context.remarks] == ["tagged x", "tagged z", "tagged Z", "tagged !"]
+    assert {remark.pass_name for remark in context.remarks} == {"test-tag"}
+
+
+def test_a_name_is_taken_once() -> None:
+    class Other(Pass):
+        name: ClassVar[str] = "test-tag"
+
+        def run(self, module: ModuleOp, context: PassContext) -> None:
+            raise AssertionError
+
+    with pytest.raises(ValueError, match="two passes are called 'test-tag'"):
+        register_pass(Other)
+
+
+def test_summary_is_the_first_paragraph() -> None:
+    assert TagPass.summary() == "Append a word to the module's tag."
+
+
+def test_an_exception_becomes_one_error_with_a_reproducer(parse: Parse, tmp_path: Path) -> None:
+    file = tmp_path / "r.mlir"
+    with pytest.raises(PassError) as caught:
+        parse_pipeline("test-tag{word=w},test-crash").run(parse(SOURCE), instruments=[CrashReproducer(file)])
+    lines = str(caught.value).split("\n")
+    assert lines[0] == "error: pass test-crash: internal error: ZeroDivisionError: division by zero"
+    assert lines[1] == f"note: replay with: tilewright-opt --run-reproducer {file}"
+    text = file.read_text()
+    assert text.startswith("// configuration: --pass-pipeline='test-crash'\n")
+    assert 'tag = "w"' in text
+    assert "half" not in text
+    assert read_reproducer_pipeline(text) == "test-crash"
+    errors = io.StringIO()
+    assert opt.run([str(file), "--run-reproducer"], io.StringIO(), io.StringIO(), errors) == 1
+    assert "ZeroDivisionError: division by zero" in errors.getvalue()
+    assert "Traceback" not in errors.getvalue()
+
+
+def test_a_pass_that_gives_up_leaves_a_file_only_if_asked(parse: Parse, tmp_path: Path) -> None:
+    with pytest.raises(PassError) as caught:
+        parse_pipeline("test-give-up").run(
+            parse(SOURCE), instruments=[CrashReproducer(None, tmp_path, only_internal=True)]
+        )
+    assert str(caught.value).startswith("test.mlir:1:1: error: pass test-give-up, 'func.func': cannot do this")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(PassError) as caught:
+        parse_pipeline("test-give-up").run(parse(SOURCE), instruments=[CrashReproducer(None, tmp_path)])
+    assert [str(file) for file in tmp_path.iterdir()] == [caught.value.reproducer]
+
+
+def test_verify_each_names_the_pass(parse: Parse) -> None:
+    with pytest.raises(
+        PassError, match=r"pass test-unverified: the module does not verify after this pass: .*dominate"
+    ):
+        parse_pipeline("test-tag,test-unverified,test-tag").run(parse(SOURCE), instruments=[VerifyEach()])
+    parse_pipeline("test-unverified").run(parse(SOURCE))
+
+
+def test_print_after(parse: Parse) -> None:
+    out = io.StringIO()
+    parse_pipeline("test-tag,test-options,test-options").run(
+        parse(SOURCE), instruments=[PrintAfter(out, only_changed=True)]
+    )
+    headers = [line for line in out.getvalue().split("\n") if line.startswith("// -----//")]
+    assert headers == [
+        "// -----// IR Dump After test-tag //----- //",
+        "// -----// IR Dump After test-options //----- //",
+        "// -----// IR Dump After test-options (no change) //----- //",
+    ]
+    assert out.getvalue().count("module attributes") == 2
+
+
+def test_print_after_named_passes(parse: Parse) -> None:
+    out = io.StringIO()
+    parse_pipeline("test-tag,test-options").run(parse(SOURCE), instruments=[PrintAfter(out, only=["test-options"])])
+    assert out.getvalue().count("IR Dump After") == 1
+
+
+def test_dump_tree_has_one_file_per_pass(parse: Parse, tmp_path: Path) -> None:
+    parse_pipeline("test-tag,test-options").run(parse(SOURCE), instruments=[DumpTree(tmp_path / "ir")])
+    files = sorted(file.name for file in (tmp_path / "ir").iterdir())
+    assert files == ["00-input.mlir", "01-test-tag.mlir", "02-test-options.mlir"]
+    assert "tag" not in (tmp_path / "ir" / files[0]).read_text()
+    assert 'tag = "x"' in (tmp_path / "ir" / files[1]).read_text()
+
+
+def test_timing_lists_every_pass(parse: Parse) -> None:
+    out = io.StringIO()
+    parse_pipeline("test-tag,test-options").run(parse(SOURCE), instruments=[Timing(out)])
+    assert [line.split()[-1] for line in out.getvalue().splitlines()[2:]] == ["total", "test-tag", "test-options"]
+
+
+def test_switches_choose_instruments(tmp_path: Path) -> None:
+    with knobs.scope(verify_each=False, dump_ir="", print_after=(), timing=False):
+        assert instruments_from_knobs() == []
+    with knobs.scope(verify_each=True, dump_ir=str(tmp_path), print_after=("changed",), timing=True):
+        kinds = [type(instrument) for instrument in instruments_from_knobs()]
+    assert kinds == [VerifyEach, DumpTree, PrintAfter, Timing]
+
+
+def test_opt_runs_passes_in_the_order_given(tmp_path: Path) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["-", "--test-tag=word=1", "-p", "test-tag{word=2},test-tag{word=3}", "--test-tag", "--remarks"]
+    assert opt.run(argv, io.StringIO(SOURCE), out, err) == 0
+    assert out.getvalue().startswith('module attributes {tag = "123x"} {')
+    assert err.getvalue().count("remark: [test-tag] 'builtin.module': tagged") == 4
+
+
+def test_opt_reports_the_pass_that_broke_the_module() -> None:
+    err = io.StringIO()
+    assert opt.run(["-", "--test-unverified"], io.StringIO(SOURCE), io.StringIO(), err) == 1
+    assert "does not verify after the passes" in err.getvalue()
+    assert opt.run(["-", "--test-unverified", "--no-verify"], io.StringIO(SOURCE), io.StringIO(), io.StringIO()) == 0
+
+
+def test_pipeline_of_pipelines_is_flat() -> None:
+    inner = parse_pipeline("test-twice")
+    assert len(PassPipeline([inner, inner.passes[0]]).passes) == 3
