@@ -171,8 +171,22 @@ def lower_float_minmax(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     x, y = (to_compute(b, low.get(operand), type.scalar) for operand in op.operands)
-    result = emit_float_minmax(b, _FLOAT_MINMAX_OPS[type_of_op(op)], x, y, compute_scalar(type.scalar))
+    kind, scalar = _FLOAT_MINMAX_OPS[type_of_op(op)], compute_scalar(type.scalar)
+    first_is_number, second_is_number = (low.nan_free.holds(operand) for operand in op.operands)
+    drops_nan = kind.endswith("numf")
+    if (second_is_number and drops_nan) or (first_is_number and second_is_number):
+        result = _select_larger(b, kind, x, y, scalar)
+    elif first_is_number and drops_nan:
+        result = _select_larger(b, kind, y, x, scalar)
+    else:
+        result = emit_float_minmax(b, kind, x, y, scalar)
     low.set(op.results[0], from_compute(b, result, type.scalar))
+
+
+def _select_larger(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarType) -> str:
+    """The maximum or minimum of x and a y that is never NaN: x if it is beyond y, else y."""
+    beyond = b.fcmp("ogt" if kind.startswith("max") else "olt", x, y, scalar.text)
+    return b.select(beyond, x, y, scalar.text)
 
 
 def compute_scalar(scalar: ScalarType) -> ScalarType:

@@ -29,6 +29,7 @@ from tilewright.lowering.loops_to_llvm.memref_value import (
     flatten,
     unflatten,
 )
+from tilewright.lowering.loops_to_llvm.nan_free import NanFree
 from tilewright.lowering.loops_to_llvm.types import (
     ScalarType,
     TypeTable,
@@ -93,6 +94,7 @@ class FunctionLowering:
         self.memrefs: dict[SSAValue, MemrefValue] = {}
         self.labels: dict[Block, str] = {}
         self.block_phis: dict[Block, list[Phi]] = {}
+        self.nan_free = NanFree()
         self._exit_label = ""
 
     # ------------------------------------------------------------------------------------------------ values, types

@@ -320,7 +320,8 @@ def lower_reduction(low: FunctionLowering, op: Operation) -> None:
     if not type.scalar.is_float:
         result = _reduce_integers(low, kind, type, value, start)
     else:
-        result = _reduce_floats(low, kind, type, value, start)
+        is_number = low.nan_free.holds(op.operands[0])
+        result = _reduce_floats(low, kind, type, value, start, flags="nnan nsz " if is_number else "nsz ")
     low.set(op.results[0], result)
 
 
@@ -343,7 +344,9 @@ def _reduce_integers(low: FunctionLowering, kind: str, type: ValueType, value: s
     return b.binary(name, result, start, text)
 
 
-def _reduce_floats(low: FunctionLowering, kind: str, type: ValueType, value: str, start: str | None) -> str:
+def _reduce_floats(
+    low: FunctionLowering, kind: str, type: ValueType, value: str, start: str | None, *, flags: str
+) -> str:
     b = low.lanes(type)
     one = LaneBuilder(low.fn, 0)
     scalar = F32 if type.scalar.is_soft_float else type.scalar
@@ -357,7 +360,7 @@ def _reduce_floats(low: FunctionLowering, kind: str, type: ValueType, value: str
         result = low.fn.call(scalar.text, f"llvm.vector.reduce.f{kind}.{suffix}", arguments, flags="reassoc ")
         return from_compute(one, result, type.scalar)
     name = f"llvm.vector.reduce.{_FLOAT_REDUCTIONS[kind]}.{suffix}"
-    result = low.fn.call(scalar.text, name, [(vector_text, value)], flags="nsz ")
+    result = low.fn.call(scalar.text, name, [(vector_text, value)], flags=flags)
     if start is not None:
         result = one.intrinsic(FLOAT_MINMAX[kind], scalar.text, result, start, flags="nsz ")
     return from_compute(one, result, type.scalar)
