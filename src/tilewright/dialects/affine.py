@@ -260,7 +260,9 @@ class MapOp(IRDLOperation, HasFolderInterface, ABC):
         if not isinstance(map_, AffineMapAttr):
             parser.raise_error("expected an affine map", position, parser.pos)
         delimiters = (parser.Delimiter.PAREN, parser.Delimiter.SQUARE)
-        groups = [parser.parse_optional_comma_separated_list(d, lambda: parser.parse_operand()) for d in delimiters]
+        groups = [
+            parser.parse_optional_comma_separated_list(d, lambda: parser.parse_operand(INDEX)) for d in delimiters
+        ]
         op = cls([value for group in groups for value in group or ()], map_)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op

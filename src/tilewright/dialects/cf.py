@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, StringAttr, VectorType, i1
-from xdsl.dialects.cf import SwitchOpCases
 from xdsl.ir import Attribute, Block, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -18,12 +17,15 @@ from xdsl.irdl import (
     var_operand_def,
     var_successor_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.assembly import parse_typed_group, print_typed_group
 from tilewright.dialects.construction import Value, init_op, segment_sizes, static_values, value_of, values_of
 from tilewright.dialects.definition import op_definition
-from tilewright.dialects.types import INTEGER_LIKE
+from tilewright.dialects.types import INTEGER_LIKE, bit_width
 
 
 def _verify_successor_operands(operands: Sequence[SSAValue], block: Block) -> None:
@@ -128,13 +130,6 @@ class SwitchOp(IRDLOperation):
 
     traits = traits_def(IsTerminator(), Pure())
 
-    custom_directives = (SwitchOpCases,)
-    assembly_format = (
-        "$flag `:` type($flag) `,` `[` `\\n` custom<SwitchOpCases>(ref(type($flag)), $default_block, $default_operands, "
-        "type($default_operands), $case_values, $case_blocks, $case_operands, $case_operand_segments, "
-        "type($case_operands)) `\\n` `]` attr-dict"
-    )
-
     def __init__(
         self,
         flag: Value,
@@ -180,6 +175,61 @@ class SwitchOp(IRDLOperation):
             raise VerifyException("the operand segments do not add up to the number of case operands")
         for _, block, operands in self.cases:
             _verify_successor_operands(operands, block)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SwitchOp:
+        flag = parser.parse_unresolved_operand()
+        parser.parse_punctuation(":")
+        flag_value = parser.resolve_operand(flag, parser.parse_type())
+        parser.parse_punctuation(",")
+        parser.parse_punctuation("[")
+        parser.parse_keyword("default")
+        default_block, default_operands = _parse_target(parser)
+        values: list[int] = []
+        targets: list[tuple[Block, Sequence[SSAValue]]] = []
+        while parser.parse_optional_punctuation(",") is not None:
+            values.append(parser.parse_integer())
+            targets.append(_parse_target(parser))
+        parser.parse_punctuation("]")
+        blocks, operands = [block for block, _ in targets], [values for _, values in targets]
+        op = cls(flag_value, default_block, default_operands, values, blocks, operands)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.flag)
+        printer.print_string(" : ")
+        printer.print_attribute(self.flag.type)
+        printer.print_string(", [")
+        with printer.indented():
+            _print_target(printer, "default", self.default_block, self.default_operands)
+            for value, block, operands in self.cases:
+                printer.print_string(",")
+                unsigned = value & ((1 << bit_width(self.flag.type)) - 1)
+                _print_target(printer, str(unsigned), block, operands)
+        printer.print_string("\n]")
+        printer.print_op_attributes(self.attributes)
+
+
+def _parse_target(parser: Parser) -> tuple[Block, Sequence[SSAValue]]:
+    """``: ^bb1(%a : i32)``."""
+    parser.parse_punctuation(":")
+    block = parser.parse_successor()
+    if parser.parse_optional_punctuation("(") is None:
+        return block, ()
+    values, types = parse_typed_group(parser)
+    parser.parse_punctuation(")")
+    return block, parser.resolve_operands(values, types, parser.pos)
+
+
+def _print_target(printer: Printer, case: str, block: Block, operands: Sequence[SSAValue]) -> None:
+    printer.print_string(f"\n{case}: ")
+    printer.print_block_name(block)
+    if operands:
+        printer.print_string("(")
+        print_typed_group(printer, operands)
+        printer.print_string(")")
 
 
 Cf = Dialect("cf", [AssertOp, BranchOp, ConditionalBranchOp, SwitchOp], [])

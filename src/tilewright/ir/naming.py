@@ -24,6 +24,7 @@ _RESULT_NAMES: dict[str, tuple[str, ...]] = {
     "arith.mulsi_extended": ("low", "high"),
     "arith.mului_extended": ("low", "high"),
     "arith.addui_extended": ("sum", "overflow"),
+    "memref.assume_alignment": ("assume_align",),
     "memref.alloc": ("alloc",),
     "memref.alloca": ("alloca",),
     "memref.cast": ("cast",),

@@ -88,18 +88,21 @@ class NamedOp(StructuredOp, ABC):
 
 @op_definition
 class FillOp(NamedOp):
-    """``%r = linalg.fill ins(%x : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: one scalar in every place, converted if need be."""
+    """``%r = linalg.fill ins(%x : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>``: one scalar in every place."""
 
     name = "linalg.fill"
 
     def __init__(self, value: Value | Sequence[Value], dest: Value | Sequence[Value]) -> None:
         inputs = values_of(value) if isinstance(value, Sequence) else [value_of(value)]
         outputs = values_of(dest) if isinstance(dest, Sequence) else [value_of(dest)]
-        block = entry_block(inputs, outputs)
-        element = _convert(block.args[0], block.args[1].type, block.add_op)
-        block.add_op(YieldOp(element))
         properties = {"operandSegmentSizes": segment_sizes(1, 1)}
-        init_op(self, [*inputs, *outputs], tensor_result_types(outputs), properties, regions=(Region(block),))
+        init_op(
+            self,
+            [*inputs, *outputs],
+            tensor_result_types(outputs),
+            properties,
+            regions=(_pass_through_body(inputs, outputs),),
+        )
 
     @property
     def maps(self) -> Sequence[AffineMap]:

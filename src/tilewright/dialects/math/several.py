@@ -60,7 +60,7 @@ class ClampFOp(IRDLOperation, HasFolderInterface):
 
     traits = traits_def(Pure(), ElementwiseMappable())
 
-    assembly_format = "$value `to` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+    assembly_format = "$value `to` ` ` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
     def __init__(self, value: Value, min: Value, max: Value, *, fastmath: FastMath = None) -> None:
         value = value_of(value)

@@ -251,7 +251,7 @@ class GenericAtomicRMWOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> GenericAtomicRMWOp:
         memref = parser.parse_unresolved_operand()
-        indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_operand())
+        indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_operand(INDEX))
         parser.parse_punctuation(":")
         value = parser.resolve_operand(memref, parser.parse_type())
         op = cls(value, indices, parser.parse_region())

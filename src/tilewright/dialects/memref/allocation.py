@@ -215,7 +215,8 @@ class GlobalOp(IRDLOperation):
 
 def _parse_elements(parser: Parser, type_: TensorType[Attribute]) -> Attribute:
     """``dense<...>`` without its type."""
-    return DenseIntOrFPElementsAttr.parse_with_type(parser, type_)
+    parser.parse_keyword("dense")
+    return parser.parse_dense_int_or_fp_elements_attr(type_)
 
 
 @op_definition

@@ -103,7 +103,7 @@ class IfOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:
-        cond = parser.parse_operand()
+        cond = parser.parse_operand(i1)
         types: Sequence[Attribute] = ()
         if parser.parse_optional_punctuation("->"):
             types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
@@ -170,7 +170,7 @@ class IndexSwitchOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> IndexSwitchOp:
-        arg = parser.parse_operand()
+        arg = parser.parse_operand(INDEX)
         attributes = parser.parse_optional_attr_dict()
         types: Sequence[Attribute] = ()
         if parser.parse_optional_punctuation("->"):
@@ -195,13 +195,12 @@ class IndexSwitchOp(IRDLOperation):
             printer.print_attribute(self.results[0].type)
         else:
             _print_result_types(printer, [result.type for result in self.results])
+        printer.print_string(" ")
         with_terminators = bool(self.results)
         for value, region in zip(static_values(self.cases), self.case_regions, strict=True):
-            printer.print_string("\n", indent=0)
-            printer.print_string(f"case {value} ")
+            printer.print_string(f"\ncase {value} ")
             printer.print_region(region, print_entry_block_args=False, print_block_terminators=with_terminators)
-        printer.print_string("\n", indent=0)
-        printer.print_string("default ")
+        printer.print_string("\ndefault ")
         printer.print_region(
             self.default_region, print_entry_block_args=False, print_block_terminators=with_terminators
         )

@@ -19,7 +19,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import RecursivelySpeculatable, RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
@@ -138,7 +138,7 @@ class ForOp(IRDLOperation):
         ub = parser.parse_unresolved_operand()
         parser.parse_keyword("step")
         step = parser.parse_unresolved_operand()
-        assignments: list[tuple[Parser.UnresolvedArgument, object]] = []
+        assignments: list[tuple[Parser.UnresolvedArgument, UnresolvedOperand]] = []
         types: list[Attribute] = []
         initial: Sequence[SSAValue] = ()
         if parser.parse_optional_keyword("iter_args"):
@@ -146,7 +146,7 @@ class ForOp(IRDLOperation):
             parser.parse_punctuation("->")
             types = list(parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type))
             initial = parser.resolve_operands([operand for _, operand in pairs], types, parser.pos)
-            assignments = [(argument, operand) for argument, operand in pairs]
+            assignments = pairs
         counter_type = parser.parse_type() if parser.parse_optional_punctuation(":") else INDEX
         bounds = parser.resolve_operands((lb, ub, step), (counter_type,) * 3, parser.pos)
         arguments = [argument.resolve(type_) for (argument, _), type_ in zip(assignments, types, strict=True)]
@@ -226,13 +226,9 @@ class WhileOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> WhileOp:
-        pairs: Sequence[tuple[Parser.UnresolvedArgument, object]] = ()
-        operands = []
-        if parser.parse_optional_punctuation("(") is not None:
-            if parser.parse_optional_punctuation(")") is None:
-                found = parser.parse_comma_separated_list(Parser.Delimiter.NONE, lambda: parse_assignment(parser))
-                parser.parse_punctuation(")")
-                pairs, operands = found, [operand for _, operand in found]
+        found = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, lambda: parse_assignment(parser))
+        pairs = found or ()
+        operands = [operand for _, operand in pairs]
         parser.parse_punctuation(":")
         function_type = parser.parse_function_type()
         inputs = function_type.inputs.data
@@ -310,7 +306,7 @@ class ParallelOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ParallelOp:
         def parse_values() -> Sequence[SSAValue]:
-            return parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: parser.parse_operand())
+            return parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: parser.parse_operand(INDEX))
 
         counters = parser.parse_comma_separated_list(
             Parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
@@ -321,11 +317,14 @@ class ParallelOp(IRDLOperation):
         upper = parse_values()
         parser.parse_keyword("step")
         steps = parse_values()
-        initial = parse_values() if parser.parse_optional_keyword("init") else ()
+        unresolved: Sequence[UnresolvedOperand] = ()
+        if parser.parse_optional_keyword("init"):
+            unresolved = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        types: Sequence[Attribute] = ()
         if parser.parse_optional_punctuation("->"):
-            types = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type)
-            if types is None:
-                parser.parse_type()
+            several = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type)
+            types = (parser.parse_type(),) if several is None else several
+        initial = parser.resolve_operands(unresolved, types, parser.pos)
         body = parser.parse_region([counter.resolve(INDEX) for counter in counters])
         if not isinstance(body.block.last_op, ReduceOp):
             body.block.add_op(ReduceOp())

@@ -104,9 +104,8 @@ class ReduceOp(IRDLOperation):
             printer.print_string(" : ")
             printer.print_list([value.type for value in self.operands], printer.print_attribute)
             printer.print_string(")")
-        if self.regions:
-            printer.print_string(" ")
-            printer.print_list(self.regions, printer.print_region)
+        printer.print_string(" ")
+        printer.print_list(self.regions, printer.print_region)
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:

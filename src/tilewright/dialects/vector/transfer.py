@@ -84,7 +84,7 @@ def _shown_attributes(
 
 
 def _parse_indexed(parser: Parser) -> tuple[Sequence[SSAValue], list[object]]:
-    indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_operand())
+    indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_operand(INDEX))
     rest: list[object] = []
     while parser.parse_optional_punctuation(",") is not None:
         rest.append(parser.parse_unresolved_operand())
