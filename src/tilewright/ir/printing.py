@@ -156,10 +156,8 @@ class MLIRPrinter(Printer):
         self.print_attribute(arg.type)
         self.print_op_attributes(attributes)
         if self.print_debuginfo:
-            self._use_location(arg.location, deferrable=False)
-            self.pieces.append(" loc(")
-            self._print_location_body(arg.location, self.pieces, deferrable=False)
-            self.pieces.append(")")
+            self.pieces.append(" ")
+            self._print_written_location(arg.location)
 
     def print_block(self, block: Block, print_block_args: bool = True, print_block_terminator: bool = True) -> None:
         if print_block_args:
@@ -352,9 +350,7 @@ class MLIRPrinter(Printer):
             case MemRefType() | UnrankedMemRefType() if isinstance(attribute.memory_space, IntegerAttr):
                 self._print_memref_with_space(attribute)
             case FileLineColLoc() | NameLoc() | CallSiteLoc() | FusedLoc() | UnknownLoc():
-                self.pieces.append("loc(")
-                self._print_location_body(attribute, self.pieces, deferrable=False)
-                self.pieces.append(")")
+                self._print_written_location(attribute)
             case _:
                 super().print_attribute(attribute)
 
@@ -400,6 +396,13 @@ class MLIRPrinter(Printer):
         return self.aliases.use(
             location, "loc", lambda out: self._define_location(location, out, deferrable), deferrable=deferrable
         )
+
+    def _print_written_location(self, location: Attribute) -> None:
+        """``loc("x"(#loc))`` where upstream writes out the outermost location, as behind arguments. The alias that it
+        would have is defined all the same."""
+        if self.print_debuginfo:
+            self._use_location(location, deferrable=False)
+        self._define_location(location, self.pieces, deferrable=False)
 
     def _define_location(self, location: Attribute, out: Pieces, deferrable: bool) -> None:
         out.append("loc(")
