@@ -182,16 +182,16 @@ def _with_indices(input, axis, combine_fn, keep_dims):
             value = _expand_all(value, constexpr(len(input.shape)))
             index = _expand_all(index, constexpr(len(input.shape)))
     else:
-        positions = creation.arange(0, input.shape[axis])
-        indices = shape.broadcast_to(shape.reshape(positions, _axis_shape(input.shape, axis)), input.shape)
+        positions = shape.expand_dims(creation.arange(0, input.shape[axis]), _other_axes(input.shape, axis))
+        indices = shape.broadcast_to(positions, input.shape)
         value, index = combining.reduce((input, indices), axis, combine_fn, keep_dims=keep_dims)
     return value, index
 
 
 @constexpr_function
-def _axis_shape(extents, axis):
+def _other_axes(extents, axis):
     axis = axis % len(extents)
-    return [extent if d == axis else 1 for d, extent in enumerate(extents)]
+    return [d for d in range(len(extents)) if d != axis]
 
 
 @language_function

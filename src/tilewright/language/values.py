@@ -341,8 +341,10 @@ class tuple(base_value):
         index = unwrap(index)
         if isinstance(index, int):
             return self.values[index]
-        if isinstance(index, builtins.slice):
-            return tuple(self.values[builtins.slice(unwrap(index.start), unwrap(index.stop), unwrap(index.step))])
+        if isinstance(index, builtins.slice | slice):
+            bounds = [unwrap(bound) for bound in (index.start, index.stop, index.step)]
+            if not any(isinstance(bound, tensor) for bound in bounds):
+                return tuple(self.values[builtins.slice(*bounds)])
         raise TypeError(f"a tuple is indexed by a compile-time integer or slice, not by {_describe(index)}")
 
     def __getattr__(self, name: str) -> Any:
