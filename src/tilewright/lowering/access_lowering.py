@@ -1,4 +1,5 @@
-"""The walk that both memory lowerings share: one lowering function for each op class, what cannot be addressed stays with a remark."""
+"""The walk that both memory lowerings share: one lowering function for each op class, what cannot be addressed stays
+with a remark."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
 """Conversions of the four 8-bit float types as integer arithmetic on scalars, for machines that have none.
 
-Both directions go through f32. Every value of every 8-bit type is exact in f32, so widening is exact; narrowing rounds once, from
-the f32 bits (f16 and bf16 widen exactly first, f64 is rounded to odd first so that the second rounding is the only one that shows).
+Both directions go through f32. Every value of every 8-bit type is exact in f32, so widening is exact; narrowing rounds
+once, from the f32 bits (f16 and bf16 widen exactly first, f64 is rounded to odd first so that the second rounding is
+the only one that shows).
 
-Values beyond the largest finite one become the largest finite one with the same sign, as NVIDIA's ``cvt.rn.satfinite`` does; NaN stays NaN.
+Values beyond the largest finite one become the largest finite one with the same sign, as NVIDIA's ``cvt.rn.satfinite``
+does; NaN stays NaN.
 """
 
 from __future__ import annotations
@@ -11,16 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
+    FixedBitwidthType,
     Float8E4M3FNType,
     Float8E4M3FNUZType,
     Float8E5M2FNUZType,
     Float8E5M2Type,
+    IntegerType,
     f32,
     f64,
-    i1,
     i8,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, SSAValue
 
@@ -150,7 +152,8 @@ def _round_subnormal(b: ScalarBuilder, fmt: Float8Format, magnitude: SSAValue) -
 
 
 def _truncate_subnormal(b: ScalarBuilder, fmt: Float8Format, magnitude: SSAValue) -> SSAValue:
-    """The magnitude in units of the smallest subnormal, cut to an integer (clamped first: the cast needs it in range)."""
+    """The magnitude in units of the smallest subnormal, cut to an integer (clamped first: the cast needs it in
+    range)."""
     scaled = b.emit(
         arith.MulfOp, b.cast(arith.BitcastOp, magnitude, f32), b.float(2.0 ** (fmt.bias + fmt.mantissa - 1), f32)
     )
@@ -166,18 +169,16 @@ def emit_round_to_odd(b: ScalarBuilder, value: SSAValue) -> SSAValue:
     return b.cast(arith.BitcastOp, odd, f32)
 
 
-_BITS_TYPE = {16: "i16", 32: "i32", 64: "i64"}
-
-
 def emit_truncate_towards_zero(b: ScalarBuilder, value: SSAValue, result_type: Attribute) -> SSAValue:
-    """A float in a narrower IEEE-like type, rounded towards zero: one step back where rounding to nearest went outwards.
+    """A float in a narrower IEEE-like type, rounded towards zero: one step back where rounding to nearest went
+    outwards.
 
-    The bit patterns of one sign are ordered as the magnitudes are, so "one step towards zero" is minus one on the bits; past the largest
-    finite value rounding to nearest gives infinity, and one step back is the largest finite value, which is what is wanted.
+    The bit patterns of one sign are ordered as the magnitudes are, so "one step towards zero" is minus one on the
+    bits; past the largest finite value rounding to nearest gives infinity, and one step back is the largest finite
+    value, which is what is wanted.
     """
-    from xdsl.dialects.builtin import IntegerType
-
-    bits_type = IntegerType(result_type.bitwidth)  # type: ignore[attr-defined]
+    assert isinstance(result_type, FixedBitwidthType)
+    bits_type = IntegerType(result_type.bitwidth)
     nearest = b.cast(arith.TruncFOp, value, result_type)
     widened = b.cast(arith.ExtFOp, nearest, value.type)
     grew_up = b.emit(arith.AndIOp, b.cmpf("ogt", widened, value), b.cmpf("ogt", value, b.zero(value.type)))

@@ -1,4 +1,5 @@
-"""Emitting accesses to memory: pointer arguments as unranked memrefs, strided views of them, single elements, local buffers.
+"""Emitting accesses to memory: pointer arguments as unranked memrefs, strided views of them, single elements, local
+buffers.
 
 A pointer becomes memory through a cast that `triton-ptr-to-memref` resolves when it changes the signatures:
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -34,7 +36,8 @@ DEFAULT_ADDRESS_SPACE = 1
 
 
 class NotAddressable(Exception):
-    """The memory behind a pointer cannot be said as a memref; the message becomes a remark. Raised before anything is emitted."""
+    """The memory behind a pointer cannot be said as a memref; the message becomes a remark. Raised before anything is
+    emitted."""
 
 
 @lru_cache(maxsize=1024)
@@ -77,7 +80,8 @@ class MemoryBuilder(TensorBuilder):
         ] = {}  # from the op that makes a structured pointer to the view of its tile
 
     def resolve(self, pointer: SSAValue) -> tuple[SSAValue, Index]:
-        """The memory that a scalar pointer is in, and the pointer's element offset there: ``tt.addptr`` is taken apart."""
+        """The memory that a scalar pointer is in, and the pointer's element offset there: ``tt.addptr`` is taken
+        apart."""
         offset: Index = 0
         while isinstance(pointer.owner, tt.AddPtrOp):
             offset = self.index_add(offset, fold_index(self.as_index(pointer.owner.offset)))
@@ -116,8 +120,7 @@ class MemoryBuilder(TensorBuilder):
 
     def subview(self, source: SSAValue, offsets: Sequence[Index], sizes: Sequence[Index]) -> SSAValue:
         """``memref.subview`` with unit steps; the source itself where nothing is cut off."""
-        kind = source.type
-        assert isinstance(kind, MemRefType)
+        kind = cast("MemRefType[Attribute]", source.type)
         shape = kind.get_shape()
         if all(offset == 0 for offset in offsets) and tuple(sizes) == shape:
             return source
@@ -135,7 +138,8 @@ class MemoryBuilder(TensorBuilder):
     # Single elements
 
     def element(self, base: SSAValue, index: Index) -> SSAValue:
-        """A view of the one element at an index from the base, which may be negative: ``memref<1xf32, strided<[1], offset: ?>>``."""
+        """A view of the one element at an index from the base, which may be negative: ``memref<1xf32, strided<[1],
+        offset: ?>>``."""
         return self.view(base, index, [1], [1])
 
     def load_element(self, base: SSAValue, index: Index) -> SSAValue:
@@ -169,7 +173,7 @@ class MemoryBuilder(TensorBuilder):
         self.insert(bufferization.MaterializeInDestinationOp(value, target, writable=True))
 
 
-def _layout_of(kind: MemRefType) -> tuple[list[int], int]:
+def _layout_of(kind: MemRefType[Attribute]) -> tuple[list[int], int]:
     """Strides and offset of a memref type, DYNAMIC_INDEX where unknown."""
     layout = kind.layout
     if isinstance(layout, StridedLayoutAttr):

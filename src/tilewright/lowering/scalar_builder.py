@@ -1,9 +1,10 @@
-"""Emitting scalar code: constants made once per function, cheap constructors, and index arithmetic that folds as it goes."""
+"""Emitting scalar code: constants made once per function, cheap constructors, and index arithmetic that folds as it
+goes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     IndexType,
@@ -15,6 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import arith
+from tilewright.dialects.types import is_float
 from tilewright.ir.builder import OpBuilder
 
 INDEX = IndexType()
@@ -41,8 +43,9 @@ def fold_index(value: SSAValue) -> Index:
 class ScalarBuilder(OpBuilder):
     """An `OpBuilder` for scalar arithmetic inside one function.
 
-    Constants go to the start of the function's entry block, one op for each value and type, so that emitting `b.index(0)` a
-    hundred times costs one op. Index arithmetic over `Index` (Python ints mixed with values) folds what is known.
+    Constants go to the start of the function's entry block, one op for each value and type, so that emitting
+    `b.index(0)` a hundred times costs one op. Index arithmetic over `Index` (Python ints mixed with values) folds what
+    is known.
 
     ```python
     count = b.index_min(b.index_sub(bound, start), 64)  # an int where both are ints, ops otherwise
@@ -82,8 +85,8 @@ class ScalarBuilder(OpBuilder):
 
     def int(self, value: int, value_type: Attribute) -> SSAValue:
         """An integer constant; bits above the width of the type are cut off."""
-        assert isinstance(value_type, IntegerType | IndexType)
-        return self.constant((value, value_type), lambda: arith.constant_int(value, value_type))
+        kind = cast("IntegerType | IndexType", value_type)
+        return self.constant((value, value_type), lambda: arith.constant_int(value, kind))
 
     def float(self, value: float, value_type: Attribute) -> SSAValue:
         """A float constant, rounded to the type."""
@@ -91,9 +94,7 @@ class ScalarBuilder(OpBuilder):
 
     def zero(self, value_type: Attribute) -> SSAValue:
         """Zero of an integer, index or float type."""
-        return (
-            self.int(0, value_type) if isinstance(value_type, IntegerType | IndexType) else self.float(0.0, value_type)
-        )
+        return self.float(0.0, value_type) if is_float(value_type) else self.int(0, value_type)
 
     # Arithmetic
 

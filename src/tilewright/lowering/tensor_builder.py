@@ -11,6 +11,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from tilewright.dialects import linalg, scf, tensor
 from tilewright.dialects.linalg.structured import entry_block
+from tilewright.dialects.types import element_type
+from tilewright.dialects.types import shape_of as extents_of
 from tilewright.lowering.scalar_builder import Index, ScalarBuilder
 
 Body = Callable[[Sequence[SSAValue]], Sequence[SSAValue]]
@@ -37,14 +39,17 @@ def unranked_memref_of(element: Attribute) -> UnrankedMemRefType:
 
 def shape_of(value: SSAValue | Attribute) -> tuple[int, ...]:
     """The shape of a tensor value or type; a scalar has the empty shape."""
-    kind = value.type if isinstance(value, SSAValue) else value
-    return kind.get_shape() if isinstance(kind, TensorType) else ()
+    return extents_of(value.type if isinstance(value, SSAValue) else value) or ()
 
 
 def element_of(value: SSAValue | Attribute) -> Attribute:
     """The element type of a tensor value or type; a scalar's own type."""
-    kind = value.type if isinstance(value, SSAValue) else value
-    return kind.element_type if isinstance(kind, TensorType) else kind
+    return element_type(value.type if isinstance(value, SSAValue) else value)
+
+
+def is_tensor(value: SSAValue) -> bool:
+    """Whether a value is a ranked tensor."""
+    return isinstance(value.type, TensorType)
 
 
 @lru_cache(maxsize=256)
@@ -93,11 +98,11 @@ class TensorBuilder(ScalarBuilder):
 
     # Making tensors
 
-    def empty(self, kind: TensorType) -> SSAValue:
+    def empty(self, kind: Attribute) -> SSAValue:
         """``tensor.empty() : tensor<4xf32>``."""
         return self.insert(tensor.EmptyOp((), kind)).results[0]
 
-    def splat(self, value: SSAValue, kind: TensorType) -> SSAValue:
+    def splat(self, value: SSAValue, kind: Attribute) -> SSAValue:
         """A tensor whose lanes are all `value`: an empty tensor, filled."""
         return self.fill(value, self.empty(kind))
 
@@ -132,11 +137,12 @@ class TensorBuilder(ScalarBuilder):
         return self.insert(op).results
 
     def elementwise(
-        self, inputs: Sequence[SSAValue], result_types: Sequence[TensorType], body: Body
+        self, inputs: Sequence[SSAValue], result_types: Sequence[Attribute], body: Body
     ) -> Sequence[SSAValue]:
         """One `linalg.generic` over whole tensors, lane by lane; the body sees only the inputs' lanes.
 
-        As triton-shared does, the first operand of a result's type is its ``outs``; where there is none an empty tensor is.
+        As triton-shared does, the first operand of a result's type is its ``outs``; where there is none an empty
+        tensor is.
         """
         outs = [next((v for v in inputs if v.type == kind), None) or self.empty(kind) for kind in result_types]
         rank = len(shape_of((*result_types, *(v.type for v in inputs))[0]))
@@ -150,10 +156,10 @@ class TensorBuilder(ScalarBuilder):
         )
 
     def lanes(
-        self, inputs: Sequence[SSAValue], kind: TensorType, body: Callable[[Sequence[SSAValue]], SSAValue]
+        self, inputs: Sequence[SSAValue], kind: Attribute, body: Callable[[Sequence[SSAValue]], SSAValue]
     ) -> Sequence[SSAValue]:
         """One `linalg.generic` with one result into an empty tensor; the body sees the inputs' lanes."""
-        rank, count = len(kind.get_shape()), len(inputs)
+        rank, count = len(shape_of(kind)), len(inputs)
         return self.generic(
             inputs,
             (self.empty(kind),),

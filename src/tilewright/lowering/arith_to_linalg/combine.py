@@ -17,14 +17,14 @@ from tilewright.lowering.scalar_builder import ScalarBuilder
 def neutral_element(cls: type[Operation], kind: Attribute) -> float | None:
     """e with ``op(e, x) = x`` for every x, None where the op is not in the table.
 
-    Integers are given as bit patterns. maxnumf and minnumf drop a NaN in favour of the other operand, so NaN is their neutral element:
-    starting from an infinity would turn a row of NaN into that infinity. A sum starts from +0.0 as everywhere; only the sign of a sum
-    of negative zeros could tell it from the exact -0.0.
+    Integers are given as bit patterns. maxnumf and minnumf drop a NaN in favour of the other operand, so NaN is their
+    neutral element: starting from an infinity would turn a row of NaN into that infinity. A sum starts from +0.0 as
+    everywhere; only the sign of a sum of negative zeros could tell it from the exact -0.0.
     """
     if isinstance(kind, IntegerType):
-        width = kind.width.data
+        width = kind.bitwidth
         ones = (1 << width) - 1
-        return {
+        integers: dict[type[Operation], int] = {
             arith.AddiOp: 0,
             arith.OrIOp: 0,
             arith.XOrIOp: 0,
@@ -34,20 +34,23 @@ def neutral_element(cls: type[Operation], kind: Attribute) -> float | None:
             arith.MinUIOp: ones,
             arith.MaxSIOp: 1 << (width - 1),
             arith.MinSIOp: ones >> 1,
-        }.get(cls)
-    return {
+        }
+        return integers.get(cls)
+    floats: dict[type[Operation], float] = {
         arith.AddfOp: 0.0,
         arith.MulfOp: 1.0,
         arith.MaximumfOp: -inf,
         arith.MaxnumfOp: nan,
         arith.MinimumfOp: inf,
         arith.MinnumfOp: nan,
-    }.get(cls)
+    }
+    return floats.get(cls)
 
 
 @dataclass(frozen=True)
 class Combine:
-    """The region of a reduce or scan of n operands: a block of 2n arguments, the accumulated values first, then the current ones."""
+    """The region of a reduce or scan of n operands: a block of 2n arguments, the accumulated values first, then the
+    current ones."""
 
     block: Block
 
@@ -56,7 +59,8 @@ class Combine:
         return len(self.block.args) // 2
 
     def find_single_op(self) -> type[Operation] | None:
-        """The op class where the body is one op of accumulator and current value, in either order of a commutative op."""
+        """The op class where the body is one op of accumulator and current value, in either order of a commutative
+        op."""
         ops = list(self.block.ops)
         if len(ops) != 2 or self.arity != 1:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, func, math, tt
@@ -29,7 +29,7 @@ from tilewright.lowering.arith_to_linalg.lowering import (
     LoweringTable,
     NotLowered,
 )
-from tilewright.lowering.tensor_builder import TensorBuilder
+from tilewright.lowering.tensor_builder import TensorBuilder, is_tensor
 
 FAMILIES = (
     creation,
@@ -77,8 +77,8 @@ class TritonArithToLinalgPass(Pass):
     }
     ```
 
-    An op without a lowering stays as it is and is remarked. The options are triton-shared's; ``transpose-reduce-to-rank0=false``
-    reduces along the axis as it stands, without a transpose.
+    An op without a lowering stays as it is and is remarked. The options are triton-shared's;
+    ``transpose-reduce-to-rank0=false`` reduces along the axis as it stands, without a transpose.
     """
 
     name = "triton-arith-to-linalg"
@@ -148,7 +148,8 @@ class _ModuleLowering:
             self._lower_block(block, f)
 
     def _lower_block(self, block: Block, f: FunctionLowering) -> None:
-        """Each op in order; the regions of an op before the op itself, so that combine functions are lowered when they are inlined."""
+        """Each op in order; the regions of an op before the op itself, so that combine functions are lowered when they
+        are inlined."""
         op = block.first_op
         while op is not None:
             following = op.next_op
@@ -170,7 +171,7 @@ class _ModuleLowering:
         if values is op.results:
             return
         for old, new in zip(op.results, values, strict=True):
-            if new.name_hint is None and not isinstance(old.type, TensorType):
+            if new.name_hint is None and not is_tensor(old):
                 new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         op.detach()

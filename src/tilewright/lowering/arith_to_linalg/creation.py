@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i32
+from xdsl.dialects.builtin import FloatAttr, i32
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, tt
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
-from tilewright.lowering.tensor_builder import identity_maps
+from tilewright.lowering.tensor_builder import element_of, identity_maps, is_tensor, shape_of
 
 
 def lower_splat(op: tt.SplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
@@ -29,19 +30,16 @@ def lower_splat(op: tt.SplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
 
 def lower_constant(op: arith.ConstantOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A splat constant becomes a scalar constant and a fill; any other constant is legal as it is."""
-    value, kind = op.value, op.result.type
-    if not isinstance(value, DenseIntOrFPElementsAttr) or not isinstance(kind, TensorType):
-        return op.results
-    array = array_of(value)
+    array = array_of(op.value) if is_tensor(op.result) else None
     if array is None or array.ndim:
         return op.results
-    scalar = attr_of(array, kind.element_type)
-    return (f.b.splat(f.b.constant(scalar, lambda: arith.ConstantOp(scalar)), kind),)
+    scalar = cast("FloatAttr", attr_of(array, element_of(op.result)))
+    return (f.b.splat(f.b.constant(scalar, lambda: arith.ConstantOp(scalar)), op.result.type),)
 
 
 def lower_unsplat(op: tt.UnsplatOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """``tensor.extract`` at all-zero indices."""
-    return (f.b.extract(op.src, [0] * len(op.src.type.get_shape())),)
+    return (f.b.extract(op.src, [0] * len(shape_of(op.src))),)
 
 
 def lower_make_range(op: tt.MakeRangeOp, f: FunctionLowering) -> Sequence[SSAValue]:

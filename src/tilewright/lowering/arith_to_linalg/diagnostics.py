@@ -1,7 +1,7 @@
 """Assertions and prints.
 
-A print calls a function that the back end provides, once for each lane of each operand. What is not data is said by the declaration, so
-that no strings live in memory:
+A print calls a function that the back end provides, once for each lane of each operand. What is not data is said by
+the declaration, so that no strings live in memory:
 
 ```mlir
 tt.print " x: " {hex = false, isSigned = array<i32: 1>} : %x : tensor<8xi32>
@@ -16,8 +16,8 @@ linalg.generic ins(%x : tensor<8xi32>) {
 func.func private @tilewright_print_0(i32, i32, i32, index, i64) attributes {tilewright.print =
   {bits = 32 : i64, hex = false, operand = 0 : i64, operands = 1 : i64, prefix = " x: ", signed = true}}
 ```
-The arguments: program id x, y, z; the lane's index in each dimension; the value, floats as f64, integers as i64 (sign- or zero-extended). A print
-without operands is one call with the program ids alone and ``operands = 0``.
+The arguments: program id x, y, z; the lane's index in each dimension; the value, floats as f64, integers as i64 (sign-
+or zero-extended). A print without operands is one call with the program ids alone and ``operands = 0``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     IndexType,
     IntegerAttr,
-    IntegerType,
     TensorType,
     f64,
     i1,
@@ -38,6 +37,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith, cf, func, tt
+from tilewright.dialects.construction import static_values
+from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
 from tilewright.lowering.tensor_builder import element_of, shape_of
@@ -63,7 +64,11 @@ def lower_assert(op: tt.AssertOp, f: FunctionLowering) -> Sequence[SSAValue]:
     if not isinstance(op.condition.type, TensorType):
         f.b.insert(cf.AssertOp(op.condition, message))
         return ()
-    f.b.for_each_lane([op.condition], lambda lanes: f.b.insert(cf.AssertOp(lanes[0], message)))
+
+    def check(lanes: Sequence[SSAValue]) -> None:
+        f.b.insert(cf.AssertOp(lanes[0], message))
+
+    f.b.for_each_lane([op.condition], check)
     return ()
 
 
@@ -73,7 +78,7 @@ def lower_print(op: tt.PrintOp, f: FunctionLowering) -> Sequence[SSAValue]:
         raise NotLowered("pointers are not printed")
     if not f.grid:
         raise NotLowered("a print needs the program ids as arguments (pids-to-func-args=true)")
-    signed = [bool(flag) for flag in op.is_signed.get_values()]
+    signed = [bool(flag) for flag in static_values(op.is_signed)]
     if not op.args:
         _emit_call(op, f, [], 0, bits=0, signed=False)
     for number, value in enumerate(op.args):
@@ -84,7 +89,7 @@ def lower_print(op: tt.PrintOp, f: FunctionLowering) -> Sequence[SSAValue]:
 def _print_operand(op: tt.PrintOp, f: FunctionLowering, value: SSAValue, number: int, *, signed: bool) -> None:
     """All lanes of one operand."""
     rank, kind = len(shape_of(value)), element_of(value)
-    bits = kind.width.data if isinstance(kind, IntegerType) else 64 if isinstance(kind, IndexType) else kind.bitwidth  # type: ignore[attr-defined]
+    bits = 64 if isinstance(kind, IndexType) else bit_width(kind)
 
     def call(lanes: Sequence[SSAValue]) -> None:
         place = [f.b.lane_index(dim) for dim in range(rank)]
@@ -98,11 +103,12 @@ def _print_operand(op: tt.PrintOp, f: FunctionLowering, value: SSAValue, number:
 
 def _widen(f: FunctionLowering, value: SSAValue, signed: bool) -> SSAValue:
     """The value as i64 or f64."""
-    if isinstance(value.type, IndexType):
+    kind = value.type
+    if isinstance(kind, IndexType):
         return f.b.cast(arith.IndexCastOp, value, i64)
-    if isinstance(value.type, IntegerType):
-        return f.b.cast(arith.ExtSIOp if signed and value.type != i1 else arith.ExtUIOp, value, i64)
-    return emit_float_cast(f.b, value, f64)
+    if is_float(kind):
+        return emit_float_cast(f.b, value, f64)
+    return f.b.cast(arith.ExtSIOp if signed and kind != i1 else arith.ExtUIOp, value, i64)
 
 
 def _emit_call(

@@ -60,8 +60,8 @@ def emit_operand(
 ) -> SSAValue:
     """One operand unpacked and scaled, as f32.
 
-    ``packed_dim`` is the dimension along which fp4 pairs share a byte (low nibble first). The scale of element (.., i, k) is
-    ``scale[.., i, k / block]``, with the non-K dimension first also for the right operand.
+    ``packed_dim`` is the dimension along which fp4 pairs share a byte (low nibble first). The scale of element (.., i,
+    k) is ``scale[.., i, k / block]``, with the non-K dimension first also for the right operand.
     """
     shape = list(shape_of(values))
     rank = len(shape)

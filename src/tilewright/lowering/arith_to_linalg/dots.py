@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerType, f32
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects import arith, linalg, tt
+from tilewright.dialects import linalg, tt
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
 from tilewright.lowering.fp8 import is_float8
@@ -26,8 +26,9 @@ def emit_cast_tensor(b: TensorBuilder, value: SSAValue, element: Attribute) -> S
 def emit_matmul(b: TensorBuilder, lhs: SSAValue, rhs: SSAValue, accumulator: SSAValue) -> SSAValue:
     """``accumulator + lhs @ rhs``, in place: `linalg.matmul`, or `linalg.batch_matmul` for rank 3.
 
-    The named op widens its operands to the accumulator's type itself. 16-bit accumulators are widened to f32 for the product and
-    rounded once at the end; 8-bit operands are widened first because hardware types in linalg stop at 16 bits.
+    The named op widens its operands to the accumulator's type itself. 16-bit accumulators are widened to f32 for the
+    product and rounded once at the end; 8-bit operands are widened first because hardware types in linalg stop at 16
+    bits.
     """
     result = element_of(accumulator)
     wide = f32 if isinstance(result, Float16Type | BFloat16Type) or is_float8(result) else result
@@ -43,10 +44,11 @@ def lower_dot(op: tt.DotOp, f: FunctionLowering) -> Sequence[SSAValue]:
     ```mlir
     %d = tt.dot %a, %b, %c : tensor<32x16xf16> * tensor<16x32xf16> -> tensor<32x32xf32>
     // becomes
-    %d = linalg.matmul ins(%a, %b : tensor<32x16xf16>, tensor<16x32xf16>) outs(%c : tensor<32x32xf32>) -> tensor<32x32xf32>
+    %d = linalg.matmul ins(%a, %b : tensor<32x16xf16>, tensor<16x32xf16>) outs(%c : tensor<32x32xf32>)
+         -> tensor<32x32xf32>
     ```
-    ``inputPrecision`` and ``maxNumImpreciseAcc`` allow less precision than this gives: every product of floats is exact or rounded in the
-    accumulator's type, f32 at least.
+    ``inputPrecision`` and ``maxNumImpreciseAcc`` allow less precision than this gives: every product of floats is
+    exact or rounded in the accumulator's type, f32 at least.
     """
     operand, result = element_of(op.a), element_of(op.d)
     if isinstance(operand, IntegerType) != isinstance(result, IntegerType):

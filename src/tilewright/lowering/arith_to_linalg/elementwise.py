@@ -1,7 +1,7 @@
 """Ops that treat each lane by itself: all of arith and math, and the tt ops of that kind.
 
-Each is described by what it does to scalars. On scalars that is the lowering; on tensors it is the body of one `linalg.generic` with
-identity maps, as triton-shared emits it:
+Each is described by what it does to scalars. On scalars that is the lowering; on tensors it is the body of one
+`linalg.generic` with identity maps, as triton-shared emits it:
 
 ```mlir
 %r = arith.addf %a, %b : tensor<4xf32>
@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerAttr, StringAttr, TensorType, f32, f64
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerAttr, f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, math, tt
 from tilewright.dialects.tt.enums import PropagateNan, RoundingMode
-from tilewright.lowering.arith_to_linalg import extern_integers  # noqa: F401  (adds to the table of symbols)
-from tilewright.lowering.arith_to_linalg.extern_symbols import find_extern_symbol
+from tilewright.lowering.arith_to_linalg.extern_integers import INTEGER_SYMBOLS
+from tilewright.lowering.arith_to_linalg.extern_symbols import FLOAT_SYMBOLS, find_extern_symbol
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
 from tilewright.lowering.fp8 import (
     emit_narrow_float8,
@@ -35,7 +35,7 @@ from tilewright.lowering.fp8 import (
     is_float8,
 )
 from tilewright.lowering.scalar_builder import ScalarBuilder
-from tilewright.lowering.tensor_builder import element_of
+from tilewright.lowering.tensor_builder import element_of, is_tensor
 
 ScalarRule: TypeAlias = Callable[[Any, ScalarBuilder, Sequence[SSAValue]], Sequence[SSAValue]]
 """What an op does to scalars: the op (for its attributes and types), the builder, one scalar for each operand."""
@@ -45,16 +45,16 @@ def lower_by_lane(rule: ScalarRule) -> Callable[[Operation, FunctionLowering], S
     """The lowering function of an op from its meaning on scalars."""
 
     def lower(op: Operation, f: FunctionLowering) -> Sequence[SSAValue]:
-        tensors = [result.type for result in op.results if isinstance(result.type, TensorType)]
+        tensors: list[Attribute] = [result.type for result in op.results if is_tensor(result)]
         if not tensors:
             return rule(op, f.b, op.operands)
-        wide = [v for v in op.operands if isinstance(v.type, TensorType)]
+        wide = [v for v in op.operands if is_tensor(v)]
         if len(wide) == len(op.operands):
             return f.b.elementwise(wide, tensors, lambda lanes: rule(op, f.b, lanes))
 
         def body(lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
             lane = iter(lanes)
-            return rule(op, f.b, [next(lane) if isinstance(v.type, TensorType) else v for v in op.operands])
+            return rule(op, f.b, [next(lane) if is_tensor(v) else v for v in op.operands])
 
         return f.b.elementwise(wide, tensors, body)
 
@@ -65,7 +65,8 @@ def lower_by_lane(rule: ScalarRule) -> Callable[[Operation, FunctionLowering], S
 
 
 def scalar_arith(op: Operation, b: ScalarBuilder, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """The same op, with its flags, on scalars. 8-bit floats have no arithmetic: they are widened to f32 and the result narrowed."""
+    """The same op, with its flags, on scalars. 8-bit floats have no arithmetic: they are widened to f32 and the result
+    narrowed."""
     results = [element_of(result) for result in op.results]
     if any(is_float8(v.type) for v in operands) or any(is_float8(kind) for kind in results):
         return _through_f32(op, b, operands, results)
@@ -99,7 +100,7 @@ def lower_elementwise_arith(op: Operation, f: FunctionLowering) -> Sequence[SSAV
     """Any arith or math op; scalar ones are legal as they are unless they compute with 8-bit floats."""
     if has_pointers(*op.operands, *op.results) and not f.options.tensor_ptr_to_linalg:
         raise NotLowered("arithmetic on pointers is left to the pointer passes")
-    if not any(isinstance(result.type, TensorType) for result in op.results) and not any(
+    if not any(is_tensor(result) for result in op.results) and not any(
         is_float8(value.type) for value in (*op.operands, *op.results)
     ):
         return op.results
@@ -174,13 +175,14 @@ def scalar_precise_divf(op: tt.PreciseDivFOp, b: ScalarBuilder, x: Sequence[SSAV
 
 def lower_extern_elementwise(op: tt.ExternElementwiseOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A symbol of libdevice becomes the ops that compute it, see `extern_symbols`."""
-    symbol = op.symbol.data if isinstance(op.symbol, StringAttr) else ""
+    symbol = op.symbol.data
     if not op.pure.value.data:
         raise NotLowered(f"'{symbol}' may have side effects, which only the target's own library can perform")
     result = element_of(op.results[0])
-    entry = find_extern_symbol(symbol, [element_of(v) for v in op.operands], result)
+    operands = [element_of(v) for v in op.operands]
+    entry = find_extern_symbol((FLOAT_SYMBOLS, INTEGER_SYMBOLS), symbol, operands, result)
     if entry is None:
-        types = ", ".join(str(element_of(v)) for v in op.operands)
+        types = ", ".join(map(str, operands))
         raise NotLowered(f"no lowering is known for extern function '{symbol}' ({types}) -> {result}")
 
     def rule(_: Operation, b: ScalarBuilder, x: Sequence[SSAValue]) -> Sequence[SSAValue]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, f16, f32, f64, i8, i16, i32, i64
+from xdsl.dialects.builtin import IntegerType, f16, f32, f64, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith, math
-from tilewright.lowering.arith_to_linalg.extern_symbols import EXTERN_SYMBOLS, Emit, ExternSymbol
+from tilewright.dialects.types import bit_width
+from tilewright.lowering.arith_to_linalg.extern_symbols import Emit, ExternSymbol, SymbolTable
 from tilewright.lowering.scalar_builder import ScalarBuilder
+
+INTEGER_SYMBOLS: SymbolTable = {}
 
 
 def _add(name: str, operands: Sequence[Attribute], result: Attribute, emit: Emit) -> None:
-    EXTERN_SYMBOLS[f"__nv_{name}"] = ExternSymbol(tuple(operands), result, emit)
+    INTEGER_SYMBOLS[f"__nv_{name}"] = ExternSymbol(tuple(operands), result, emit)
 
 
 def _widened(extend: type, shift: int, narrow: IntegerType, wide: IntegerType) -> Emit:
@@ -77,7 +80,6 @@ def _emit_leading_zeros(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribu
 def _emit_find_first_set(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
     """1 + index of the lowest one bit, 0 where there is none."""
     kind = x[0].type
-    assert isinstance(kind, IntegerType)
     place = b.emit(arith.AddiOp, b.emit(math.CountTrailingZerosOp, x[0]), b.int(1, kind))
     place = b.select(b.cmpi("eq", x[0], b.int(0, kind)), b.int(0, kind), place)
     return place if kind == result else b.cast(arith.TruncIOp, place, result)
@@ -86,8 +88,7 @@ def _emit_find_first_set(b: ScalarBuilder, x: Sequence[SSAValue], result: Attrib
 def _emit_bit_reverse(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
     """Swap neighbouring bits, pairs, nibbles, bytes, ...: log2(width) steps."""
     kind = x[0].type
-    assert isinstance(kind, IntegerType)
-    width, value, step = kind.width.data, x[0], 1
+    width, value, step = bit_width(kind), x[0], 1
     while step < width:
         mask = sum(((1 << step) - 1) << place for place in range(0, width, 2 * step))
         low = b.emit(arith.ShLIOp, b.emit(arith.AndIOp, value, b.int(mask, kind)), b.int(step, kind))
@@ -145,9 +146,8 @@ _INTEGERS = {"int": (i32, True), "uint": (i32, False), "ll": (i64, True), "ull":
 
 def _to_integer(rounding: type | None, signed: bool) -> Emit:
     def emit(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
-        assert isinstance(result, IntegerType)
         value = x[0] if rounding is None else b.emit(rounding, x[0])
-        width = result.width.data
+        width = bit_width(result)
         low, high = (-(2 ** (width - 1)), 2 ** (width - 1) - 1) if signed else (0, 2**width - 1)
         kind = value.type
         over = b.cmpf("oge", value, b.float(float(high + 1), kind))

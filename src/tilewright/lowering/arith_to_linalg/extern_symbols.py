@@ -1,18 +1,19 @@
 """What the ``__nv_*`` symbols of libdevice mean, as arith and math ops on scalars.
 
-``tt.extern_elementwise`` names a symbol; a symbol that stands here becomes the ops that compute it, one that does not (or that is given
-types that its signature does not have) leaves the op as it is.
+``tt.extern_elementwise`` names a symbol; a symbol that stands here becomes the ops that compute it, one that does not
+(or that is given types that its signature does not have) leaves the op as it is.
 
-The table has one entry for each function; `_floats` adds both spellings, ``__nv_sin`` for f64 and ``__nv_sinf`` for f32.
+The table has one entry for each function; `_floats` adds both spellings, ``__nv_sin`` for f64 and ``__nv_sinf`` for
+f32.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log2, pi
+from math import pi
 
-from xdsl.dialects.builtin import IntegerType, f16, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import f32, f64, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, math
@@ -30,19 +31,23 @@ class ExternSymbol:
     emit: Emit
 
 
-EXTERN_SYMBOLS: dict[str, ExternSymbol] = {}
+SymbolTable = dict[str, ExternSymbol]
+
+FLOAT_SYMBOLS: SymbolTable = {}
 
 
-def find_extern_symbol(symbol: str, operands: Sequence[Attribute], result: Attribute) -> ExternSymbol | None:
+def find_extern_symbol(
+    tables: Sequence[SymbolTable], symbol: str, operands: Sequence[Attribute], result: Attribute
+) -> ExternSymbol | None:
     """The entry for a symbol, if it exists and has exactly these scalar types."""
-    entry = EXTERN_SYMBOLS.get(symbol)
+    entry = next((table[symbol] for table in tables if symbol in table), None)
     if entry is None or entry.operands != tuple(operands) or entry.result != result:
         return None
     return entry
 
 
 def _add(name: str, operands: Sequence[Attribute], result: Attribute, emit: Emit) -> None:
-    EXTERN_SYMBOLS[f"__nv_{name}"] = ExternSymbol(tuple(operands), result, emit)
+    FLOAT_SYMBOLS[f"__nv_{name}"] = ExternSymbol(tuple(operands), result, emit)
 
 
 def _floats(name: str, arity: int, emit: Emit) -> None:
@@ -51,25 +56,9 @@ def _floats(name: str, arity: int, emit: Emit) -> None:
     _add(f"{name}f", [f32] * arity, f32, emit)
 
 
-def _ints(name: str, long_name: str, arity: int, emit: Emit) -> None:
-    """Both spellings of a function of integers, 32 and 64 bits."""
-    _add(name, [i32] * arity, i32, emit)
-    _add(long_name, [i64] * arity, i64, emit)
-
-
 def _op(cls: Callable[..., Operation]) -> Emit:
     """A function that is one op of the operands' type."""
     return lambda b, x, result: b.emit(cls, *x)
-
-
-def _cast(cls: Callable[[SSAValue, Attribute], Operation], before: type[Operation] | None = None) -> Emit:
-    """A function that is one cast, of the operand as it is or rounded by a math op first."""
-    return lambda b, x, result: b.cast(cls, b.emit(before, x[0]) if before else x[0], result)
-
-
-def _scaled(cls: Callable[..., Operation], factor: float) -> Emit:
-    """f(x * factor)."""
-    return lambda b, x, result: b.emit(cls, b.emit(arith.MulfOp, x[0], b.float(factor, x[0].type)))
 
 
 # Elementary functions that the math dialect has.
@@ -211,7 +200,8 @@ def _emit_power_of_int(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribut
 def _emit_scale_by_power_of_two(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
     """x * 2**n in three steps whose factors are normal numbers: n is cut to [-300, 300] (f32) or [-2200, 2200] (f64).
 
-    Beyond the cut the result is 0 or infinite anyway. Only the last step can round, and only where the result is subnormal.
+    Beyond the cut the result is 0 or infinite anyway. Only the last step can round, and only where the result is
+    subnormal.
     """
     mantissa, bias, bits, limit = (23, 127, i32, 300) if result == f32 else (52, 1023, i64, 2200)
     n = b.emit(arith.MinSIOp, b.emit(arith.MaxSIOp, x[1], b.int(-limit, i32)), b.int(limit, i32))

@@ -40,8 +40,8 @@ def lower_gather(op: tt.GatherOp, f: FunctionLowering) -> Sequence[SSAValue]:
 def lower_histogram(op: tt.HistogramOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A loop over the values that counts into a tensor of zeros.
 
-    A value outside of ``[0, bins)`` has no bin and is not counted (Triton leaves its effect open; memory stays safe here), nor is
-    one whose mask lane is false.
+    A value outside of ``[0, bins)`` has no bin and is not counted (Triton leaves its effect open; memory stays safe
+    here), nor is one whose mask lane is false.
 
     ```mlir
     %h = tt.histogram %x : tensor<64xi32> -> tensor<16xi32>

@@ -1,4 +1,5 @@
-"""What a lowering function is: it takes an op and the function being lowered, and gives the values that replace the op's results."""
+"""What a lowering function is: it takes an op and the function being lowered, and gives the values that replace the
+op's results."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class LoweringOptions:
 
 @dataclass
 class FunctionLowering:
-    """One function being lowered: the builder that stands in front of the op at hand, and what ops need to know of the function."""
+    """One function being lowered: the builder that stands in front of the op at hand, and what ops need to know of the
+    function."""
 
     b: TensorBuilder
     options: LoweringOptions

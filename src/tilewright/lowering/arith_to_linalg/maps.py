@@ -1,7 +1,7 @@
 """`tt.map_elementwise`: a scalar function of any shape applied to lanes, or to packs of neighbouring lanes.
 
-With ``pack = p`` the function takes p neighbouring lanes of each operand, counted in row-major order. Operands are then seen as
-``[count / p, p]``, cut into p columns, and the results put together again.
+With ``pack = p`` the function takes p neighbouring lanes of each operand, counted in row-major order. Operands are
+then seen as ``[count / p, p]``, cut into p columns, and the results put together again.
 """
 
 from __future__ import annotations

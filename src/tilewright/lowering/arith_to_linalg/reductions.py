@@ -2,11 +2,15 @@
 
 Three forms, from special to general:
 
-- one known op: start from its neutral element (`lower_known`); sums of 16-bit floats are accumulated in f32 at every rank;
-- anything else, argmin and argmax among them: start from the first element and reduce the others (`lower_general`). No neutral element is
-  needed, so there is none to get wrong: rows of NaN, of infinities, of equal values give what the combine function gives.
+- one known op: start from its neutral element (`lower_known`); sums of 16-bit floats are accumulated in f32 at every
+  rank;
+- anything else, argmin and argmax among them: start from the first element and reduce the others (`lower_general`). No
+  neutral element is
+  needed, so there is none to get wrong: rows of NaN, of infinities, of equal values give what the combine function
+  gives.
 
-As triton-shared does, an axis other than the first is moved to the front by a transpose, unless ``transpose-reduce-to-rank0=false``.
+As triton-shared does, an axis other than the first is moved to the front by a transpose, unless
+``transpose-reduce-to-rank0=false``.
 """
 
 from __future__ import annotations
@@ -14,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, tt
 from tilewright.lowering.arith_to_linalg.combine import Combine, combine_of, neutral_element
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
-from tilewright.lowering.arith_to_linalg.shapes import emit_reshape, emit_transpose
+from tilewright.lowering.arith_to_linalg.shapes import emit_transpose
 from tilewright.lowering.fp8 import is_float8
 from tilewright.lowering.tensor_builder import Body, TensorBuilder, element_of, shape_of, tensor_of
 

@@ -1,7 +1,7 @@
 """`tt.scan` with any combine function, along any axis, from either end.
 
-A loop walks the axis with the running value and the result as loop-carried values. For rank 1 these are scalars and single lanes, for higher
-ranks slices that a `linalg.generic` combines:
+A loop walks the axis with the running value and the result as loop-carried values. For rank 1 these are scalars and
+single lanes, for higher ranks slices that a `linalg.generic` combines:
 
 ```mlir
 %s = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({ addf }) : (tensor<8xf32>) -> tensor<8xf32>
@@ -15,7 +15,8 @@ ranks slices that a `linalg.generic` combines:
   scf.yield %next, %new
 } {tilewright.scan = 0 : i64}
 ```
-The loop starts at the second element, so no neutral element is needed. A scan of 16-bit floats rounds at every step, as its definition says.
+The loop starts at the second element, so no neutral element is needed. A scan of 16-bit floats rounds at every step,
+as its definition says.
 """
 
 from __future__ import annotations

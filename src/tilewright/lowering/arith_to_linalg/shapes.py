@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import linalg, tensor, tt
+from tilewright.dialects.construction import static_values
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
 from tilewright.lowering.tensor_builder import (
     TensorBuilder,
@@ -53,7 +54,8 @@ def find_reassociation(small: Sequence[int], large: Sequence[int]) -> Groups | N
 
 
 def emit_reshape(b: TensorBuilder, source: SSAValue, shape: Sequence[int]) -> SSAValue:
-    """The same elements in row-major order in another static shape: expand, collapse, or collapse to one row and expand."""
+    """The same elements in row-major order in another static shape: expand, collapse, or collapse to one row and
+    expand."""
     have, want = shape_of(source), tuple(shape)
     if have == want:
         return source
@@ -72,7 +74,8 @@ def emit_reshape(b: TensorBuilder, source: SSAValue, shape: Sequence[int]) -> SS
 
 
 def lower_expand_dims(op: tt.ExpandDimsOp, f: FunctionLowering) -> Sequence[SSAValue]:
-    """``tensor.expand_shape``: the new dimension of extent 1 joins the group of its left neighbour, or of the right one at the front.
+    """``tensor.expand_shape``: the new dimension of extent 1 joins the group of its left neighbour, or of the right
+    one at the front.
 
     ```mlir
     %y = tt.expand_dims %x {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
@@ -121,7 +124,7 @@ def lower_broadcast(op: tt.BroadcastOp, f: FunctionLowering) -> Sequence[SSAValu
 
 def lower_trans(op: tt.TransOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """``linalg.transpose``: dimension i of the result is dimension ``order[i]`` of the source."""
-    return (emit_transpose(f.b, op.src, tuple(int(dim) for dim in op.order.get_values())),)
+    return (emit_transpose(f.b, op.src, static_values(op.order)),)
 
 
 def emit_transpose(b: TensorBuilder, source: SSAValue, permutation: Sequence[int]) -> SSAValue:

@@ -1,4 +1,5 @@
-"""Tensors of pointers, with ``tensor-ptr-to-linalg``: each op on them becomes a `linalg.generic` around its scalar form.
+"""Tensors of pointers, with ``tensor-ptr-to-linalg``: each op on them becomes a `linalg.generic` around its scalar
+form.
 
 ```mlir
 %q = tt.addptr %p, %o : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
@@ -9,7 +10,8 @@
   linalg.yield %s : !tt.ptr<f32>
 } -> tensor<16x!tt.ptr<f32>>
 ```
-What the earlier passes understood has no pointers left; `triton-ptr-to-memref` gives the scalar ops that remain a meaning on addresses.
+What the earlier passes understood has no pointers left; `triton-ptr-to-memref` gives the scalar ops that remain a
+meaning on addresses.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ class TritonPtrToMemrefPass(Pass):
     func.func @k(%p: memref<*xf32> {tt.divisibility = 16 : i32}) {
       "use"(%p) : (memref<*xf32>) -> ()
     ```
-    An argument that is only ever seen through one ``tt.bitcast`` gets the element type of the cast (Triton reads ``i1`` memory as ``i8``).
-    Ops that still compute with pointers keep a cast back to ``!tt.ptr`` and are remarked.
+    An argument that is only ever seen through one ``tt.bitcast`` gets the element type of the cast (Triton reads
+    ``i1`` memory as ``i8``). Ops that still compute with pointers keep a cast back to ``!tt.ptr`` and are remarked.
     """
 
     name = "triton-ptr-to-memref"
@@ -73,7 +73,8 @@ class TritonPtrToMemrefPass(Pass):
 
 
 def _retype_bitcast_arguments(function: func.FuncOp | tt.FuncOp) -> None:
-    """An argument whose only uses are bitcasts to one pointer type takes that type; calls of the function stay right, they pass memory."""
+    """An argument whose only uses are bitcasts to one pointer type takes that type; calls of the function stay right,
+    they pass memory."""
     entry = function.body.blocks.first
     if entry is None or (function.sym_visibility is not None and function.sym_visibility.data == "private"):
         return

@@ -1,8 +1,8 @@
 """Walking the live box of a tile in plain strided parts.
 
-A part is a strided view of memory that covers lanes ``[start_d, start_d + count_d)`` of each dimension. A regular tile is one part. Along a
-wrapped or gathered dimension every lane is a part of its own (extent 1), so the address of each is computed from the definition and holds
-for any offset, stride, bound and extent:
+A part is a strided view of memory that covers lanes ``[start_d, start_d + count_d)`` of each dimension. A regular tile
+is one part. Along a wrapped or gathered dimension every lane is a part of its own (extent 1), so the address of each
+is computed from the definition and holds for any offset, stride, bound and extent:
 
 ```mlir
 scf.for %i = %lo to %hi step %c1 {
@@ -11,8 +11,8 @@ scf.for %i = %lo to %hi step %c1 {
   ...
 }
 ```
-A tile that wraps is one part after all where none of its lanes does; that is decided when it is known at compile time, else tested when the
-program runs, with the loop in the other branch.
+A tile that wraps is one part after all where none of its lanes does; that is decided when it is known at compile time,
+else tested when the program runs, with the loop in the other branch.
 """
 
 from __future__ import annotations
@@ -200,9 +200,11 @@ def _without_static_wraps(tile: Tile) -> Tile:
 
 
 def _stays_inside(b: MemoryBuilder, tile: Tile, remainders: dict[int, Index]) -> SSAValue:
-    """Whether no lane of the tile wraps: along each wrapped dimension the first and the last address lie in ``[0, bound)``.
+    """Whether no lane of the tile wraps: along each wrapped dimension the first and the last address lie in ``[0,
+    bound)``.
 
-    The first is a remainder, so it does if the offset is not negative and the bound is positive; addresses between are between.
+    The first is a remainder, so it does if the offset is not negative and the bound is positive; addresses between are
+    between.
     """
     tests: list[SSAValue] = []
     zero = b.index(0)

@@ -27,7 +27,8 @@ class StructuredToMemrefPass(Pass):
     """Structured accesses become copies between strided views of memory and local buffers.
 
     ```mlir
-    %p = tts.make_tptr %x to sizes: [64], strides: [1], offsets: [%o], shape: [0], order: [] : <f32> to tensor<64x!tt.ptr<f32>>
+    %p = tts.make_tptr %x to sizes: [64], strides: [1], offsets: [%o], shape: [0], order: []
+         : <f32> to tensor<64x!tt.ptr<f32>>
     %v = "tts.load"(%p) <{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}>
          : (tensor<64x!tt.ptr<f32>>) -> tensor<64xf32>
     // becomes
@@ -38,8 +39,8 @@ class StructuredToMemrefPass(Pass):
     memref.copy %p, %buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
     %v = bufferization.to_tensor %buf restrict writable : memref<64xf32> to tensor<64xf32>
     ```
-    Wrapped and gathered tiles: see `boxes`. Masks: see `loads`. An access through a pointer that does not come from a ``make_tptr``
-    in sight stays, with a remark.
+    Wrapped and gathered tiles: see `boxes`. Masks: see `loads`. An access through a pointer that does not come from a
+    ``make_tptr`` in sight stays, with a remark.
     """
 
     name = "structured-to-memref"

@@ -11,7 +11,8 @@ scf.if %part { linalg.fill ins(%other : f32) outs(%buf : memref<64xf32>) }
 memref.copy %src, %dst
 %v = bufferization.to_tensor %buf restrict writable : memref<64xf32> to tensor<64xf32>
 ```
-Dead lanes are `other`, and zero without it. With a lane mask each lane decides for itself, in the body of a `linalg.generic`:
+Dead lanes are `other`, and zero without it. With a lane mask each lane decides for itself, in the body of a
+`linalg.generic`:
 
 ```mlir
 %v = linalg.generic ins(%mask : tensor<64xi1>) outs(%e : tensor<64xf32>) {
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, TensorType
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import tts
@@ -60,7 +61,8 @@ def lower_masked_load(op: MaskedLoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
 
 
 def origin_box(tile: Tile, counts: Sequence[int | SSAValue]) -> Box:
-    """The box of a prefix mask. The entry of a gathered dimension with a row mask says nothing: the row mask decides."""
+    """The box of a prefix mask. The entry of a gathered dimension with a row mask says nothing: the row mask
+    decides."""
     if not counts:
         return Box.whole(tile.sizes)
     kept = [
@@ -112,7 +114,8 @@ def _load_by_lane(b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None,
     (base, start), ends = b.resolve(tile.pointer), box_ends(b, box)
     default = b.zero(tile.element) if other is None else other
     kind = tensor_of(tile.element, *tile.sizes)
-    inputs, maps = [], []
+    inputs: list[SSAValue] = []
+    maps: list[AffineMapAttr] = []
     if mask is not None:
         inputs.append(mask)
         maps.append(mask_map(mask, tile.sizes))

@@ -5,7 +5,8 @@
 // becomes
 %part = tensor.extract_slice %v[0] [%n] [1] : tensor<64xf32> to tensor<?xf32>
 %dst = memref.subview %p[0] [%n] [1] : memref<64xf32, strided<[1], offset: ?>> to memref<?xf32, strided<[1], offset: ?>>
-bufferization.materialize_in_destination %part in writable %dst : (tensor<?xf32>, memref<?xf32, strided<[1], offset: ?>>) -> ()
+bufferization.materialize_in_destination %part in writable %dst
+    : (tensor<?xf32>, memref<?xf32, strided<[1], offset: ?>>) -> ()
 ```
 """
 

@@ -1,4 +1,5 @@
-"""What a structured pointer addresses, as data: a box of lanes over a base, regular, wrapped or gathered along each dimension."""
+"""What a structured pointer addresses, as data: a box of lanes over a base, regular, wrapped or gathered along each
+dimension."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ class Tile:
 
     - ``a_d = offset_d + i_d * stride_d`` along a regular dimension;
     - the same ``remsi wraps[d]`` along a wrapped one (``wraps[d] != 0``);
-    - ``rows[i_d] * stride_d`` along the gathered one (``d == gather_dim``), whose slice is live only where ``row_mask[i_d]`` is.
+    - ``rows[i_d] * stride_d`` along the gathered one (``d == gather_dim``), whose slice is live only where
+      ``row_mask[i_d]`` is.
     """
 
     pointer: SSAValue
@@ -97,7 +99,8 @@ def _folded(entries: Sequence[int | SSAValue]) -> tuple[Index, ...]:
 
 
 def _monotone_strides(sizes: Sequence[int], strides: Sequence[Index]) -> tuple[Index, ...]:
-    """A dimension of extent 1 may have any stride: 0 is written as the extent of what lies inside, so that layouts read well."""
+    """A dimension of extent 1 may have any stride: 0 is written as the extent of what lies inside, so that layouts
+    read well."""
     result: list[Index] = list(strides)
     inner = 1
     for dim in reversed(range(len(sizes))):

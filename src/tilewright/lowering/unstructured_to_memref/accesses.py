@@ -9,7 +9,8 @@ A lane that is masked off touches no memory, scalar lanes included:
 ^bb0(%in: i32, %in_0: i1, %out: f32):
   %i = arith.index_cast %in : i32 to index
   %r = scf.if %in_0 -> (f32) {
-    %p = memref.reinterpret_cast %mem to offset: [%i], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
+    %p = memref.reinterpret_cast %mem to offset: [%i], sizes: [1], strides: [1]
+         : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
     %v = memref.load %p[%c0] : memref<1xf32, strided<[1], offset: ?>>
     scf.yield %v : f32
   } else {
@@ -18,7 +19,8 @@ A lane that is masked off touches no memory, scalar lanes included:
   linalg.yield %r : f32
 } -> tensor<4xf32>
 ```
-An offset may be negative (a pointer argument may point into the middle of an array), which is why the offset is the view's and not an index.
+An offset may be negative (a pointer argument may point into the middle of an array), which is why the offset is the
+view's and not an index.
 """
 
 from __future__ import annotations
@@ -45,12 +47,14 @@ def lower_gather(op: tts.GatherOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     element = element_of(op.result)
     default = op.other if op.other is not None else b.zero(element) if op.mask is not None else None
 
+    def load(offset: SSAValue) -> SSAValue:
+        return b.load_element(base, element_index(b, start, offset))
+
     def read(offset: SSAValue, live: SSAValue | None) -> SSAValue:
         if live is None or default is None:
-            return b.load_element(base, element_index(b, start, offset))
-        (value,) = b.if_else(
-            live, [element], lambda: (b.load_element(base, element_index(b, start, offset)),), lambda: (default,)
-        )
+            return load(offset)
+        dead: tuple[SSAValue] = (default,)
+        (value,) = b.if_else(live, [element], lambda: (load(offset),), lambda: dead)
         return value
 
     if not isinstance(op.offset.type, TensorType):

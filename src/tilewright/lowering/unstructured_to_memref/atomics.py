@@ -11,8 +11,8 @@
   scf.yield %zero : f32
 }
 ```
-Compare-and-swap is a `memref.generic_atomic_rmw` that stores the new value where the bits are as expected, else what it found. Every access is at
-least as strongly ordered as ``sem`` asks: memref atomics are acquire-release.
+Compare-and-swap is a `memref.generic_atomic_rmw` that stores the new value where the bits are as expected, else what
+it found. Every access is at least as strongly ordered as ``sem`` asks: memref atomics are acquire-release.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def _by_lane(
     mask: SSAValue | None,
     access: Callable[..., SSAValue],
 ) -> Sequence[SSAValue]:
-    """An access for each live lane: in place for scalars, in a `linalg.generic` for tensors (without results where nobody reads them)."""
+    """An access for each live lane: in place for scalars, in a `linalg.generic` for tensors (without results where
+    nobody reads them)."""
     element = element_of(result)
     zero = b.zero(element) if mask is not None and result.uses else None
 
@@ -106,7 +107,8 @@ def _by_lane(
         if zero is None:
             b.if_else(live, (), lambda: (access(*values), ())[1])
             return None
-        (value,) = b.if_else(live, [element], lambda: (access(*values),), lambda: (zero,))
+        dead: tuple[SSAValue] = (zero,)
+        (value,) = b.if_else(live, [element], lambda: (access(*values),), lambda: dead)
         return value
 
     inputs = [*operands, *([mask] if mask is not None else [])]

@@ -29,7 +29,8 @@ class UnstructuredToMemrefPass(Pass):
     // becomes
     %m = builtin.unrealized_conversion_cast %p : !tt.ptr<f32> to memref<*xf32>
     %o = arith.index_cast %i : i32 to index
-    %e = memref.reinterpret_cast %m to offset: [%o], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
+    %e = memref.reinterpret_cast %m to offset: [%o], sizes: [1], strides: [1]
+         : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
     %v = memref.load %e[%c0] : memref<1xf32, strided<[1], offset: ?>>
     ```
     Masks, defaults and tensors: see `accesses` and `atomics`.
