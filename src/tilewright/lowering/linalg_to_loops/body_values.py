@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import IndexType, i1, i8
+from xdsl.dialects.builtin import IndexType, IntegerType, i1, i8
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -373,8 +373,8 @@ def _like(value: SSAValue, element: Attribute) -> Attribute:
     return element if shape is None else vector_type(shape.data[0].data, element)
 
 
-def _is_integer(type: Attribute) -> bool:
-    return not hasattr(type, "format") and type.name in ("integer_type", "index")
+def _is_integer(type_: Attribute) -> bool:
+    return isinstance(type_, IntegerType | IndexType)
 
 
 __all__ = ["Block", "BodyValues", "Frame", "pack_bool", "unpack_bool"]

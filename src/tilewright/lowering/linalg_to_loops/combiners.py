@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IndexType, IntegerType
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import arith
 
 _FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type)
 INFINITY = float("inf")
+NAN = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +75,8 @@ def identity_of(combiner: Combiner, element: Attribute) -> int | float | None:
             "mul": 1.0,
             "maximumf": -INFINITY,
             "minimumf": INFINITY,
-            "maxnumf": -INFINITY,
-            "minnumf": INFINITY,
+            "maxnumf": NAN,
+            "minnumf": NAN,
         }.get(combiner.kind)
     if not isinstance(element, IntegerType | IndexType):
         return None
@@ -83,3 +93,22 @@ def identity_of(combiner: Combiner, element: Attribute) -> int | float | None:
         "maxsi": signed_min,
         "minsi": -signed_min - 1,
     }.get(combiner.kind)
+
+
+def is_identity(combiner: Combiner, value: SSAValue) -> bool:
+    """Whether a value is known to be the neutral element."""
+    if not isinstance(value.owner, arith.ConstantOp):
+        return False
+    neutral = identity_of(combiner, value.type)
+    match value.owner.value:
+        case FloatAttr() as attr:
+            number = attr.value.data
+            return number == neutral or (number != number and neutral != neutral)
+        case IntegerAttr() as attr:
+            number = attr.value.data
+            if isinstance(value.type, IntegerType) and isinstance(neutral, int):
+                mask = (1 << value.type.width.data) - 1
+                return number & mask == neutral & mask
+            return number == neutral
+        case _:
+            return False

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IntegerAttr, UnrankedMemRefType, i1, i32
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, UnrankedMemRefType, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, memref, tensor
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, vector_type
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def predicate_lanes(values: BodyValues, op: Operation) -> SSAValue:
 
 
 def _is_integer(type_: Attribute) -> bool:
-    return type_ == INDEX or type_.name == "integer_type"
+    return isinstance(type_, IntegerType | IndexType)
 
 
-__all__ = ["Address", "address_of", "emit_load", "emit_store", "vector_type"]
+__all__ = ["Address", "address_of", "emit_load", "emit_store"]

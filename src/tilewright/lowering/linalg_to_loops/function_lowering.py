@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from tilewright.dialects import arith, bufferization, func, linalg, memref, scf, tensor
+from tilewright.dialects import arith, bufferization, func, gpu, linalg, memref, scf, tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops import sources
@@ -538,6 +538,11 @@ def with_shape(window: Window, shape: tuple[int, ...]) -> Window:
     return Window(window.flat, window.offset, window.strides, shape, window.element, window.root, window.owned)
 
 
+def lower_barrier(self: FunctionLowering, op: Operation) -> None:
+    """One thread runs the whole program, in order."""
+    self.dead.append(op)
+
+
 def lower_dealloc(self: FunctionLowering, op: memref.DeallocOp) -> None:
     """The arena is not freed."""
     self.dead.append(op)
@@ -650,6 +655,7 @@ _LOWERINGS: dict[type[Operation], Callable[[FunctionLowering, Any], None]] = {
     memref.CopyOp: lower_copy,
     memref.DeallocOp: lower_dealloc,
     bufferization.MaterializeInDestinationOp: lower_materialize,
+    gpu.BarrierOp: lower_barrier,
     linalg.GenericOp: lower_generic,
     linalg.ReduceOp: lower_generic,
     linalg.TransposeOp: lower_generic,

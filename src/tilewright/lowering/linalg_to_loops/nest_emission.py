@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects import arith, linalg, memref, tensor, vector
+from tilewright.dialects import linalg, memref, tensor, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
-from tilewright.lowering.linalg_to_loops.combiners import identity_of
+from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
 from tilewright.lowering.linalg_to_loops.element_access import emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, is_straight, plan_nest
@@ -336,28 +335,10 @@ class _NestWriter:
         if self.padding is not None:
             element_value = padded_element(values, self.padding, number)
             result = self.padding.combine(self.emitter, combiner, result, element_value)
-        if self._is_identity(output, element):
+        start = output.init.source
+        if isinstance(start, Uniform) and is_identity(combiner, start.value):
             return result
         return self._combine(number, result, values.read(output.init))
-
-    def _is_identity(self, output: Output, element: Attribute) -> bool:
-        """Whether the reduction starts from the neutral element, so that its start can be left out."""
-        source = output.init.source
-        if not isinstance(source, Uniform) or not isinstance(source.value.owner, arith.ConstantOp):
-            return False
-        assert output.combiner is not None
-        neutral = identity_of(output.combiner, element)
-        match source.value.owner.value:
-            case FloatAttr() as attr:
-                return attr.value.data == neutral
-            case IntegerAttr() as attr:
-                number = attr.value.data
-                if isinstance(element, IntegerType) and isinstance(neutral, int):
-                    wrap = (1 << element.width.data) - 1
-                    return number & wrap == neutral & wrap
-                return number == neutral
-            case _:
-                return False
 
 
 def is_plain_value(op: Operation) -> bool:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, i32
+from xdsl.dialects.builtin import IntegerType, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import arith, linalg
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
-from tilewright.lowering.linalg_to_loops.combiners import Combiner, identity_of
+from tilewright.lowering.linalg_to_loops.combiners import Combiner, is_identity
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most, is_same
@@ -37,7 +37,7 @@ class Padding:
 
     def combine(self, emitter: LoopEmitter, combiner: Combiner, accumulator: SSAValue, padded: SSAValue) -> SSAValue:
         """The accumulator of the lanes in front with the `count` lanes behind."""
-        if _is_neutral(combiner, padded):
+        if is_identity(combiner, padded):
             return accumulator
         element = padded.type
         contribution = padded
@@ -193,16 +193,3 @@ def _lane_bound(emitter: LoopEmitter, limit: SSAValue, shift: SSAValue | None, e
 
 def _as_index(emitter: LoopEmitter, value: SSAValue) -> SSAValue:
     return value if value.type == INDEX else emitter.value(arith.IndexCastOp, (value,), INDEX)
-
-
-def _is_neutral(combiner: Combiner, value: SSAValue) -> bool:
-    if not isinstance(value.owner, arith.ConstantOp):
-        return False
-    neutral = identity_of(combiner, value.type)
-    match value.owner.value:
-        case FloatAttr() as attr:
-            return attr.value.data == neutral
-        case IntegerAttr() as attr:
-            return attr.value.data == neutral
-        case _:
-            return False
