@@ -11,6 +11,7 @@ from tilewright.transforms.common.eliminate_dead_code import (
 )
 from tilewright.transforms.common.hoist_loop_invariants import LoopInvariantCodeMotionPass, hoist_loop_invariants
 from tilewright.transforms.common.inline import InlinePass
+from tilewright.transforms.common.remove_dead_values import RemoveDeadValuesPass, remove_dead_values
 from tilewright.transforms.common.structurize import LiftCfToScfPass, structurize
 
 __all__ = [
@@ -20,10 +21,12 @@ __all__ = [
     "InlinePass",
     "LiftCfToScfPass",
     "LoopInvariantCodeMotionPass",
+    "RemoveDeadValuesPass",
     "SymbolDcePass",
     "canonicalize",
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
     "hoist_loop_invariants",
+    "remove_dead_values",
     "structurize",
 ]

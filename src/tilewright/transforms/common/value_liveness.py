@@ -1,0 +1,195 @@
+"""Which values matter: a backward walk from everything that the world can see.
+
+Unlike "has a use", this looks through loops: a value that a loop carries only to compute itself does not matter.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.dialects import cf, func, scf, tt
+from tilewright.ir.effects import may_write
+from tilewright.transforms.common.eliminate_dead_code import is_private, symbol_name
+
+Func = tt.FuncOp | func.FuncOp
+Call = tt.CallOp | func.CallOp
+CARRIERS = (scf.ForOp, scf.IfOp, scf.WhileOp)
+
+
+class ValueLiveness:
+    """Live values and ops of a module.
+
+    An op is live when it may write memory, or when one of its results is live. What a loop, a conditional or a branch
+    forwards is live only where the value that it becomes is live.
+    """
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._values: set[SSAValue] = set()
+        self._ops: set[Operation] = set()
+        self._work: list[SSAValue] = []
+        self._functions = {symbol_name(op): op for op in module.ops if isinstance(op, Func)}
+        self._calls: dict[str, list[Call]] = {}
+        for op in module.walk():
+            if isinstance(op, Call):
+                self._calls.setdefault(op.callee.string_value(), []).append(op)
+        for function in self._functions.values():
+            self._seed(function)
+        while self._work:
+            self._visit_value(self._work.pop())
+
+    def is_live(self, value: SSAValue) -> bool:
+        """Whether the value matters."""
+        return value in self._values
+
+    def is_live_op(self, op: Operation) -> bool:
+        """Whether the op must stay."""
+        return op in self._ops
+
+    def calls_of(self, function: Func) -> list[Call]:
+        """The calls of a function in the module."""
+        return self._calls.get(symbol_name(function) or "", [])
+
+    def can_change(self, function: Func) -> bool:
+        """Whether arguments and results of a function may go: nobody outside the module can call it."""
+        return is_private(function) and function.body.blocks.first is not None
+
+    def _seed(self, function: Func) -> None:
+        if not self.can_change(function):
+            for block in function.body.blocks:
+                last = block.last_op
+                if isinstance(last, tt.ReturnOp | func.ReturnOp):
+                    self._mark_all(last.operands)
+        for op in function.body.walk():
+            if isinstance(op, CARRIERS) or op.has_trait(IsTerminator):
+                continue
+            if may_write(op):
+                self._mark_op(op)
+
+    def _mark(self, value: SSAValue) -> None:
+        if value not in self._values:
+            self._values.add(value)
+            self._work.append(value)
+
+    def _mark_all(self, values: object) -> None:
+        for value in values:  # pyright: ignore[reportGeneralTypeIssues]
+            self._mark(value)
+
+    def _mark_op(self, op: Operation) -> None:
+        """The op stays: so do its operands, and what decides whether it runs."""
+        if op in self._ops:
+            return
+        self._ops.add(op)
+        match op:
+            case scf.ForOp():
+                self._mark_all((op.lb, op.ub, op.step))
+            case scf.IfOp():
+                self._mark(op.cond)
+            case scf.WhileOp():
+                condition = op.before_region.block.last_op
+                assert condition is not None
+                self._mark(condition.operands[0])
+            case tt.CallOp() | func.CallOp():
+                self._mark_call(op)
+            case _:
+                self._mark_all(op.operands)
+                for region in op.regions:
+                    for inner in region.walk():
+                        self._ops.add(inner)
+                        self._mark_all(inner.operands)
+        self._mark_surroundings(op)
+
+    def _mark_call(self, call: Call) -> None:
+        callee = self._functions.get(call.callee.string_value())
+        if callee is None or not self.can_change(callee):
+            self._mark_all(call.operands)
+
+    def _mark_surroundings(self, op: Operation) -> None:
+        parent = op.parent_op()
+        if parent is None or isinstance(parent, ModuleOp):
+            return
+        region = op.parent_region()
+        assert region is not None
+        for block in region.blocks:
+            last = block.last_op
+            if isinstance(last, cf.ConditionalBranchOp):
+                self._mark(last.cond)
+            elif last is not None and last.successors and not isinstance(last, cf.BranchOp):
+                self._mark_all(last.operands)
+        if not isinstance(parent, Func):
+            self._mark_op(parent)
+
+    def _visit_value(self, value: SSAValue) -> None:
+        if isinstance(value, OpResult):
+            self._visit_result(value.op, value.index)
+        elif isinstance(value, BlockArgument):
+            self._visit_argument(value.block, value.index)
+
+    def _visit_result(self, op: Operation, index: int) -> None:
+        self._mark_op(op)
+        match op:
+            case scf.ForOp():
+                self._mark_all((op.iter_args[index], op.yielded[index]))
+            case scf.IfOp():
+                self._mark_all((op.then_yielded[index], op.else_yielded[index]))
+            case scf.WhileOp():
+                condition = op.before_region.block.last_op
+                assert condition is not None
+                self._mark(condition.operands[index + 1])
+            case tt.CallOp() | func.CallOp():
+                self._visit_call_result(op, index)
+            case _:
+                pass
+
+    def _visit_call_result(self, call: Call, index: int) -> None:
+        callee = self._functions.get(call.callee.string_value())
+        if callee is None:
+            return
+        for block in callee.body.blocks:
+            last = block.last_op
+            if isinstance(last, tt.ReturnOp | func.ReturnOp):
+                self._mark(last.operands[index])
+
+    def _visit_argument(self, block: Block, index: int) -> None:
+        op = block.parent_op()
+        region = block.parent
+        assert op is not None and region is not None
+        if block is not region.blocks.first:
+            self._visit_branch_argument(block, index)
+            return
+        match op:
+            case scf.ForOp():
+                self._mark_op(op)
+                if index:
+                    self._mark_all((op.iter_args[index - 1], op.yielded[index - 1]))
+            case scf.WhileOp():
+                self._mark_op(op)
+                if region is op.before_region:
+                    step = op.after_region.block.last_op
+                    assert step is not None
+                    self._mark_all((op.arguments[index], step.operands[index]))
+                else:
+                    condition = op.before_region.block.last_op
+                    assert condition is not None
+                    self._mark(condition.operands[index + 1])
+            case tt.FuncOp() | func.FuncOp():
+                for call in self.calls_of(op):
+                    self._mark(call.operands[index])
+            case _:
+                self._mark_op(op)
+
+    def _visit_branch_argument(self, block: Block, index: int) -> None:
+        for predecessor in block.predecessors():
+            match predecessor.last_op:
+                case cf.BranchOp() as branch:
+                    self._mark(branch.arguments[index])
+                case cf.ConditionalBranchOp() as branch:
+                    if branch.then_block is block:
+                        self._mark(branch.then_arguments[index])
+                    if branch.else_block is block:
+                        self._mark(branch.else_arguments[index])
+                case None:
+                    pass
+                case other:
+                    self._mark_all(other.operands)
