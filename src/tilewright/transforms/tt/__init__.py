@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tilewright.transforms.tt.combine import CombinePass
+from tilewright.transforms.tt.hoist_masked_loads import TritonLicmPass
+from tilewright.transforms.tt.merge_carried_values import LoopAwareCsePass
 from tilewright.transforms.tt.pipeline import make_ttir
 from tilewright.transforms.tt.reorder_broadcast import ReorderBroadcastPass
 from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
@@ -11,9 +13,11 @@ from tilewright.transforms.tt.unroll_loops import LoopUnrollPass
 
 __all__ = [
     "CombinePass",
+    "LoopAwareCsePass",
     "LoopUnrollPass",
     "ReorderBroadcastPass",
     "RewriteTensorDescriptorToPointerPass",
     "RewriteTensorPointerPass",
+    "TritonLicmPass",
     "make_ttir",
 ]
