@@ -330,7 +330,6 @@ class _NestWriter:
     def _across_lanes(self, values: BodyValues, number: int, output: Output, accumulator: SSAValue) -> SSAValue:
         combiner = output.combiner
         assert combiner is not None
-        element = self._element(output)
         result = self.emitter.insert(vector.ReductionOp(combiner.kind, accumulator, fastmath=("reassoc",))).results[0]
         if self.padding is not None:
             element_value = padded_element(values, self.padding, number)

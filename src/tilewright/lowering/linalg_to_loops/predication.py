@@ -47,9 +47,7 @@ def _is_convertible(op: scf.IfOp) -> bool:
                 if isinstance(inner, scf.IfOp):
                     if not _is_convertible(inner):
                         return False
-                elif isinstance(
-                    inner, scf.YieldOp | memref.ReinterpretCastOp | memref.StoreOp | linalg.IndexOp | _LOADS
-                ):
+                elif isinstance(inner, _MOVABLE):
                     continue
                 elif isinstance(inner, _TRAPPING) or inner.regions or not inner.name.startswith(("arith.", "math.")):
                     return False
