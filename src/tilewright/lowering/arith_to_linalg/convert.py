@@ -170,7 +170,8 @@ class _ModuleLowering:
             return
         if values is op.results:
             return
-        for old, new in zip(op.results, values, strict=True):
+        results: Sequence[SSAValue] = op.results
+        for old, new in zip(results, values, strict=True):
             if new.name_hint is None and not is_tensor(old):
                 new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
