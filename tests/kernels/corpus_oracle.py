@@ -94,7 +94,9 @@ def is_official_available() -> bool:
     return importlib.util.find_spec("triton") is not None
 
 
-def arguments_of(case: Case, provider: str) -> tuple[dict[str, Any], dict[tuple[int, ...], Any], dict[tuple[int, ...], Any]]:
+def arguments_of(
+    case: Case, provider: str
+) -> tuple[dict[str, Any], dict[tuple[int, ...], Any], dict[tuple[int, ...], Any]]:
     """Signature, constants and attributes: `*fp32:16` is a pointer divisible by 16, `=4` a constant, `(i32,=2)` a tuple.
 
     A constant is a Python literal, or `=@name` for an attribute of `triton.language` or of the corpus file.
@@ -149,13 +151,16 @@ def official_text(case: Case) -> str:
     backend.load_dialects(context)
     options = backend.parse_options({})
     source = ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=attrs)
-    module = source.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+    module = source.make_ir(
+        target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context
+    )
     return module.str_nodebug()
 
 
 def cleaned(module: ModuleOp) -> ModuleOp:
     """The module after inlining and clean-up, by the same passes for both front ends."""
     import tilewright.transforms.registration  # noqa: F401
+
     parse_pipeline("inline,canonicalize,cse,canonicalize,symbol-dce").run(module, PassContext())
     return module
 

@@ -9,12 +9,12 @@ from xdsl.ir import Attribute
 
 from tilewright.frontend.errors import span_of
 from tilewright.frontend.functions import build_body, finish
-from tilewright.frontend.signature import parse_argument
 from tilewright.frontend.state import FunctionState, ModuleState
 from tilewright.language.callables import JITCallable
 from tilewright.language.context import CodegenOptions, entered
 from tilewright.language.dtypes import void
-from tilewright.support.errors import CompilationError
+from tilewright.language.type_names import parse_type
+from tilewright.support.errors import ArgumentError, CompilationError
 
 
 def compile_to_tt(
@@ -78,7 +78,10 @@ def _type_of_parameter(
                 span=span_of(kernel.source, kernel.source.tree),
             )
         constants = {**constants, path: parameter.default}
-    return parse_argument(parameter.name, text, constants, path)
+    try:
+        return parse_type(text, constants, path)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(parameter.name, str(error), kernel=kernel.fn.__name__) from None
 
 
 def _argument_attributes(

@@ -6,8 +6,15 @@ import ast
 
 from tilewright.language.callables import KernelSource
 from tilewright.language.debugging import StaticAssertError
+from tilewright.support import knobs
 from tilewright.support.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 from tilewright.support.spans import Span
+
+
+def cause_of(error: Exception) -> Exception | None:
+    """What an error is chained to: nothing for users, the compiler's own exception with TILEWRIGHT_TRACEBACKS=1."""
+    return error if knobs.get("tracebacks") else None
+
 
 _WORDED = (
     TypeError,

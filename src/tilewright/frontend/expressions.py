@@ -9,6 +9,7 @@ from typing import Any
 from tilewright.frontend import operators
 from tilewright.frontend.calls import lower_call
 from tilewright.frontend.conditions import RuntimeCondition, decide
+from tilewright.frontend.errors import cause_of
 from tilewright.frontend.state import FunctionState, Visitor
 from tilewright.language.arithmetic import logical_and, logical_or
 from tilewright.language.callables import JITCallable
@@ -40,7 +41,7 @@ def evaluate(state: FunctionState, node: ast.expr, *, is_statement: bool = False
     except CompilationError:
         raise
     except Exception as error:
-        raise state.wrapped(node, error) from None
+        raise state.wrapped(node, error) from cause_of(error)
 
 
 def wrap(value: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import NameLoc
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from tilewright.dialects import tt, ub
 from tilewright.frontend.state import CompiledFunction, FunctionState, ModuleState
@@ -79,12 +79,26 @@ def finish(
 ) -> tt.FuncOp:
     """Make the function op around the finished region and put it into the module."""
     results = [] if state.return_type == void else state.return_type.flatten_ir_types()
+    arg_attrs = _with_hints(state, len(inputs), arg_attrs)
     func = tt.FuncOp(
         symbol, (list(inputs), results), state.region, visibility=visibility, arg_attrs=arg_attrs, noinline=noinline
     )
     func.location = state.location_of(state.source.tree)
     state.module.module.body.block.add_op(func)
     return func
+
+
+def _with_hints(
+    state: FunctionState, count: int, arg_attrs: Sequence[dict[str, Attribute]] | None
+) -> Sequence[dict[str, Attribute]] | None:
+    """Argument attributes with what `tl.multiple_of` and its kin said about arguments of the function."""
+    hints = state.context.facts.get("argument_hints", [])
+    entry = state.region.blocks[0]
+    attributes = [dict(given) for given in arg_attrs] if arg_attrs is not None else [{} for _ in range(count)]
+    for handle, name, value in hints:
+        if isinstance(handle, BlockArgument) and handle.block is entry:
+            attributes[handle.index][name] = value
+    return attributes if any(attributes) else None
 
 
 # -- symbols ----------------------------------------------------------------------------------------------------------

@@ -170,10 +170,13 @@ def _unroll(state: FunctionState, node: ast.For, iterator: iteration.static_rang
         lower_body(state, node.body)
 
 
-def _bound(state: FunctionState, value: Any) -> tensor:
-    bound = as_tensor(value, "range bound")
+def _bound(state: FunctionState, node: ast.expr, value: Any) -> tensor:
+    try:
+        bound = as_tensor(value, "range bound")
+    except TypeError as error:
+        raise state.wrapped(node, error) from None
     if bound.extents or not bound.dtype.is_int():
-        raise TypeError(f"For loop bounds and step must all be ints, got {describe(bound)}")
+        raise state.error(node, f"For loop bounds and step must all be ints, got {describe(bound)}")
     return bound
 
 
@@ -190,7 +193,7 @@ def _lower_counted(state: FunctionState, node: ast.For, iterator: iteration.rang
     counts_down = isinstance(constant_step, int) and constant_step < 0
     if counts_down:
         start, end, step = end, start, constexpr(-constant_step)
-    bounds = [_bound(state, v) for v in (start, end, step)]
+    bounds = [_bound(state, node.iter, v) for v in (start, end, step)]
     counter = promote_integers(promote_integers(bounds[0].dtype, bounds[1].dtype), bounds[2].dtype)
     bounds = [cast_to(b, counter) for b in bounds]
 

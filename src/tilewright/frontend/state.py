@@ -20,6 +20,7 @@ from tilewright.language.callables import JITCallable, KernelSource
 from tilewright.language.context import CodegenOptions, KernelContext
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import base_value, tensor
+from tilewright.support import knobs
 from tilewright.support.errors import CompilationError
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -123,13 +124,16 @@ class FunctionState:
             return self._poison(value) if isinstance(value, LoopVariableAfterLoop) else value
         found, value = self.function.find_name(name)
         if found:
-            if not is_usable_global(value) and not self.module.options.allow_non_constexpr_globals:
+            if not (is_usable_global(value) or self._allows_any_global()):
                 raise global_error(name, value)
             return value
         if name in PYTHON_BUILTINS:
             return PYTHON_BUILTINS[name]
         known = [*self.scope, *self.function.fn.__globals__, *PYTHON_BUILTINS]
         raise unknown_name_error(name, known, self.undefined_reasons.get(name))
+
+    def _allows_any_global(self) -> bool:
+        return self.module.options.allow_non_constexpr_globals or knobs.get("allow_non_constexpr_globals")
 
     def _poison(self, variable: LoopVariableAfterLoop) -> tensor:
         self.warn(f"the loop variable `{variable.name}` is undefined after its loop")

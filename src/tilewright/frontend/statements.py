@@ -8,13 +8,15 @@ from typing import Any
 
 from tilewright.dialects import tt
 from tilewright.frontend.branches import lower_if
-from tilewright.frontend.expressions import evaluate, wrap
+from tilewright.frontend.errors import cause_of
+from tilewright.frontend.expressions import CompileTimeLambda, evaluate, wrap
 from tilewright.frontend.loops import lower_for, lower_while
 from tilewright.frontend.operators import binary
 from tilewright.frontend.state import FunctionState, Visitor
 from tilewright.language.creation import to_tensor
 from tilewright.language.dtypes import base_type, void
 from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, unwrap
+from tilewright.support.errors import CompilationError
 
 
 def lower_body(state: FunctionState, body: Iterable[ast.stmt]) -> None:
@@ -30,19 +32,17 @@ def lower_statement(state: FunctionState, node: ast.stmt) -> None:
     if visitor is None:
         message, hint = UNSUPPORTED.get(type(node), (f"unsupported AST node type: {type(node).__name__}", None))
         raise state.unsupported(node, message, hint)
-    from tilewright.support.errors import CompilationError
-
     try:
         visitor(state, node)
     except CompilationError:
         raise
     except Exception as error:
-        raise state.wrapped(node, error) from None
+        raise state.wrapped(node, error) from cause_of(error)
 
 
 # -- assignment -------------------------------------------------------------------------------------------------------
 def materialize(value: Any) -> Any:
-    """What an assignment without annotation stores: numbers become run-time scalars; None, dtypes, tuples stay."""
+    """What an assignment without annotation stores: numbers become run-time scalars; None, dtypes, tuples, lambdas stay."""
     if isinstance(value, tensor):
         return value
     if isinstance(value, tuple):
@@ -50,7 +50,7 @@ def materialize(value: Any) -> Any:
     value = unwrap(value)
     if isinstance(value, bool | int | float):
         return to_tensor(value)
-    if value is None or isinstance(value, base_value | base_type):
+    if value is None or isinstance(value, base_value | base_type | CompileTimeLambda):
         return value
     return to_tensor(value)
 

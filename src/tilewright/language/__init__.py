@@ -143,6 +143,7 @@ from tilewright.language.standard import (
     zeros,
     zeros_like,
 )
+from tilewright.language.type_names import str_to_ty
 from tilewright.language.values import base_value, constexpr, constexpr_type, slice, tensor, tuple, tuple_type
 
 
@@ -154,7 +155,7 @@ _SUBMODULES = {"core", "extra", "math", "random", "standard", "target_info"}
 
 
 def __getattr__(name: str) -> object:
-    """Submodules are imported when they are first named; `str_to_ty` lives in the front end."""
+    """Submodules are imported when they are first named."""
     from importlib import import_module
 
     if name in _SUBMODULES:

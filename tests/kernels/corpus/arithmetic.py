@@ -132,7 +132,10 @@ def broadcasting(x_ptr, out_ptr, N: tl.constexpr, M: tl.constexpr):
 
 
 CASES = [
-    *[(every_operator, f"*{t} *{t} *{t} =64") for t in ("fp16", "bf16", "fp32", "fp64", "i32", "i64", "i8", "u8", "u32")],
+    *[
+        (every_operator, f"*{t} *{t} *{t} =64")
+        for t in ("fp16", "bf16", "fp32", "fp64", "i32", "i64", "i8", "u8", "u32")
+    ],
     *[(integer_operators, f"*{t} *{t} *{t} =64") for t in ("i32", "i64", "i8", "u8", "u16", "u32", "u64")],
     *[
         (mixed, f"*{a} *{b} *fp32 =64")

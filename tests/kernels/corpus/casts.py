@@ -47,7 +47,11 @@ def booleans(x_ptr, flags_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 CASES = [
-    *[(convert, f"*{a} *{b} =64") for a in ("fp16", "bf16", "fp32", "fp64", "i32", "u8", "i64") for b in ("fp16", "bf16", "fp32", "fp64", "i8", "i32", "u32", "i64", "i1")],
+    *[
+        (convert, f"*{a} *{b} =64")
+        for a in ("fp16", "bf16", "fp32", "fp64", "i32", "u8", "i64")
+        for b in ("fp16", "bf16", "fp32", "fp64", "i8", "i32", "u32", "i64", "i1")
+    ],
     *[(convert, f"*{a} *{b} =64") for a in ("fp8e5", "fp8e4nv") for b in ("fp16", "bf16", "fp32")],
     *[(convert, f"*{b} *{a} =64") for a in ("fp8e5", "fp8e4nv") for b in ("fp16", "bf16", "fp32")],
     (reinterpret_bits, "*fp32 *i32 =64"),

@@ -187,15 +187,9 @@ def docstring_and_pass(out_ptr, n):
 
 @triton.jit
 def parenthesised(out_ptr, n):
-    x = (n +
-         1)
-    y = (
-        x * 2
-        if n > 0
-        else x
-    )
-    tl.store(out_ptr,
-             y)
+    x = n + 1
+    y = x * 2 if n > 0 else x
+    tl.store(out_ptr, y)
 
 
 def make_kernel(factor):
