@@ -112,7 +112,7 @@ def same_shape(left: Attribute, right: Attribute) -> bool:
 def shapes_agree(left: Sequence[int], right: Sequence[int]) -> bool:
     """Whether two shapes have one rank and no two static extents differ."""
     return len(left) == len(right) and all(
-        a == b or a == DYNAMIC_INDEX or b == DYNAMIC_INDEX for a, b in zip(left, right, strict=True)
+        DYNAMIC_INDEX in (a, b) or a == b for a, b in zip(left, right, strict=True)
     )
 
 

@@ -205,8 +205,11 @@ def fold_float_binary(op: FloatBinaryOp) -> Folded:
     if left_values is None or right_values is None:
         return None
     with np.errstate(all="ignore"):
-        result = meaning.FLOAT_BINARY[op.name](left_values, right_values)
-    return (attr_of(np.asarray(result), lhs.type),)
+        result = np.asarray(meaning.FLOAT_BINARY[op.name](left_values, right_values))
+    # A NaN that no operand was comes out positive, as LLVM folds it; the processor may give either sign.
+    fresh = np.isnan(result) & ~np.isnan(left_values) & ~np.isnan(right_values)
+    result = np.where(fresh, np.full_like(result, np.nan), result)
+    return (attr_of(result, lhs.type),)
 
 
 _IDEMPOTENT_FLOATS = frozenset(f"arith.{name}" for name in ("maximumf", "minimumf", "maxnumf", "minnumf"))
@@ -382,10 +385,9 @@ def _fold_cast_of_cast(op: CastOp, source: SSAValue, result_type: Attribute) -> 
     undone = _UNDOES.get(op.name, ())
     if inner.name not in undone:
         return None
-    if op.name in ("arith.index_cast", "arith.index_castui"):
-        # x : iN -> index -> iN gives x back; index -> iN -> index loses bits unless iN holds them all.
-        if isinstance(element_type(result_type), IndexType) and bit_width(element_type(source.type)) < 64:
-            return None
+    # x : iN -> index -> iN gives x back; index -> iN -> index loses bits unless iN holds them all.
+    if isinstance(element_type(result_type), IndexType) and bit_width(element_type(source.type)) < 64:
+        return None
     return (inner.operands[0],)
 
 
