@@ -84,7 +84,7 @@ class RunLine(pytest.Item):
         temporary.parent.mkdir(parents=True, exist_ok=True)
         text = ""
         for step in _parse_line(self.line, self.path, temporary):
-            text = _run_step(step, text, bless=self.config.getoption("--bless"))
+            text = _run_step(step, text, bless=bool(self.config.getoption("--bless")))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, FileTestError):

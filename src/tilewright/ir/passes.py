@@ -15,7 +15,6 @@ class TritonToStructuredPass(Pass):
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -137,10 +136,9 @@ def load_all_passes() -> None:
     global _entry_modules_loaded
     if _entry_modules_loaded:
         return
-    _entry_modules_loaded = True
     for module in ENTRY_MODULES:
-        if importlib.util.find_spec(module) is not None:
-            importlib.import_module(module)
+        importlib.import_module(module)
+    _entry_modules_loaded = True
 
 
 def available_passes() -> dict[str, type[Pass]]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
@@ -123,7 +124,18 @@ class RuleRewriter(PatternRewriter):
         for new_op in ops:
             if not has_location(new_op):
                 new_op.location = op.location
-        super().replace(op, ops, new_results, safe_erase)
+        self.insert(ops, InsertPoint.before(op))
+        results = (ops[-1].results if ops else ()) if new_results is None else new_results
+        if len(results) != len(op.results):
+            raise ValueError(f"'{op.name}' has {len(op.results)} results, its replacement {len(results)}")
+        self.has_done_action = True
+        self.handle_operation_replacement(op, results)
+        for old, new in zip(op.results, results, strict=True):
+            if new is None:
+                old.erase(safe_erase=safe_erase)
+            elif new is not old:
+                old.replace_all_uses_with(new)
+        self.erase(op, safe_erase=safe_erase)
 
     def replace_with(self, op: Operation, *values: SSAValue) -> None:
         """Replace `op` by values that exist already."""
@@ -221,7 +233,10 @@ class _Driver:
                 owner = operand.owner
                 if isinstance(owner, Operation):
                     self.worklist.push(owner)
-                    self._push_users((operand,))
+                users = [use.operation for use in islice(operand.uses, 3)]
+                if len(users) <= 2:  # whoever is left becomes the only user, and rules ask for that
+                    for user in users:
+                        self.worklist.push(user)
         for dying in op.walk() if op.regions else (op,):
             self.worklist.remove(dying)
 

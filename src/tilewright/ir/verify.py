@@ -8,6 +8,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from tilewright.ir.diagnostics import verify_error
 from tilewright.ir.dominance import verify_dominance
+from tilewright.support.errors import TilewrightError
 
 
 def verify_module(module: Operation) -> None:
@@ -24,8 +25,12 @@ def _verify_op(op: Operation) -> None:
     _verify_structure(op)
     try:
         op.verify_()
+    except TilewrightError:
+        raise
     except (DiagnosticException, ValueError) as error:
         raise verify_error(op, ": ".join(str(error).split(":\n"))) from error
+    except Exception as error:
+        raise verify_error(op, f"is too malformed to check ({type(error).__name__}: {error})") from error
 
 
 def _verify_structure(op: Operation) -> None:

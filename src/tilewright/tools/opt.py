@@ -81,6 +81,12 @@ def run(
             raise
         err.write(f"tilewright-opt: {str(error) if str(error).startswith('error') else f'error: {error}'}\n")
         return 1
+    except Exception as error:
+        if knobs.get("tracebacks"):
+            raise
+        reason = f"internal error: {type(error).__name__}: {error}"
+        err.write(f"tilewright-opt: error: {reason} (TILEWRIGHT_TRACEBACKS=1 shows where)\n")
+        return 1
 
 
 def _read_input(file: str, stdin: TextIO) -> str:

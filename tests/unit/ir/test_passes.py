@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import ClassVar
@@ -113,10 +113,10 @@ class UnverifiedPass(Pass):
         block.insert_op_before(first, block.last_op)
 
 
-def twice(word: str = "y", extra: bool = False) -> list[Pass]:
+def twice(word: str = "y", extra: bool = False) -> Sequence[Pass]:
     """Tag twice."""
-    tags: list[Pass] = [TagPass(word=word), TagPass(word=word.upper())]  # pyright: ignore[reportCallIssue]
-    return [*tags, TagPass(word="!")] if extra else tags  # pyright: ignore[reportCallIssue]
+    words = [word, word.upper(), *(["!"] if extra else [])]
+    return [TagPass(word=each) for each in words]  # pyright: ignore[reportCallIssue]
 
 
 SOURCE = """func.func @f(%a: i32) -> i32 {

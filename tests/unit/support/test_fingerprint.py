@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -40,15 +41,12 @@ def test_different_values_differ(first: object, second: object) -> None:
     assert (fingerprint(first) == fingerprint(second)) == (repr(_sorted(first)) == repr(_sorted(second)))
 
 
-def _sorted(value: object) -> object:
+def _sorted(value: Any) -> Any:
     """Mappings in one order, so that `repr` tells values apart as the fingerprint should."""
-    match value:
-        case dict():
-            return {key: _sorted(value[key]) for key in sorted(value)}
-        case list():
-            return [_sorted(item) for item in value]
-        case _:
-            return value
+    kind = type(value)
+    if kind is dict:
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if kind is list else value
 
 
 @pytest.mark.parametrize(
