@@ -123,12 +123,15 @@ def test_3_4_5_wraps_of_any_stride(check: Check, names: Any, scalars: tuple[int,
 
 @pytest.mark.parametrize("scalars", [(*wrap, columns) for wrap in WRAPS[:5] for columns in (0, 5, 16, 99)])
 def test_6_masks_along_a_wrapped_dimension(check: Check, names: Any, scalars: tuple[int, ...]) -> None:
-    body = WRAP_COLUMNS + """
+    body = (
+        WRAP_COLUMNS
+        + """
       %limit = tt.splat %columns : i32 -> tensor<1x16xi32>
       %mc = arith.cmpi slt, %ce, %limit : tensor<1x16xi32>
       %m = tt.broadcast %mc : tensor<1x16xi1> -> tensor<8x16xi1>
       %v = tt.load %p, %m : tensor<8x16x!tt.ptr<f32>>
     """
+    )
     arguments = WRAP_ARGUMENTS + ", %columns: i32"
     module = check(tile_kernel(body, arguments, 8, 16), [floats(1000), floats(128)], scalars)
     assert "tts.load" in names(module)
@@ -177,7 +180,11 @@ def test_14_boundary_checks_of_block_pointers(check: Check, order: str, place: t
     strides = "ld, %c1" if order == "1, 0" else "c1, %ld"
     body = BLOCK_POINTER.replace("STRIDES", strides).replace("ORDER", order)
     arguments = ", %m: i64, %n: i64, %ld: i64, %i: i32, %j: i32, %di: i32, %dj: i32"
-    check(tile_kernel(body, arguments, 8, 16), [floats(20 * 30), floats(128)], (20, 30, 30 if order == "1, 0" else 20, *place))
+    check(
+        tile_kernel(body, arguments, 8, 16),
+        [floats(20 * 30), floats(128)],
+        (20, 30, 30 if order == "1, 0" else 20, *place),
+    )
 
 
 def test_15_mask_and_address_of_two_index_tensors(check: Check, names: Any) -> None:

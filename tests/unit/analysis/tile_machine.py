@@ -199,7 +199,9 @@ def _constant(m: Machine, op: Any) -> Any:
             return dtype_of(type).type(value.value.data)
         case DenseIntOrFPElementsAttr():
             data = np.array(value.get_values()).astype(dtype_of(type))
-            return np.array(np.broadcast_to(data.reshape(type.get_shape()) if data.size > 1 else data, type.get_shape()))
+            return np.array(
+                np.broadcast_to(data.reshape(type.get_shape()) if data.size > 1 else data, type.get_shape())
+            )
         case _:
             raise NotImplementedError(str(value))
 
@@ -220,7 +222,9 @@ def _unsigned(value: Any) -> Any:
 
 
 def _compare(m: Machine, op: Any, a: Any, b: Any) -> Any:
-    predicate = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")[op.properties["predicate"].value.data]
+    predicate = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")[
+        op.properties["predicate"].value.data
+    ]
     if predicate[0] == "u":
         a, b = _unsigned(a), _unsigned(b)
     functions = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal}
@@ -362,7 +366,9 @@ OPS: dict[type[Operation], Callable[..., Any]] = {
     arith.MinSIOp: _binary(np.minimum),
     arith.MaxSIOp: _binary(np.maximum),
     arith.CmpiOp: _compare,
-    arith.SelectOp: lambda m, op, c, a, b: np.where(c, a, b)[()] if not isinstance(a, BlockPointer) else (a if c else b),
+    arith.SelectOp: lambda m, op, c, a, b: (
+        np.where(c, a, b)[()] if not isinstance(a, BlockPointer) else (a if c else b)
+    ),
     arith.ExtUIOp: _extended,
     arith.IndexCastUIOp: _extended,
     arith.ExtSIOp: _signed,

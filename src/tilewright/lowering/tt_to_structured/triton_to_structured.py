@@ -72,7 +72,7 @@ class TritonToStructuredPass(Pass):
                 context.remark(op, f"no structure: {plan.reason}")
             else:
                 plans.append(plan)
-        placement = Placement(function.body.block, analysis.order)
+        placement = Placement(function.body.blocks[0], analysis.order)
         emitter = IndexEmitter(analysis, placement)
         pointers = PointerEmitter(analysis.algebra, emitter, placement)
         masks = MaskEmitter(analysis.algebra, emitter, placement, unsafe=self.use_unsafe_mask)

@@ -61,7 +61,7 @@ class AccessRewriter:
     def __init__(self, function: tt.FuncOp, origins: Origins) -> None:
         self.function = function
         self.origins = origins
-        self.anchors = Anchors.of(function.body.block if len(function.body.blocks) == 1 else function.body.blocks[0])
+        self.anchors = Anchors.of(function.body.blocks[0])
         self.emitter: OffsetEmitter | None = None
         self.uses_addresses = False
 
