@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     UnrankedMemRefType,
     UnrankedTensorType,
 )
-from xdsl.ir import Attribute, Dialect
+from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -228,6 +228,13 @@ class CloneOp(IRDLOperation):
         init_op(self, (value,), (result_type or value.type,))
 
 
-OPERATIONS = [AllocTensorOp, CloneOp, DeallocTensorOp, MaterializeInDestinationOp, ToBufferOp, ToTensorOp]
+OPERATIONS: list[type[Operation]] = [
+    AllocTensorOp,
+    CloneOp,
+    DeallocTensorOp,
+    MaterializeInDestinationOp,
+    ToBufferOp,
+    ToTensorOp,
+]
 
 Bufferization = Dialect("bufferization", OPERATIONS, [])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeGuard, get_args
+from typing import TypeGuard, cast, get_args
 
 from typing_extensions import TypeVar
 from xdsl.dialects.builtin import (
@@ -37,7 +37,25 @@ _SHAPED = (TensorType, VectorType, MemRefType, UnrankedTensorType, UnrankedMemRe
 
 def element_type(type_: Attribute) -> Attribute:
     """The element type of a tensor, vector or memref; any other type itself."""
-    return type_.element_type if isinstance(type_, _SHAPED) else type_
+    return cast(TensorType[Attribute], type_).element_type if isinstance(type_, _SHAPED) else type_
+
+
+def as_tensor(type_: Attribute) -> TensorType[Attribute]:
+    """A type that is known to be a ranked tensor, seen as one."""
+    assert isinstance(type_, TensorType), f"{type_} is no ranked tensor"
+    return cast(TensorType[Attribute], type_)
+
+
+def as_vector(type_: Attribute) -> VectorType[Attribute]:
+    """A type that is known to be a vector, seen as one."""
+    assert isinstance(type_, VectorType), f"{type_} is no vector"
+    return cast(VectorType[Attribute], type_)
+
+
+def as_memref(type_: Attribute) -> MemRefType[Attribute]:
+    """A type that is known to be a ranked memref, seen as one."""
+    assert isinstance(type_, MemRefType), f"{type_} is no ranked memref"
+    return cast(MemRefType[Attribute], type_)
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...] | None:
@@ -111,9 +129,7 @@ def same_shape(left: Attribute, right: Attribute) -> bool:
 
 def shapes_agree(left: Sequence[int], right: Sequence[int]) -> bool:
     """Whether two shapes have one rank and no two static extents differ."""
-    return len(left) == len(right) and all(
-        DYNAMIC_INDEX in (a, b) or a == b for a, b in zip(left, right, strict=True)
-    )
+    return len(left) == len(right) and all(DYNAMIC_INDEX in (a, b) or a == b for a, b in zip(left, right, strict=True))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The linalg dialect: loops over whole tensors or buffers, said by maps and a scalar body."""
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 
 from tilewright.dialects.linalg.attributes import PARALLEL, REDUCTION, IteratorType, IteratorTypeAttr
 from tilewright.dialects.linalg.generic import GenericOp, IndexOp, YieldOp
@@ -8,7 +8,7 @@ from tilewright.dialects.linalg.named import BatchMatmulOp, BroadcastOp, FillOp,
 from tilewright.dialects.linalg.structured import StructuredOp, entry_block
 from tilewright.dialects.linalg.with_body import MapOp, ReduceOp
 
-OPERATIONS = [
+OPERATIONS: list[type[Operation]] = [
     BatchMatmulOp,
     BroadcastOp,
     FillOp,
@@ -24,12 +24,22 @@ OPERATIONS = [
 Linalg = Dialect("linalg", OPERATIONS, [IteratorTypeAttr])
 
 __all__ = [
-    *(op.__name__ for op in OPERATIONS),
+    "OPERATIONS",
     "PARALLEL",
     "REDUCTION",
+    "BatchMatmulOp",
+    "BroadcastOp",
+    "FillOp",
+    "GenericOp",
+    "IndexOp",
     "IteratorType",
     "IteratorTypeAttr",
     "Linalg",
+    "MapOp",
+    "MatmulOp",
+    "ReduceOp",
     "StructuredOp",
+    "TransposeOp",
+    "YieldOp",
     "entry_block",
 ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
-from xdsl.irdl import IRDLOperation, region_def, var_result_def
+from xdsl.irdl import IRDLOperation, VarOperand, region_def, var_result_def
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryReadEffect, MemoryWriteEffect, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -39,15 +40,9 @@ class StructuredOp(IRDLOperation, ABC):
     res = var_result_def()
     body = region_def("single_block")
 
-    @property
-    @abstractmethod
-    def inputs(self) -> Sequence[SSAValue]:
-        """What is only read."""
-
-    @property
-    @abstractmethod
-    def outputs(self) -> Sequence[SSAValue]:
-        """The destinations."""
+    if TYPE_CHECKING:
+        inputs: VarOperand[Attribute]
+        outputs: VarOperand[Attribute]
 
     @property
     @abstractmethod

@@ -1,6 +1,6 @@
 """The math dialect: functions of numbers, on scalars, vectors and tensors."""
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 
 from tilewright.dialects.math.floating import (
     AbsFOp,
@@ -55,7 +55,7 @@ from tilewright.dialects.math.several import (
     SincosOp,
 )
 
-OPERATIONS = [
+OPERATIONS: list[type[Operation]] = [
     AbsFOp,
     AbsIOp,
     AcosOp,
@@ -106,4 +106,53 @@ OPERATIONS = [
 
 Math = Dialect("math", OPERATIONS, [])
 
-__all__ = [*(op.__name__ for op in OPERATIONS), "Math"]
+__all__ = [
+    "OPERATIONS",
+    "AbsFOp",
+    "AbsIOp",
+    "AcosOp",
+    "AcoshOp",
+    "AsinOp",
+    "AsinhOp",
+    "Atan2Op",
+    "AtanOp",
+    "AtanhOp",
+    "CbrtOp",
+    "CeilOp",
+    "ClampFOp",
+    "CopySignOp",
+    "CosOp",
+    "CoshOp",
+    "CountLeadingZerosOp",
+    "CountTrailingZerosOp",
+    "CtPopOp",
+    "ErfOp",
+    "ErfcOp",
+    "Exp2Op",
+    "ExpM1Op",
+    "ExpOp",
+    "FPowIOp",
+    "FloorOp",
+    "FmaOp",
+    "IPowIOp",
+    "IsFiniteOp",
+    "IsInfOp",
+    "IsNaNOp",
+    "IsNormalOp",
+    "Log1pOp",
+    "Log2Op",
+    "Log10Op",
+    "LogOp",
+    "Math",
+    "PowFOp",
+    "RoundEvenOp",
+    "RoundOp",
+    "RsqrtOp",
+    "SinOp",
+    "SincosOp",
+    "SinhOp",
+    "SqrtOp",
+    "TanOp",
+    "TanhOp",
+    "TruncOp",
+]

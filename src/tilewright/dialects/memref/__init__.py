@@ -1,6 +1,6 @@
 """The memref dialect: buffers, views of them, and access to their elements."""
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 
 from tilewright.dialects.memref.access import (
     AtomicRMWOp,
@@ -23,7 +23,7 @@ from tilewright.dialects.memref.views import (
     strides_and_offset,
 )
 
-OPERATIONS = [
+OPERATIONS: list[type[Operation]] = [
     AllocaOp,
     AllocOp,
     AssumeAlignmentOp,
@@ -47,4 +47,28 @@ OPERATIONS = [
 
 MemRef = Dialect("memref", OPERATIONS, [])
 
-__all__ = [*(op.__name__ for op in OPERATIONS), "AtomicRMWKind", "MemRef", "strides_and_offset"]
+__all__ = [
+    "OPERATIONS",
+    "AllocOp",
+    "AllocaOp",
+    "AssumeAlignmentOp",
+    "AtomicRMWKind",
+    "AtomicRMWOp",
+    "AtomicYieldOp",
+    "CastOp",
+    "CollapseShapeOp",
+    "CopyOp",
+    "DeallocOp",
+    "DimOp",
+    "ExpandShapeOp",
+    "ExtractAlignedPointerAsIndexOp",
+    "GenericAtomicRMWOp",
+    "GetGlobalOp",
+    "GlobalOp",
+    "LoadOp",
+    "MemRef",
+    "ReinterpretCastOp",
+    "StoreOp",
+    "SubviewOp",
+    "strides_and_offset",
+]

@@ -32,22 +32,30 @@ from tilewright.dialects.arith.folding import integer_constant
 from tilewright.dialects.assembly import EnumKeyword
 from tilewright.dialects.construction import Value, init_op, int_attr, value_of, values_of
 from tilewright.dialects.definition import op_definition
+from tilewright.dialects.memref.allocation import AllocationOp
 from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
-from tilewright.dialects.types import ANY_MEMREF, I64_ATTR, INDEX, element_type, shape_of, shapes_agree
+from tilewright.dialects.slices import SlicingOp
+from tilewright.dialects.types import (
+    ANY_MEMREF,
+    I64_ATTR,
+    INDEX,
+    as_memref,
+    element_type,
+    shape_of,
+    shapes_agree,
+)
 
 NOT_NONTEMPORAL = BoolAttr.from_bool(False)
 NONTEMPORAL = BoolAttr.from_bool(True)
 
 
 def _verify_index_count(type_: Attribute, count: int) -> None:
-    assert isinstance(type_, MemRefType)
-    if type_.get_num_dims() != count:
+    if as_memref(type_).get_num_dims() != count:
         raise VerifyException(f"incorrect number of indices: {count} for {type_}")
 
 
 def _element_of(memref: SSAValue) -> Attribute:
-    assert isinstance(memref.type, MemRefType)
-    return memref.type.element_type
+    return as_memref(memref.type).element_type
 
 
 @op_definition
@@ -150,10 +158,27 @@ class DimOp(IRDLOperation, HasFolderInterface):
         init_op(self, (value_of(source), value_of(index)), (INDEX,))
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        shape, dim = shape_of(self.operands[0].type), find_constant_int(self.operands[1])
-        if shape is None or dim is None or not 0 <= dim < len(shape) or shape[dim] == DYNAMIC_INDEX:
+        source = self.operands[0]
+        shape, dim = shape_of(source.type), find_constant_int(self.operands[1])
+        if shape is None or dim is None or not 0 <= dim < len(shape):
             return None
-        return (integer_constant(shape[dim], INDEX),)
+        extent = shape[dim] if shape[dim] != DYNAMIC_INDEX else _find_extent(source, dim)
+        if extent is None:
+            return None
+        return (integer_constant(extent, INDEX) if isinstance(extent, int) else extent,)
+
+
+def _find_extent(source: SSAValue, dim: int) -> int | SSAValue | None:
+    """The value that a dynamic extent was made from: a size of an allocation or of a view of full rank."""
+    match source.owner:
+        case AllocationOp() as op:
+            shape = shape_of(source.type) or ()
+            return op.dynamic_sizes[shape[:dim].count(DYNAMIC_INDEX)]
+        case SlicingOp() as op:
+            sizes = op.mixed_sizes
+            return sizes[dim] if len(sizes) == len(shape_of(source.type) or ()) else None
+        case _:
+            return None
 
 
 @irdl_custom_directive

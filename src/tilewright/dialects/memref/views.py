@@ -40,7 +40,15 @@ from tilewright.dialects.slices import (
     static_extents,
     verify_slice_lists,
 )
-from tilewright.dialects.types import ANY_MEMREF, I64_ARRAY, INDEX, element_type, shape_of, shapes_agree
+from tilewright.dialects.types import (
+    ANY_MEMREF,
+    I64_ARRAY,
+    INDEX,
+    as_memref,
+    element_type,
+    shape_of,
+    shapes_agree,
+)
 
 
 def strides_and_offset(type_: MemRefType[Attribute]) -> tuple[tuple[int, ...], int]:
@@ -55,6 +63,12 @@ def strides_and_offset(type_: MemRefType[Attribute]) -> tuple[tuple[int, ...], i
     strides = tuple(DYNAMIC_INDEX if stride is None else stride for stride in layout.get_strides())
     offset = layout.get_offset()
     return strides, DYNAMIC_INDEX if offset is None else offset
+
+
+def memory_space_of(type_: Attribute) -> Attribute:
+    """The memory space of a memref type, ranked or not."""
+    assert isinstance(type_, (MemRefType, UnrankedMemRefType))
+    return type_.memory_space
 
 
 def strided_layout(strides: Sequence[int], offset: int) -> StridedLayoutAttr:
@@ -98,7 +112,7 @@ class CastOp(IRDLOperation, HasFolderInterface):
 def _cast_compatible(source: Attribute, dest: Attribute) -> bool:
     if isinstance(source, UnrankedMemRefType) or isinstance(dest, UnrankedMemRefType):
         return not (isinstance(source, UnrankedMemRefType) and isinstance(dest, UnrankedMemRefType))
-    assert isinstance(source, MemRefType) and isinstance(dest, MemRefType)
+    source, dest = as_memref(source), as_memref(dest)
     if not shapes_agree(source.get_shape(), dest.get_shape()) or source.memory_space != dest.memory_space:
         return False
     (source_strides, source_offset), (dest_strides, dest_offset) = strides_and_offset(source), strides_and_offset(dest)
@@ -139,10 +153,9 @@ class ReinterpretCastOp(SlicingOp):
     ) -> None:
         source = value_of(source)
         if result_type is None:
-            assert isinstance(source.type, (MemRefType, UnrankedMemRefType))
             layout = strided_layout(static_extents(strides), static_extents((offset,))[0])
-            space = source.type.memory_space
-            result_type = MemRefType(source.type.element_type, static_extents(sizes), layout, space)
+            shape, space = static_extents(sizes), memory_space_of(source.type)
+            result_type = MemRefType(element_type(source.type), shape, layout, space)
         operands, properties = slice_operands((source,), (offset,), sizes, strides)
         init_op(self, operands, (result_type,), properties)
 
@@ -152,8 +165,7 @@ class ReinterpretCastOp(SlicingOp):
         return self.mixed_offsets[0]
 
     def verify_(self) -> None:
-        result = self.results[0].type
-        assert isinstance(result, MemRefType)
+        result = as_memref(self.results[0].type)
         if element_type(self.operands[0].type) != result.element_type:
             raise VerifyException(f"{self.operands[0].type} and {result} differ in element type")
         rank = result.get_num_dims()
@@ -202,14 +214,12 @@ class SubviewOp(SlicingOp, HasFolderInterface):
         source = value_of(source)
         strides = strides or [1] * len(offsets)
         if result_type is None:
-            assert isinstance(source.type, MemRefType)
-            result_type = infer_subview_type(source.type, offsets, sizes, strides)
+            result_type = infer_subview_type(as_memref(source.type), offsets, sizes, strides)
         operands, properties = slice_operands((source,), offsets, sizes, strides)
         init_op(self, operands, (result_type,), properties)
 
     def verify_(self) -> None:
-        source, result = self.operands[0].type, self.results[0].type
-        assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
+        source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
         verify_slice_lists(self, source.get_num_dims())
         if source.element_type != result.element_type or source.memory_space != result.memory_space:
             raise VerifyException(f"{source} and {result} differ in element type or memory space")

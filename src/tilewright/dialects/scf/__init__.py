@@ -1,12 +1,12 @@
 """The scf dialect: structured loops and conditionals."""
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 
 from tilewright.dialects.scf.conditionals import ExecuteRegionOp, IfOp, IndexSwitchOp
 from tilewright.dialects.scf.loops import ForOp, ParallelOp, WhileOp
 from tilewright.dialects.scf.terminators import ConditionOp, ReduceOp, ReduceReturnOp, YieldOp
 
-OPERATIONS = [
+OPERATIONS: list[type[Operation]] = [
     ConditionOp,
     ExecuteRegionOp,
     ForOp,
@@ -21,4 +21,17 @@ OPERATIONS = [
 
 Scf = Dialect("scf", OPERATIONS, [])
 
-__all__ = [*(op.__name__ for op in OPERATIONS), "Scf"]
+__all__ = [
+    "OPERATIONS",
+    "ConditionOp",
+    "ExecuteRegionOp",
+    "ForOp",
+    "IfOp",
+    "IndexSwitchOp",
+    "ParallelOp",
+    "ReduceOp",
+    "ReduceReturnOp",
+    "Scf",
+    "WhileOp",
+    "YieldOp",
+]

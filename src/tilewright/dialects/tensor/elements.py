@@ -25,8 +25,14 @@ from tilewright.dialects.arith.folding import integer_constant
 from tilewright.dialects.construction import Value, init_op, value_of, values_of
 from tilewright.dialects.definition import op_definition
 from tilewright.dialects.numeric import array_of, attr_of
-from tilewright.dialects.tensor.creation import FromElementsOp, SplatOp
-from tilewright.dialects.types import ANY_TENSOR, INDEX, shape_of
+from tilewright.dialects.slices import SlicingOp
+from tilewright.dialects.tensor.creation import EmptyOp, FromElementsOp, SplatOp
+from tilewright.dialects.types import (
+    ANY_TENSOR,
+    INDEX,
+    as_tensor,
+    shape_of,
+)
 
 
 def _verify_index_count(type_: Attribute, count: int) -> None:
@@ -54,8 +60,7 @@ class ExtractOp(IRDLOperation, HasFolderInterface, ConditionallySpeculatableInte
     def __init__(self, tensor: Value, indices: Sequence[Value] = (), result_type: Attribute | None = None) -> None:
         tensor = value_of(tensor)
         if result_type is None:
-            assert isinstance(tensor.type, TensorType)
-            result_type = tensor.type.element_type
+            result_type = as_tensor(tensor.type).element_type
         init_op(self, [tensor, *values_of(indices)], (result_type,))
 
     def verify_(self) -> None:
@@ -144,10 +149,27 @@ class DimOp(IRDLOperation, HasFolderInterface):
         init_op(self, (value_of(source), value_of(index)), (INDEX,))
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        shape, dim = shape_of(self.operands[0].type), find_constant_int(self.operands[1])
-        if shape is None or dim is None or not 0 <= dim < len(shape) or shape[dim] == DYNAMIC_INDEX:
+        source = self.operands[0]
+        shape, dim = shape_of(source.type), find_constant_int(self.operands[1])
+        if shape is None or dim is None or not 0 <= dim < len(shape):
             return None
-        return (integer_constant(shape[dim], INDEX),)
+        extent = shape[dim] if shape[dim] != DYNAMIC_INDEX else _find_extent(source, dim)
+        if extent is None:
+            return None
+        return (integer_constant(extent, INDEX) if isinstance(extent, int) else extent,)
+
+
+def _find_extent(source: SSAValue, dim: int) -> int | SSAValue | None:
+    """The value that a dynamic extent was made from: a size of an empty tensor or of a slice of full rank."""
+    match source.owner:
+        case EmptyOp() as op:
+            shape = shape_of(source.type) or ()
+            return op.operands[shape[:dim].count(DYNAMIC_INDEX)]
+        case SlicingOp(name="tensor.extract_slice") as op:
+            sizes = op.mixed_sizes
+            return sizes[dim] if len(sizes) == len(shape_of(source.type) or ()) else None
+        case _:
+            return None
 
 
 @op_definition

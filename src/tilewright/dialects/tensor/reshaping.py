@@ -39,6 +39,7 @@ from tilewright.dialects.types import (
     I64_ARRAY,
     I64_ATTR,
     INDEX,
+    as_tensor,
     bit_width,
     element_type,
     has_static_shape,
@@ -122,9 +123,9 @@ class CollapseShapeOp(IRDLOperation, HasFolderInterface):
     ) -> None:
         src = value_of(src)
         if result_type is None:
-            assert isinstance(src.type, TensorType)
-            shape = collapsed_shape(src.type.get_shape(), reassociation)
-            result_type = TensorType(src.type.element_type, shape, src.type.encoding)
+            source_type = as_tensor(src.type)
+            shape = collapsed_shape(source_type.get_shape(), reassociation)
+            result_type = TensorType(source_type.element_type, shape, source_type.encoding)
         groups = reassociation_attr(tuple(tuple(group) for group in reassociation))
         init_op(self, (src,), (result_type,), {"reassociation": groups})
 
@@ -265,8 +266,7 @@ class ConcatOp(IRDLOperation):
 
 
 def _concatenated_type(values: Sequence[SSAValue], dim: int) -> Attribute:
-    first = values[0].type
-    assert isinstance(first, TensorType)
+    first = as_tensor(values[0].type)
     if not 0 <= dim < first.get_num_dims():
         raise VerifyException("concatenation dim must be less than the tensor rank")
     shapes = [shape_of(value.type) or () for value in values]

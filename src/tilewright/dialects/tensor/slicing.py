@@ -29,7 +29,12 @@ from tilewright.dialects.slices import (
     static_extents,
     verify_slice_lists,
 )
-from tilewright.dialects.types import INDEX, shape_of
+from tilewright.dialects.types import (
+    INDEX,
+    as_tensor,
+    element_type,
+    shape_of,
+)
 
 
 def _is_whole(op: SlicingOp, shape: Sequence[int]) -> bool:
@@ -43,10 +48,9 @@ def _is_whole(op: SlicingOp, shape: Sequence[int]) -> bool:
 
 
 def _verify_sliced_type(sizes: Sequence[int], sliced: Attribute, whole: Attribute) -> None:
-    assert isinstance(sliced, TensorType) and isinstance(whole, TensorType)
-    if sliced.element_type != whole.element_type:
+    if element_type(sliced) != element_type(whole):
         raise VerifyException(f"{sliced} and {whole} differ in element type")
-    if find_dropped_dims(sizes, sliced.get_shape()) is None:
+    if find_dropped_dims(sizes, shape_of(sliced) or ()) is None:
         raise VerifyException(f"a slice of sizes {list(sizes)} is no {sliced}")
 
 
@@ -80,14 +84,13 @@ class ExtractSliceOp(SlicingOp, HasFolderInterface):
     ) -> None:
         source = value_of(source)
         if result_type is None:
-            assert isinstance(source.type, TensorType)
-            result_type = TensorType(source.type.element_type, static_extents(sizes), source.type.encoding)
+            source_type = as_tensor(source.type)
+            result_type = TensorType(source_type.element_type, static_extents(sizes), source_type.encoding)
         operands, properties = slice_operands((source,), offsets, sizes, strides or [1] * len(offsets))
         init_op(self, operands, (result_type,), properties)
 
     def verify_(self) -> None:
-        source_type = self.operands[0].type
-        assert isinstance(source_type, TensorType)
+        source_type = as_tensor(self.operands[0].type)
         verify_slice_lists(self, source_type.get_num_dims())
         _verify_sliced_type(static_values(self.static_sizes), self.results[0].type, source_type)
 
@@ -135,8 +138,7 @@ class InsertSliceOp(SlicingOp, HasFolderInterface):
         init_op(self, operands, (dest.type,), properties)
 
     def verify_(self) -> None:
-        dest_type = self.operands[1].type
-        assert isinstance(dest_type, TensorType)
+        dest_type = as_tensor(self.operands[1].type)
         verify_slice_lists(self, dest_type.get_num_dims())
         _verify_sliced_type(static_values(self.static_sizes), self.operands[0].type, dest_type)
 

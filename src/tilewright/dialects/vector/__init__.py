@@ -1,6 +1,6 @@
 """The vector dialect: values of a machine's vector registers, and memory access with them."""
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 
 from tilewright.dialects.vector.attributes import CombiningKind, CombiningKindAttr, Punctuation, PunctuationAttr
 from tilewright.dialects.vector.compute import (
@@ -43,7 +43,7 @@ from tilewright.dialects.vector.shapes import (
 )
 from tilewright.dialects.vector.transfer import TransferReadOp, TransferWriteOp
 
-OPERATIONS = [
+OPERATIONS: list[type[Operation]] = [
     BitcastOp,
     BroadcastOp,
     CompressStoreOp,
@@ -80,4 +80,42 @@ OPERATIONS = [
 
 Vector = Dialect("vector", OPERATIONS, [CombiningKindAttr, PunctuationAttr])
 
-__all__ = [*(op.__name__ for op in OPERATIONS), "CombiningKind", "CombiningKindAttr", "Punctuation", "Vector"]
+__all__ = [
+    "OPERATIONS",
+    "BitcastOp",
+    "BroadcastOp",
+    "CombiningKind",
+    "CombiningKindAttr",
+    "CompressStoreOp",
+    "ConstantMaskOp",
+    "CreateMaskOp",
+    "DeinterleaveOp",
+    "ExpandLoadOp",
+    "ExtractOp",
+    "ExtractStridedSliceOp",
+    "FMAOp",
+    "FromElementsOp",
+    "GatherOp",
+    "InsertOp",
+    "InsertStridedSliceOp",
+    "InterleaveOp",
+    "LoadOp",
+    "MaskedLoadOp",
+    "MaskedStoreOp",
+    "MultiDimReductionOp",
+    "OuterProductOp",
+    "PrintOp",
+    "Punctuation",
+    "ReductionOp",
+    "ScanOp",
+    "ScatterOp",
+    "ShapeCastOp",
+    "ShuffleOp",
+    "StepOp",
+    "StoreOp",
+    "ToElementsOp",
+    "TransferReadOp",
+    "TransferWriteOp",
+    "TransposeOp",
+    "Vector",
+]

@@ -28,7 +28,15 @@ from tilewright.dialects.arith.attributes import NO_FASTMATH, FastMathFlagsAttr,
 from tilewright.dialects.arith.floating import FastMath
 from tilewright.dialects.construction import Value, index_array, init_op, int_attr, static_values, value_of
 from tilewright.dialects.definition import op_definition
-from tilewright.dialects.types import ANY_VECTOR, FLOAT_LIKE, I64_ARRAY, I64_ATTR, element_type, shape_of
+from tilewright.dialects.types import (
+    ANY_VECTOR,
+    FLOAT_LIKE,
+    I64_ARRAY,
+    I64_ATTR,
+    as_vector,
+    element_type,
+    shape_of,
+)
 from tilewright.dialects.vector.attributes import ADD, CombiningKind, CombiningKindAttr, kind_attr
 
 Kind = CombiningKind | CombiningKindAttr | str
@@ -194,8 +202,8 @@ class ShuffleOp(IRDLOperation):
 
     def __init__(self, v1: Value, v2: Value, mask: Sequence[int]) -> None:
         v1 = value_of(v1)
-        assert isinstance(v1.type, VectorType)
-        result_type = VectorType(v1.type.element_type, (len(mask), *v1.type.get_shape()[1:]))
+        first = as_vector(v1.type)
+        result_type = VectorType(first.element_type, (len(mask), *first.get_shape()[1:]))
         init_op(self, (v1, value_of(v2)), (result_type,), {"mask": index_array(tuple(mask))})
 
     @property
@@ -249,9 +257,8 @@ class TransposeOp(IRDLOperation, HasFolderInterface):
 
     def __init__(self, vector: Value, permutation: Sequence[int]) -> None:
         vector = value_of(vector)
-        assert isinstance(vector.type, VectorType)
-        shape = vector.type.get_shape()
-        result_type = VectorType(vector.type.element_type, [shape[dim] for dim in permutation])
+        shape = as_vector(vector.type).get_shape()
+        result_type = VectorType(element_type(vector.type), [shape[dim] for dim in permutation])
         init_op(self, (vector,), (result_type,), {"permutation": index_array(tuple(permutation))})
 
     def verify_(self) -> None:
@@ -318,11 +325,10 @@ class DeinterleaveOp(IRDLOperation):
 
 
 def _with_last(type_: Attribute, times: int, divided_by: int) -> Attribute:
-    assert isinstance(type_, VectorType)
-    shape = type_.get_shape()
+    shape = as_vector(type_).get_shape()
     if not shape or shape[-1] % divided_by:
         raise VerifyException(f"the last dimension of {type_} must be a multiple of {divided_by}")
-    return VectorType(type_.element_type, (*shape[:-1], shape[-1] * times // divided_by))
+    return VectorType(element_type(type_), (*shape[:-1], shape[-1] * times // divided_by))
 
 
 @op_definition

@@ -47,7 +47,14 @@ from tilewright.dialects.construction import (
 )
 from tilewright.dialects.definition import op_definition
 from tilewright.dialects.numeric import array_of, attr_of
-from tilewright.dialects.types import ANY_VECTOR, I64_ARRAY, INDEX, element_type, shape_of
+from tilewright.dialects.types import (
+    ANY_VECTOR,
+    I64_ARRAY,
+    INDEX,
+    as_vector,
+    element_type,
+    shape_of,
+)
 from tilewright.dialects.vector.shapes import BroadcastOp
 
 Folded = Sequence[SSAValue | Attribute] | None
@@ -55,9 +62,8 @@ Folded = Sequence[SSAValue | Attribute] | None
 
 def _part_type(vector: Attribute, position: Sequence[MixedIndex]) -> Attribute:
     """The type of the part at a position: an element, or a vector of the remaining dimensions."""
-    assert isinstance(vector, VectorType)
-    rest = vector.get_shape()[len(position) :]
-    return VectorType(vector.element_type, rest) if rest else vector.element_type
+    rest = as_vector(vector).get_shape()[len(position) :]
+    return VectorType(element_type(vector), rest) if rest else element_type(vector)
 
 
 def _verify_position(static: Sequence[int], dynamic: Sequence[SSAValue], vector: Attribute, part: Attribute) -> None:
@@ -204,14 +210,13 @@ class ExtractStridedSliceOp(IRDLOperation, HasFolderInterface):
 
     def __init__(self, source: Value, offsets: Sequence[int], sizes: Sequence[int]) -> None:
         source = value_of(source)
-        assert isinstance(source.type, VectorType)
-        shape = (*sizes, *source.type.get_shape()[len(sizes) :])
+        shape = (*sizes, *as_vector(source.type).get_shape()[len(sizes) :])
         properties: dict[str, Attribute] = {
             "offsets": _int_array(offsets),
             "sizes": _int_array(sizes),
             "strides": _int_array([1] * len(sizes)),
         }
-        init_op(self, (source,), (VectorType(source.type.element_type, shape),), properties)
+        init_op(self, (source,), (VectorType(element_type(source.type), shape),), properties)
 
     def verify_(self) -> None:
         offsets, sizes, strides = _ints(self.offsets), _ints(self.sizes), _ints(self.strides)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, SSAValue
@@ -12,6 +12,7 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
+    VarOperand,
     operand_def,
     opt_prop_def,
     result_def,
@@ -24,7 +25,16 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.construction import Value, init_op, int_attr, value_of, values_of
 from tilewright.dialects.definition import op_definition
 from tilewright.dialects.memref.access import NONTEMPORAL, NOT_NONTEMPORAL
-from tilewright.dialects.types import ANY_VECTOR, I64_ATTR, INDEX, bool_like, element_type, is_integer_or_index
+from tilewright.dialects.types import (
+    ANY_VECTOR,
+    I64_ATTR,
+    INDEX,
+    as_memref,
+    bool_like,
+    element_type,
+    is_integer_or_index,
+    shape_of,
+)
 
 
 def _memory_properties(alignment: int | None, nontemporal: bool = False) -> dict[str, Attribute]:
@@ -43,20 +53,13 @@ class VectorMemoryOp(IRDLOperation, ABC):
 
     irdl_options = (ParsePropInAttrDict(),)
 
-    @property
-    @abstractmethod
-    def base(self) -> SSAValue:
-        """The buffer."""
-
-    @property
-    @abstractmethod
-    def indices(self) -> Sequence[SSAValue]:
-        """One index per dimension of the buffer."""
+    if TYPE_CHECKING:
+        base: SSAValue
+        indices: VarOperand[Attribute]
 
     def verify_access(self, vector: Attribute) -> None:
         """Check the element type, the number of indices and the alignment."""
-        memref = self.base.type
-        assert isinstance(memref, MemRefType)
+        memref = as_memref(self.base.type)
         if element_type(vector) != memref.element_type:
             raise VerifyException(f"{vector} and {memref} differ in element type")
         if memref.get_num_dims() != len(self.indices):
@@ -200,8 +203,7 @@ class MaskedStoreOp(VectorMemoryOp):
 
 
 def _verify_index_vector(index_vec: Attribute, vector: Attribute) -> None:
-    assert isinstance(index_vec, VectorType) and isinstance(vector, VectorType)
-    if not is_integer_or_index(index_vec.element_type) or index_vec.get_shape() != vector.get_shape():
+    if not is_integer_or_index(element_type(index_vec)) or shape_of(index_vec) != shape_of(vector):
         raise VerifyException(f"{index_vec} does not hold one index per lane of {vector}")
 
 
