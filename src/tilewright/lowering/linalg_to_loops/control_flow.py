@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects import scf
+from tilewright.dialects import memref, scf
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
@@ -20,6 +20,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     same_window,
     tensor_shape,
 )
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
 from tilewright.lowering.linalg_to_loops.sources import Window, root_of
 
 
@@ -87,14 +88,17 @@ def drop_arguments(block: Block, positions: Sequence[int]) -> None:
         block.erase_arg(block.args[position], safe_erase=False)
 
 
-def replace_op(lowering: FunctionLowering, old: Operation, new: Operation, tensors: Sequence[int]) -> None:
-    """Put `new`, which has the results of `old` that are no tensors, in the place of `old`."""
+def replace_op(
+    lowering: FunctionLowering, old: Operation, new: Operation, dropped: Sequence[int], added: int = 0
+) -> None:
+    """Put `new`, which has the results of `old` that are not dropped and then some new ones, in the place of `old`."""
     block = old.parent_block()
     assert block is not None
     new.location = old.location
     new.attributes = dict(old.attributes)
     block.insert_op_before(new, old)
-    for result, value in zip(without(old.results, tensors), new.results, strict=True):
+    kept = new.results[: len(new.results) - added]
+    for result, value in zip(without(old.results, dropped), kept, strict=True):
         result.replace_all_uses_with(value)
     old.detach()
     lowering.dead.append(old)
@@ -139,6 +143,9 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
 
 def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:
     """A branch whose results are tiles: both sides write the same buffer."""
+    if any(isinstance(result.type, MemRefType) for result in op.results):
+        lower_view_results(lowering, op)
+        return
     tensors = tensor_positions(op.results)
     storage = lowering.storage
     windows: dict[int, Window] = {}
@@ -177,6 +184,52 @@ def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:
         regions=regions,
     )
     replace_op(lowering, op, new, tensors)
+
+
+def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
+    """A branch that chooses between views yields their parts: flat memory, offset and strides."""
+    if has_tensors(op.results):
+        lowering.fail(op, "a branch that yields both tensors and views")
+    emitter, memory = lowering.emitter, lowering.memory
+    views = [number for number, result in enumerate(op.results) if isinstance(result.type, MemRefType)]
+    chosen: list[list[Window]] = []
+    for region in op.regions:
+        lowering.lower_block(region.block)
+        terminator = region.block.last_op
+        assert terminator is not None
+        chosen.append([lowering.window_for(op, terminator.operands[number]) for number in views])
+    for region, windows in zip(op.regions, chosen, strict=True):
+        terminator = region.block.last_op
+        assert terminator is not None
+        parts: list[SSAValue] = []
+        with emitter.at(Cursor(region.block, terminator)):
+            for window in windows:
+                flat_type = MemRefType(window.element, [DYNAMIC_INDEX])
+                flat = window.flat
+                if flat.type != flat_type:
+                    flat = emitter.value(memref.CastOp, (flat,), flat_type)
+                parts += [flat, emitter.ssa(window.offset), *(emitter.ssa(stride) for stride in window.strides)]
+        terminator.operands = [*without(terminator.operands, views), *parts]
+    kept = without(op.results, views)
+    part_types = [value.type for value in op.true_region.block.last_op.operands[len(kept) :]]  # pyright: ignore
+    regions = [op.detach_region(region) for region in list(op.regions)]
+    new = scf.IfOp.create(
+        operands=[op.cond], result_types=[*(value.type for value in kept), *part_types], regions=regions
+    )
+    replace_op(lowering, op, new, views, added=len(part_types))
+    parts = list(new.results[len(kept) :])
+    for position, number in enumerate(views):
+        first, second = chosen[0][position], chosen[1][position]
+        flat, offset, *rest = parts
+        rank = len(first.strides)
+        strides = tuple(
+            a if constant_of(a) is not None and is_same(a, b) else value
+            for a, b, value in zip(first.strides, second.strides, rest[:rank], strict=True)
+        )
+        parts = rest[rank:]
+        root = next((window.root for window in (first, second) if not window.owned), first.root)
+        window = Window(flat, offset, strides, first.shape, first.element, root)
+        memory.define(op.results[number], window)
 
 
 def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:

@@ -164,6 +164,15 @@ class FunctionLowering:
             raise AssertionError
         return window
 
+    def _end(self, extent: int, padding: Index) -> Index:
+        """Where a box ends in front of its padding: `extent - (extent - size)` is `size`."""
+        if isinstance(padding, SSAValue):
+            padding = known(padding)
+        owner = padding.owner if isinstance(padding, SSAValue) else None
+        if isinstance(owner, arith.SubiOp) and known(owner.lhs) == extent:
+            return known(owner.rhs)
+        return self.emitter.sub(extent, padding)
+
     def in_memory(self, value: SSAValue) -> Window:
         """The elements of a tensor as a window, copied to a buffer if they are not in memory."""
         source = self.source(value)
@@ -459,23 +468,19 @@ def lower_concat(self: FunctionLowering, op: tensor.ConcatOp) -> None:
 def lower_pad(self: FunctionLowering, op: tensor.PadOp) -> None:
     """A box around a window: elements outside of it are the padding."""
     shape = tensor_shape(op.result)
-    yield_op = op.region.block.last_op
+    body = op.region.block
+    yield_op = body.last_op
     assert yield_op is not None
     fill = yield_op.operands[0]
-    inner_source = op.source.owner
-    slice_sizes: list[Index] | None = None
-    if isinstance(inner_source, bufferization.ToTensorOp):
-        slice_sizes = memref_sizes(self, inner_source.memref)
-    if fill.owner is op.region.block or slice_sizes is None or DYNAMIC_INDEX in shape:
+    window = self.source(op.source)
+    if fill.owner is body or DYNAMIC_INDEX in shape or not isinstance(window, Window):
         self.fail(op, "padding of this form")
         return
-    if isinstance(fill.owner, Operation) and fill.owner.parent_block() is op.region.block:
+    if isinstance(fill.owner, Operation) and fill.owner.parent_block() is body:
         fill.owner.detach()
         self.emitter.insert(fill.owner)
-    window = self.source(op.source)
-    assert isinstance(window, Window)
     low = [known(entry) if isinstance(entry, SSAValue) else entry for entry in op.mixed_low]
-    high = [self.emitter.add(start, size) for start, size in zip(low, slice_sizes, strict=True)]
+    high = [self._end(extent, entry) for extent, entry in zip(shape, op.mixed_high, strict=True)]
     offset = window.offset
     for start, stride in zip(low, window.strides, strict=True):
         offset = self.emitter.sub(offset, self.emitter.mul(start, stride))

@@ -53,6 +53,10 @@ class Memory:
                 self._windows[value] = found
         return found
 
+    def define(self, value: SSAValue, window: Window) -> None:
+        """Record the window of a memref that is not a view by its op alone."""
+        self._windows[value] = window
+
     def _resolve(self, value: SSAValue) -> Window | None:
         op = value.owner
         match op:

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from tilewright.dialects import arith, bufferization, func, linalg, memref, scf, tensor
 from tilewright.dialects.construction import MixedIndex
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.linalg.choose_views import Choice, choose_view, find_choice
 from tilewright.transforms.linalg.effects import may_write, written_memory
 
 _VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.CollapseShapeOp, memref.ExpandShapeOp)
@@ -39,7 +40,7 @@ class ForwardLoadsPass(Pass):
     // becomes
     %box = bufferization.to_tensor %src restrict : memref<?xf32, strided<[1], offset: ?>> to tensor<?xf32>
     %high = arith.subi %c64, %n : index
-    %v = tensor.pad %box low[0] high[%high] { ^bb0(%i: index): tensor.yield %other : f32 } : tensor<?xf32> to tensor<64xf32>
+    %v = tensor.pad %box low[0] high[%high] { tensor.yield %other : f32 } : tensor<?xf32> to tensor<64xf32>
     ```
     Only where nothing between the copy and the last use of the tensor can write to the memory that is read. Storage of
     different pointer arguments is disjoint only in functions with the attribute `tilewright.noalias`.
@@ -76,28 +77,30 @@ class _Forwarding:
     def run(self) -> None:
         for op in list(self.function.walk()):
             if isinstance(op, bufferization.ToTensorOp):
-                load = find_load(op)
-                if load is not None and self._is_undisturbed(load):
+                load, choice = find_load(op), find_choice(op)
+                if load is not None and self._is_undisturbed(op, load.copy, load.copy):
                     forward(load)
+                elif choice is not None and self._is_undisturbed(op, choice.copy, choice.branch):
+                    forward_choice(choice)
 
-    def _is_undisturbed(self, load: _Load) -> bool:
+    def _is_undisturbed(self, load: bufferization.ToTensorOp, copy: memref.CopyOp, start: Operation) -> bool:
         """Whether no op between the copy and the last use of the tensor may write what is read."""
-        block = load.to_tensor.parent_block()
-        if block is None or load.copy.parent_block() is not block:
+        block = load.parent_block()
+        if block is None or start.parent_block() is not block:
             return False
-        root = root_of_memref(load.copy.source)
-        last = last_user(load.to_tensor.tensor, block)
+        root = root_of_memref(copy.source)
+        last = last_user(load.tensor, block)
         if last is None:
             return False
-        op: Operation | None = load.copy.next_op
+        op: Operation | None = start.next_op
         while op is not None:
             if op is not last and self._may_disturb(op, root):
-                self.context.remark(load.to_tensor, f"'{op.name}' may write to the memory that is read")
+                self.context.remark(load, f"'{op.name}' may write to the memory that is read")
                 return False
             if op is last:
                 # The last user has read everything before it writes, unless it repeats.
                 if op.regions and not op.name.startswith("linalg.") and self._may_disturb(op, root):
-                    self.context.remark(load.to_tensor, f"'{op.name}' may write to the memory that is read")
+                    self.context.remark(load, f"'{op.name}' may write to the memory that is read")
                     return False
                 return not isinstance(op, linalg.StructuredOp) or not self._may_disturb(op, root)
             op = op.next_op
@@ -217,6 +220,33 @@ def _shape(value: SSAValue) -> tuple[int, ...]:
 def forward(load: _Load) -> None:
     """Replace the buffer by a view of the memory itself, padded where the load was masked."""
     op, copy = load.to_tensor, load.copy
+    replace_tensor(op, copy.source, load.low, load.sizes, load.fill_value)
+    dest = copy.target.owner
+    for dead in (copy, *([dest] if isinstance(dest, memref.SubviewOp) else []), load.fill, load.buffer):
+        if isinstance(dead, Operation):
+            dead.detach()
+            dead.erase()
+
+
+def forward_choice(choice: Choice) -> None:
+    """Read in place where the load turns out to be one piece when the program runs."""
+    op = choice.to_tensor
+    fill_value = choice.fill.inputs[0] if choice.fill is not None else None
+    # The tensor goes first: the buffer moves to a place that does not dominate it.
+    placeholder = op.memref
+    view = choose_view(choice)
+    assert placeholder is choice.buffer.memref
+    replace_tensor(op, view, choice.low, choice.sizes, fill_value)
+
+
+def replace_tensor(
+    op: bufferization.ToTensorOp,
+    view: SSAValue,
+    low: tuple[MixedIndex, ...],
+    sizes: tuple[MixedIndex, ...],
+    fill_value: SSAValue | None,
+) -> None:
+    """Put a tensor that reads `view`, padded to the shape of the old one, in the place of `op`."""
     block = op.parent_block()
     assert block is not None and isinstance(op.tensor.type, TensorType)
     shape, element = op.tensor.type.get_shape(), op.tensor.type.element_type
@@ -226,31 +256,21 @@ def forward(load: _Load) -> None:
         block.insert_op_before(new, op)
         return new
 
-    partial = tuple(load.sizes) != tuple(shape)
-    view_type = TensorType(element, _shape(copy.source)) if partial else op.tensor.type
-    direct = insert(
-        bufferization.ToTensorOp.create(
-            operands=[copy.source], result_types=[view_type], properties={"restrict": UnitAttr()}
-        )
+    partial = tuple(sizes) != tuple(shape)
+    view_type = TensorType(element, _shape(view)) if partial else op.tensor.type
+    direct = bufferization.ToTensorOp.create(
+        operands=[view], result_types=[view_type], properties={"restrict": UnitAttr()}
     )
-    result = direct.results[0]
+    result = insert(direct).results[0]
     if partial:
-        fill = load.fill_value
-        if fill is None:
-            fill = insert(zero_constant(element)).results[0]
-        high = [
-            _rest(insert, extent, start, size) for extent, start, size in zip(shape, load.low, load.sizes, strict=True)
-        ]
+        fill = fill_value if fill_value is not None else insert(zero_constant(element)).results[0]
+        high = [_rest(insert, *entry) for entry in zip(shape, low, sizes, strict=True)]
         pad_block = Block(arg_types=[IndexType()] * len(shape))
         pad_block.add_op(tensor.YieldOp.create(operands=[fill]))
-        pad = tensor.PadOp(result, load.low, high, Region(pad_block), op.tensor.type)
-        result = insert(pad).results[0]
+        result = insert(tensor.PadOp(result, low, high, Region(pad_block), op.tensor.type)).results[0]
     op.tensor.replace_all_uses_with(result)
-    dest = copy.target.owner
-    for dead in (op, copy, *([dest] if isinstance(dest, memref.SubviewOp) else []), load.fill, load.buffer):
-        if isinstance(dead, Operation):
-            dead.detach()
-            dead.erase()
+    op.detach()
+    op.erase()
 
 
 def _rest(insert: Callable[[Operation], Operation], extent: int, start: MixedIndex, size: MixedIndex) -> MixedIndex:

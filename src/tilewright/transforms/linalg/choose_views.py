@@ -1,0 +1,229 @@
+"""Loads that copy in one piece where they can and lane by lane where they must: the piece is read in place.
+
+    %buf = memref.alloc() : memref<64x64xf32>
+    scf.if %partial { linalg.fill ins(%other) outs(%buf) }
+    scf.if %straight {
+      memref.copy %view, %box_of_buf
+    } else {
+      scf.for %i = ... { memref.copy %row, %row_of_buf }
+    }
+    %v = bufferization.to_tensor %buf
+      ->
+    %m = scf.if %straight -> (memref<64x?xf32, strided<[?, ?], offset: ?>>) {
+      yield %view
+    } else {
+      %buf, fill, the loop; yield %box_of_buf
+    }
+    %v = pad of bufferization.to_tensor %m
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from tilewright.dialects import arith, bufferization, linalg, memref, scf
+from tilewright.dialects.construction import MixedIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A buffer that either branch of `branch` fills in the same box, `copy` in one piece."""
+
+    buffer: memref.AllocOp
+    fill: linalg.FillOp | None
+    fill_branch: Operation | None
+    branch: scf.IfOp
+    copy: memref.CopyOp
+    to_tensor: bufferization.ToTensorOp
+    low: tuple[MixedIndex, ...]
+    sizes: tuple[MixedIndex, ...]
+
+
+def find_choice(op: bufferization.ToTensorOp) -> Choice | None:
+    """The pattern behind a tensor; None where it is anything else."""
+    buffer = op.memref.owner
+    if not isinstance(buffer, memref.AllocOp):
+        return None
+    block = buffer.parent_block()
+    shape = buffer.memref.type.get_shape()
+    if DYNAMIC_INDEX in shape or op.parent_block() is not block:
+        return None
+    fill: linalg.FillOp | None = None
+    fill_branch: Operation | None = None
+    branch: scf.IfOp | None = None
+    for use in buffer.memref.uses:
+        user = use.operation
+        if user is op:
+            continue
+        outer = _ancestor(block, user)
+        if isinstance(user, linalg.FillOp) and fill is None and (outer is user or _is_only_op(user, outer)):
+            fill, fill_branch = user, outer
+        elif isinstance(outer, scf.IfOp) and branch in (None, outer):
+            branch = outer
+        else:
+            return None
+    if branch is None or branch.results or len(branch.false_region.blocks) != 1:
+        return None
+    if not branch.is_before_in_block(op) or (fill_branch is not None and not fill_branch.is_before_in_block(branch)):
+        return None
+    return _with_copy(op, buffer, fill, fill_branch, branch)
+
+
+def _with_copy(
+    op: bufferization.ToTensorOp,
+    buffer: memref.AllocOp,
+    fill: linalg.FillOp | None,
+    fill_branch: Operation | None,
+    branch: scf.IfOp,
+) -> Choice | None:
+    then_block = branch.true_region.block
+    copies = [inner for inner in then_block.ops if isinstance(inner, memref.CopyOp)]
+    if len(copies) != 1:
+        return None
+    copy = copies[0]
+    pure = ("arith.", "memref.reinterpret_cast", "memref.subview", "memref.cast", "scf.yield")
+    if any(inner is not copy and (inner.regions or not inner.name.startswith(pure)) for inner in then_block.ops):
+        return None
+    shape = buffer.memref.type.get_shape()
+    low: tuple[MixedIndex, ...] = (0,) * len(shape)
+    sizes: tuple[MixedIndex, ...] = shape
+    if copy.target is not buffer.memref:
+        view = copy.target.owner
+        if not isinstance(view, memref.SubviewOp) or view.source is not buffer.memref:
+            return None
+        if any(step != 1 for step in view.mixed_strides) or len(view.mixed_sizes) != len(_shape(copy.target)):
+            return None
+        low, sizes = tuple(view.mixed_offsets), tuple(view.mixed_sizes)
+    if sizes == shape and fill is not None:
+        return None
+    if any(not _is_outside(entry, branch) for entry in (*low, *sizes)):
+        return None
+    if any(isinstance(entry, SSAValue) for entry in low):
+        return None
+    if not _stays_in_box(buffer, branch, low, sizes):
+        return None
+    return Choice(buffer, fill, fill_branch, branch, copy, op, low, sizes)
+
+
+def _stays_in_box(
+    buffer: memref.AllocOp, branch: scf.IfOp, low: tuple[MixedIndex, ...], sizes: tuple[MixedIndex, ...]
+) -> bool:
+    """Whether the other branch writes to the buffer only inside of the box, through views of it."""
+    for use in buffer.memref.uses:
+        user = use.operation
+        if not branch.false_region.is_ancestor(user):
+            continue
+        if not isinstance(user, memref.SubviewOp) or any(step != 1 for step in user.mixed_strides):
+            return False
+        for offset, size, start, extent in zip(user.mixed_offsets, user.mixed_sizes, low, sizes, strict=True):
+            if offset == start and _equal(size, extent):
+                continue
+            if size != 1 or not isinstance(offset, SSAValue) or not _counts_over(offset, start, extent):
+                return False
+        if any(
+            not isinstance(inner.operation, memref.CopyOp) or inner.index != 1 for inner in user.result.uses
+        ):
+            return False
+    return True
+
+
+def _counts_over(value: SSAValue, start: MixedIndex, extent: MixedIndex) -> bool:
+    """Whether a value is the counter of a loop from `start` to `start + extent`, `start` being 0."""
+    if not isinstance(value, BlockArgument) or value.index != 0 or start != 0:
+        return False
+    loop = value.owner.parent_op()
+    return isinstance(loop, scf.ForOp) and _equal(_number(loop.lb), 0) and _equal(_number(loop.ub), extent)
+
+
+def _number(value: SSAValue) -> MixedIndex:
+    number = arith.find_constant_int(value)
+    return value if number is None else number
+
+
+def _equal(left: MixedIndex, right: MixedIndex) -> bool:
+    return left is right or (isinstance(left, int) and isinstance(right, int) and left == right)
+
+
+def _is_outside(entry: MixedIndex, branch: Operation) -> bool:
+    if not isinstance(entry, SSAValue):
+        return True
+    owner = entry.owner
+    op = owner.parent_op() if isinstance(owner, Block) else owner
+    return op is None or not branch.is_ancestor(op)
+
+
+def _is_only_op(op: Operation, outer: Operation | None) -> bool:
+    if not isinstance(outer, scf.IfOp) or outer.results:
+        return False
+    inner = [each for region in outer.regions for block in region.blocks for each in block.ops]
+    return all(each is op or isinstance(each, scf.YieldOp) for each in inner)
+
+
+def _ancestor(block: Block | None, op: Operation) -> Operation | None:
+    current: Operation | None = op
+    while current is not None and current.parent_block() is not block:
+        current = current.parent_op()
+    return current
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return tuple(value.type.get_shape()) if isinstance(value.type, MemRefType) else ()
+
+
+def choose_view(choice: Choice) -> SSAValue:
+    """Rewrite the branch to yield a view of the box; returns the view. The buffer moves into the other branch."""
+    branch, copy, buffer = choice.branch, choice.copy, choice.buffer
+    source_type = copy.source.type
+    assert isinstance(source_type, MemRefType)
+    rank = source_type.get_num_dims()
+    layout = StridedLayoutAttr([None] * rank, None)
+    view_type = MemRefType(source_type.element_type, source_type.get_shape(), layout)
+    then_block, else_block = branch.true_region.block, branch.false_region.block
+    source = copy.source
+    target = copy.target.owner
+    copy.detach()
+    copy.erase()
+    if isinstance(target, memref.SubviewOp):
+        target.detach()
+        target.erase()
+    _yield(then_block, _cast(then_block, source, view_type))
+    first = else_block.first_op
+    assert first is not None
+    for op in (buffer, choice.fill_branch):
+        if op is not None:
+            op.detach()
+            else_block.insert_op_before(op, first)
+    last = else_block.last_op
+    assert last is not None
+    whole: SSAValue = buffer.memref
+    box = memref.SubviewOp(whole, choice.low, choice.sizes)
+    else_block.insert_op_before(box, last)
+    _yield(else_block, _cast(else_block, box.result, view_type))
+    parent = branch.parent_block()
+    assert parent is not None
+    regions = [branch.detach_region(region) for region in list(branch.regions)]
+    new = scf.IfOp.create(operands=[branch.cond], result_types=[view_type], regions=regions)
+    new.location = branch.location
+    parent.insert_op_before(new, branch)
+    branch.detach()
+    branch.erase()
+    return new.results[0]
+
+
+def _cast(block: Block, value: SSAValue, view_type: MemRefType) -> SSAValue:
+    if value.type == view_type:
+        return value
+    last = block.last_op
+    assert last is not None
+    cast = memref.CastOp.create(operands=[value], result_types=[view_type])
+    block.insert_op_before(cast, last)
+    return cast.results[0]
+
+
+def _yield(block: Block, value: SSAValue) -> None:
+    last = block.last_op
+    assert isinstance(last, scf.YieldOp)
+    last.operands = [value]
