@@ -18,6 +18,7 @@ from tilewright.runtime.specialization import (
     classify,
     key_of,
 )
+from tilewright.runtime.storage import Storage
 from tilewright.support.errors import ArgumentError, ArgumentTypeError
 
 
@@ -35,15 +36,24 @@ class Bound:
         options = tuple(sorted((name, repr(value)) for name, value in self.options.items())) if self.options else ()
         return (tuple(map(key_of, self.items)), options, self.pointers_disjoint())
 
-    def meta(self) -> dict[str, Any]:
-        """What a grid function, a heuristic or a hook sees: arguments by name, and options."""
-        return {**dict(zip(self.names, self.values, strict=True)), **self.options}
-
     def leaves(self) -> Iterator[tuple[str, Scalar | Pointer]]:
         """The run-time arguments in slot order, with the parameter that each belongs to."""
         for name, item in zip(self.names, self.items, strict=True):
             for leaf in _leaves(item):
                 yield name, leaf
+
+    def slots(self) -> tuple[list[int], dict[int, Storage]]:
+        """The launch slots without the grid, and the storage behind each slot that is an address."""
+        slots: list[int] = []
+        storages: dict[int, Storage] = {}
+        for index, (_, leaf) in enumerate(self.leaves()):
+            match leaf:
+                case Pointer(_, storage, _):
+                    slots.append(storage.address)
+                    storages[index] = storage
+                case Scalar(_, bits, _):
+                    slots.append(bits)
+        return slots, storages
 
     def pointers(self) -> list[Pointer]:
         return [leaf for _, leaf in self.leaves() if isinstance(leaf, Pointer)]
@@ -75,18 +85,27 @@ class Binder:
         self._bind = _make_binder(signature)
         self._shared_names = OPTION_NAMES.intersection(self.names)
 
-    def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Bound:
+    def match(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Call arguments as one value per parameter, and the launch options among the keywords."""
         try:
             values, options = self._bind(*args, **keywords)
         except TypeError as error:
             raise self._explain(args, keywords, error) from None
         for name in self._shared_names:
             options[name] = values[self.names.index(name)]
+        return values, options
+
+    def bind(self, values: tuple[Any, ...], options: dict[str, Any]) -> Bound:
+        """Classify matched values. Raises ArgumentTypeError or ArgumentValueError naming the parameter."""
         try:
             items = tuple(map(classify, values, self.rules))
         except ArgumentError as error:
             raise type(error)(error.name, error.what, error.expected, kernel=self.kernel_name) from None
         return Bound(self.names, values, items, options)
+
+    def meta(self, values: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+        """What a grid function sees: arguments by name, and options."""
+        return {**dict(zip(self.names, values, strict=True)), **options}
 
     def _explain(self, args: tuple[Any, ...], keywords: dict[str, Any], error: TypeError) -> Exception:
         """Why the arguments do not fit the parameters."""

@@ -18,6 +18,8 @@ def normalize_grid(grid: GridLike, meta: Callable[[], Mapping[str, Any]], kernel
 
     Raises ArgumentTypeError or ArgumentValueError for anything but one to three integers from 0 to 2**31 - 1.
     """
+    if type(grid) is tuple and len(grid) == 1 and type(grid[0]) is int and 0 <= grid[0] <= MAX_AXIS:
+        return grid[0], 1, 1  # what most launches pass
     if callable(grid):
         grid = grid(meta())
     axes: Sequence[Any] = grid if isinstance(grid, (tuple, list)) else (grid,)

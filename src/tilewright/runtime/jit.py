@@ -23,6 +23,7 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import active_driver
+from tilewright.runtime.fast_path import is_writable, probe
 from tilewright.runtime.grid import GridLike, normalize_grid
 from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.request import kernel_source
@@ -54,6 +55,7 @@ class JITFunction(JITCallable):
         self.pre_run_hooks: list[Callable[..., Any]] = []
         self._binder: Binder | None = None
         self._kernels: dict[Hashable, CompiledKernel] = {}
+        self._probed: dict[Hashable, CompiledKernel] = {}
 
     def __getitem__(self, grid: GridLike) -> Callable[..., CompiledKernel | None]:
         """A function that launches this kernel over `grid`: one to three integers, or a function of the arguments."""
@@ -63,16 +65,32 @@ class JITFunction(JITCallable):
         """Compile for these arguments if need be, and launch unless `warmup`. Returns the compiled kernel."""
         for hook in self.pre_run_hooks:
             hook(*args, **keywords)
-        bound = self.binder.bind(args, keywords)
-        driver = active_driver(bound)
-        key = (driver.name, bound.key(), knobs.get("debug"))
+        binder = self.binder
+        values, options = binder.match(args, keywords)
+        seen = probe(values, binder.rules, options)
+        switches = (knobs.get("target"), knobs.get("debug"))
+        kernel = None
+        if seen is not None:
+            kernel = self._probed.get((seen.key, switches))
+        if kernel is None:
+            bound = binder.bind(values, options)
+            kernel = self._find(bound, switches)
+            if seen is not None:
+                self._probed[seen.key, switches] = kernel
+            slots, arrays = bound.slots()
+        else:
+            assert seen is not None
+            slots, arrays = seen.slots, seen.arrays
+        if not warmup:
+            launch(kernel, slots, arrays, normalize_grid(grid, lambda: binder.meta(values, options), self.__name__))
+        return kernel
+
+    def _find(self, bound: Bound, switches: Hashable) -> CompiledKernel:
+        """The kernel for these arguments: compiled before in this process, or else now."""
+        key = (bound.key(), switches)
         kernel = self._kernels.get(key)
         if kernel is None:
-            kernel = self._compile(bound, driver)
-            self._kernels[key] = kernel
-        if not warmup:
-            x, y, z = normalize_grid(grid, bound.meta, self.__name__)
-            launch(kernel, bound, x, y, z)
+            kernel = self._kernels[key] = self._compile(bound, active_driver(bound))
         return kernel
 
     def warmup(self, *args: Any, grid: GridLike, **keywords: Any) -> CompiledKernel | None:
@@ -111,18 +129,18 @@ class Launcher:
         return self.function.run(*args, grid=self.grid, warmup=False, **keywords)
 
 
-def launch(kernel: CompiledKernel, bound: Bound, x: int, y: int, z: int) -> None:
-    """Run a compiled kernel over x * y * z programs with bound arguments; an empty grid does nothing."""
-    written = kernel.parameters.written
-    slots: list[int] = []
-    for index, (name, leaf) in enumerate(bound.leaves()):
-        storage = getattr(leaf, "storage", None)
-        if storage is None:
-            slots.append(leaf.bits)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
-            continue
-        if index in written and not storage.writable:
-            raise ArgumentValueError(name, "a read-only array", "a writable one: the kernel stores to it", kernel=kernel.name)
-        slots.append(storage.address)
+def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], grid: tuple[int, int, int]) -> None:
+    """Run a compiled kernel over a grid; `arrays` holds the values behind the slots that are addresses.
+
+    An empty grid does nothing. Raises ArgumentValueError where the kernel stores to a read-only array.
+    """
+    for index in kernel.parameters.written:
+        if not is_writable(arrays[index]):
+            name = kernel.parameters.names[index]
+            raise ArgumentValueError(
+                name, "a read-only array", "a writable one: the kernel stores to it", kernel=kernel.name
+            )
+    x, y, z = grid
     if programs := x * y * z:
         packed = (ctypes.c_uint64 * (len(slots) + 3))(*slots, x, y, z)
         kernel.native.launch(ctypes.addressof(packed), programs)

@@ -1,0 +1,225 @@
+"""Launching: what arguments become, which kernel serves which launch, and every mistake a caller can make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.runtime.fast_path import probe
+from tilewright.runtime.specialization import Constant, ParameterRule, Pointer, Scalar, classify
+from tilewright.support import knobs
+from tilewright.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
+
+
+@pytest.fixture(autouse=True)
+def private_cache(tmp_path: Path) -> Any:  # pyright: ignore[reportUnusedFunction]
+    with knobs.scope(cache_dir=str(tmp_path)):
+        yield
+
+
+@triton.jit
+def scale(x_ptr, out_ptr, n, factor, BLOCK: tl.constexpr = 16):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) * factor, mask=mask)
+
+
+def arrays(n: int = 16) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    return np.arange(n, dtype=np.float32), np.zeros(n, np.float32)
+
+
+PLAIN = ParameterRule("x")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "divisible"),
+    [
+        (5, "i32", False), (32, "i32", True), (0, "i32", True), (-16, "i32", True), (2**31, "i64", True), (2**31 + 1, "i64", False),
+        (-(2**31) - 1, "i64", False), (2**63, "u64", True), (True, "u1", False), (1.5, "fp32", False), (np.int32(7), "i32", False),
+        (np.float64(2.0), "fp32", False), (np.bool_(True), "u1", False),
+    ],
+)  # fmt: skip
+def test_scalars_are_classified_as_triton_does(value: Any, kind: str, divisible: bool) -> None:
+    item = classify(value, PLAIN)
+    assert isinstance(item, Scalar)
+    assert (item.type, item.divisible) == (kind, divisible)
+
+
+def test_one_and_none_are_constants() -> None:
+    assert classify(1, PLAIN) == Constant(1)
+    assert classify(None, PLAIN) == Constant(None)
+    assert classify(1, ParameterRule("x", specialize=False)) == Scalar("i32", 1)
+
+
+def test_alignment_of_pointers() -> None:
+    data = np.zeros(64, np.float32)
+    aligned, shifted = classify(data, PLAIN), classify(data[1:], PLAIN)
+    assert isinstance(aligned, Pointer) and isinstance(shifted, Pointer)
+    assert (aligned.type, aligned.divisible, shifted.divisible) == ("*fp32", data.ctypes.data % 16 == 0, False)
+    assert (shifted.storage.low, shifted.storage.high) == (aligned.storage.low, aligned.storage.high)
+
+
+def test_annotations_force_the_type() -> None:
+    assert classify(3, ParameterRule("x", forced_type="i64")) == Scalar("i64", 3)
+    assert classify(3.0, ParameterRule("x", forced_type="fp64")) == Scalar("fp64", 0x4008000000000000)
+    with pytest.raises(ArgumentValueError, match="fits i8"):
+        classify(300, ParameterRule("x", forced_type="i8"))
+
+
+def test_equal_fast_keys_mean_equal_kernels() -> None:
+    """The fast path's key is at least as fine as the long way's, over a mix of values."""
+    rules = (PLAIN, ParameterRule("y"))
+    data = np.zeros(64, np.float32)
+    values: list[Any] = [1, 0, 2, 16, -3, 2**31 - 1, None, 1.0, 2.5, data, data.astype(np.int8)]
+    long_keys: dict[Any, Any] = {}
+    from tilewright.runtime.specialization import key_of
+
+    for first in values:
+        for second in values:
+            seen = probe((first, second), rules, {})
+            if seen is None:
+                continue
+            disjoint = not (first is data and second is data)
+            key = (key_of(classify(first, PLAIN)), key_of(classify(second, PLAIN)), disjoint)
+            assert long_keys.setdefault(seen.key, key) == key
+
+
+def test_kernels_are_shared_and_told_apart() -> None:
+    x, out = arrays(64)
+    fresh = triton.jit(scale.fn)
+    for n, factor in [(16, 2.0), (32, 3.0), (48, 4.0)]:
+        fresh[(4,)](x, out, n, factor)
+    assert len(fresh.cache) == 1
+    fresh[(4,)](x, out, 17, 2.0)
+    assert len(fresh.cache) == 2
+    fresh[(4,)](x, x, 16, 2.0)
+    assert len(fresh.cache) == 3, "overlapping arguments need their own kernel"
+
+
+def test_results_and_returned_kernel() -> None:
+    x, out = arrays(20)
+    kernel = scale[(2,)](x, out, 20, 3.0)
+    np.testing.assert_array_equal(out, x * 3)
+    assert set(kernel.asm) >= {"source", "ttir", "structured", "linalg", "loops", "llir", "asm", "obj"}
+    for stage, mark in {
+        "source": "tt.func", "ttir": "tt.load", "structured": "tts.load", "linalg": "linalg.", "loops": "vector.", "llir": "define",
+    }.items():  # fmt: skip
+        assert mark in kernel.asm[stage], stage
+    assert ".text" in kernel.asm["asm"]
+    assert kernel.asm["obj"][:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe")
+
+
+def test_in_place_and_views() -> None:
+    base = np.arange(40, dtype=np.float32)
+    expected = base.copy()
+    scale[(2,)](base[8:], base[8:], 20, 2.0)
+    expected[8:28] *= 2
+    np.testing.assert_array_equal(base, expected)
+
+
+def test_an_empty_grid_does_nothing() -> None:
+    x, out = arrays()
+    for grid in [(0,), (3, 0), (1, 1, 0), 0]:
+        scale[grid](x, out, 16, 2.0)
+    assert not out.any()
+
+
+def test_grid_functions_see_arguments_and_options() -> None:
+    x, out = arrays(64)
+    seen: dict[str, Any] = {}
+
+    def grid(meta: dict[str, Any]) -> tuple[int]:
+        seen.update(meta)
+        return (triton.cdiv(meta["n"], meta["BLOCK"]),)
+
+    scale[grid](x, out, 64, 2.0, BLOCK=32, num_warps=8)
+    np.testing.assert_array_equal(out, x * 2)
+    assert (seen["n"], seen["BLOCK"], seen["num_warps"]) == (64, 32, 8)
+
+
+@pytest.mark.parametrize("grid", [(-1,), (1, 2, 3, 4), (1.5,), ("a",), ()], ids=repr)
+def test_wrong_grids(grid: Any) -> None:
+    x, out = arrays()
+    with pytest.raises(ArgumentError, match="grid"):
+        scale[grid](x, out, 16, 2.0)
+
+
+def test_a_read_only_array_that_is_stored_to() -> None:
+    x, out = arrays()
+    out.flags.writeable = False
+    for _ in range(2):
+        with pytest.raises(ArgumentValueError, match=r"kernel 'scale', argument 'out_ptr': a read-only array"):
+            scale[(1,)](x, out, 16, 2.0)
+    x.flags.writeable = False
+    scale[(1,)](x, np.zeros_like(x), 16, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda x: ((x, x), {"n": 1}), ArgumentTypeError, "argument 'factor': missing"),
+        (lambda x: ((x, x, 1, 2.0, 16, 5), {}), ArgumentTypeError, "6 positional arguments"),
+        (lambda x: ((x, x, 1, 2.0), {"blok": 3}), KeyError, "blok was specified but unrecognised"),
+        (lambda x: ((x, x, 1, 2.0), {"num_warp": 3}), KeyError, "did you mean 'num_warps'"),
+        (lambda x: ((x, x, 1, 2.0), {"num_warps": 3}), ValueError, "power of 2"),
+        (lambda x: (("text", x, 1, 2.0), {}), ArgumentTypeError, "argument 'x_ptr': failed to specialize argument of type: str"),
+        (lambda x: (([1, 2], x, 1, 2.0), {}), ArgumentTypeError, "argument 'x_ptr'.*list"),
+        (lambda x: ((x.astype(complex), x, 1, 2.0), {}), ArgumentTypeError, "argument 'x_ptr': array of dtype complex128"),
+        (lambda x: ((x.astype(object), x, 1, 2.0), {}), ArgumentTypeError, "dtype object"),
+        (lambda x: ((x.astype(">f4"), x, 1, 2.0), {}), ArgumentTypeError, "dtype >f4"),
+        (lambda x: ((x, x, 2**70, 2.0), {}), ArgumentValueError, "argument 'n': integer"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(make: Any, error: type[Exception], text: str) -> None:
+    args, keywords = make(np.zeros(16, np.float32))
+    with pytest.raises(error, match=text):
+        scale[(1,)](*args, **keywords)
+
+
+def test_a_missing_constexpr_is_named() -> None:
+    @triton.jit
+    def kernel(x_ptr, BLOCK: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)
+
+    with pytest.raises(ArgumentTypeError, match=r"argument 'BLOCK': missing; expected a constexpr value"):
+        kernel[(1,)](np.zeros(4, np.float32))
+
+
+def test_calling_without_a_grid() -> None:
+    with pytest.raises(RuntimeError, match="outside of the scope of a kernel"):
+        scale(1, 2, 3, 4)
+
+
+def test_warmup_compiles_without_running() -> None:
+    x, out = arrays()
+    kernel = scale.warmup(x, out, 16, 2.0, grid=(1,))
+    assert kernel is not None and "define" in kernel.asm["llir"]
+    assert not out.any()
+
+
+def test_a_pre_run_hook_sees_every_launch() -> None:
+    calls: list[Any] = []
+    fresh = triton.jit(scale.fn)
+    fresh.add_pre_run_hook(lambda *args, **keywords: calls.append((len(args), keywords)))
+    x, out = arrays()
+    fresh[(1,)](x, out, 16, 2.0, BLOCK=32)
+    assert calls == [(4, {"BLOCK": 32})]
+
+
+def test_a_second_process_state_uses_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, out = arrays()
+    triton.jit(scale.fn)[(1,)](x, out, 16, 2.0)
+    from tilewright.compiler import compile as compile_module
+
+    def never(*args: Any) -> Any:
+        raise AssertionError("the disk cache has this kernel")
+
+    monkeypatch.setattr(compile_module, "build_entry", never)
+    out[:] = 0
+    triton.jit(scale.fn)[(1,)](x, out, 16, 5.0)
+    np.testing.assert_array_equal(out, x * 5)
