@@ -41,7 +41,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    return MlirFile.from_parent(parent, path=file_path) if file_path.suffix == ".mlir" else None
+    if file_path.suffix != ".mlir":
+        return None
+    return MlirFile.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownMemberType]
 
 
 class MlirFile(pytest.File):
@@ -50,7 +52,8 @@ class MlirFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         lines = list(_run_lines(self.path.read_text(encoding="utf-8")))
         for index, line in enumerate(lines):
-            yield RunLine.from_parent(self, name=f"run{index + 1}" if len(lines) > 1 else "run", line=line)
+            name = f"run{index + 1}" if len(lines) > 1 else "run"
+            yield RunLine.from_parent(self, name=name, line=line)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _run_lines(text: str) -> Iterator[str]:
@@ -75,7 +78,7 @@ class RunLine(pytest.Item):
     """One RUN line: commands joined by pipes."""
 
     def __init__(self, *, line: str, **arguments: Any) -> None:
-        super().__init__(**arguments)
+        super().__init__(**arguments)  # pyright: ignore[reportUnknownMemberType]
         self.line = line
 
     def runtest(self) -> None:

@@ -118,6 +118,8 @@ def _guarded(parser: MLIRParser, what: str) -> Any:
         raise parser.error_at(error.span.start, error.span.end, error.msg) from None
     except TilewrightError:
         raise
+    except OverflowError:
+        raise parser.error_at(parser.pos, parser.pos, "a number before this does not fit into its type") from None
     except RecursionError:
         raise parser.error_at(parser.pos, parser.pos, "nested too deeply") from None
     except Exception as error:

@@ -125,6 +125,7 @@ def test_an_op_without_location_gets_its_place_in_the_text(parse: Parse) -> None
         ("module {} )", 1, 11, "expected an operation"),
         ('"t.a"() : () -> () loc(here)', 1, 24, "expected a location"),
         ('"t.a"() {m = affine_map<(d0)[s0] -> (d0 * s0)>} : () -> ()', 1, 45, "semi-affine"),
+        ('"t.a"() {x = 0x1FF800000 : f32} : () -> ()', 1, 31, "does not fit into its type"),
         ("module {\n  $\n}", 2, 3, "Unexpected character"),
         ("$", 1, 1, "Unexpected character"),
         ("", 0, 0, ""),

@@ -133,7 +133,7 @@ SOURCE = """func.func @f(%a: i32) -> i32 {
         ("a,b{x=1 flag},c", [("a", {}), ("b", {"x": "1", "flag": "true"}), ("c", {})]),
         ("builtin.module(a,func.func(b{l=1,2,3}))", [("a", {}), ("b", {"l": "1,2,3"})]),
         ('a{s="x y, z" t=[1,2]}', [("a", {"s": "x y, z", "t": "[1,2]"})]),
-        ("", []),
+        (" ", list[tuple[str, dict[str, str]]]()),
     ],
 )
 def test_pipeline_text(text: str, entries: list[tuple[str, dict[str, str]]]) -> None:

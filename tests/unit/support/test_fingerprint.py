@@ -43,10 +43,9 @@ def test_different_values_differ(first: object, second: object) -> None:
 
 def _sorted(value: Any) -> Any:
     """Mappings in one order, so that `repr` tells values apart as the fingerprint should."""
-    kind = type(value)
-    if kind is dict:
+    if value.__class__ is dict:
         return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if kind is list else value
+    return [_sorted(item) for item in value] if value.__class__ is list else value
 
 
 @pytest.mark.parametrize(
