@@ -126,16 +126,16 @@ SOURCE = """func.func @f(%a: i32) -> i32 {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("text", "entries"),
-    [
-        ("a", [("a", {})]),
-        ("a,b{x=1 flag},c", [("a", {}), ("b", {"x": "1", "flag": "true"}), ("c", {})]),
-        ("builtin.module(a,func.func(b{l=1,2,3}))", [("a", {}), ("b", {"l": "1,2,3"})]),
-        ('a{s="x y, z" t=[1,2]}', [("a", {"s": "x y, z", "t": "[1,2]"})]),
-        (" ", list[tuple[str, dict[str, str]]]()),
-    ],
-)
+PIPELINES: list[tuple[str, list[tuple[str, dict[str, str]]]]] = [
+    ("a", [("a", {})]),
+    ("a,b{x=1 flag},c", [("a", {}), ("b", {"x": "1", "flag": "true"}), ("c", {})]),
+    ("builtin.module(a,func.func(b{l=1,2,3}))", [("a", {}), ("b", {"l": "1,2,3"})]),
+    ('a{s="x y, z" t=[1,2]}', [("a", {"s": "x y, z", "t": "[1,2]"})]),
+    (" ", []),
+]
+
+
+@pytest.mark.parametrize(("text", "entries"), PIPELINES)
 def test_pipeline_text(text: str, entries: list[tuple[str, dict[str, str]]]) -> None:
     assert parse_pipeline_text(text) == entries
 
