@@ -100,7 +100,7 @@ def narrow_from_f32(b: LaneBuilder, value: str, target: FloatFormat, *, towards_
     drop = F32_MANTISSA - target.mantissa_bits
     rebias = F32_BIAS - target.bias
     normal = b.sub(_round_off(b, magnitude, drop, towards_zero=towards_zero), b.int(rebias << target.mantissa_bits))
-    # Below the smallest normal: adding 2^(drop + smallest exponent) lines the mantissa up with the subnormal's last bit.
+    # Subnormal results: adding 2^(drop + smallest exponent) lines the mantissa up with the last bit.
     smallest_exponent = 1 - target.bias
     small_float = b.bits(magnitude, "i32", "float")
     aligner = 2.0 ** (smallest_exponent + drop)
@@ -142,9 +142,7 @@ def _with_sign(b: LaneBuilder, code: str, bits: str, magnitude: str, target: Flo
     sign = b.and_(b.lshr(bits, 32 - target.bits), b.int(sign_bit))
     is_nan = b.icmp("ugt", magnitude, b.int(0x7F800000))
     if target.unsigned_zero:
-        is_nan = b.fn.value(
-            f"or {b.type('i1')} {is_nan}, {b.icmp('uge', code, b.int(target.overflow_code))}"
-        )
+        is_nan = b.fn.value(f"or {b.type('i1')} {is_nan}, {b.icmp('uge', code, b.int(target.overflow_code))}")
         is_zero = b.icmp("eq", code, b.int(0))
         signed = b.select(is_zero, code, b.or_(code, sign), "i32")
         return b.select(is_nan, b.int(target.nan_code), signed, "i32")

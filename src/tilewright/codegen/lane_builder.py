@@ -24,7 +24,7 @@ def intrinsic_suffix(scalar_type: str, lanes: int) -> str:
 class LaneBuilder:
     """Appends instructions on vectors of `lanes` lanes to a function; 0 lanes means scalars.
 
-    Scalar types are named as LLVM spells them. Floating-point arithmetic may be contracted to FMAs and is otherwise exact.
+    Scalar types are named as LLVM spells them. Floats may be contracted to FMAs and are exact otherwise.
     """
 
     __slots__ = ("fn", "lanes")
@@ -137,7 +137,7 @@ class LaneBuilder:
     # --------------------------------------------------------------------------------------------------- intrinsics
 
     def intrinsic(self, name: str, scalar_type: str, *operands: str, flags: str = "") -> str:
-        """An elementwise LLVM intrinsic whose operands and result have one type, e.g. ``intrinsic("fabs", "float", x)``."""
+        """An elementwise intrinsic whose operands and result have one type: ``intrinsic("fabs", "float", x)``."""
         type = self.type(scalar_type)
         full = f"llvm.{name}.{intrinsic_suffix(scalar_type, self.lanes)}"
         return self.fn.call(type, full, [(type, operand) for operand in operands], flags=flags)

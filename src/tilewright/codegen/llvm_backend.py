@@ -13,13 +13,15 @@ import os
 import threading
 from enum import Enum
 from functools import lru_cache
+from importlib import import_module
 from itertools import count
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from tilewright.ir.facts import TargetFacts
 from tilewright.support.errors import TilewrightError
+
+llvm: Any = import_module("llvmlite.binding")
+"""llvmlite has no type stubs."""
 
 
 class Effort(Enum):

@@ -6,6 +6,7 @@ import ctypes
 from functools import lru_cache
 
 import numpy as np
+
 from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader, compile_text
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.math_library import MathLibrary
@@ -20,7 +21,13 @@ class CompiledMath:
     def __init__(self, name: str, arity: int, lanes: int, facts: CpuFacts) -> None:
         self.arity, self.lanes = arity, lanes
         module = ModuleText(triple=facts.triple)
-        fn = FunctionText(module, "apply", "void", [Parameter(t, n) for t, n in zip(("ptr",) * 3, ("%x", "%y", "%out"), strict=True)] + [Parameter("i64", "%n")])
+        fn = FunctionText(
+            module,
+            "apply",
+            "void",
+            [Parameter(t, n) for t, n in zip(("ptr",) * 3, ("%x", "%y", "%out"), strict=True)]
+            + [Parameter("i64", "%n")],
+        )
         type = f"<{lanes} x float>" if lanes else "float"
         loop, done = fn.new_label("loop"), fn.new_label("done")
         fn.branch(loop)

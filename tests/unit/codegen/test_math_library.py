@@ -8,12 +8,33 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from math_harness import compiled_math, ulp_error
+
 from tilewright.codegen.math_library import LIBM_FUNCTIONS, VECTOR_FORMS
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
 SPECIAL = np.array(
-    [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2, -2, 0.5, -0.5, 1e-45, -1e-45, 1e-40, 1.1754944e-38, 3.4e38, -3.4e38]
-    + [1e-20, 1e30, -1e30, np.pi, -np.pi, 88.7228, 88.7229, -87.4, -103.9, -104.1, 128.0, -149.0, -150.0],
+    [ 
+        *(
+            0.0,
+            -0.0,
+            np.inf,
+            -np.inf,
+            np.nan,
+            1,
+            -1,
+            2,
+            -2,
+            0.5,
+            -0.5,
+            1e-45,
+            -1e-45,
+            1e-40,
+            1.1754944e-38,
+            3.4e38,
+            -3.4e38,
+        ),
+        *(1e-20, 1e30, -1e30, np.pi, -np.pi, 88.7228, 88.7229, -87.4, -103.9, -104.1, 128.0, -149.0, -150.0),
+    ],
     np.float32,
 )
 
@@ -91,8 +112,12 @@ def test_erf() -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_pow_and_its_special_values() -> None:
     random = np.random.default_rng(1)
-    x = np.concatenate([random.uniform(0, 10, 1 << 15), np.repeat(SPECIAL, SPECIAL.size), -random.integers(1, 50, 4096)])
-    y = np.concatenate([random.uniform(-20, 20, 1 << 15), np.tile(SPECIAL, SPECIAL.size), random.integers(-9, 20, 4096)])
+    x = np.concatenate(
+        [random.uniform(0, 10, 1 << 15), np.repeat(SPECIAL, SPECIAL.size), -random.integers(1, 50, 4096)]
+    )
+    y = np.concatenate(
+        [random.uniform(-20, 20, 1 << 15), np.tile(SPECIAL, SPECIAL.size), random.integers(-9, 20, 4096)]
+    )
     x, y = x.astype(np.float32), y.astype(np.float32)
     exact = np.power(x.astype(np.float64), y.astype(np.float64))
     for facts in machines():

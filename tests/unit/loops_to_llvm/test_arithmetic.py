@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from loops_kernels import run_loops
+
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
 TYPES = {
@@ -119,10 +120,12 @@ def test_maxima_and_nan(name: str, type: str) -> None:
 def test_narrowing_is_nearest_even(source: str, target: str) -> None:
     codes = np.arange(1 << 14, dtype=np.uint64) * np.uint64((1 << 32) // (1 << 14)) + np.uint64(0x8000)
     wide = codes.astype(np.uint32).view(np.float32).astype(TYPES[source])
-    near = np.random.default_rng(2).standard_normal(1 << 14).astype(TYPES[source]) * 2.0 ** np.random.default_rng(3).integers(-20, 12, 1 << 14)
+    near = np.random.default_rng(2).standard_normal(1 << 14).astype(TYPES[source]) * 2.0 ** np.random.default_rng(
+        3
+    ).integers(-20, 12, 1 << 14)
     values = np.concatenate([wide, near.astype(TYPES[source]), np.array(SPECIAL + [0.0] * 5).astype(TYPES[source])])
     expected = values.astype(TYPES[target])
-    body = f"%r = arith.truncf %a : $V to $R"
+    body = "%r = arith.truncf %a : $V to $R"
     for facts in machines():
         for lanes in (0, 16):
             assert same(apply(body, values, values, source, target, lanes, facts), expected)
@@ -148,7 +151,15 @@ def test_widening_is_exact_for_every_code(source: str) -> None:
 
 def test_narrowing_towards_zero() -> None:
     values = np.array([1.999, -1.999, 1e9, -1e9, 2**-20, 0.3, 65519.9, 65536.0] * 2, np.float32)
-    result = apply("%r = arith.truncf %a to_nearest_even : $V to $R".replace("to_nearest_even", "toward_zero"), values, values, "f32", "f16", 16, host_facts())
+    result = apply(
+        "%r = arith.truncf %a to_nearest_even : $V to $R".replace("to_nearest_even", "toward_zero"),
+        values,
+        values,
+        "f32",
+        "f16",
+        16,
+        host_facts(),
+    )
     assert np.all(np.abs(result.astype(np.float64)) <= np.abs(values.astype(np.float64)))
     assert float(result[2]) == 65504.0 and float(result[0]) == float(np.float16(1.998046875))
 
@@ -207,7 +218,11 @@ def test_float_to_integer_saturates(target: str) -> None:
     bits = 32 if target == "i8" else int(target[1:])
     limits = (1 << (bits - 1)) - 1, -(1 << (bits - 1))
     wide = np.array([1, -1, limits[0], limits[1], 0, limits[0], limits[1], 100] * 2, dtype=object)
-    assert [int(v) for v in result] == [int(v) for v in np.array([w & 0xFF for w in wide]).astype(np.uint8).view(np.int8)] if target == "i8" else [int(v) for v in result] == list(wide)
+    assert (
+        [int(v) for v in result] == [int(v) for v in np.array([w & 0xFF for w in wide]).astype(np.uint8).view(np.int8)]
+        if target == "i8"
+        else [int(v) for v in result] == list(wide)
+    )
 
 
 def test_negation_and_selection_of_bf16() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from loops_kernels import compile_loops, run_loops
+
 from tilewright.support.errors import PassError
 
 COLLATZ = """
@@ -33,7 +34,8 @@ func.func @k(%o: memref<*xi32>, $GRID) {
     %s = arith.addi %steps, %c1 : i32
     scf.yield %next, %s : i32, i32
   }
-  %os = memref.reinterpret_cast %o to offset: [%p], sizes: [1], strides: [1] : memref<*xi32> to memref<1xi32, strided<[1], offset: ?>>
+  %os = memref.reinterpret_cast %o to offset: [%p], sizes: [1], strides: [1]
+    : memref<*xi32> to memref<1xi32, strided<[1], offset: ?>>
   %z = arith.constant 0 : index
   memref.store %r#1, %os[%z] : memref<1xi32, strided<[1], offset: ?>>
   return
@@ -73,7 +75,10 @@ func.func @k(%o: memref<*xi32>, $GRID) {
   memref.store %d, %os[%i] : memref<?xi32>
   return
 }
-""".replace("sizes: [1], strides: [1] : memref<*xi32> to memref<?xi32>", "sizes: [%i], strides: [1] : memref<*xi32> to memref<?xi32>")
+""".replace(
+        "sizes: [1], strides: [1] : memref<*xi32> to memref<?xi32>",
+        "sizes: [%i], strides: [1] : memref<*xi32> to memref<?xi32>",
+    )
     out = np.zeros((4, 3, 5), np.int32)
     run_loops(kernel, out, grid=(5, 3, 4), num_threads=2)
     expected = [[[100 * z + 10 * y + x for x in range(5)] for y in range(3)] for z in range(4)]
@@ -211,7 +216,11 @@ func.func @k(%o: memref<*xi64>, $GRID) {
         ("func.func @k(%n: index, $GRID) {\n %a = memref.alloca(%n) : memref<?xf32>\n return\n}", "static size"),
         ("func.func @k(%x: memref<*xf32>) {\n return\n}", "six i32"),
         ("func.func @f($GRID) {\n return\n}\nfunc.func @g($GRID) {\n return\n}", "exactly one public function"),
-        ("func.func private @f() {\n func.call @f() : () -> ()\n return\n}\nfunc.func @k($GRID) {\n func.call @f() : () -> ()\n return\n}", "calls itself"),
+        (
+            "func.func private @f() {\n func.call @f() : () -> ()\n return\n}\n"
+            "func.func @k($GRID) {\n func.call @f() : () -> ()\n return\n}",
+            "calls itself",
+        ),
     ],
 )
 def test_what_cannot_be_lowered_is_an_error_that_says_why(text: str, reason: str) -> None:

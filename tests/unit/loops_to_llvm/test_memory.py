@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from loops_kernels import run_loops
+
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
 
@@ -50,7 +51,10 @@ func.func @k(%x: memref<*x$T>, %o: memref<*x$T>, %n32: i32, $GRID) {
   vector.maskedstore %os[%c16], %m, %v : memref<?x$T>, vector<16xi1>, vector<16x$T>
   return
 }
-""".replace("sizes: [16], strides: [1] : memref<*x$T> to memref<?x$T>", "sizes: [%n], strides: [1] : memref<*x$T> to memref<?x$T>")
+""".replace(
+    "sizes: [16], strides: [1] : memref<*x$T> to memref<?x$T>",
+    "sizes: [%n], strides: [1] : memref<*x$T> to memref<?x$T>",
+)
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i32": np.int32}
 DTYPES |= {"i64": np.int64, "i16": np.int16, "i8": np.int8}
@@ -104,7 +108,8 @@ func.func @k(%x: memref<*xf32>, %i: memref<*x$I>, %o: memref<*xf32>, %limit: $I,
   %l = vector.broadcast %limit : $I to vector<16x$I>
   %m = arith.cmpi slt, %v, %l : vector<16x$I>
   %other = arith.constant dense<-1.0> : vector<16xf32>
-  %g = vector.gather %xs[%c0] [%v], %m, %other : memref<64xf32>, vector<16x$I>, vector<16xi1>, vector<16xf32> into vector<16xf32>
+  %g = vector.gather %xs[%c0] [%v], %m, %other
+    : memref<64xf32>, vector<16x$I>, vector<16xi1>, vector<16xf32> into vector<16xf32>
   vector.scatter %os[%c0] [%v], %m, %g : memref<64xf32>, vector<16x$I>, vector<16xi1>, vector<16xf32>
   return
 }
@@ -162,7 +167,8 @@ ATOMIC = """
 func.func @k(%x: memref<*x$T>, %o: memref<*x$T>, $GRID) {
   %c0 = arith.constant 0 : index
   %p = arith.index_cast %px : i32 to index
-  %xs = memref.reinterpret_cast %x to offset: [%p], sizes: [1], strides: [1] : memref<*x$T> to memref<1x$T, strided<[1], offset: ?>>
+  %xs = memref.reinterpret_cast %x to offset: [%p], sizes: [1], strides: [1]
+    : memref<*x$T> to memref<1x$T, strided<[1], offset: ?>>
   %os = memref.reinterpret_cast %o to offset: [0], sizes: [1], strides: [1] : memref<*x$T> to memref<1x$T>
   %v = memref.load %xs[%c0] : memref<1x$T, strided<[1], offset: ?>>
   %old = memref.atomic_rmw $KIND %v, %os[%c0] : ($T, memref<1x$T>) -> $T

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+
 from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.targets.cpu.facts import CpuFacts, host_facts

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loops_kernels import fill_slots, load_loops, run_loops
+
 from tilewright.support import knobs
 from tilewright.support.errors import DeviceAssertionError, OutOfResources
 from tilewright.targets.cpu.native_runtime import native_runtime
@@ -23,7 +24,8 @@ func.func @count(%o: memref<*xi32>, %work: i32, $GRID) {
   %c1 = arith.constant 1 : i32
   %z = arith.constant 0 : index
   %p = arith.index_cast %px : i32 to index
-  %os = memref.reinterpret_cast %o to offset: [%p], sizes: [1], strides: [1] : memref<*xi32> to memref<1xi32, strided<[1], offset: ?>>
+  %os = memref.reinterpret_cast %o to offset: [%p], sizes: [1], strides: [1]
+    : memref<*xi32> to memref<1xi32, strided<[1], offset: ?>>
   %n = scf.while (%i = %c0) : (i32) -> i32 {
     %next = arith.addi %i, %c1 : i32
     %old = memref.atomic_rmw addi %c0, %os[%z] : (i32, memref<1xi32, strided<[1], offset: ?>>) -> i32
@@ -105,7 +107,8 @@ func.func @check(%o: memref<*xi32>, %bad: i32, $GRID) {
   %row = arith.muli %py, %gx : i32
   %cell = arith.addi %row, %px : i32
   %p = arith.index_cast %cell : i32 to index
-  %os = memref.reinterpret_cast %o to offset: [%p], sizes: [1], strides: [1] : memref<*xi32> to memref<1xi32, strided<[1], offset: ?>>
+  %os = memref.reinterpret_cast %o to offset: [%p], sizes: [1], strides: [1]
+    : memref<*xi32> to memref<1xi32, strided<[1], offset: ?>>
   memref.store %c1, %os[%z] : memref<1xi32, strided<[1], offset: ?>>
   return
 }

@@ -44,12 +44,11 @@ VECTOR_FORMS: dict[str, VectorForm] = {
 }
 """f32 functions that are written for vectors, by libm's name of the f64 function."""
 
-LIBM_FUNCTIONS = frozenset(
-    """
+_LIBM = """
     exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc
     cbrt pow fmod hypot tgamma lgamma nextafter remainder fdim round logb
-    """.split()
-)
+"""
+LIBM_FUNCTIONS = frozenset(_LIBM.split())
 """What libm is asked for, one lane at a time, under these names (with an f appended for f32)."""
 
 DOUBLE_FORMS = frozenset({"rsqrt"})
@@ -64,7 +63,7 @@ class MathLibrary:
         self.facts = facts
 
     def call(self, fn: FunctionText, name: str, scalar: str, lanes: int, operands: Sequence[str]) -> str:
-        """name(operands) on `lanes` lanes (0: a scalar) of ``float`` or ``double``. Raises KeyError for an unknown name."""
+        """name(operands) on `lanes` lanes (0: a scalar) of ``float`` or ``double``; KeyError for an unknown name."""
         if name in VECTOR_FORMS and (scalar == "float" or name in DOUBLE_FORMS):
             return self._call_vector_form(fn, name, scalar, lanes, operands)
         if name not in LIBM_FUNCTIONS:

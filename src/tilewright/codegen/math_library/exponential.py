@@ -2,7 +2,8 @@
 
 exp(x) = 2^n * p(r) with n = rint(x / ln 2), r = x - n ln 2 in two FMAs, p a degree 6 minimax polynomial (0.87 ulp).
 With AVX-512 `vscalefps` applies 2^n, also into the subnormals, and gives the right answers for infinity and NaN by
-itself (very negative x must be bounded: r is garbage there, and its polynomial may overflow). Elsewhere the power is applied in two integer-built factors after clamping x (NaN passes through the clamp).
+itself (very negative x must be bounded: r is garbage there, and its polynomial may overflow). Elsewhere the power is
+applied in two integer-built factors after clamping x (NaN passes through the clamp).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """sin and cos of f32.
 
-x = n pi/2 + r by three FMAs (Cody and Waite); n mod 4 picks sin r, cos r and the sign. Beyond |x| = 2^17 the three parts
-of pi/2 are not enough: a vector that has such a lane takes the slow path, libm for every lane.
+x = n pi/2 + r by three FMAs (Cody and Waite); n mod 4 picks sin r, cos r and the sign. Beyond |x| = 2^17 the three
+parts of pi/2 are not enough: a vector that has such a lane takes the slow path, libm for every lane.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def _with_slow_path(b: FormBuilder, name: str, x: str, quarter: int) -> str:
 
     fn = b.fn
     too_large = b.fcmp("oge", b.fabs(x), b.float(LARGEST_REDUCED))
-    any_large = fn.call("i1", f"llvm.vector.reduce.or.v{b.lanes}i1", [(b.type("i1"), too_large)]) if b.lanes else too_large
+    any_large = (
+        fn.call("i1", f"llvm.vector.reduce.or.v{b.lanes}i1", [(b.type("i1"), too_large)]) if b.lanes else too_large
+    )
     slow, fast, done = (fn.new_label(hint) for hint in ("slow", "fast", "done"))
     fn.branch_if(any_large, slow, fast)
     fn.start(slow)

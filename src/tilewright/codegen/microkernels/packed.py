@@ -1,8 +1,8 @@
 """Micro-kernels on interleaved B: one dot-product instruction multiplies 2 bf16 or 4 int8 products per lane.
 
-bf16 uses ``vdpbf16ps`` (which treats subnormal numbers as zero). int8 uses ``vpdpbusd``, whose first operand is unsigned:
-A is xored with 0x80, that is increased by 128, and 128 times the column sums of B, summed in the same loop, come off at
-the end; the result is exact. A last group that is not full reads only the elements of A that exist.
+bf16 uses ``vdpbf16ps`` (which treats subnormal numbers as zero). int8 uses ``vpdpbusd``, whose first operand is
+unsigned: A is xored with 0x80, that is increased by 128, and 128 times the column sums of B, summed in the same loop,
+come off at the end; the result is exact. A last group that is not full reads only the elements of A that exist.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ class PackedWriter(TileWriter):
     def b_column_bytes(self) -> int:
         return 4
 
-    def accumulate(
-        self, rows: list[str], b: str, start: list[list[str]], masks: list[str] | None
-    ) -> list[list[str]]:
+    def accumulate(self, rows: list[str], b: str, start: list[list[str]], masks: list[str] | None) -> list[list[str]]:
         fn = self.fn
         groups = fn.value(f"sdiv i64 %k_count, {self.group}")
         rest = fn.value(f"srem i64 %k_count, {self.group}")
@@ -123,9 +121,7 @@ class PackedWriter(TileWriter):
             updated.extend(self._dot(state[row * vectors + v], spread, columns[v]) for v in range(vectors))
         if self.element.is_integer:
             ones = self.vector.int(0x01010101)
-            updated.extend(
-                self._dot(state[len(words) * vectors + v], ones, columns[v]) for v in range(vectors)
-            )
+            updated.extend(self._dot(state[len(words) * vectors + v], ones, columns[v]) for v in range(vectors))
         return updated
 
     def _packed_columns(self, base: str, vector: int, mask: str | None) -> str:

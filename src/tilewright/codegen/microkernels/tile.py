@@ -198,9 +198,7 @@ class TileWriter:
 
     # ------------------------------------------------------------------------------------------------- the inner loop
 
-    def accumulate(
-        self, rows: list[str], b: str, start: list[list[str]], masks: list[str] | None
-    ) -> list[list[str]]:
+    def accumulate(self, rows: list[str], b: str, start: list[list[str]], masks: list[str] | None) -> list[list[str]]:
         """start + A B over all k, for rows of A at the given addresses; the columns of B masked if `masks` is given."""
         fn = self.fn
         text = self.vector.type(self.element.accumulator)

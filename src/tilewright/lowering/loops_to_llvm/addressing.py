@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnrankedMemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -13,8 +14,7 @@ from tilewright.lowering.loops_to_llvm.memref_value import MemrefValue
 
 def memory_type(low: FunctionLowering, type: Attribute) -> tuple[str, int]:
     """The LLVM type and byte size of an element of a memref type."""
-    assert isinstance(type, MemRefType | UnrankedMemRefType)
-    scalar = low.scalar_type(type.element_type)
+    scalar = low.scalar_type(cast("MemRefType[Attribute] | UnrankedMemRefType[Attribute]", type).element_type)
     return scalar.memory, scalar.bytes
 
 

@@ -218,7 +218,9 @@ def lower_cmpi(low: FunctionLowering, op: Operation) -> None:
     compare = cast(arith.CmpiOp, op)
     type = low.type_of(compare.lhs)
     predicate = _INTEGER_PREDICATES[compare.predicate.value.data]
-    low.set(compare.result, low.fn.value(f"icmp {predicate} {type.text} {low.get(compare.lhs)}, {low.get(compare.rhs)}"))
+    low.set(
+        compare.result, low.fn.value(f"icmp {predicate} {type.text} {low.get(compare.lhs)}, {low.get(compare.rhs)}")
+    )
 
 
 def lower_cmpf(low: FunctionLowering, op: Operation) -> None:

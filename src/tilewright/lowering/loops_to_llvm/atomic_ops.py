@@ -44,7 +44,9 @@ def lower_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
     if type.scalar.text == "i1":
         low.fail(op, "on i1: atomics need at least a byte")
     if kind in _NATIVE and (not type.scalar.is_soft_float or kind == "assign"):
-        instruction = f"atomicrmw {_NATIVE[kind]} ptr {address}, {type.text} {operand} acq_rel, align {type.scalar.bytes}"
+        instruction = (
+            f"atomicrmw {_NATIVE[kind]} ptr {address}, {type.text} {operand} acq_rel, align {type.scalar.bytes}"
+        )
         low.set(op.results[0], low.fn.value(instruction))
         return
 
@@ -77,9 +79,7 @@ def lower_generic_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], emit_compare_and_swap_loop(low, op.results[0].type, address, step))
 
 
-def emit_compare_and_swap_loop(
-    low: FunctionLowering, type: Attribute, address: str, step: Callable[[str], str]
-) -> str:
+def emit_compare_and_swap_loop(low: FunctionLowering, type: Attribute, address: str, step: Callable[[str], str]) -> str:
     """Replace the element by ``step(element)`` indivisibly; returns what it was before."""
     fn = low.fn
     value = low.module.types.value(type)

@@ -12,6 +12,7 @@ from typing import cast
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import cf, ub
+from tilewright.dialects.construction import static_values
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule
 
 ASSERT_FAILED = "tilewright_assert_failed"
@@ -47,7 +48,7 @@ def lower_switch(low: FunctionLowering, op: Operation) -> None:
     fn = low.fn
     type = low.type_of(op.operands[0]).text
     values = [] if switch.case_values is None else [int(cast(int, v)) for v in switch.case_values.get_values()]
-    counts = [int(count) for count in cast("tuple[int, ...]", switch.case_operand_segments.get_values())]
+    counts = list(static_values(switch.case_operand_segments))
     edges = [fn.new_label("edge") for _ in values]
     default = fn.new_label("edge")
     table = " ".join(f"{type} {value}, label %{edge}" for value, edge in zip(values, edges, strict=True))

@@ -23,7 +23,6 @@ def lower_call(low: FunctionLowering, op: Operation) -> None:
     if shape is None:
         low.fail(op, f"calls '{name}', which the module does not have")
         return
-    fn = low.fn
     arguments = low.flat_all(op.operands)
     results = [text for result in op.results for text in low.flat_types(result.type)]
     if shape.is_declaration:

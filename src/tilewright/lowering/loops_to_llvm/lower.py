@@ -95,7 +95,9 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
         _lower_function(lowering, bodies[name])
     shape = lowering.functions[kernel.sym_name.data]
     arena = lowering.frames[kernel.sym_name.data].total_bytes
-    return LoweredModule(text, kernel.sym_name.data, shape, arena, frozenset(lowering.externals), lowering.wants_full_optimisation)
+    return LoweredModule(
+        text, kernel.sym_name.data, shape, arena, frozenset(lowering.externals), lowering.wants_full_optimisation
+    )
 
 
 def _find_kernel(module: ModuleOp, functions: list[func.FuncOp]) -> func.FuncOp:
@@ -138,7 +140,9 @@ def _scan(function: func.FuncOp) -> _Scan:
 def _reserve(frame: FramePlan, op: memref.AllocaOp) -> None:
     shape = shape_of(op.results[0].type)
     if None in shape.sizes:
-        raise op_error(op, "needs a static size: the arena is laid out when the kernel is compiled", pass_name=PASS_NAME)
+        raise op_error(
+            op, "needs a static size: the arena is laid out when the kernel is compiled", pass_name=PASS_NAME
+        )
     alignment = 0 if op.alignment is None else op.alignment.value.data
     last = 0
     for size, stride in zip(shape.sizes, shape.strides, strict=True):

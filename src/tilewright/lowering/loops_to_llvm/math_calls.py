@@ -15,8 +15,6 @@ def emit_math(low: FunctionLowering, b: LaneBuilder, name: str, operands: Sequen
     library = low.module.math
     if scalar.text in ("float", "double") and not scalar.is_soft_float:
         return library.call(low.fn, name, scalar.text, b.lanes, operands)
-    wide = [
-        widen(b, v, scalar) if scalar.is_soft_float else b.cast("fpext", v, scalar.text, "float") for v in operands
-    ]
+    wide = [widen(b, v, scalar) if scalar.is_soft_float else b.cast("fpext", v, scalar.text, "float") for v in operands]
     result = library.call(low.fn, name, "float", b.lanes, wide)
     return narrow(b, result, F32, scalar)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, SymbolRefAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import memref
 from tilewright.lowering.loops_to_llvm.addressing import (
@@ -47,7 +47,9 @@ def lower_cast(low: FunctionLowering, op: Operation) -> None:
         shape = shape_of(target)
         if None in shape.sizes or None in shape.strides:
             low.fail(op, "of an unranked memref needs a static result type: use memref.reinterpret_cast")
-        value = MemrefValue(value.base, 0, cast("tuple[Index, ...]", shape.sizes), cast("tuple[Index, ...]", shape.strides))
+        value = MemrefValue(
+            value.base, 0, cast("tuple[Index, ...]", shape.sizes), cast("tuple[Index, ...]", shape.strides)
+        )
     _bind(low, op.results[0], value)
 
 
@@ -63,9 +65,8 @@ def lower_subview(low: FunctionLowering, op: Operation) -> None:
 
 
 def _kept_dims(view: memref.SubviewOp, sizes: Sequence[Index]) -> list[int]:
-    """The source dimensions that a possibly rank-reducing subview keeps: drop unit sizes whose strides the type lacks."""
-    result = view.results[0].type
-    assert isinstance(result, MemRefType)
+    """The source dimensions that a subview keeps: rank reduction drops unit sizes whose strides the type lacks."""
+    result = cast("MemRefType[Attribute]", view.results[0].type)
     rank = result.get_num_dims()
     if rank == len(sizes):
         return list(range(rank))
@@ -237,7 +238,9 @@ def _copy_run(
     from_address = fn.value(f"getelementptr {text}, ptr {source}, i64 {from_offset}")
     to_address = fn.value(f"getelementptr {text}, ptr {target}, i64 {to_offset}")
     if run == 1:
-        fn.emit(f"store {text} {fn.value(f'load {text}, ptr {from_address}, align {size}')}, ptr {to_address}, align {size}")
+        fn.emit(
+            f"store {text} {fn.value(f'load {text}, ptr {from_address}, align {size}')}, ptr {to_address}, align {size}"
+        )
         return
     length = low.math.mul(run, size)
     arguments = [("ptr", to_address), ("ptr", from_address), ("i64", str(length)), ("i1", "false")]

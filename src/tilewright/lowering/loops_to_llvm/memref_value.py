@@ -123,7 +123,7 @@ def with_static(type: Attribute, value: MemrefValue) -> MemrefValue:
 
 
 def flatten(type: Attribute, value: MemrefValue) -> list[tuple[str, str]]:
-    """The (LLVM type, operand) pairs that carry a memref of a type: the pointer and all parts that the type leaves open."""
+    """The (LLVM type, operand) pairs that carry a memref: the pointer and all parts that its type leaves open."""
     shape = shape_of(type)
     parts = [("ptr", value.base)]
     if shape.offset is None:

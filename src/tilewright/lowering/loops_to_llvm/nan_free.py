@@ -26,7 +26,7 @@ class NanFree:
         """Whether no lane of a float value is ever NaN."""
         found = self._known.get(value)
         if found is None:
-            # Loop-carried values are assumed free of NaN while their own update is looked at: induction over iterations.
+            # Induction over iterations: a carried value is assumed free of NaN while its own update is looked at.
             self._known[value] = True
             found = self._prove(value)
             if not found:

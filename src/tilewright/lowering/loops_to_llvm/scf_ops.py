@@ -1,6 +1,6 @@
 """scf to blocks and phis.
 
-Loops are emitted with the test at the bottom, guarded at the top unless the bounds show that the body runs at least once.
+Loops have the test at the bottom, and a guard at the top unless the bounds show that the body runs at least once.
 """
 
 from __future__ import annotations

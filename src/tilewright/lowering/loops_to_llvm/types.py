@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -110,10 +111,11 @@ class TypeTable:
     def _value(self, type: Attribute) -> ValueType:
         if not isinstance(type, VectorType):
             return ValueType(self.scalar(type))
-        long_extents = [extent for extent in type.get_shape() if extent != 1]
+        vector = cast("VectorType[Attribute]", type)
+        long_extents = [extent for extent in vector.get_shape() if extent != 1]
         if len(long_extents) > 1:
             raise UnsupportedTypeError(f"{type} is not one-dimensional")
-        return ValueType(self.scalar(type.element_type), long_extents[0] if long_extents else 1)
+        return ValueType(self.scalar(vector.element_type), long_extents[0] if long_extents else 1)
 
     def _scalar(self, type: Attribute) -> ScalarType:
         match type:

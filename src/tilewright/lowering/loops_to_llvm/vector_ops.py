@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, MemRefType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import vector_constant
 from tilewright.dialects import vector
+from tilewright.dialects.construction import static_values
 from tilewright.lowering.loops_to_llvm.addressing import (
     element_address,
     emit_element_load,
@@ -29,8 +30,7 @@ _DYNAMIC = -(2**63)
 
 
 def _rank(value: SSAValue) -> int:
-    assert isinstance(value.type, MemRefType)
-    return value.type.get_num_dims()
+    return cast("MemRefType[Attribute]", value.type).get_num_dims()
 
 
 def _alignment(op: Operation) -> int:
@@ -207,8 +207,8 @@ def _prefix_mask(count: int, lanes: int) -> str:
 
 
 def lower_constant_mask(low: FunctionLowering, op: Operation) -> None:
-    sizes = cast(DenseArrayBase, op.properties["mask_dim_sizes"]).get_values()
-    low.set(op.results[0], _prefix_mask(int(sizes[-1]), low.type_of(op.results[0]).lanes))
+    sizes = _static_values(op.properties["mask_dim_sizes"])
+    low.set(op.results[0], _prefix_mask(sizes[-1], low.type_of(op.results[0]).lanes))
 
 
 def lower_shuffle(low: FunctionLowering, op: Operation) -> None:
@@ -227,9 +227,8 @@ def _shuffle(low: FunctionLowering, type: ValueType, a: str, b: str, mask: Seque
 
 def _static_values(attr: object) -> list[int]:
     if isinstance(attr, DenseArrayBase):
-        return [int(value) for value in attr.get_values()]
-    assert isinstance(attr, ArrayAttr)
-    return [cast("IntegerAttr", item).value.data for item in attr.data]
+        return list(static_values(cast("DenseArrayBase[Any]", attr)))
+    return [item.value.data for item in cast("ArrayAttr[IntegerAttr]", attr).data]
 
 
 def lower_extract_strided_slice(low: FunctionLowering, op: Operation) -> None:
@@ -282,7 +281,9 @@ def lower_extract(low: FunctionLowering, op: Operation) -> None:
 def lower_insert(low: FunctionLowering, op: Operation) -> None:
     value, target = low.type_of(op.operands[0]), low.type_of(op.results[0])
     lane = _position(low, op, op.operands[2:])
-    inserted = f"insertelement {target.text} {low.get(op.operands[1])}, {value.text} {low.get(op.operands[0])}, i64 {lane}"
+    inserted = (
+        f"insertelement {target.text} {low.get(op.operands[1])}, {value.text} {low.get(op.operands[0])}, i64 {lane}"
+    )
     low.set(op.results[0], low.fn.value(inserted))
 
 

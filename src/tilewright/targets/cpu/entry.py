@@ -4,8 +4,8 @@
 define void @kernel(ptr %args, i64 %lo, i64 %hi, ptr %arena)
 ```
 
-`args` holds one 8-byte slot per kernel argument, then the grid's extents x, y, z. Arguments are read once; program ids are
-counted up, not divided out; the program itself is inlined into the loop.
+`args` holds one 8-byte slot per kernel argument, then the grid's extents x, y, z. Arguments are read once; program
+ids are counted up, not divided out; the program itself is inlined into the loop.
 """
 
 from __future__ import annotations

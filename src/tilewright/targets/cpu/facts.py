@@ -11,7 +11,9 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from tilewright.ir.facts import TargetFacts
 
@@ -61,10 +63,10 @@ def vector_bits_of(triple: str, features: Iterable[str]) -> int:
 @lru_cache(maxsize=1)
 def host_facts() -> CpuFacts:
     """Facts of the machine that this process runs on."""
-    import llvmlite.binding as llvm
-
-    triple = llvm.get_process_triple()
-    enabled = frozenset(name for name, on in llvm.get_host_cpu_features().items() if on)
+    llvm: Any = import_module("llvmlite.binding")
+    triple: str = llvm.get_process_triple()
+    found: dict[str, bool] = dict(llvm.get_host_cpu_features())
+    enabled = frozenset(name for name, on in found.items() if on)
     return CpuFacts(
         name="cpu",
         triple=triple,

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
-import sys
 import threading
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
 from string import Template
 
 from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader, compile_text
@@ -37,7 +34,13 @@ def runtime_text(facts: CpuFacts) -> str:
         "PAUSE": _X86_PAUSE if facts.is_x86 else _ARM_PAUSE,
     }
     folder = files("tilewright.targets.cpu") / "native"
-    sources = ("types.ll", "threads_linux.ll" if is_linux else "threads_posix.ll", "threads.ll", "pool.ll", "launcher.ll")
+    sources = (
+        "types.ll",
+        "threads_linux.ll" if is_linux else "threads_posix.ll",
+        "threads.ll",
+        "pool.ll",
+        "launcher.ll",
+    )
     parts = [f'target triple = "{facts.triple}"']
     parts.extend(Template((folder / source).read_text()).substitute(names) for source in sources)
     return "\n".join(parts)

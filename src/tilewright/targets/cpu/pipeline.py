@@ -12,18 +12,14 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
     from tilewright.lowering.arith_to_linalg.convert import TritonArithToLinalgPass
     from tilewright.lowering.linalg_to_loops.lower_module import LinalgToLoopsPass
     from tilewright.lowering.ptr_to_memref.convert import TritonPtrToMemrefPass
-    from tilewright.lowering.ptr_to_memref.reconcile import ReconcileUnrealizedCastsPass
     from tilewright.lowering.structured_to_memref.convert import StructuredToMemrefPass
     from tilewright.lowering.tt_to_structured.triton_to_structured import TritonToStructuredPass
     from tilewright.lowering.tt_to_unstructured.triton_to_unstructured import TritonToUnstructuredPass
     from tilewright.lowering.unstructured_to_memref.convert import UnstructuredToMemrefPass
     from tilewright.transforms.common.canonicalize import CanonicalizePass
     from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
-    from tilewright.transforms.common.canonicalize import CanonicalizePass
-    from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
-    from tilewright.transforms.tt.pipeline import make_ttir
     from tilewright.transforms.tt.pipeline import make_ttir
 
     return (

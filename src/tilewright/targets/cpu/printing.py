@@ -114,15 +114,21 @@ def _float_code(bits: int, width: int) -> int:
 
 
 _CallbackType = ctypes.CFUNCTYPE(
-    None, ctypes.c_char_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_int64), ctypes.c_uint64
+    None,
+    ctypes.c_char_p,
+    ctypes.c_int32,
+    ctypes.c_int32,
+    ctypes.c_int32,
+    ctypes.POINTER(ctypes.c_int64),
+    ctypes.c_uint64,
 )
 
 
 @_CallbackType
-def _print_lane(text: bytes, x: int, y: int, z: int, places: "ctypes._Pointer[ctypes.c_int64]", bits: int) -> None:
+def _print_lane(text: bytes, x: int, y: int, z: int, places: Sequence[int], bits: int) -> None:
     description = _description(text)
     rank = int(str(description["rank"]))
-    sys.stdout.write(format_lane(description, (x, y, z), places[:rank], bits) + "\n")
+    sys.stdout.write(format_lane(description, (x, y, z), [places[axis] for axis in range(rank)], bits) + "\n")
 
 
 def print_symbols() -> dict[str, int]:

@@ -52,7 +52,9 @@ class CpuTarget:
     @cached_property
     def _fingerprint(self) -> str:
         facts = self._facts
-        return fingerprint("cpu", facts.triple, facts.cpu, facts.feature_string, facts.vector_bits, llvm_backend.version())
+        return fingerprint(
+            "cpu", facts.triple, facts.cpu, facts.feature_string, facts.vector_bits, llvm_backend.version()
+        )
 
     def fingerprint(self) -> str:
         """What machine code depends on: processor, features, LLVM."""
