@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -262,73 +263,52 @@ class LaneAlgebra:
 
     def reshape(self, state: Lanes, shape: Sequence[int]) -> Lanes | Unknown:
         """The lanes in row-major order under another shape: dimensions are merged and split where strides allow it."""
+        groups = reassociate(state.shape, shape)
+        if groups is None:
+            return Unknown("a reshape to another number of lanes")
         result: list[Dim] = []
         moved: dict[int, int] = {}
-        source, target = 0, 0
-        rank = len(state.dims)
-        while source < rank or target < len(shape):
-            olds, news = [], []
-            have = want = 1
-            if source < rank:
-                olds, have, source = [source], state.dims[source].size, source + 1
-            if target < len(shape):
-                news, want, target = [target], shape[target], target + 1
-            while have != want:
-                if have < want and source < rank:
-                    olds.append(source)
-                    have, source = have * state.dims[source].size, source + 1
-                elif want < have and target < len(shape):
-                    news.append(target)
-                    want, target = want * shape[target], target + 1
-                else:
-                    return Unknown("a reshape to another number of lanes")
-            dims = self._regroup(state, olds, [shape[new] for new in news], moved, len(result))
+        uniform = state.uniform
+        for olds, news in groups:
+            several = [old for old in olds if state.dims[old].size > 1]
+            for old in olds:
+                if old in several:
+                    continue
+                if state.dims[old].wrap is not None or state.is_gathered(old):
+                    return Unknown("a reshape of a dimension of one lane that is a remainder or has no formula")
+                uniform = self.index.add(uniform, state.dims[old].offset)
+            dims = self._regroup(state, several, [shape[new] for new in news])
             if isinstance(dims, Unknown):
                 return dims
+            if len(several) == 1:
+                moved[several[0]] = len(result) + next(n for n, dim in enumerate(dims) if dim.size > 1)
             result.extend(dims)
         gathers = tuple(replace(g, dim=moved[g.dim]) for g in state.gathers)
-        return self.normal(Lanes(tuple(result), state.uniform, state.base, gathers))
+        return self.normal(Lanes(tuple(result), uniform, state.base, gathers))
 
-    def _regroup(
-        self, state: Lanes, olds: list[int], news: list[int], moved: dict[int, int], first: int
-    ) -> list[Dim] | Unknown:
-        zero, index = self.index.zero, self.index
-        several = [old for old in olds if state.dims[old].size > 1]
-        fixed = [state.dims[old] for old in olds if state.dims[old].size == 1]
-        extra = index.total(dim.offset for dim in fixed)
-        if any(dim.wrap is not None for dim in fixed) or any(
-            state.dims[old].size == 1 and state.is_gathered(old) for old in olds
-        ):
-            return Unknown("a reshape of a dimension of one lane that is a remainder or has no formula")
-        wide = [n for n, size in enumerate(news) if size > 1]
+    def _regroup(self, state: Lanes, several: list[int], sizes: Sequence[int]) -> list[Dim] | Unknown:
+        """Dimensions of the given sizes for the lanes of some adjacent dimensions of several lanes."""
+        zero = self.index.zero
+        ones = [Dim(1, zero, zero) for _ in sizes]
+        if not several:
+            return ones
+        wide = [n for n, size in enumerate(sizes) if size > 1]
         if len(several) == 1 and len(wide) == 1:
-            moved[several[0]] = first + wide[0]
-            kept = state.dims[several[0]]
-            dims = [Dim(1, zero, zero) for _ in news]
-            dims[wide[0]] = kept
-            if extra is not zero:
-                if len(news) == 1 and kept.wrap is not None:
-                    return Unknown("a reshape that moves an offset into a remainder")
-                other = wide[0] if kept.wrap is None else next(n for n in range(len(news)) if n != wide[0])
-                dims[other] = replace(dims[other], offset=index.add(dims[other].offset, extra))
-            return dims
+            ones[wide[0]] = state.dims[several[0]]
+            return ones
         merged = [state.dims[old] for old in several]
         if any(dim.wrap is not None for dim in merged) or any(state.is_gathered(old) for old in several):
             return Unknown("a reshape across a dimension that is a remainder or has no formula")
-        for outer, inner in zip(merged, merged[1:], strict=False):
-            if outer.stride is not index.scale(inner.stride, inner.size):
+        for outer, inner in pairwise(merged):
+            if outer.stride is not self.index.scale(inner.stride, inner.size):
                 return Unknown("a reshape of dimensions whose strides do not combine")
-        offset = index.total((extra, *(dim.offset for dim in merged)))
-        stride = merged[-1].stride if merged else zero
-        dims: list[Dim] = []
-        for size in reversed(news):
-            dims.append(Dim(size, zero, stride if size > 1 else zero))
-            stride = index.scale(stride, size)
-        dims.reverse()
-        if dims:
-            dims[0] = replace(dims[0], offset=offset)
-            return dims
-        return dims if offset is zero else Unknown("a reshape to a scalar")
+        stride = merged[-1].stride
+        for number in reversed(wide):
+            ones[number] = Dim(sizes[number], zero, stride)
+            stride = self.index.scale(stride, sizes[number])
+        offset = self.index.total(dim.offset for dim in merged)
+        ones[wide[0]] = replace(ones[wide[0]], offset=offset)
+        return ones
 
     # Questions
 
@@ -363,3 +343,26 @@ class LaneAlgebra:
                 dims[position] = replace(dim, offset=self.index.add(dim.offset, uniform))
                 uniform = zero
         return Lanes(tuple(dims), uniform, state.base, state.gathers)
+
+
+def reassociate(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]] | None:
+    """The smallest groups of adjacent dimensions with equal numbers of lanes; None where the totals differ.
+
+    >>> reassociate((8, 4), (2, 4, 4))
+    [([0], [0, 1]), ([1], [2])]
+    """
+    groups: list[tuple[list[int], list[int]]] = []
+    source = target = 0
+    while source < len(old) or target < len(new):
+        olds, news, have, want = [], [], 1, 1
+        while (not olds and not news) or have != want:
+            if source < len(old) and (have < want or (have == want and not olds) or target >= len(new)):
+                olds.append(source)
+                have, source = have * old[source], source + 1
+            elif target < len(new):
+                news.append(target)
+                want, target = want * new[target], target + 1
+            else:
+                return None
+        groups.append((olds, news))
+    return groups

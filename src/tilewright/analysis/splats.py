@@ -76,4 +76,3 @@ def emit_scalar(value: SSAValue, insert: Callable[[Operation], Operation]) -> SS
             )
             made.location = op.location
             return insert(made).results[0]
-

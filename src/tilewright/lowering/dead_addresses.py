@@ -17,7 +17,8 @@ from collections.abc import Callable, Collection
 from xdsl.ir import Block, Operation, SSAValue, SSAValues
 
 from tilewright.analysis.use import Use, find_uses, is_action
-from tilewright.dialects import scf
+from tilewright.dialects import cf, scf
+from tilewright.dialects.construction import segment_sizes
 
 
 def erase_dead_values(function: Operation) -> None:
@@ -26,6 +27,9 @@ def erase_dead_values(function: Operation) -> None:
     ops = [op for op in function.walk() if op is not function]
     for op in ops:
         _drop_carried(op, uses)
+    for region in function.regions:
+        for block in list(region.blocks)[1:]:
+            _drop_passed(block, uses)
     for op in reversed(ops):
         if _is_dead(op, uses):
             op.detach()
@@ -72,6 +76,23 @@ def _drop_from_while(op: scf.WhileOp, uses: dict[SSAValue, Use]) -> None:
         _drop_operands(_last(before), 1, dead)
         _drop_arguments(after, 0, dead)
         _drop_results(op, dead)
+
+
+def _drop_passed(block: Block, uses: dict[SSAValue, Use]) -> None:
+    """Drops arguments of a block that branches go to, with what the branches pass."""
+    dead = {n for n, argument in enumerate(block.args) if argument not in uses}
+    branches = [(use.operation, use.index) for use in block.uses]
+    if not dead or not all(isinstance(branch, cf.BranchOp | cf.ConditionalBranchOp) for branch, _ in branches):
+        return
+    for branch, successor in branches:
+        if isinstance(branch, cf.ConditionalBranchOp):
+            sides = [list(branch.then_arguments), list(branch.else_arguments)]
+            sides[successor] = [value for n, value in enumerate(sides[successor]) if n not in dead]
+            branch.operands = [branch.cond, *sides[0], *sides[1]]
+            branch.properties["operandSegmentSizes"] = segment_sizes(1, len(sides[0]), len(sides[1]))
+        else:
+            _drop_operands(branch, 0, dead)
+    _drop_arguments(block, 0, dead)
 
 
 def _any(values: Collection[SSAValue], uses: dict[SSAValue, Use]) -> bool:

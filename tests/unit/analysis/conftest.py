@@ -20,7 +20,7 @@ from tilewright.lowering.tt_to_unstructured import TritonToUnstructuredPass
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tile_machine import Array, Machine, OutOfBounds  # noqa: E402
+from tile_machine import Array, Machine, OutOfBounds
 
 PASSES: tuple[Pass, ...] = (TritonToStructuredPass(), TritonToUnstructuredPass())
 

@@ -1,6 +1,7 @@
 """Each problem that other middle layers are known to have, as a kernel that must mean the same before and after.
 
-The numbers are those of the list of known problems; the ones about reductions, products and scans belong to other passes.
+The numbers are those of the list of known problems; the ones about reductions, products and scans belong to other
+passes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A small machine that runs one program of a `tt` or `tts` function on NumPy, straight from the definitions of the ops.
 
-All pointers are byte addresses into one memory, in which each array argument has its place with guard zones around it. An
-access outside of all arrays raises, so a test notices when a dead lane is touched.
+All pointers are byte addresses into one memory, in which each array argument has its place with guard zones around
+it. An access outside of all arrays raises, so a test notices when a dead lane is touched.
 """
 
 from __future__ import annotations
