@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins as python_builtins
 import hashlib
 import inspect
 import textwrap
@@ -152,27 +151,11 @@ class JITCallable:
 
     # -- names from outside -------------------------------------------------------------------------------------------
     def find_name(self, name: str) -> tuple[bool, Any]:
-        """The value of a free name: captured by a closure, global, or built into Python; (False, None) if there is none."""
-        captured = self.captured
-        if name in captured:
-            return True, captured[name]
-        scope = self.fn.__globals__
-        if name in scope:
-            return True, scope[name]
+        """The value of a name from outside: captured by a closure, or global; (False, None) if there is none."""
+        for scope in (captured_names(self.fn), self.fn.__globals__):
+            if name in scope:
+                return True, scope[name]
         return False, None
-
-    @property
-    def captured(self) -> dict[str, Any]:
-        """Names that the function closes over, with their values now."""
-        if not self.fn.__closure__:
-            return {}
-        values: dict[str, Any] = {}
-        for name, cell in zip(self.fn.__code__.co_freevars, self.fn.__closure__, strict=True):
-            try:
-                values[name] = cell.cell_contents
-            except ValueError:  # not bound yet: a function that refers to itself or to a later one
-                continue
-        return values
 
     # -- identity -----------------------------------------------------------------------------------------------------
     @property
@@ -211,6 +194,17 @@ class JITCallable:
         return f"{type(self).__name__}({self.fn.__module__}:{self.fn.__qualname__})"
 
 
+def captured_names(fn: FunctionType) -> dict[str, Any]:
+    """Names that a function closes over, with their values now; a name without a value yet is left out."""
+    values: dict[str, Any] = {}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        try:
+            values[name] = cell.cell_contents
+        except ValueError:
+            continue
+    return values
+
+
 def _annotation_text(annotation: Any) -> str:
     if annotation is inspect.Parameter.empty:
         return ""
@@ -228,7 +222,12 @@ def is_jit(value: Any) -> bool:
 
 
 class _Dependencies:
-    """Walks the source of a function and of all that it calls, and hashes what it finds in order of appearance."""
+    """Walks the source of a function and of all that it uses, and hashes what it finds in order of appearance.
+
+    Functions of tilewright itself are covered by the fingerprint of the compiler, so only their names enter.
+    """
+
+    key: str = ""
 
     def __init__(self) -> None:
         self.globals: dict[tuple[str, int], tuple[Any, dict[str, Any]]] = {}
@@ -242,39 +241,46 @@ class _Dependencies:
         found.key = hashlib.sha256("\0".join(found._parts).encode()).hexdigest()
         return found
 
-    key: str = ""
-
-    def _visit(self, function: JITCallable) -> None:
+    def _visit(self, function: JITCallable | ConstexprFunction) -> None:
         if id(function) in self._seen:
             return
         self._seen.add(id(function))
-        self._parts += [function.fn_name, function.src, str(function.source.start_line), str(function.noinline)]
-        tree = function.source.tree
-        local = {arg.arg for arg in ast.walk(tree) if isinstance(arg, ast.arg)}
-        local |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        for path in _free_paths(tree, local):
-            self._use(function, path)
-
-    def _use(self, function: JITCallable, path: list[str]) -> None:
-        found, value = function.find_name(path[0])
-        if not found:
+        name = f"{function.fn.__module__}.{function.fn.__qualname__}"
+        self._parts.append(name)
+        if function.fn.__module__.startswith("tilewright."):
             return
-        name = path[0]
+        source = function.source
+        self._parts += [source.body_text, str(source.start_line), str(getattr(function, "noinline", None))]
+        local = {arg.arg for arg in ast.walk(source.tree) if isinstance(arg, ast.arg)}
+        local |= {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        captured = captured_names(function.fn)
+        for path in _free_paths(source.tree, local):
+            scope = captured if path[0] in captured else function.fn.__globals__
+            if path[0] in scope:
+                self._use(path, scope)
+
+    def _use(self, path: list[str], scope: dict[str, Any]) -> None:
+        value = scope[path[0]]
         for attribute in path[1:]:
             if not isinstance(value, ModuleType) or not hasattr(value, attribute):
                 break
-            value, name = getattr(value, attribute), attribute
-        if isinstance(value, JITCallable):
-            self._visit(value)
-        elif isinstance(value, ModuleType) or hasattr(python_builtins, path[0]):
-            return
-        elif isinstance(value, constexpr | int | float | str | dtype) or value is None:
-            self._parts.append(f"{'.'.join(path)}={unwrap(value)!r}")
-            if len(path) == 1 and path[0] in function.fn.__globals__:
-                scope = function.fn.__globals__
-                self.globals[path[0], id(scope)] = (value, scope)
-        elif inspect.isfunction(value) and hasattr(value, "__wrapped_constexpr__"):
-            self._parts.append(inspect.getsource(value))
+            value = getattr(value, attribute)
+        match value:
+            case JITCallable() | ConstexprFunction():
+                self._visit(value)
+            case ModuleType():
+                return
+            case type() if getattr(value, "__triton_aggregate__", False):
+                self._parts.append(f"{value.__qualname__}: {inspect.get_annotations(value)}")
+                for method in vars(value).values():
+                    if isinstance(method, JITCallable | ConstexprFunction):
+                        self._visit(method)
+            case constexpr() | dtype() | int() | float() | str() | tuple() | list() | dict() | frozenset() | None:
+                self._parts.append(f"{'.'.join(path)}={unwrap(value)!r}")
+                if len(path) == 1:
+                    self.globals[path[0], id(scope)] = (value, scope)
+            case _:
+                self._parts.append(f"{'.'.join(path)}: {type(value).__qualname__}")
 
 
 def _free_paths(tree: ast.AST, local: set[str]) -> Iterator[list[str]]:
@@ -311,7 +317,10 @@ class ConstexprFunction:
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
         update_wrapper(self, fn)
-        self.__wrapped_constexpr__ = fn
+
+    @cached_property
+    def source(self) -> KernelSource:
+        return KernelSource(self.fn)
 
     def __call__(self, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
         from tilewright.language.context import is_active

@@ -1,0 +1,286 @@
+"""What the front end emits, beyond the ops: symbols, attributes, locations, carried values."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, NameLoc
+
+import tilewright.language as tl
+from tilewright.dialects import scf, tt
+from tilewright.frontend import CodegenOptions, JITCallable, compile_to_tt
+from tilewright.frontend import language_function as jit
+from tilewright.ir.locations import find_span
+from tilewright.ir.printing import print_op
+
+# ruff: noqa: F841, SIM108
+
+
+def build(kernel: JITCallable, *types: str, options: CodegenOptions | None = None, **constants: Any) -> ModuleOp:
+    signature: dict[str, Any] = dict(zip(kernel.arg_names, types, strict=False))
+    paths = {(kernel.arg_names.index(name),): value for name, value in constants.items()}
+    module = compile_to_tt(kernel, signature, paths, options=options)
+    module.verify()
+    return module
+
+
+def ops(module: ModuleOp, kind: type) -> list[Any]:
+    return [op for op in module.walk() if isinstance(op, kind)]
+
+
+@jit
+def helper(x, k: tl.constexpr):
+    return x + k
+
+
+@jit
+def calls_helper(p, n):
+    tl.store(p, helper(n, 3) + helper(n, 3) + helper(n, 4) + helper(n.to(tl.float32), 4).to(tl.int32))
+
+
+def test_device_functions_are_compiled_once_per_specialisation() -> None:
+    module = build(calls_helper, "*i32", "i32")
+    functions = [f.sym_name.data for f in ops(module, tt.FuncOp)]
+    stem = f"{__name__}.helper__"
+    assert functions[0] == "calls_helper"
+    assert sorted(functions[1:]) == sorted(
+        [f"{stem}i32__(1,)cconstexpr_3_", f"{stem}i32__(1,)cconstexpr_4_", f"{stem}fp32__(1,)cconstexpr_4_"]
+    )
+    assert len(ops(module, tt.CallOp)) == 4
+    assert [f.is_public for f in ops(module, tt.FuncOp)] == [True, False, False, False]
+
+
+@jit
+def pair_argument(p, pair, m):
+    a, b = pair
+    tl.store(p, a + b + m)
+
+
+def test_argument_attributes_follow_paths_into_tuples() -> None:
+    module = compile_to_tt(
+        pair_argument,
+        {"p": "*fp32", "pair": ("i32", "i64"), "m": "i32"},
+        attrs={(0,): {"tt.divisibility": 16}, (1, 1): {"tt.divisibility": 16}},
+        name="renamed",
+    )
+    header = print_op(module).splitlines()[1]
+    assert (
+        "tt.func public @renamed(%arg0: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %arg1: i32, "
+        "%arg2: i64 {tt.divisibility = 16 : i32}, %arg3: i32) attributes {noinline = false}" in header
+    )
+
+
+@jit
+def located(p, n):
+    total = n + 1
+    tl.store(p, total)
+
+
+def test_locations_name_variables_and_lines() -> None:
+    module = build(located, "*i32", "i32")
+    func = ops(module, tt.FuncOp)[0]
+    first = inspect.getsourcelines(located.fn)[1]
+    add = next(op for op in module.walk() if op.name == "arith.addi")
+    assert isinstance(add.location, NameLoc) and add.location.desc.data == "total"
+    span = find_span(add.location)
+    assert span is not None and (span.filename, span.line, span.col) == (__file__, first + 2, 13)
+    assert [arg.name_hint for arg in func.args] == ["p", "n"]
+    store = ops(module, tt.StoreOp)[0]
+    assert isinstance(store.location, FileLineColLoc) and store.location.line.data == first + 3
+
+
+@jit
+def carries(p, n, FLAG: tl.constexpr):
+    kept = n * 2
+    b = 1
+    a = 0
+    unchanged = 5
+    for i in range(n):
+        a = a + b
+        unchanged = unchanged
+        if FLAG:
+            b = b + i
+        inner = a * 2
+        for j in range(i):
+            a += kept
+    tl.store(p, a + b + unchanged)
+
+
+@pytest.mark.parametrize(("flag", "names"), [(True, ["b", "a"]), (False, ["a"])])
+def test_loops_carry_what_changes_in_order_of_definition(flag: bool, names: list[str]) -> None:
+    outer, inner = ops(build(carries, "*i32", "i32", FLAG=flag), scf.ForOp)
+    assert [arg.name_hint for arg in outer.body.block.args] == ["i", *names]
+    assert [arg.name_hint for arg in inner.body.block.args] == ["j", "a"]
+    assert len(outer.results) == len(names)
+
+
+@jit
+def unsigned_loop(p, n):
+    total = n
+    for i in range(n):
+        total += i
+    tl.store(p, total)
+
+
+def test_unsigned_bounds_are_compared_unsigned() -> None:
+    assert ops(build(unsigned_loop, "*u32", "u32"), scf.ForOp)[0].unsigned_cmp is not None
+    assert ops(build(unsigned_loop, "*i32", "i32"), scf.ForOp)[0].unsigned_cmp is None
+
+
+@jit
+def reads_loop_variable(p, n):
+    for i in range(n):
+        tl.store(p, i)
+    tl.store(p, i)
+
+
+def test_loop_variable_after_the_loop_is_poison_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="loop variable `i` is undefined after its loop"):
+        module = build(reads_loop_variable, "*i32", "i32")
+    assert [op.name for op in module.walk()].count("ub.poison") == 1
+
+
+@jit
+def same_loop_variable_twice(p, n):
+    for i in range(n):
+        tl.store(p, i)
+    for i in range(n):
+        for k in range(i):
+            tl.store(p, k)
+        for k in range(n):
+            tl.store(p, k)
+
+
+def test_loop_variables_may_be_reused_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        build(same_loop_variable_twice, "*i32", "i32")
+
+
+@jit
+def hinted(x, p, n):
+    tl.multiple_of(x, 16)
+    i = tl.multiple_of(n + tl.arange(0, 8), 8)
+    tl.store(p + i, tl.load(x + i))
+
+
+def test_hints_reach_ops_and_arguments() -> None:
+    text = print_op(build(hinted, "*fp32", "*fp32", "i32"))
+    assert "%arg0: !tt.ptr<f32> {tt.divisibility = dense<16> : tensor<1xi32>}" in text
+    assert "{tt.divisibility = dense<8> : tensor<1xi32>}" in text.split("tt.func")[1].split("\n", 1)[1]
+
+
+@jit
+def sums(p, n):
+    tl.store(p, n + n * 3 - 1)
+    tl.store(p, tl.add(n, n, sanitize_overflow=False))
+
+
+def test_overflow_checks_need_debug() -> None:
+    assert not ops(build(sums, "*i32", "i32"), tt.AssertOp)
+    checked = build(sums, "*i32", "i32", options=CodegenOptions(debug=True))
+    assert [op.message.data for op in ops(checked, tt.AssertOp)] == [
+        f"int32 overflow detected for operation {name}" for name in ("mul", "add", "sub")
+    ]
+    unchecked = build(sums, "*i32", "i32", options=CodegenOptions(debug=True, sanitize_overflow=False))
+    assert not ops(unchecked, tt.AssertOp)
+
+
+@jit
+def asserts(p, n):
+    assert n > 3, "n is small"
+    tl.device_assert(tl.arange(0, 8) < n, "lane", mask=tl.arange(0, 8) > 2)
+
+
+def test_assertions_exist_in_debug_builds_only() -> None:
+    assert not ops(build(asserts, "*i32", "i32"), tt.AssertOp)
+    found = ops(build(asserts, "*i32", "i32", options=CodegenOptions(debug=True)), tt.AssertOp)
+    assert [op.message.data for op in found] == ["n is small", "lane"]
+
+
+@jit
+def between(p, n):
+    if 1 < n < 3:
+        tl.store(p, n)
+    x = 0 <= tl.arange(0, 8) < n
+    tl.store(p + tl.arange(0, 8), x)
+
+
+def test_chained_comparisons() -> None:
+    names = [op.name for op in build(between, "*i32", "i32").walk()]
+    assert names.count("arith.cmpi") == 4 and names.count("arith.andi") == 2
+
+
+@jit
+def with_lambda(p, n):
+    double = lambda x: x * 2  # noqa: E731
+    factor: tl.constexpr = (lambda k: k + 1)(3)
+    tl.static_assert(factor == 4)
+    tl.store(p, double(n))
+
+
+def test_lambdas() -> None:
+    assert "arith.muli" in [op.name for op in build(with_lambda, "*i32", "i32").walk()]
+
+
+@jit
+def returns_on_one_way(n):
+    if n > 3:
+        return n
+
+
+@jit
+def uses_partial_return(p, n):
+    tl.store(p, returns_on_one_way(n))
+
+
+def test_missing_return_value_is_poison_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="returns a value on some ways only"):
+        module = build(uses_partial_return, "*i32", "i32")
+    assert "ub.poison" in [op.name for op in module.walk()]
+
+
+@jit
+def no_assembly(p, n):
+    tl.store(p, tl.inline_asm_elementwise("", "=r,r", [n], tl.int32, True, 1))
+
+
+def test_inline_assembly_is_refused_where_the_target_has_none() -> None:
+    from tilewright.support.errors import CompilationError
+
+    with pytest.raises(CompilationError, match="the target cpu has no inline assembly"):
+        build(no_assembly, "*i32", "i32", options=CodegenOptions(target_name="cpu", allow_inline_asm=False))
+
+
+@jit
+def small_dot(p):
+    a = tl.full((16, 8), 1.0, tl.float16)
+    i = tl.arange(0, 16)
+    tl.store(p + i[:, None] * 16 + i[None, :], tl.dot(a, a.T))
+
+
+def test_minimum_dot_size_is_the_target_s() -> None:
+    from tilewright.support.errors import CompilationError
+
+    with pytest.raises(CompilationError, match="K >= 16"):
+        build(small_dot, "*fp32")
+    build(small_dot, "*fp32", options=CodegenOptions(min_dot_size=(1, 1, 1)))
+
+
+@jit
+def target_dependent(p):
+    if tl.target_info.is_cuda():
+        tl.store(p, 1)
+    if tl.target_info.cuda_capability_geq(9, 0):
+        tl.store(p, 2)
+
+
+def test_target_questions() -> None:
+    assert len(ops(build(target_dependent, "*i32"), tt.StoreOp)) == 2
+    assert len(ops(build(target_dependent, "*i32", options=CodegenOptions(arch=80)), tt.StoreOp)) == 1
+    assert not ops(
+        build(target_dependent, "*i32", options=CodegenOptions(target_name="cpu", arch="znver4")), tt.StoreOp
+    )
