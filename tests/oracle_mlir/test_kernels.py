@@ -14,7 +14,7 @@ import pytest
 
 Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(23)
-PIPELINE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-to-structured,cse,canonicalize,triton-to-unstructured,triton-arith-to-linalg{tensor-ptr-to-linalg=true},structured-to-memref,unstructured-to-memref,triton-ptr-to-memref,reconcile-unrealized-casts,cse,canonicalize"
+PIPELINE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-to-linalg"
 TYPES = {np.float32: "*fp32", np.int32: "*i32", np.int64: "*i64"}
 
 
