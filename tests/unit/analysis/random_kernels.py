@@ -154,8 +154,8 @@ class KernelText:
         self.count += 3
         result, pointer, total = (f"%v{self.count - n}" for n in range(3))
         self.lines.append(
-            f"{result}:2 = scf.for %i{self.count} = %zero to %three step %one iter_args({pointer} = {start}, {total} = {zero})"
-            f" -> ({pointers}, {type})  : i32 {{"
+            f"{result}:2 = scf.for %i{self.count} = %zero to %three step %one "
+            f"iter_args({pointer} = {start}, {total} = {zero}) -> ({pointers}, {type})  : i32 {{"
         )
         before = self.random.random() < 0.5
         value = self.load(pointer) if before else ""

@@ -115,8 +115,12 @@ WRAPS = [
 
 @pytest.mark.parametrize("scalars", WRAPS)
 def test_3_4_5_wraps_of_any_stride(check: Check, names: Any, scalars: tuple[int, ...]) -> None:
-    shift = " %x0 = tt.addptr %x, %hundred : !tt.ptr<f32>, i32\n %xt = tt.splat %x0 : !tt.ptr<f32> -> tensor<8x16x!tt.ptr<f32>>"
-    body = "%hundred = arith.constant 100 : i32\n" + shift + WRAP_COLUMNS.replace("%xs", "%xt")
+    shift = """
+      %hundred = arith.constant 100 : i32
+      %x0 = tt.addptr %x, %hundred : !tt.ptr<f32>, i32
+      %xt = tt.splat %x0 : !tt.ptr<f32> -> tensor<8x16x!tt.ptr<f32>>
+    """
+    body = shift + WRAP_COLUMNS.replace("%xs", "%xt")
     body += "%v = tt.load %p : tensor<8x16x!tt.ptr<f32>>"
     module = check(tile_kernel(body, WRAP_ARGUMENTS, 8, 16), [floats(1000), floats(128)], scalars)
     assert "tts.make_tptr" in names(module) and "tts.gather" not in names(module)

@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import arith, cf, scf, tt, tts
 from tilewright.dialects.construction import static_values
-from tilewright.dialects.tt.types import is_block_pointer
 from tilewright.dialects.types import element_type
 
 Array = np.ndarray[Any, Any]
@@ -402,5 +401,3 @@ OPS: dict[type[Operation], Callable[..., Any]] = {
     tts.ScatterOp: _scatter,
     tts.AtomicRMWOp: lambda m, op, b, o, v, mask=True: _atomic(m, op, _places(op, b, o), v, mask),
 }
-
-__all__ = ["Array", "Machine", "OutOfBounds", "TensorType", "is_block_pointer"]
