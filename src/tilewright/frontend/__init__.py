@@ -1,7 +1,7 @@
 """From the Python syntax tree of a kernel to a module of the `tt` dialect.
 
-`compile_to_tt` is the entry. The walk is a table from node class to function (`expressions`, `statements`); the meaning of
-each language function is its own code in `tilewright.language`.
+`compile_to_tt` is the entry. The walk is a table from node class to function (`expressions`, `statements`); the
+meaning of each language function is its own code in `tilewright.language`.
 """
 
 from __future__ import annotations

@@ -60,7 +60,8 @@ class Merge:
         if left_type != right_type:
             raise state.error(
                 node,
-                f"Mismatched type for {name} between then block ({_type_words(left)}) and else block ({_type_words(right)})",
+                f"Mismatched type for {name} between then block ({_type_words(left)}) and else block "
+                f"({_type_words(right)})",
                 f"give `{name}` one type on both ways, for example with `.to(...)`",
             )
         if not isinstance(left, base_value) or isinstance(left, constexpr):
@@ -91,7 +92,8 @@ class Merge:
             state.assign(name, value)
         for name in self.dropped:
             state.undefined_reasons[name] = (
-                f"`{name}` is assigned on only one way through the `if`; give it a value before the `if` or in both branches"
+                f"`{name}` is assigned on only one way through the `if`; give it a value before the `if` or in "
+                f"both branches"
             )
 
 
@@ -185,7 +187,8 @@ def lower_ternary(state: FunctionState, node: ast.IfExp, condition: SSAValue) ->
     if type_of(left) != type_of(right):
         raise state.error(
             node,
-            f"Ternary expression with dynamic condition has inconsistent types {_type_words(left)} and {_type_words(right)}",
+            f"Ternary expression with dynamic condition has inconsistent types {_type_words(left)} and "
+            f"{_type_words(right)}",
             "cast one side so that both have the same type, or use tl.where",
         )
     state.locate(node)

@@ -40,7 +40,8 @@ def lower_call(state: FunctionState, node: ast.Call, *, result_is_unused: bool =
     if result_is_unused and advice:
         raise state.error(
             node,
-            f"The result of {ast.unparse(node.func)} is not being used. {advice if isinstance(advice, str) else ''}".strip(),
+            f"The result of {ast.unparse(node.func)} is not being used. "
+            f"{advice if isinstance(advice, str) else ''}".strip(),
         )
     return call(state, function, args, keywords)
 

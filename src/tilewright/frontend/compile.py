@@ -28,9 +28,10 @@ def compile_to_tt(
 ) -> ModuleOp:
     """Compile a kernel and the device functions that it calls to a module of the `tt` dialect.
 
-    `signature` maps each parameter to a type (`"*fp32"`, `"i32"`, `"constexpr"`, a tuple of types, ...); `constants` maps
-    argument paths, `(2,)` or `(2, 0)` inside of a tuple argument, to compile-time values; `attrs` maps paths to argument
-    attributes such as `{"tt.divisibility": 16}`. `name` is the symbol of the kernel, by default the function's name.
+    `signature` maps each parameter to a type (`"*fp32"`, `"i32"`, `"constexpr"`, a tuple of types, ...); `constants`
+    maps argument paths, `(2,)` or `(2, 0)` inside of a tuple argument, to compile-time values; `attrs` maps paths to
+    argument attributes such as `{"tt.divisibility": 16}`. `name` is the symbol of the kernel, by default the
+    function's name.
 
     Raises CompilationError for a mistake in the kernel and ArgumentError for an unknown type.
     """

@@ -45,7 +45,8 @@ def evaluate(state: FunctionState, node: ast.expr, *, is_statement: bool = False
 
 
 def wrap(value: Any) -> Any:
-    """A Python object as a kernel value: numbers, strings and None become constants, tuples and lists language tuples."""
+    """A Python object as a kernel value: numbers, strings and None become constants, tuples and lists language
+    tuples."""
     if isinstance(value, base_value | base_type | JITCallable | ModuleType):
         return value
     if value is None or isinstance(value, bool | int | float | str):

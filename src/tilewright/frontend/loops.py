@@ -1,7 +1,8 @@
 """`for` and `while` loops.
 
-The values that a loop carries are found without compiling its body twice: every name that the body assigns and that exists
-before the loop gets a block argument; after the body, the arguments of names that ended as they began are taken out again.
+The values that a loop carries are found without compiling its body twice: every name that the body assigns and that
+exists before the loop gets a block argument; after the body, the arguments of names that ended as they began are taken
+out again.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ class Carried:
             if type_of(now) != type_of(start):
                 raise state.error(
                     _last_assignment(node, name) or node,
-                    f"Loop-carried variable {name} has initial type {_words(start)} but is re-assigned to {_words(now)} in loop! "
+                    f"Loop-carried variable {name} has initial type {_words(start)} but is re-assigned to "
+                    f"{_words(now)} in loop! "
                     "Please make sure that the type stays consistent.",
                     f"give `{name}` its final type before the loop, or cast the new value back",
                 )
@@ -83,8 +85,10 @@ class Carried:
         if type_of(now) != type_of(start):
             raise self.state.error(
                 _last_assignment(node, name) or node,
-                f"cannot reassign {name} in the loop: it is {describe(start)} before the loop and {describe(now)} in it",
-                f"make `{name}` a run-time value before the loop, for example with tl.zeros or `{name} = tl.full((), 0, tl.int32)`",
+                f"cannot reassign {name} in the loop: it is {describe(start)} before the loop and {describe(now)} "
+                f"in it",
+                f"make `{name}` a run-time value before the loop, for example with tl.zeros or `{name} = "
+                f"tl.full((), 0, tl.int32)`",
             )
 
     def leave(self, kept: list[int], results: list[SSAValue], own: set[str]) -> None:
@@ -147,7 +151,8 @@ def lower_for(state: FunctionState, node: ast.For) -> None:
     else:
         raise state.unsupported(
             node.iter,
-            f"Only `range`, `tl.range` and `tl.static_range` iterators are currently supported, not {describe(iterator)}",
+            f"Only `range`, `tl.range` and `tl.static_range` iterators are currently supported, not "
+            f"{describe(iterator)}",
             "to run over a tuple, index it in a loop over tl.static_range(len(t))",
         )
 
@@ -241,8 +246,8 @@ def _prune(
 ) -> list[int]:
     """Take out the block arguments whose value does not change from one iteration to the next.
 
-    Returns the positions that stay; `final` and `other`, values not yet used by an op, are rewritten. With two blocks (the
-    regions of a while) the arguments correspond.
+    Returns the positions that stay; `final` and `other`, values not yet used by an op, are rewritten. With two blocks
+    (the regions of a while) the arguments correspond.
     """
     last = blocks[-1]
     kept: list[int] = []
@@ -287,7 +292,8 @@ def _no_licm() -> Attribute:
 
 
 def lower_while(state: FunctionState, node: ast.While) -> None:
-    """`scf.while`: the condition is computed in the first region from the carried values, the body runs in the second."""
+    """`scf.while`: the condition is computed in the first region from the carried values, the body runs in the
+    second."""
     from tilewright.frontend.statements import lower_body
 
     if node.orelse:

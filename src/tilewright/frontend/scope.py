@@ -125,11 +125,13 @@ def global_error(name: str, value: Any) -> Exception:
     if callable(value) and not isinstance(value, type | BuiltinFunctionType):
         return with_hint(
             NameError(f"Cannot call the plain Python function `{name}` from within @jit'ed function."),
-            f"decorate `{name}` with @triton.jit to compile it, or with @triton.constexpr_function to run it at compile time",
+            f"decorate `{name}` with @triton.jit to compile it, or with @triton.constexpr_function to run it at "
+            f"compile time",
         )
     return with_hint(
         NameError(
-            f"Cannot access global variable {name} from within @jit'ed function. Kernels can only access global variables "
+            f"Cannot access global variable {name} from within @jit'ed function. Kernels can only access global "
+            f"variables "
             "that are instantiated as constexpr (annotating the variable as constexpr is not enough)."
         ),
         f"write `{name} = tl.constexpr({value!r})`, pass it as an argument, "

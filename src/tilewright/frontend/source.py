@@ -1,4 +1,5 @@
-"""The functions that the front end compiles. They are defined in `language`, whose library functions are such themselves."""
+"""The functions that the front end compiles. They are defined in `language`, whose library functions are such
+themselves."""
 
 from tilewright.language.callables import (
     ConstexprFunction,

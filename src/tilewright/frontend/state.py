@@ -55,7 +55,8 @@ class ModuleState:
 
 @dataclass
 class LoopVariableAfterLoop:
-    """Stands for a loop variable once its loop has ended: Triton leaves it undefined, so reading it gives `ub.poison`."""
+    """Stands for a loop variable once its loop has ended: Triton leaves it undefined, so reading it gives
+    `ub.poison`."""
 
     type: dtype
     name: str

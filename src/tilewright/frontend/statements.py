@@ -42,7 +42,8 @@ def lower_statement(state: FunctionState, node: ast.stmt) -> None:
 
 # -- assignment -------------------------------------------------------------------------------------------------------
 def materialize(value: Any) -> Any:
-    """What an assignment without annotation stores: numbers become run-time scalars; None, dtypes, tuples, lambdas stay."""
+    """What an assignment without annotation stores: numbers become run-time scalars; None, dtypes, tuples, lambdas
+    stay."""
     if isinstance(value, tensor):
         return value
     if isinstance(value, tuple):

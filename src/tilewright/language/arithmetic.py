@@ -25,7 +25,8 @@ def _same(op_class: Any, lhs: tensor, rhs: tensor) -> tensor:
 def add(x: Any, y: Any, sanitize_overflow: Any = True) -> tensor:
     """`x + y`. One side may be a pointer: the offset counts elements and is sign extended (zero extended if unsigned).
 
-    Integers wrap around. With `debug` and `sanitize_overflow` on, an overflow of integers below 64 bits stops the program.
+    Integers wrap around. With `debug` and `sanitize_overflow` on, an overflow of integers below 64 bits stops the
+    program.
     """
     lhs, rhs = promote_operands(x, y, allow_lhs_ptr=True, allow_rhs_ptr=True)
     if lhs.dtype.is_ptr() and rhs.dtype.is_ptr():
@@ -173,7 +174,8 @@ def _check_shift(x: Any, y: Any) -> None:
         width = x.dtype.primitive_bitwidth
         if amount >= width:
             current().warn(
-                f"Value {amount} exceeds the maximum bitwidth ({width}) for type '{x.dtype}'. This may result in undefined behavior."
+                f"Value {amount} exceeds the maximum bitwidth ({width}) for type '{x.dtype}'. This may result in "
+                f"undefined behavior."
             )
 
 

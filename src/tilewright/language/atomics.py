@@ -68,8 +68,8 @@ def _emit_rmw(kind: str, pointer: tensor, value: tensor, mask: tensor, sem: Any,
 def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None) -> tensor:
     """`*pointer += val` at each lane where `mask` holds; returns the old values.
 
-    16-bit floats, float32, float64, and integers of 32 and 64 bits. `sem` is "relaxed", "acquire", "release" or "acq_rel"
-    (the default), `scope` is "gpu" (default), "cta" or "sys". Masked-off lanes return an undefined value.
+    16-bit floats, float32, float64, and integers of 32 and 64 bits. `sem` is "relaxed", "acquire", "release" or
+    "acq_rel" (the default), `scope` is "gpu" (default), "cta" or "sys". Masked-off lanes return an undefined value.
     """
     target, value, mask = _operands(pointer, val, mask, "atomic_add")
     return _emit_rmw("fadd" if value.dtype.is_floating() else "add", target, value, mask, sem, scope)
@@ -111,8 +111,8 @@ def atomic_xchg(pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope
 
 
 def _atomic_extremum(pointer: Any, val: Any, mask: Any, sem: Any, scope: Any, *, largest: bool) -> tensor:
-    """Integers have an operation of their own. Floats are ordered like their bits read as signed integers where the sign
-    bit is clear, and in reverse like unsigned integers where it is set: two masked integer operations do it."""
+    """Integers have an operation of their own. Floats are ordered like their bits read as signed integers where the
+    sign bit is clear, and in reverse like unsigned integers where it is set: two masked integer operations do it."""
     function = "atomic_max" if largest else "atomic_min"
     target, value, mask = _operands(pointer, val, mask, function)
     up, down = ("max", "umin") if largest else ("min", "umax")

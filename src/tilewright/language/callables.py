@@ -1,4 +1,5 @@
-"""Python functions that are compiled, not run: their source, their dependencies, and what identifies them in a cache."""
+"""Python functions that are compiled, not run: their source, their dependencies, and what identifies them in a
+cache."""
 
 from __future__ import annotations
 

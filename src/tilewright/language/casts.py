@@ -30,8 +30,8 @@ def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any 
 
     Floating to a narrower floating type rounds to nearest even, or towards zero with `fp_downcast_rounding="rtz"`; the
     option is an error for other conversions. Floating to integer truncates; to int1 is `!= 0`. Signed integers are sign
-    extended, unsigned and int1 zero extended. float16 to and from bfloat16 passes through float32. Integers reach a float8
-    type only through a wider float. With `bitcast=True` the bits are kept; the widths must agree.
+    extended, unsigned and int1 zero extended. float16 to and from bfloat16 passes through float32. Integers reach a
+    float8 type only through a wider float. With `bitcast=True` the bits are kept; the widths must agree.
     """
     value = as_tensor(input, "input")
     target = element_type(dtype)
@@ -92,7 +92,8 @@ def _float_to_float(value: tensor, target: dtype, rounding: str, narrowing: bool
 def _cast_fp8e4b15(value: tensor, target: dtype) -> tensor:
     """fp8e4b15 (bias 15, no infinity or NaN) has no op of its own: its bits are made from and to those of float16.
 
-    A float16 with exponent at most 15 differs from it only by where the fields lie: s eeeee mmmmmmmmmm against s eeee mmm.
+    A float16 with exponent at most 15 differs from it only by where the fields lie: s eeeee mmmmmmmmmm against s eeee
+    mmm.
     """
     from tilewright.language.float8 import decode_fp8e4b15, encode_fp8e4b15
 
@@ -139,7 +140,8 @@ def bitcast_to(value: tensor, target: dtype) -> tensor:
         return cast_to(value, target)
     if source.primitive_bitwidth != target.primitive_bitwidth:
         raise ValueError(
-            f"Cannot bitcast data-type of size {source.primitive_bitwidth} to data-type of size {target.primitive_bitwidth}"
+            f"Cannot bitcast data-type of size {source.primitive_bitwidth} to data-type of size "
+            f"{target.primitive_bitwidth}"
         )
     ty = value.type.with_element_ty(target)
     if source.to_ir() == target.to_ir():

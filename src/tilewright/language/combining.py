@@ -66,8 +66,8 @@ def _fill_combine_region(region: Any, values: list[tensor], combine_fn: Any, ret
 def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False) -> Any:
     """Combine all elements along `axis` (all of the block if None) with an associative, commutative function.
 
-    `input` is a block, or a tuple of N blocks of one shape; `combine_fn` takes N accumulated and N new scalars and returns
-    N scalars of the same types. The result drops the axis, or keeps it with extent 1 if `keep_dims`.
+    `input` is a block, or a tuple of N blocks of one shape; `combine_fn` takes N accumulated and N new scalars and
+    returns N scalars of the same types. The result drops the axis, or keeps it with extent 1 if `keep_dims`.
     """
     values, several = _operands(input, "reduce")
     axis, keep_dims = unwrap(axis), unwrap(keep_dims)
@@ -113,8 +113,8 @@ def associative_scan(input: Any, axis: Any, combine_fn: Any, reverse: Any = Fals
 def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1) -> Any:
     """Apply a function of scalars to each element of the arguments, which are broadcast to one shape.
 
-    `scalar_fn` may use control flow on its scalars; it takes `pack` (a power of two) elements of each argument at a time
-    and returns as many of each result: one value, or a tuple. It must not store to memory.
+    `scalar_fn` may use control flow on its scalars; it takes `pack` (a power of two) elements of each argument at a
+    time and returns as many of each result: one value, or a tuple. It must not store to memory.
     """
     pack = unwrap(pack)
     if not isinstance(pack, int) or pack <= 0 or pack & (pack - 1):

@@ -1,7 +1,7 @@
 """What a language function needs to know while a kernel is being compiled: where to put ops, and under which options.
 
-The front end enters a `KernelContext` for each function that it compiles; `current()` finds it. Outside of a kernel there
-is none, and every language function then says so.
+The front end enters a `KernelContext` for each function that it compiles; `current()` finds it. Outside of a kernel
+there is none, and every language function then says so.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def current() -> KernelContext:
     stack = _active.stack
     if not stack:
         raise RuntimeError(
-            "a tilewright.language function was called outside of a kernel; did you forget to decorate the caller with @jit?"
+            "a tilewright.language function was called outside of a kernel; did you forget to decorate the "
+            "caller with @jit?"
         )
     return stack[-1]
 

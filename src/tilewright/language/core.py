@@ -1,21 +1,43 @@
 """`tl.core`: the core of the language under Triton's module name, with the helpers that user code takes from there."""
 
-# ruff: noqa: F401, F403
-from tilewright.language import *
-from tilewright.language import (
-    _aggregate,
-    base_type,
-    base_value,
-    builtin,
-    get_int_dtype,
-    item,
-    must_use_result,
-    to_tensor,
-)
-from tilewright.language.callables import constexpr_function
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright import language as _language
+from tilewright.language import _aggregate, get_int_dtype, item, must_use_result, to_tensor
+from tilewright.language.callables import JITCallable, constexpr_function
 from tilewright.language.creation import unsplat as _unsplat
-from tilewright.language.elementwise import PropagateNan
+from tilewright.language.dtypes import base_type, validate_block_shape
 from tilewright.language.inline import extern, extern_elementwise, inline_asm_elementwise
-from tilewright.language.registry import is_builtin
-from tilewright.language.values import constexpr, tensor, tuple
+from tilewright.language.registry import builtin, is_builtin
+from tilewright.language.values import base_value, constexpr, slice_type
 from tilewright.language.values import unwrap as _unwrap_if_constexpr
+
+
+def __getattr__(name: str) -> Any:
+    """Everything else is the language's own."""
+    return getattr(_language, name)
+
+
+__all__ = [
+    "JITCallable",
+    "_aggregate",
+    "_unsplat",
+    "_unwrap_if_constexpr",
+    "base_type",
+    "base_value",
+    "builtin",
+    "constexpr",
+    "constexpr_function",
+    "extern",
+    "extern_elementwise",
+    "get_int_dtype",
+    "inline_asm_elementwise",
+    "is_builtin",
+    "item",
+    "must_use_result",
+    "slice_type",
+    "to_tensor",
+    "validate_block_shape",
+]

@@ -140,7 +140,8 @@ def _as_list(values: Any, function: str) -> list[Any]:
 
 @builtin
 def multiple_of(input: Any, values: Any) -> tensor:
-    """Promise that the first element of each run of `input` is a multiple of `values` (one per dimension); returns `input`."""
+    """Promise that the first element of each run of `input` is a multiple of `values` (one per dimension); returns
+    `input`."""
     return _hint(input, values, "multiple_of", "tt.divisibility")
 
 

@@ -1,4 +1,5 @@
-"""Tensor descriptors: a tensor in memory that is read and written in blocks, with bounds handled by the access itself."""
+"""Tensor descriptors: a tensor in memory that is read and written in blocks, with bounds handled by the access
+itself."""
 
 from __future__ import annotations
 
@@ -72,7 +73,8 @@ class tensor_descriptor_type(base_type):
 
 
 class tensor_descriptor(base_value):
-    """A tensor in memory, seen as blocks. `.shape` and `.strides` are run-time values, `.block_shape` and `.dtype` constants."""
+    """A tensor in memory, seen as blocks. `.shape` and `.strides` are run-time values, `.block_shape` and `.dtype`
+    constants."""
 
     def __init__(self, handle: SSAValue, shape: tuple, strides: tuple, type: tensor_descriptor_type) -> None:
         self.handle, self.shape, self.strides, self.type = handle, shape, strides, type
@@ -116,7 +118,8 @@ class tensor_descriptor(base_value):
 
     @builtin
     def load(self, offsets: Any, cache_modifier: Any = "", eviction_policy: Any = "") -> tensor:
-        """The block that starts at `offsets`; elements outside of the tensor are filled as the descriptor's padding says."""
+        """The block that starts at `offsets`; elements outside of the tensor are filled as the descriptor's padding
+        says."""
         from tilewright.language.memory import _EVICTION, _LOAD_CACHE
 
         op = tt.DescriptorLoadOp(
@@ -205,10 +208,11 @@ class tensor_descriptor(base_value):
 def make_tensor_descriptor(
     base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero"
 ) -> tensor_descriptor:
-    """Describe a tensor in memory by base pointer, shape and strides (in elements), for access in blocks of `block_shape`.
+    """Describe a tensor in memory by base pointer, shape and strides (in elements), for access in blocks of
+    `block_shape`.
 
-    1 to 5 dimensions; the last stride is the constant 1, the last dimension of the block spans at least 16 bytes. Elements
-    outside of the tensor read as zero, or as NaN with `padding_option="nan"` (floating types).
+    1 to 5 dimensions; the last stride is the constant 1, the last dimension of the block spans at least 16 bytes.
+    Elements outside of the tensor read as zero, or as NaN with `padding_option="nan"` (floating types).
     """
     pointer = as_tensor(base, "base")
     if not isinstance(pointer.type, pointer_type):
@@ -226,7 +230,8 @@ def make_tensor_descriptor(
         raise ValueError(f"Tensor descriptor last dim must be 1 but got {describe(steps[-1])}")
     if block[-1] * element.itemsize < 16:
         raise ValueError(
-            f"Descriptor block shape must have at least 16 bytes in the last dimension, but got {block[-1]} * {element.itemsize} bytes"
+            f"Descriptor block shape must have at least 16 bytes in the last dimension, but got {block[-1]} * "
+            f"{element.itemsize} bytes"
         )
     if padding == "nan" and element.is_int():
         raise ValueError("Padding option `nan` is not supported for integer blocks")

@@ -1,4 +1,5 @@
-"""fp8e4b15 from and to float16, by bits: the format has 4 exponent bits with bias 15, like float16's 5, and 3 fraction bits."""
+"""fp8e4b15 from and to float16, by bits: the format has 4 exponent bits with bias 15, like float16's 5, and 3
+fraction bits."""
 
 from __future__ import annotations
 

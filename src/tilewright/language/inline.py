@@ -52,8 +52,8 @@ def inline_asm_elementwise(asm: Any, constraints: Any, args: Any, dtype: Any, is
 def extern_elementwise(lib_name: Any, lib_path: Any, args: Any, arg_type_symbol_dict: Any, is_pure: Any) -> tensor:
     """Call a function of a device library on each element.
 
-    `arg_type_symbol_dict` maps a tuple of argument dtypes to (symbol, result dtype). Arguments are promoted and broadcast
-    together; the resulting dtypes must be in the table.
+    `arg_type_symbol_dict` maps a tuple of argument dtypes to (symbol, result dtype). Arguments are promoted and
+    broadcast together; the resulting dtypes must be in the table.
     """
     table: dict[Any, Any] = unwrap(arg_type_symbol_dict)
     values = [as_tensor(a, "args") for a in unwrap_list(args, "args")]

@@ -1,8 +1,8 @@
 """The dialect modules, imported when the first op is built.
 
-A user's script imports `tilewright.language` on every start, and a launch that finds its kernel in the cache never builds an
-op; so this package must not import xDSL by itself. Each name below is a stand-in module that imports the real one on the
-first attribute access.
+A user's script imports `tilewright.language` on every start, and a launch that finds its kernel in the cache never
+builds an op; so this package must not import xDSL by itself. Each name below is a stand-in module that imports the
+real one on the first attribute access.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 
 class LazyModule(ModuleType):
-    """A module that is imported on first use; every name read is kept, so that later reads cost a plain attribute access."""
+    """A module that is imported on first use; every name read is kept, so that later reads cost a plain attribute
+    access."""
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(import_module(self.__name__), name)

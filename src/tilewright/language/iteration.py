@@ -28,8 +28,8 @@ class range:
     """`for i in tl.range(start, stop, step)`: a loop at run time, with hints for the compiler.
 
     `num_stages`: how many iterations to keep in flight when loads are pipelined. `loop_unroll_factor`: unroll that many
-    iterations. `disallow_acc_multi_buffer`: do not double-buffer the accumulator of a dot. `flatten`: merge a nest of loops.
-    `warp_specialize`: give loads and computation to different warps. `disable_licm`: do not move invariants out.
+    iterations. `disallow_acc_multi_buffer`: do not double-buffer the accumulator of a dot. `flatten`: merge a nest of
+    loops. `warp_specialize`: give loads and computation to different warps. `disable_licm`: do not move invariants out.
     The hints for pipelining concern GPU targets and change no result.
     """
 

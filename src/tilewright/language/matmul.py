@@ -28,10 +28,10 @@ def dot(
 ) -> tensor:
     """The matrix product of two blocks, plus `acc`.
 
-    Shapes [M, K] and [K, N], or with equal leading batch dimensions. dtypes: both equal (or both float8). int8 accumulates
-    in int32; float32 and bfloat16 in float32; float64 in float64; float16 and float8 in `out_dtype`, float32 or float16.
-    `acc` has the result's shape and dtype. `input_precision` ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6", as far as the
-    target offers them) says how float32 inputs are multiplied; `allow_tf32` is its older form.
+    Shapes [M, K] and [K, N], or with equal leading batch dimensions. dtypes: both equal (or both float8). int8
+    accumulates in int32; float32 and bfloat16 in float32; float64 in float64; float16 and float8 in `out_dtype`,
+    float32 or float16. `acc` has the result's shape and dtype. `input_precision` ("tf32", "tf32x3", "ieee", "bf16x3",
+    "bf16x6", as far as the target offers them) says how float32 inputs are multiplied; `allow_tf32` is its older form.
 
     Raises ValueError for shapes that do not fit or are smaller than the target's minimum, TypeError for dtypes.
     """
@@ -82,7 +82,8 @@ def _check_dot_shapes(a: tensor, b: tensor) -> builtins.tuple[tensor, tensor, li
         raise with_hint(
             ValueError(
                 f"First input shape ({a.extents}) and second input shape {b.extents} are not compatible for matmul "
-                f"(second index of first shape ({a.extents[-1]}) must be equal to first index of second shape ({b.extents[-2]})"
+                f"(second index of first shape ({a.extents[-1]}) must be equal to first index of second shape "
+                f"({b.extents[-2]})"
             ),
             "transpose an operand with tl.trans, or check the order of its offsets",
         )
@@ -103,7 +104,8 @@ def _check_minimum_size(a: tensor, b: tensor) -> None:
     if a.extents[-2] < m or b.extents[-1] < n or a.extents[-1] < k:
         raise with_hint(
             ValueError(
-                f"Input shapes should have M >= {m}, N >= {n} and K >= {k}, got M={a.extents[-2]}, N={b.extents[-1]}, K={a.extents[-1]}"
+                f"Input shapes should have M >= {m}, N >= {n} and K >= {k}, got M={a.extents[-2]}, "
+                f"N={b.extents[-1]}, K={a.extents[-1]}"
             ),
             "use larger blocks, padded with a mask",
         )
@@ -204,9 +206,9 @@ def dot_scaled(
 ) -> tensor:
     """Matrix product of blocks in microscaling formats, plus `acc`; the result is float32.
 
-    Formats: "e2m1" (two values in each uint8, along K, or along M or N with `lhs_k_pack` or `rhs_k_pack` False), "e4m3",
-    "e5m2", "bf16", "fp16". A scale of dtype uint8 holds powers of two (e8m0) for groups of 32 elements of K, one of dtype
-    float8e4nv for groups of 16; shapes [M, K / group] and [N, K / group]. Either may be None.
+    Formats: "e2m1" (two values in each uint8, along K, or along M or N with `lhs_k_pack` or `rhs_k_pack` False),
+    "e4m3", "e5m2", "bf16", "fp16". A scale of dtype uint8 holds powers of two (e8m0) for groups of 32 elements of K,
+    one of dtype float8e4nv for groups of 16; shapes [M, K / group] and [N, K / group]. Either may be None.
     """
     target = unwrap(out_dtype)
     if target != dt.float32:

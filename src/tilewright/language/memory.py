@@ -55,8 +55,9 @@ def load(
     """Read the elements that `pointer` points to.
 
     - scalar pointer: a scalar; `mask` and `other` must be scalars.
-    - block of pointers: a block of that shape. Lanes where `mask` is false are not read and give `other`, or an undefined
-      value without it. `mask` and `other` are broadcast to the pointers' shape, `other` is cast to the element type.
+    - block of pointers: a block of that shape. Lanes where `mask` is false are not read and give `other`, or an
+      undefined value without it. `mask` and `other` are broadcast to the pointers' shape, `other` is cast to the
+      element type.
     - block pointer: a block; `boundary_check` lists the dimensions to check, outside elements are filled as
       `padding_option` ("zero" or "nan") says.
 
@@ -85,7 +86,8 @@ def _check_lane_options(pointer: tensor, checked: list[int], padding: Any, funct
         )
     if checked or padding:
         raise ValueError(
-            "`padding_option` or `boundary_check` argument is not supported for loading a tensor of pointers or a scalar; "
+            "`padding_option` or `boundary_check` argument is not supported for loading a tensor of pointers or "
+            "a scalar; "
             "use `mask`, or a block pointer made by `make_block_ptr`"
         )
 
@@ -99,7 +101,8 @@ def _scalar_or_block(pointer: tensor, value: Any, what: str) -> tensor:
 
 
 def broadcast_to_lanes(value: tensor, pointer: tensor) -> tensor:
-    """Broadcast a mask or value to the shape of a block of pointers, leading dimensions added where they are missing."""
+    """Broadcast a mask or value to the shape of a block of pointers, leading dimensions added where they are
+    missing."""
     if value.extents == pointer.extents:
         return value
     value, grown = broadcast_pair(value, pointer)
@@ -201,8 +204,8 @@ def store(
     """Write `value` to where `pointer` points to; lanes where `mask` is false are left alone.
 
     `value` and `mask` are broadcast to the pointers' shape, `value` is cast to the element type. Pointers that are
-    `const` are refused. With a block pointer, `boundary_check` lists the dimensions in which outside elements are skipped.
-    `cache_modifier` is "", ".wb", ".cg", ".cs" or ".wt".
+    `const` are refused. With a block pointer, `boundary_check` lists the dimensions in which outside elements are
+    skipped. `cache_modifier` is "", ".wb", ".cg", ".cs" or ".wt".
     """
     target = as_tensor(pointer, "pointer")
     stored = as_tensor(value, "value")
@@ -265,9 +268,9 @@ def integers(items: Any, width: int, what: str) -> list[tensor]:
 def make_block_ptr(base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any) -> tensor:
     """A pointer to a block of a larger array in memory.
 
-    `base` points to the array's first element; `shape` and `strides` (in elements) are 64-bit, `offsets` 32-bit integers;
-    `block_shape` is a list of compile-time powers of two; `order` lists the dimensions from the fastest to the slowest
-    and is a permutation. All lists have the same length.
+    `base` points to the array's first element; `shape` and `strides` (in elements) are 64-bit, `offsets` 32-bit
+    integers; `block_shape` is a list of compile-time powers of two; `order` lists the dimensions from the fastest to
+    the slowest and is a permutation. All lists have the same length.
     """
     pointer = as_tensor(base, "base")
     if not isinstance(pointer.type, pointer_type) or pointer.type.element_ty.is_block():
@@ -289,7 +292,8 @@ def make_block_ptr(base: Any, shape: Any, strides: Any, offsets: Any, block_shap
 
 
 @must_use_result(
-    "Note that tl.advance does not have any side effects. To move the block pointer, you need to assign the result of tl.advance to a variable."
+    "Note that tl.advance does not have any side effects. To move the block pointer, you need to assign the "
+    "result of tl.advance to a variable."
 )
 @member
 @builtin

@@ -1,8 +1,13 @@
 """Counter-based random numbers: Philox 4x32 and 4x64.
 
-The numbers are those of Triton, bit for bit. Philox: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random
-numbers: as easy as 1, 2, 3", SC'11.
+The numbers are those of Triton, bit for bit. Philox: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel
+random numbers: as easy as 1, 2, 3", SC'11.
 """
+
+# Kernel code: a parameter takes its type from each call, so there is nothing to annotate.
+# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportPrivateUsage=false
+# pyright: reportUnnecessaryComparison=false
 
 from __future__ import annotations
 
@@ -58,7 +63,8 @@ def _same_width(number, like):
 
 @language_function
 def philox(seed, c0, c1, c2, c3, n_rounds: constexpr = N_ROUNDS_DEFAULT):
-    """Four random integers per counter. Counters of 32 bits split the seed into two keys, those of 64 bits use it whole."""
+    """Four random integers per counter. Counters of 32 bits split the seed into two keys, those of 64 bits use it
+    whole."""
     seed = to_tensor(seed)
     c0 = to_tensor(c0)
     c1 = to_tensor(c1)

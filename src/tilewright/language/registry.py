@@ -19,7 +19,8 @@ ErrorT = TypeVar("ErrorT", bound=Exception)
 
 
 def builtin(fn: F) -> F:
-    """A function that emits ops directly. The keywords by which Triton passes its own state are accepted and ignored."""
+    """A function that emits ops directly. The keywords by which Triton passes its own state are accepted and
+    ignored."""
 
     @wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -52,7 +53,8 @@ def with_hint(error: ErrorT, hint: str) -> ErrorT:
 
 
 def must_use_result(advice: Any) -> Any:
-    """Mark a function whose result must be used: a call of it as a statement is an error. Takes an optional text first."""
+    """Mark a function whose result must be used: a call of it as a statement is an error. Takes an optional text
+    first."""
     if isinstance(advice, str):
         return lambda fn: _mark_must_use(fn, advice)  # pyright: ignore[reportUnknownLambdaType]
     return _mark_must_use(advice, True)

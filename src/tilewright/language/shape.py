@@ -115,7 +115,8 @@ def broadcast_to(input: Any, *shape: Any) -> tensor:
 def reshape(input: Any, *shape: Any, can_reorder: Any = False) -> tensor:
     """The elements of `input`, in row-major order, as a block of another shape with as many elements.
 
-    With `can_reorder=True` the compiler may permute the elements. An empty shape gives the scalar of a one-element block.
+    With `can_reorder=True` the compiler may permute the elements. An empty shape gives the scalar of a one-element
+    block.
     """
     value = as_tensor(input, "input")
     return reshape_to(value, unwrap_shape(varargs(shape)), allow_reorder=bool(unwrap(can_reorder)))
@@ -204,7 +205,8 @@ def join(a: Any, b: Any) -> tensor:
 @member
 @builtin
 def split(a: tensor) -> tuple:
-    """The two halves of a block along its last dimension, which has extent 2. A block of shape [2] gives two scalars."""
+    """The two halves of a block along its last dimension, which has extent 2. A block of shape [2] gives two
+    scalars."""
     extents = a.extents
     if not extents or extents[-1] != 2:
         raise ValueError(f"the last dimension of a block to split must be 2, its shape is {extents}")
@@ -218,7 +220,8 @@ def split(a: tensor) -> tuple:
 
 @builtin
 def cat(input: Any, other: Any, can_reorder: Any = False) -> tensor:
-    """Concatenate two blocks of rank 1 and of one dtype. `can_reorder=True` is required: the order of elements is unspecified."""
+    """Concatenate two blocks of rank 1 and of one dtype. `can_reorder=True` is required: the order of elements is
+    unspecified."""
     if not unwrap(can_reorder):
         raise ValueError("current implementation of `cat` always may reorder elements: pass can_reorder=True")
     left, right = as_tensor(input, "input"), as_tensor(other, "other")

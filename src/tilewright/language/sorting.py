@@ -1,9 +1,14 @@
 """Sorting networks: sort, topk, flip.
 
-A block is seen as [outer, 2, inner]: the middle dimension holds one bit of an element's index, and the elements that a step
-compares differ in just that bit. The partner of every element comes from an exclusive or over the middle dimension.
-Bitonic sorting: K. E. Batcher, "Sorting networks and their applications", 1968.
+A block is seen as [outer, 2, inner]: the middle dimension holds one bit of an element's index, and the elements that a
+step compares differ in just that bit. The partner of every element comes from an exclusive or over the middle
+dimension. Bitonic sorting: K. E. Batcher, "Sorting networks and their applications", 1968.
 """
+
+# Kernel code: a parameter takes its type from each call, so there is nothing to annotate.
+# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportPrivateUsage=false
+# pyright: reportUnnecessaryComparison=false
 
 from __future__ import annotations
 

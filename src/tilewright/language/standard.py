@@ -3,6 +3,11 @@
 They are compiled into the kernels that use them, like a user's own device functions.
 """
 
+# Kernel code: a parameter takes its type from each call, so there is nothing to annotate.
+# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportPrivateUsage=false
+# pyright: reportUnnecessaryComparison=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -113,10 +118,7 @@ def _elementwise_min(a, b):
 
 @language_function
 def _argmax_combine(value1, index1, value2, index2, tie_break_left):
-    if tie_break_left:
-        tie = (value1 == value2) & (index1 < index2)
-    else:
-        tie = False
+    tie = (value1 == value2) & (index1 < index2) if tie_break_left else False
     take_first = (value1 > value2) | tie
     value = where(take_first, value1, value2)
     index = where(take_first, index1, index2)
@@ -135,10 +137,7 @@ def _argmax_combine_tie_break_fast(value1, index1, value2, index2):
 
 @language_function
 def _argmin_combine(value1, index1, value2, index2, tie_break_left):
-    if tie_break_left:
-        tie = (value1 == value2) & (index1 < index2)
-    else:
-        tie = False
+    tie = (value1 == value2) & (index1 < index2) if tie_break_left else False
     take_first = (value1 < value2) | tie
     value = where(take_first, value1, value2)
     index = where(take_first, index1, index2)

@@ -67,7 +67,9 @@ def unwrap(value: Any) -> Any:
     return value
 
 
-def _binary(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _binary(name: str) -> Callable[[Any, Any], Any]:
+    operation: Callable[[Any, Any], Any] = getattr(operator, name)
+
     def method(self: constexpr, other: Any) -> Any:
         if isinstance(other, base_value) and not isinstance(other, constexpr):
             return NotImplemented
@@ -76,14 +78,18 @@ def _binary(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return method
 
 
-def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _reflected(name: str) -> Callable[[Any, Any], Any]:
+    operation: Callable[[Any, Any], Any] = getattr(operator, name)
+
     def method(self: constexpr, other: Any) -> Any:
         return constexpr(operation(unwrap(other), self.value))
 
     return method
 
 
-def _unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _unary(name: str) -> Callable[[Any], Any]:
+    operation: Callable[[Any], Any] = getattr(operator, name)
+
     def method(self: constexpr) -> Any:
         return constexpr(operation(self.value))
 
@@ -157,28 +163,28 @@ class constexpr(base_value):
     def __ne__(self, other: object) -> Any:
         return _ne(self, other)
 
-    __not__ = _unary(operator.not_)
-    __neg__ = _unary(operator.neg)
-    __pos__ = _unary(operator.pos)
-    __invert__ = _unary(operator.invert)
-    __abs__ = _unary(abs)
-    __lt__, __le__ = _binary(operator.lt), _binary(operator.le)
-    __gt__, __ge__ = _binary(operator.gt), _binary(operator.ge)
-    __add__, __radd__ = _binary(operator.add), _reflected(operator.add)
-    __sub__, __rsub__ = _binary(operator.sub), _reflected(operator.sub)
-    __mul__, __rmul__ = _binary(operator.mul), _reflected(operator.mul)
-    __truediv__, __rtruediv__ = _binary(operator.truediv), _reflected(operator.truediv)
-    __floordiv__, __rfloordiv__ = _binary(operator.floordiv), _reflected(operator.floordiv)
-    __mod__, __rmod__ = _binary(operator.mod), _reflected(operator.mod)
-    __pow__, __rpow__ = _binary(operator.pow), _reflected(operator.pow)
-    __and__, __rand__ = _binary(operator.and_), _reflected(operator.and_)
-    __or__, __ror__ = _binary(operator.or_), _reflected(operator.or_)
-    __xor__, __rxor__ = _binary(operator.xor), _reflected(operator.xor)
-    __lshift__, __rlshift__ = _binary(operator.lshift), _reflected(operator.lshift)
-    __rshift__, __rrshift__ = _binary(operator.rshift), _reflected(operator.rshift)
+    __not__ = _unary("not_")
+    __neg__ = _unary("neg")
+    __pos__ = _unary("pos")
+    __invert__ = _unary("invert")
+    __abs__ = _unary("abs")
+    __lt__, __le__ = _binary("lt"), _binary("le")
+    __gt__, __ge__ = _binary("gt"), _binary("ge")
+    __add__, __radd__ = _binary("add"), _reflected("add")
+    __sub__, __rsub__ = _binary("sub"), _reflected("sub")
+    __mul__, __rmul__ = _binary("mul"), _reflected("mul")
+    __truediv__, __rtruediv__ = _binary("truediv"), _reflected("truediv")
+    __floordiv__, __rfloordiv__ = _binary("floordiv"), _reflected("floordiv")
+    __mod__, __rmod__ = _binary("mod"), _reflected("mod")
+    __pow__, __rpow__ = _binary("pow"), _reflected("pow")
+    __and__, __rand__ = _binary("and_"), _reflected("and_")
+    __or__, __ror__ = _binary("or_"), _reflected("or_")
+    __xor__, __rxor__ = _binary("xor"), _reflected("xor")
+    __lshift__, __rlshift__ = _binary("lshift"), _reflected("lshift")
+    __rshift__, __rrshift__ = _binary("rshift"), _reflected("rshift")
 
 
-_eq, _ne = _binary(operator.eq), _binary(operator.ne)
+_eq, _ne = _binary("eq"), _binary("ne")
 
 
 class tensor(base_value):
@@ -307,7 +313,8 @@ def type_of(value: Any) -> base_type:
 
 
 class tuple(base_value):
-    """A fixed sequence of values, possibly with field names: what `a, b` makes and what functions with several results return.
+    """A fixed sequence of values, possibly with field names: what `a, b` makes and what functions with several results
+    return.
 
     Indexing by a constant, slicing by constants, `len`, `+`, `*`, `==` and iteration at compile time all work; elements
     may be of different types, including constants, `None`, dtypes and functions.

@@ -1,7 +1,7 @@
 """The device library: elementary and special functions, conversions with a rounding mode, bit operations.
 
-Every function emits `tt.extern_elementwise` with the symbol that NVIDIA's libdevice gives it, `__nv_tanhf` for a float32
-`tanh`; each target maps the symbols to what it has. Integer arguments of functions on floats are not converted.
+Every function emits `tt.extern_elementwise` with the symbol that NVIDIA's libdevice gives it, `__nv_tanhf` for a
+float32 `tanh`; each target maps the symbols to what it has. Integer arguments of functions on floats are not converted.
 """
 
 from __future__ import annotations
@@ -18,15 +18,60 @@ from tilewright.language.values import tensor
 _TYPES = {"i": dt.int32, "l": dt.int64, "u": dt.uint32, "v": dt.uint64, "f": dt.float32, "d": dt.float64}
 
 # Functions of one argument on float32 (symbol with a trailing f) and float64 (symbol without).
-_UNARY = """
-acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 erf erfc erfcinv erfcx erfinv exp exp10
-exp2 expm1 floor j0 j1 lgamma log log10 log1p log2 logb nearbyint normcdf normcdfinv rcbrt rint round rsqrt sin sinh sinpi
-sqrt tan tanh tgamma trunc y0 y1
-""".split()
+_UNARY = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "cos",
+    "cosh",
+    "cospi",
+    "cyl_bessel_i0",
+    "cyl_bessel_i1",
+    "erf",
+    "erfc",
+    "erfcinv",
+    "erfcx",
+    "erfinv",
+    "exp",
+    "exp10",
+    "exp2",
+    "expm1",
+    "floor",
+    "j0",
+    "j1",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "nearbyint",
+    "normcdf",
+    "normcdfinv",
+    "rcbrt",
+    "rint",
+    "round",
+    "rsqrt",
+    "sin",
+    "sinh",
+    "sinpi",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tgamma",
+    "trunc",
+    "y0",
+    "y1",
+]
 # The same with two, three and four arguments.
-_BINARY = "atan2 copysign fdim fmod hypot nextafter remainder rhypot".split()
-_TERNARY = "fma norm3d rnorm3d".split()
-_QUATERNARY = "norm4d rnorm4d".split()
+_BINARY = ["atan2", "copysign", "fdim", "fmod", "hypot", "nextafter", "remainder", "rhypot"]
+_TERNARY = ["fma", "norm3d", "rnorm3d"]
+_QUATERNARY = ["norm4d", "rnorm4d"]
 # Arithmetic with an explicit rounding mode: down, nearest, up, towards zero.
 _MODES = ("rd", "rn", "ru", "rz")
 
