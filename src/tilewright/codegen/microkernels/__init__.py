@@ -19,6 +19,7 @@ import re
 from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
 from tilewright.codegen.microkernels.packing import emit_packing
@@ -57,6 +58,8 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     parts = parse_name(name)
     if parts.is_packed:
         return emit_packed_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
+    if has_amx_form(parts.element, parts.rows, parts.columns, facts):
+        return emit_amx_kernel(name, module, facts, parts.element)
     return emit_tile_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
 
 

@@ -1,0 +1,318 @@
+"""Matrix products on AMX tiles: bf16 into f32 and int8 into i32, sixteen by sixteen results an instruction.
+
+A kernel of at least 16 x 16 is meant to be called with whole blocks: it brings B into the interleaved form itself, one
+panel of 32 columns and up to 256 steps of k at a time, into its stack frame, and runs all rows of A over the panel.
+Blocks of 32 x 32 of C are four tiles; two tiles of A and two of the panel feed four products:
+
+    for k0 in k by KC:  for n0 in n by 32:  pack B[k0:, n0:]
+      for m0 in m by 32:  C tiles += A tiles * panel tiles
+
+A is read in place where 32 rows and whole tiles of k exist, else through a zero-padded copy. Where C is not a full block
+the tiles go through a scratch block and masked additions. A transposed A (a_k_stride other than 1) takes the general
+kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, vector_constant
+from tilewright.codegen.microkernels.elements import ElementKind
+from tilewright.codegen.microkernels.tile import PARAMETERS, emit_tile_kernel, kernel_function
+from tilewright.ir.facts import TargetFacts
+
+BLOCK = 32
+"""Rows and columns of C that four tiles hold."""
+
+PANEL_BYTES = 512
+"""Bytes of k in a panel: 256 bf16 or 512 int8."""
+
+_FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
+_PRODUCTS = {"bf16": "llvm.x86.tdpbf16ps", "i8": "llvm.x86.tdpbssd"}
+_TILE_C, _TILE_A, _TILE_B = (0, 1, 2, 3), (4, 5), (6, 7)
+_CONFIGURATION = "@tw_amx_configuration"
+
+
+def has_amx_form(element: ElementKind, rows: int, columns: int, facts: TargetFacts) -> bool:
+    """Whether a kernel of this size for this type runs on AMX tiles."""
+    features = _FEATURES.get(element.name)
+    return features is not None and all(map(facts.has, features)) and rows >= 16 and columns >= 16
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Stack buffers, as pointers."""
+
+    panel: str
+    rows: str
+    scratch: str
+
+
+class AmxWriter:
+    """Writes one kernel."""
+
+    def __init__(self, fn: FunctionText, element: ElementKind) -> None:
+        self.fn = fn
+        self.element = element
+        self.k_tile = 64 // element.bytes
+        self.k_panel = PANEL_BYTES // element.bytes
+        self.group = 4 // element.bytes
+        self.row_lanes = BLOCK
+        """Elements of B in a row of a panel."""
+
+    # ------------------------------------------------------------------------------------------------------ structure
+
+    def write(self, general: str) -> None:
+        """The body; `general` is the kernel for transposed A."""
+        fn = self.fn
+        direct, transposed = fn.new_label("direct"), fn.new_label("transposed")
+        fn.branch_if(fn.value("icmp eq i64 %a_k_stride, 1"), direct, transposed)
+        fn.start(transposed)
+        fn.emit(f"call void @{general}({', '.join(f'i64 %{name}' for name in PARAMETERS)})")
+        fn.terminate("ret void")
+        fn.start(direct)
+        fn.call("void", "llvm.x86.ldtilecfg", [("ptr", self._configuration())])
+        frame = _Frame(*(fn.entry_value(f"alloca [{size} x i8], align 64") for size in self._frame_sizes()))
+        a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
+        strides = [
+            fn.value(f"mul i64 %{name}_row_stride, {size}")
+            for name, size in (("a", self.element.bytes), ("b", self.element.bytes), ("c", 4))
+        ]
+        self.loop("%k_count", self.k_panel, lambda k0: self._panels(frame, (a, b, c), strides, k0))
+        fn.call("void", "llvm.x86.tilerelease", [])
+        fn.terminate("ret void")
+
+    def _frame_sizes(self) -> tuple[int, int, int]:
+        return PANEL_BYTES * BLOCK, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
+
+    def _configuration(self) -> str:
+        """Palette 1; eight tiles of 16 rows of 64 bytes."""
+        data = bytes([1, *[0] * 15, *[64, 0] * 8, *[0] * 16, *[16] * 8, *[0] * 8])
+        text = ", ".join(f"i8 {byte}" for byte in data)
+        line = f"{_CONFIGURATION} = private unnamed_addr constant [64 x i8] [{text}], align 64"
+        if line not in self.fn.module.globals:
+            self.fn.module.add_global(line)
+        return _CONFIGURATION
+
+    def _panels(self, frame: _Frame, matrices: tuple[str, str, str], strides: list[str], k0: str) -> None:
+        fn = self.fn
+        a, b, c = matrices
+        depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
+        a_k = self.at(a, self.scaled(k0, self.element.bytes))
+        b_k = self.at(b, fn.value(f"mul i64 {k0}, {strides[1]}"))
+
+        def panel(n0: str) -> None:
+            columns = self.minimum(fn.value(f"sub i64 %n_count, {n0}"), BLOCK)
+            self._pack(frame.panel, self.at(b_k, self.scaled(n0, self.element.bytes)), strides[1], depth, columns)
+            c_n = self.at(c, self.scaled(n0, 4))
+            self.loop("%m_count", BLOCK, lambda m0: self._block(frame, a_k, c_n, strides, m0, depth, columns))
+
+        self.loop("%n_count", BLOCK, panel)
+
+    def _block(
+        self, frame: _Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str
+    ) -> None:
+        """One block of C over one panel."""
+        fn = self.fn
+        rows = self.minimum(fn.value(f"sub i64 %m_count, {m0}"), BLOCK)
+        a_m = self.at(a, fn.value(f"mul i64 {m0}, {strides[0]}"))
+        c_m = self.at(c, fn.value(f"mul i64 {m0}, {strides[2]}"))
+        all_rows = fn.value(f"icmp eq i64 {rows}, {BLOCK}")
+        whole_k = fn.value(f"icmp eq i64 {fn.value(f'urem i64 {depth}, {self.k_tile}')}, 0")
+        in_place = fn.value(f"and i1 {all_rows}, {whole_k}")
+        copy, ready, before = fn.new_label("copy"), fn.new_label("ready"), fn.label
+        fn.branch_if(in_place, ready, copy)
+        fn.start(copy)
+        self._copy_rows(frame.rows, a_m, strides[0], rows, depth)
+        copied = fn.label
+        fn.branch(ready)
+        fn.start(ready)
+        source, stride = fn.phi("ptr"), fn.phi("i64")
+        for phi, direct, padded in ((source, a_m, frame.rows), (stride, strides[0], str(PANEL_BYTES))):
+            phi.add(direct, before)
+            phi.add(padded, copied)
+        all_columns = fn.value(f"icmp eq i64 {columns}, {BLOCK}")
+        full, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
+        fn.branch_if(fn.value(f"and i1 {all_rows}, {all_columns}"), full, edge)
+        fn.start(full)
+        self._each_c_tile("llvm.x86.tileloadd64", c_m, strides[2])
+        self._multiply(source.name, stride.name, frame.panel, depth)
+        self._each_c_tile("llvm.x86.tilestored64", c_m, strides[2])
+        fn.branch(done)
+        fn.start(edge)
+        for tile in _TILE_C:
+            fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
+        self._multiply(source.name, stride.name, frame.panel, depth)
+        self._each_c_tile("llvm.x86.tilestored64", frame.scratch, str(4 * BLOCK))
+        self._add_scratch(frame.scratch, c_m, strides[2], rows, columns)
+        fn.branch(done)
+        fn.start(done)
+
+    # --------------------------------------------------------------------------------------------------------- tiles
+
+    def _tile_address(self, base: str, stride: str, row: int, column_bytes: int) -> str:
+        at = self.at(base, self.scaled(stride, row)) if row else base
+        return self.at(at, str(column_bytes)) if column_bytes else at
+
+    def _each_c_tile(self, instruction: str, base: str, stride: str) -> None:
+        for tile in _TILE_C:
+            address = self._tile_address(base, stride, 16 * (tile // 2), 64 * (tile % 2))
+            self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", stride)])
+
+    def _multiply(self, a: str, a_stride: str, panel: str, depth: str) -> None:
+        """C tiles += A B over the depth of the panel."""
+        lower = self._tile_address(a, a_stride, 16, 0)
+        panel_row = 4 * BLOCK
+
+        def step(k: str) -> None:
+            offset = self.scaled(k, self.element.bytes)
+            down = self.scaled(k, panel_row // self.group)
+            loads = [
+                (_TILE_B[0], self.at(panel, down), str(panel_row)),
+                (_TILE_B[1], self.at(self.at(panel, "64"), down), str(panel_row)),
+                (_TILE_A[0], self.at(a, offset), a_stride),
+                (_TILE_A[1], self.at(lower, offset), a_stride),
+            ]
+            for tile, address, stride in loads:
+                self.fn.call("void", "llvm.x86.tileloadd64", [("i8", str(tile)), ("ptr", address), ("i64", stride)])
+            for tile in _TILE_C:
+                operands = (tile, _TILE_A[tile // 2], _TILE_B[tile % 2])
+                self.fn.call("void", _PRODUCTS[self.element.name], [("i8", str(operand)) for operand in operands])
+
+        self.loop(depth, self.k_tile, step)
+
+    def _add_scratch(self, scratch: str, c: str, stride: str, rows: str, columns: str) -> None:
+        """C += scratch where C exists."""
+        fn = self.fn
+        text = f"<{BLOCK} x {self.element.accumulator}>"
+        mask = self._mask(columns, BLOCK)
+        add = "add" if self.element.is_integer else "fadd"
+
+        def row(number: str) -> None:
+            partial = self.at(scratch, self.scaled(number, 4 * BLOCK))
+            target = self.at(c, fn.value(f"mul i64 {number}, {stride}"))
+            old = self._masked_load(text, self.element.accumulator, 4, target, mask, BLOCK)
+            total = fn.value(f"{add} {text} {old}, {fn.value(f'load {text}, ptr {partial}, align 64')}")
+            self._masked_store(text, self.element.accumulator, 4, total, target, mask)
+
+        self.loop(rows, 1, row)
+
+    # ------------------------------------------------------------------------------------------------------- packing
+
+    def _pack(self, panel: str, b: str, stride: str, depth: str, columns: str) -> None:
+        """Interleave groups of rows of B; rows past `depth`, up to a whole tile, and columns past `columns` are 0."""
+        fn = self.fn
+        size, scalar = self.element.bytes, self.element.memory
+        bits = self._mask_bits(columns)
+        padded = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")
+
+        def group(k: str) -> None:
+            rows: list[str] = []
+            for position in range(self.group):
+                number = fn.value(f"add i64 {k}, {position}") if position else k
+                exists = fn.value(f"icmp ult i64 {number}, {depth}")
+                mask = fn.value(f"bitcast i32 {fn.value(f'select i1 {exists}, i32 {bits}, i32 0')} to <{BLOCK} x i1>")
+                address = self.at(b, fn.value(f"mul i64 {number}, {stride}"))
+                rows.append(self._masked_load(f"<{BLOCK} x {scalar}>", scalar, size, address, mask, BLOCK))
+            word = self._interleave(rows, BLOCK, 8 * size)
+            target = self.at(panel, self.scaled(k, 4 * BLOCK // self.group))
+            fn.emit(f"store <{BLOCK} x i32> {word}, ptr {target}, align 64")
+
+        self.loop(padded, self.group, group)
+
+    def _interleave(self, rows: list[str], lanes: int, bits: int) -> str:
+        """Lanes of several rows side by side, as 32-bit words: two rows a step."""
+        while len(rows) > 1:
+            order = ", ".join(f"i32 {lane // 2 + (lane % 2) * lanes}" for lane in range(2 * lanes))
+            type = f"<{lanes} x i{bits}>"
+            paired = [
+                self.fn.value(f"shufflevector {type} {first}, {type} {second}, <{2 * lanes} x i32> <{order}>")
+                for first, second in zip(rows[::2], rows[1::2], strict=True)
+            ]
+            rows = [self.fn.value(f"bitcast <{2 * lanes} x i{bits}> {v} to <{lanes} x i{2 * bits}>") for v in paired]
+            bits *= 2
+        return rows[0]
+
+    def _copy_rows(self, target: str, a: str, stride: str, rows: str, depth: str) -> None:
+        """32 rows of A with zeros for what does not exist, up to a whole tile of k."""
+        fn = self.fn
+        size, scalar, lanes = self.element.bytes, self.element.memory, self.k_tile
+        text = f"<{lanes} x {scalar}>"
+
+        def row(number: str) -> None:
+            exists = fn.value(f"icmp ult i64 {number}, {rows}")
+            source = self.at(a, fn.value(f"mul i64 {number}, {stride}"))
+            into = self.at(target, self.scaled(number, PANEL_BYTES))
+            available = fn.value(f"select i1 {exists}, i64 {depth}, i64 0")
+
+            def chunk(k: str) -> None:
+                left = fn.value(f"sub i64 {available}, {k}")
+                offset = self.scaled(k, size)
+                loaded = self._masked_load(text, scalar, size, self.at(source, offset), self._mask(left, lanes), lanes)
+                fn.emit(f"store {text} {loaded}, ptr {self.at(into, offset)}, align 64")
+
+            self.loop(depth, lanes, chunk)
+
+        self.loop(str(BLOCK), 1, row)
+
+    # ----------------------------------------------------------------------------------------------------- small parts
+
+    def _mask(self, count: str, lanes: int) -> str:
+        """Lanes below `count` (which may be negative or large)."""
+        numbers = vector_constant("i64", map(str, range(lanes)))
+        text = f"<{lanes} x i64>"
+        single = self.fn.value(f"insertelement {text} poison, i64 {count}, i32 0")
+        spread = self.fn.value(f"shufflevector {text} {single}, {text} poison, <{lanes} x i32> zeroinitializer")
+        return self.fn.value(f"icmp slt {text} {numbers}, {spread}")
+
+    def _mask_bits(self, count: str) -> str:
+        """The same for 32 lanes, as an i32; `count` is 1 to 32."""
+        shift = self.fn.value(f"sub i64 32, {count}")
+        return self.fn.value(f"trunc i64 {self.fn.value(f'lshr i64 4294967295, {shift}')} to i32")
+
+    def _masked_load(self, text: str, scalar: str, align: int, address: str, mask: str, lanes: int) -> str:
+        suffix = {"float": "f32"}.get(scalar, scalar)
+        name = f"llvm.masked.load.v{lanes}{suffix}.p0"
+        self.fn.declare(f"declare {text} @{name}(ptr, <{lanes} x i1>, {text})")
+        arguments = [(f"ptr align {align}", address), (f"<{lanes} x i1>", mask), (text, "zeroinitializer")]
+        return self.fn.call(text, name, arguments)
+
+    def _masked_store(self, text: str, scalar: str, align: int, value: str, address: str, mask: str) -> None:
+        suffix = {"float": "f32"}.get(scalar, scalar)
+        name = f"llvm.masked.store.v{BLOCK}{suffix}.p0"
+        self.fn.declare(f"declare void @{name}({text}, ptr, <{BLOCK} x i1>)")
+        self.fn.call("void", name, [(text, value), (f"ptr align {align}", address), (f"<{BLOCK} x i1>", mask)])
+
+    def minimum(self, value: str, limit: int) -> str:
+        return self.fn.call("i64", "llvm.smin.i64", [("i64", value), ("i64", str(limit))])
+
+    def scaled(self, value: str, factor: int) -> str:
+        return value if factor == 1 else self.fn.value(f"mul i64 {value}, {factor}")
+
+    def at(self, pointer: str, offset: str) -> str:
+        return self.fn.value(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+
+    def loop(self, count: str, step: int, body: Callable[[str], None]) -> None:
+        """``for i in range(0, count, step): body(i)``."""
+        fn = self.fn
+        loop, done, before = fn.new_label("loop"), fn.new_label("done"), fn.label
+        fn.branch_if(fn.value(f"icmp sgt i64 {count}, 0"), loop, done)
+        fn.start(loop)
+        counter = fn.phi("i64", "i")
+        counter.add("0", before)
+        body(counter.name)
+        following = fn.value(f"add nsw i64 {counter.name}, {step}")
+        again = fn.value(f"icmp slt i64 {following}, {count}")
+        counter.add(following, fn.label)
+        fn.branch_if(again, loop, done)
+        fn.start(done)
+
+
+def emit_amx_kernel(name: str, module: ModuleText, facts: TargetFacts, element: ElementKind) -> str:
+    """The definition of a kernel of at least 16 x 16 on AMX tiles."""
+    general = f"{name}_transposed"
+    module.define_once(general, lambda: emit_tile_kernel(general, module, facts, element, 8, 32))
+    fn = kernel_function(name, module)
+    AmxWriter(fn, element).write(general)
+    return fn.text()
