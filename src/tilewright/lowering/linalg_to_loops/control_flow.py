@@ -20,6 +20,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     same_window,
     tensor_shape,
 )
+from tilewright.lowering.linalg_to_loops.k_loop import emit_fast_path, plan_k_loop
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
 from tilewright.lowering.linalg_to_loops.sources import Window, root_of
 
@@ -116,6 +117,7 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
     storage = lowering.storage
     yield_op = body.last_op
     assert yield_op is not None
+    fast_path = plan_k_loop(lowering, op) if len(tensors) == 1 else None
     windows: dict[int, Window] = {}
     for position in tensors:
         window = carried_buffer(lowering, op, inits[position], op.results[position], list(windows.values()))
@@ -124,6 +126,8 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
         lowering.sources[body.args[position + 1]] = window
         storage.held[window.flat] = body.args[position + 1]
         storage.wanted[yield_op, position] = window
+    if fast_path is not None:
+        emit_fast_path(lowering, op, fast_path, windows[tensors[0]])
     lowering.lower_block(body)
     finish_region(lowering, yield_op, 0, windows)
     for position, window in windows.items():

@@ -1,0 +1,395 @@
+"""Interchange of the loop over k with the loops over blocks of C: the accumulators stay in registers for all of k.
+
+    scf.for %i = 0 to %trips iter_args(%acc, %pa, %pb) {
+      %a = window(%pa, strides [%sam, %sak]), padded with 0 behind %K - %i * 64
+      %b = window(%pb, strides [%sbk, 1]), padded with 0 behind %K - %i * 64
+      %next = linalg.matmul ins(%a, %b) outs(%acc)
+      yield %next, %pa + %da, %pb + %db
+    }
+      ->
+    if (%da == 64 * %sak and %db == 64 * %sbk) {
+      one product with clamp(%K, 0, %trips * 64) terms, operands in place
+    } else { the loop as it is }
+
+That the windows of successive iterations adjoin is tested when the program runs, so nothing has to be proved about how
+the addresses are spelled; only their form, linear in the loop, is matched here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IndexType, MemRefType, UnrankedMemRefType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
+from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.dot import (
+    MicroKernel,
+    Panel,
+    declare,
+    emit_calls,
+    find_micro_kernel,
+    in_place,
+)
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, known, tensor_shape
+from tilewright.lowering.linalg_to_loops.provable import constant_of
+from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.transforms.linalg.effects import may_write
+
+
+class _NoMatch(Exception):
+    """The loop is not of the form."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """An operand of the product: the view that is read in place, under conditions, and its bound along k."""
+
+    view: SSAValue
+    conditions: tuple[SSAValue, ...]
+    k_high: Index
+    k_extent: int
+
+
+@dataclass(frozen=True, slots=True)
+class FastPath:
+    """What the interchanged form needs, emitted in front of the loop."""
+
+    condition: SSAValue
+    kernel: MicroKernel
+    a: Panel
+    b: Panel
+    depth: Index
+
+
+class _First:
+    """Values of a loop's first iteration, and by how much they change from one to the next."""
+
+    def __init__(self, emitter: LoopEmitter, loop: scf.ForOp):
+        self.emitter = emitter
+        self.loop = loop
+        self.body = loop.body.block
+        self._first: dict[SSAValue, SSAValue] = {self.body.args[0]: loop.lb}
+        yield_op = self.body.last_op
+        assert yield_op is not None
+        self.steps: dict[SSAValue, SSAValue] = {}
+        for argument, init, after in zip(self.body.args[1:], loop.iter_args, yield_op.operands, strict=True):
+            self._first[argument] = init
+            self.steps[argument] = after
+
+    def is_invariant(self, value: SSAValue) -> bool:
+        """Whether a value is defined outside of the loop."""
+        owner = value.owner
+        op = owner.parent_op() if isinstance(owner, Block) else owner
+        return op is None or not self.loop.is_ancestor(op) or op is self.loop and value.owner is not self.body
+
+    def first(self, value: Index) -> Index:
+        """The value in the first iteration, computed in front of the loop."""
+        if isinstance(value, int) or self.is_invariant(value):
+            return value
+        if (found := self._first.get(value)) is not None:
+            return found
+        op = value.owner
+        if not isinstance(op, Operation) or op.regions or not op.name.startswith("arith."):
+            raise _NoMatch
+        operands = [self.emitter.ssa(self.first(operand)) for operand in op.operands]
+        copy = self.emitter.insert(
+            type(op).create(
+                operands=operands,
+                result_types=[result.type for result in op.results],
+                properties=dict(op.properties),
+            )
+        )
+        for result, new in zip(op.results, copy.results, strict=True):
+            self._first[result] = new
+        return self._first[value]
+
+    def is_loop_invariant(self, value: Index, depth: int = 24) -> bool:
+        """Whether a value is the same in every iteration, wherever it is computed."""
+        if isinstance(value, int) or self.is_invariant(value):
+            return True
+        op = value.owner
+        if depth == 0 or not isinstance(op, Operation) or op.regions or not op.name.startswith("arith."):
+            return False
+        return all(self.is_loop_invariant(operand, depth - 1) for operand in op.operands)
+
+    def change(self, value: Index) -> Index:
+        """By how much an index grows per iteration."""
+        emitter = self.emitter
+        if self.is_loop_invariant(value):
+            return 0
+        assert isinstance(value, SSAValue)
+        if value is self.body.args[0]:
+            return self._as_index(self.loop.step)
+        if isinstance(value, BlockArgument):
+            return self._change_of_argument(value)
+        op = value.owner
+        match op:
+            case arith.AddiOp():
+                return emitter.add(self.change(op.lhs), self.change(op.rhs))
+            case arith.SubiOp():
+                return emitter.sub(self.change(op.lhs), self.change(op.rhs))
+            case arith.MuliOp():
+                left, right = op.lhs, op.rhs
+                if not self.is_loop_invariant(right):
+                    left, right = right, left
+                if not self.is_loop_invariant(right):
+                    raise _NoMatch
+                return emitter.mul(self.change(left), self._as_index(self.first(right)))
+            case arith.IndexCastOp() | arith.ExtSIOp():
+                return self.change(op.operands[0])
+            case _:
+                raise _NoMatch
+
+    def _change_of_argument(self, argument: BlockArgument) -> Index:
+        after = self.steps.get(argument)
+        op = after.owner if after is not None else None
+        if not isinstance(op, arith.AddiOp):
+            raise _NoMatch
+        for own, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if own is argument and self.is_loop_invariant(other):
+                return self._as_index(self.first(other))
+        raise _NoMatch
+
+    def _as_index(self, value: Index) -> Index:
+        if isinstance(value, int):
+            return value
+        number = constant_of(value)
+        if number is not None:
+            return number
+        return value if isinstance(value.type, IndexType) else self.emitter.value(arith.IndexCastOp, (value,), INDEX)
+
+
+def plan_k_loop(lowering: FunctionLowering, loop: scf.ForOp) -> FastPath | None:
+    """Match a loop and emit what the interchanged form needs in front of it; None where it is of another form."""
+    product = find_product(loop)
+    if product is None:
+        return None
+    types = [value.type.element_type for value in product.operands]  # pyright: ignore[reportAttributeAccessIssue]
+    kernel = find_micro_kernel(types[0], types[2], lowering.vector_bits)
+    if kernel is None or types[0] != types[1]:
+        return None
+    try:
+        return _match(lowering, loop, product, kernel)
+    except _NoMatch:
+        return None
+
+
+def find_product(loop: scf.ForOp) -> linalg.MatmulOp | None:
+    """The product that is all that a loop does to its only carried tile."""
+    body = loop.body.block
+    yield_op = body.last_op
+    assert yield_op is not None
+    products = [op for op in body.ops if isinstance(op, linalg.MatmulOp)]
+    if len(products) != 1 or not products[0].results:
+        return None
+    product = products[0]
+    for position, (argument, after) in enumerate(zip(body.args[1:], yield_op.operands, strict=True)):
+        if after is product.results[0]:
+            if product.outputs[0] is not argument or argument.uses.get_length() != 1:
+                return None
+            if product.results[0].uses.get_length() != 1:
+                return None
+        elif loop.results[position].uses.get_length() or isinstance(argument.type, MemRefType | UnrankedMemRefType):
+            return None
+    for op in body.ops:
+        if isinstance(op, linalg.StructuredOp) and op is not product and op.inputs:
+            return None
+        if not isinstance(op, scf.IfOp) and may_write(op):
+            return None
+        if isinstance(op, scf.IfOp) and not _is_choice(op):
+            return None
+    return product
+
+
+def _is_choice(op: scf.IfOp) -> bool:
+    """A branch that yields a view, in place or of a copy: whatever it writes is its own buffer."""
+    return len(op.results) == 1 and isinstance(op.results[0].type, MemRefType)
+
+
+def _match(
+    lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp, kernel: MicroKernel
+) -> FastPath:
+    emitter = lowering.emitter
+    first = _First(emitter, loop)
+    lhs, rhs = product.inputs
+    depth = tensor_shape(lhs)[1]
+    a, b = _operand(lhs, k_dim=1), _operand(rhs, k_dim=0)
+    a_window, b_window = _window(lowering, first, a.view), _window(lowering, first, b.view)
+    if constant_of(b_window.strides[1]) != 1:
+        raise _NoMatch
+    a_change, b_change = _view_change(first, a.view), _view_change(first, b.view)
+    condition: SSAValue | bool = emitter.compare("eq", a_change, emitter.mul(a_window.strides[1], depth))
+    condition = emitter.both(condition, emitter.compare("eq", b_change, emitter.mul(b_window.strides[0], depth)))
+    for operand in (a, b):
+        for test in operand.conditions:
+            if not first.is_loop_invariant(test):
+                raise _NoMatch
+            value = first.first(test)
+            assert isinstance(value, SSAValue)
+            condition = emitter.both(condition, value)
+    if a.k_high != b.k_high:
+        raise _NoMatch
+    total = _total_depth(emitter, first, a.k_high, depth)
+    if condition is False:
+        raise _NoMatch
+    if condition is True:
+        condition = emitter.compare_values("eq", emitter.constant(0, INDEX), emitter.constant(0, INDEX), _I1)
+    return FastPath(condition, kernel, in_place(emitter, a_window), in_place(emitter, b_window), total)
+
+
+def _operand(value: SSAValue, k_dim: int) -> _Operand:
+    """A tensor as a view padded with zeros along k."""
+    k_high: Index | None = None
+    if value.uses.get_length() != 1 or not isinstance(value.owner, Operation):
+        raise _NoMatch
+    shape = tensor_shape(value)
+    op = value.owner
+    if isinstance(op, tensor.PadOp):
+        k_high = _pad_bound(op, k_dim, shape)
+        source = op.source.owner
+        if op.source.uses.get_length() != 1 or not isinstance(source, Operation):
+            raise _NoMatch
+        op = source
+    if not isinstance(op, bufferization.ToTensorOp):
+        raise _NoMatch
+    view, conditions = op.memref, list[SSAValue]()
+    while isinstance(view.owner, scf.IfOp):
+        branch = view.owner
+        conditions.append(branch.cond)
+        end = branch.true_region.block.last_op
+        assert end is not None
+        view = end.operands[0]
+    extent = shape[k_dim]
+    return _Operand(view, tuple(conditions), extent if k_high is None else k_high, extent)
+
+
+def _pad_bound(op: tensor.PadOp, k_dim: int, shape: tuple[int, ...]) -> Index:
+    end = op.region.block.last_op
+    assert end is not None
+    fill = end.operands[0].owner
+    number = getattr(getattr(fill, "value", None), "value", None)
+    if number is None or number.data != 0 or any(entry != 0 for entry in op.mixed_low):
+        raise _NoMatch
+    for dim, entry in enumerate(op.mixed_high):
+        if dim != k_dim and entry != 0:
+            raise _NoMatch
+    padding = op.mixed_high[k_dim]
+    if isinstance(padding, int):
+        if padding != 0:
+            raise _NoMatch
+        return shape[k_dim]
+    subtraction = padding.owner
+    if not isinstance(subtraction, arith.SubiOp) or known(subtraction.lhs) != shape[k_dim]:
+        raise _NoMatch
+    return subtraction.rhs
+
+
+def _total_depth(emitter: LoopEmitter, first: _First, k_high: Index, depth: int) -> Index:
+    """How many terms all iterations together have."""
+    loop = first.loop
+    trips = _trip_count(emitter, loop)
+    most = emitter.mul(trips, depth)
+    if k_high == depth:
+        return most
+    remaining = _clamped(k_high, depth)
+    change = first.change(remaining)
+    if change != -depth:
+        raise _NoMatch
+    start = first.first(remaining)
+    if isinstance(start, SSAValue) and not isinstance(start.type, IndexType):
+        start = emitter.value(arith.IndexCastOp, (start,), INDEX)
+    return emitter.max(emitter.min(start, most), 0)
+
+
+def _clamped(value: Index, depth: int) -> SSAValue:
+    """x of `max(min(x, depth), 0)`."""
+    if isinstance(value, SSAValue) and isinstance(value.owner, arith.MaxSIOp) and known(value.owner.rhs) == 0:
+        inner = value.owner.lhs.owner
+        if isinstance(inner, arith.MinSIOp) and known(inner.rhs) == depth:
+            return inner.lhs
+    raise _NoMatch
+
+
+def _trip_count(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
+    """max(0, ceil((upper - lower) / step)) for a constant positive step."""
+    step = constant_of(loop.step)
+    if step is None or step <= 0:
+        raise _NoMatch
+    lower, upper = (_to_index(emitter, value) for value in (loop.lb, loop.ub))
+    span = emitter.max(emitter.sub(upper, lower), 0)
+    if step == 1:
+        return span
+    if isinstance(span, int):
+        return -(-span // step)
+    return emitter.value(arith.CeilDivSIOp, (span, emitter.ssa(step)), INDEX)
+
+
+def _to_index(emitter: LoopEmitter, value: SSAValue) -> Index:
+    number = constant_of(value)
+    if number is not None:
+        return number
+    return value if isinstance(value.type, IndexType) else emitter.value(arith.IndexCastOp, (value,), INDEX)
+
+
+def _cast_of(view: SSAValue) -> memref.ReinterpretCastOp:
+    """The pointer view behind slices that start at its first element."""
+    op = view.owner
+    while True:
+        match op:
+            case memref.CastOp():
+                op = op.source.owner
+            case memref.SubviewOp() if all(entry == 0 for entry in op.mixed_offsets) and all(
+                entry == 1 for entry in op.mixed_strides
+            ):
+                if len(op.mixed_sizes) != op.result.type.get_num_dims():  # pyright: ignore
+                    raise _NoMatch
+                op = op.source.owner
+            case memref.ReinterpretCastOp():
+                return op
+            case _:
+                raise _NoMatch
+
+
+def _window(lowering: FunctionLowering, first: _First, view: SSAValue) -> Window:
+    """The window of the first iteration."""
+    op = _cast_of(view)
+    source = op.source
+    if not isinstance(source.type, UnrankedMemRefType) or not first.is_invariant(source):
+        raise _NoMatch
+    strides = op.mixed_strides
+    if len(strides) != 2 or not all(first.is_loop_invariant(stride) for stride in strides):
+        raise _NoMatch
+    element = source.type.element_type
+    if bit_width(element) % 8:
+        raise _NoMatch
+    offset = first.first(op.mixed_offsets[0])
+    moved = tuple(first.first(stride) for stride in strides)
+    shape = tuple(op.result.type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+    return Window(lowering.memory.flat(source), offset, moved, shape, element, source)
+
+
+def _view_change(first: _First, view: SSAValue) -> Index:
+    return first.change(_cast_of(view).mixed_offsets[0])
+
+
+def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, target: Window) -> None:
+    """A branch in front of the loop: the interchanged product, or the loop, which moves into the other side."""
+    emitter = lowering.emitter
+    declare(lowering, path.kernel)
+    branch, then_block, _ = emitter.if_(path.condition)
+    with emitter.at(Cursor(then_block)):
+        c = in_place(emitter, target)
+        emit_calls(emitter, path.kernel, (path.a, path.b, c), (1, *target.shape), path.depth)
+        emitter.yield_()
+    else_block = Block()
+    branch.regions[1].add_block(else_block)
+    loop.detach()
+    else_block.add_op(loop)
+    with emitter.at(Cursor(else_block)):
+        emitter.yield_()
+
+
+_I1 = arith.constant_bool(True).result.type
