@@ -27,6 +27,8 @@ from tilewright.codegen.microkernels.tile import emit_tile_kernel
 from tilewright.ir.facts import TargetFacts
 
 MICROKERNEL_PREFIX = "tw_mk_"
+WHOLE_BLOCK = 1024
+"""A tile size that no Triton block exceeds in both directions: one call for the whole block."""
 
 _NAME = re.compile(r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)(?P<packed>_packed)?$")
 _PACK_NAME = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
@@ -49,6 +51,14 @@ def parse_name(name: str) -> MicrokernelName:
         raise ValueError(f"'{name}' is not the name of a micro-kernel")
     element = element_kind(match["a"], match["acc"])
     return MicrokernelName(element, int(match["mr"]), int(match["nr"]), bool(match["packed"]))
+
+
+def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple[int, int]:
+    """Rows and columns to tile C by: a register tile, or whole blocks where the kernel packs B itself."""
+    kind = element_kind(element, accumulator)
+    if has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts):
+        return WHOLE_BLOCK, WHOLE_BLOCK
+    return 8 if facts.vector_bits >= 512 else 4, 2 * facts.lanes(kind.accumulator_bits)
 
 
 def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:

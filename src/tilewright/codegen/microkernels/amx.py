@@ -7,9 +7,9 @@ Blocks of 32 x 32 of C are four tiles; two tiles of A and two of the panel feed 
     for k0 in k by KC:  for n0 in n by 32:  pack B[k0:, n0:]
       for m0 in m by 32:  C tiles += A tiles * panel tiles
 
-A is read in place where 32 rows and whole tiles of k exist, else through a zero-padded copy. Where C is not a full block
-the tiles go through a scratch block and masked additions. A transposed A (a_k_stride other than 1) takes the general
-kernel.
+A is read in place where 32 rows and whole tiles of k exist, else through a zero-padded copy. Where C is not a full
+block the tiles go through a scratch block and masked additions. A transposed A (a_k_stride other than 1) takes the
+general kernel.
 """
 
 from __future__ import annotations
@@ -110,9 +110,7 @@ class AmxWriter:
 
         self.loop("%n_count", BLOCK, panel)
 
-    def _block(
-        self, frame: _Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str
-    ) -> None:
+    def _block(self, frame: _Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str) -> None:
         """One block of C over one panel."""
         fn = self.fn
         rows = self.minimum(fn.value(f"sub i64 %m_count, {m0}"), BLOCK)

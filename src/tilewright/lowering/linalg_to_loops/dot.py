@@ -33,8 +33,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
+from tilewright.codegen.microkernels import preferred_block
 from tilewright.dialects import arith, func, linalg, memref
 from tilewright.dialects.types import bit_width
+from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
@@ -61,7 +63,9 @@ class MicroKernel:
         return f"tw_mk_{self.operand}_{self.accumulator}_{self.rows}x{self.columns}"
 
 
-def find_micro_kernel(operand: Attribute, accumulator: Attribute, vector_bits: int) -> MicroKernel | None:
+def find_micro_kernel(
+    operand: Attribute, accumulator: Attribute, vector_bits: int, facts: TargetFacts | None = None
+) -> MicroKernel | None:
     """The micro-kernel for two operands of one type; None where the general nest has to do."""
     names: tuple[str, str] | None = None
     match operand, accumulator:
@@ -77,6 +81,8 @@ def find_micro_kernel(operand: Attribute, accumulator: Attribute, vector_bits: i
             names = ("i8", "i32")
         case _:
             return None
+    if facts is not None and facts.vector_bits == vector_bits:
+        return MicroKernel(*names, *preferred_block(*names, facts))
     lanes = max(1, vector_bits // bit_width(accumulator))
     return MicroKernel(*names, 8 if vector_bits >= 512 else 4, 2 * lanes)
 
@@ -95,7 +101,7 @@ def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchM
     lhs, rhs, init = op.operands
     result = op.results[0] if op.results else None
     types = [value.type.element_type for value in op.operands if isinstance(value.type, TensorType)]
-    kernel = find_micro_kernel(types[0], types[2], lowering.vector_bits) if len(types) == 3 else None
+    kernel = find_micro_kernel(types[0], types[2], lowering.vector_bits, lowering.context.facts) if len(types) == 3 else None
     if kernel is None or types[0] != types[1] or result is None:
         lower_generic(lowering, op)
         return

@@ -83,7 +83,7 @@ class _First:
         """Whether a value is defined outside of the loop."""
         owner = value.owner
         op = owner.parent_op() if isinstance(owner, Block) else owner
-        return op is None or not self.loop.is_ancestor(op) or op is self.loop and value.owner is not self.body
+        return op is None or not self.loop.is_ancestor(op) or (op is self.loop and value.owner is not self.body)
 
     def first(self, value: Index) -> Index:
         """The value in the first iteration, computed in front of the loop."""
@@ -168,7 +168,7 @@ def plan_k_loop(lowering: FunctionLowering, loop: scf.ForOp) -> FastPath | None:
     if product is None:
         return None
     types = [value.type.element_type for value in product.operands]  # pyright: ignore[reportAttributeAccessIssue]
-    kernel = find_micro_kernel(types[0], types[2], lowering.vector_bits)
+    kernel = find_micro_kernel(types[0], types[2], lowering.vector_bits, lowering.context.facts)
     if kernel is None or types[0] != types[1]:
         return None
     try:
