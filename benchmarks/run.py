@@ -2,8 +2,9 @@
 
     python benchmarks/run.py [--threads N] [--seconds S] [--json FILE]
 
-Contenders are called in turn, round after round, so that a drift of the machine's speed hits all of them; a ratio is the
-median over the rounds of (peer's time / our time): above 1 we are faster. `--threads` limits us, OpenBLAS and PyTorch alike.
+Contenders are called in turn, round after round, so that a drift of the machine's speed hits all of them; a ratio is
+the median over the rounds of (peer's time / our time): above 1 we are faster. `--threads` limits us, OpenBLAS and
+PyTorch alike.
 """
 
 from __future__ import annotations
@@ -123,7 +124,8 @@ def measure(row: Row, budget: float) -> dict[str, Any]:
         for name, fn in contenders.items():
             times[name].append(elapsed(fn))
     ratios = {
-        name: statistics.median(peer / ours for peer, ours in zip(times[name], times["ours"], strict=True)) for name in row.peers
+        name: statistics.median(peer / ours for peer, ours in zip(times[name], times["ours"], strict=True))
+        for name in row.peers
     }
     ours = statistics.median(times["ours"])
     return {
@@ -165,7 +167,9 @@ def main() -> int:
     launch = launch_microseconds()
     console.print(f"cached launch from Python, one program, four arguments: {launch:.1f} us")
     if OPTIONS.json:
-        Path(OPTIONS.json).write_text(json.dumps({"threads": OPTIONS.threads, "launch_us": launch, "rows": results}, indent=2))
+        Path(OPTIONS.json).write_text(
+            json.dumps({"threads": OPTIONS.threads, "launch_us": launch, "rows": results}, indent=2)
+        )
     return 0
 
 

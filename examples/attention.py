@@ -1,4 +1,4 @@
-"""Fused attention, forward: softmax(q k^T * scale) v without ever storing the scores, with the running maximum of each row."""
+"""Fused attention, forward: softmax(q k^T * scale) v without storing the scores, by a running maximum per row."""
 
 import triton
 import triton.language as tl
@@ -53,14 +53,56 @@ def attention_forward(
         high = tl.minimum(middle + BLOCK_M, n_keys)
         middle = tl.minimum(middle, n_keys)
         acc, row_sum, row_max = attention_block(
-            acc, row_sum, row_max, q, k_ptrs, v_ptrs, stride_kn, stride_vn, rows, 0, middle, n_keys, scale2, False, BLOCK_N
+            acc,
+            row_sum,
+            row_max,
+            q,
+            k_ptrs,
+            v_ptrs,
+            stride_kn,
+            stride_vn,
+            rows,
+            0,
+            middle,
+            n_keys,
+            scale2,
+            False,
+            BLOCK_N,
         )
         acc, row_sum, row_max = attention_block(
-            acc, row_sum, row_max, q, k_ptrs, v_ptrs, stride_kn, stride_vn, rows, middle, high, n_keys, scale2, True, BLOCK_N
+            acc,
+            row_sum,
+            row_max,
+            q,
+            k_ptrs,
+            v_ptrs,
+            stride_kn,
+            stride_vn,
+            rows,
+            middle,
+            high,
+            n_keys,
+            scale2,
+            True,
+            BLOCK_N,
         )
     else:
         acc, row_sum, row_max = attention_block(
-            acc, row_sum, row_max, q, k_ptrs, v_ptrs, stride_kn, stride_vn, rows, 0, n_keys, n_keys, scale2, False, BLOCK_N
+            acc,
+            row_sum,
+            row_max,
+            q,
+            k_ptrs,
+            v_ptrs,
+            stride_kn,
+            stride_vn,
+            rows,
+            0,
+            n_keys,
+            n_keys,
+            scale2,
+            False,
+            BLOCK_N,
         )
     acc = acc / row_sum[:, None]
     tl.store(lse_ptr + head * n_queries + rows, row_max + tl.math.log2(row_sum), mask=rows < n_queries)

@@ -1,8 +1,8 @@
 """Compile the example kernels, run them on real sizes, and print how right and how fast they are.
 
-    python examples/demo.py                     the table
-    python examples/demo.py --show linalg       the IR of one stage of each kernel instead
-    python examples/demo.py --kernel softmax    one kernel
+python examples/demo.py                     the table
+python examples/demo.py --show linalg       the IR of one stage of each kernel instead
+python examples/demo.py --kernel softmax    one kernel
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def vector_add_case(rng: np.random.Generator) -> Case:
     x, y = rng.random(n, dtype=np.float32), rng.random(n, dtype=np.float32)
     out, other = np.empty_like(x), np.empty_like(x)
     return Case(
-        "vector add", "2^24 float32", vector_add.add_kernel, lambda: vector_add.add(x, y, out), lambda: np.add(x, y, out=other),
-        out, lambda: x + y, 12 * n, "GB/s",
+        "vector add", "2^24 float32", vector_add.add_kernel, lambda: vector_add.add(x, y, out),
+        lambda: np.add(x, y, out=other), out, lambda: x + y, 12 * n, "GB/s",
     )  # fmt: skip
 
 
@@ -142,7 +142,9 @@ def main() -> int:
             show(case, options.show, console)
     if not options.show:
         console.print(table)
-        console.print("max error: against NumPy in float64 (vector add: float32); cold: first call, compilation included.")
+        console.print(
+            "max error: against NumPy in float64 (vector add: float32); cold: first call, compilation included."
+        )
     return 0
 
 

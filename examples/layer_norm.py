@@ -1,4 +1,4 @@
-"""Layer normalisation, forward and backward: statistics per row in a loop over blocks, gradients of the weights in two steps."""
+"""Layer normalisation, forward and backward; the gradients of the weights are summed in two steps."""
 
 import triton
 import triton.language as tl

@@ -42,7 +42,40 @@ _HOMES = {
 _RENAMED = {"TritonError": "TilewrightError"}
 _MODULES = ("compat", "compiler", "language", "runtime", "testing", "tools")
 
-__all__ = ["__version__", *_HOMES, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
+    "AutotunerError",
+    "CompilationError",
+    "CompileTimeAssertionFailure",
+    "Config",
+    "DeviceAssertionError",
+    "JITFunction",
+    "KernelInterface",
+    "MockTensor",
+    "OutOfResources",
+    "TensorWrapper",
+    "TilewrightError",
+    "TritonError",
+    "UnsupportedLanguageConstruct",
+    "__version__",
+    "autotune",
+    "cdiv",
+    "compat",
+    "compile",
+    "compiler",
+    "constexpr_function",
+    "get_num_threads",
+    "heuristics",
+    "jit",
+    "language",
+    "must_use_result",
+    "next_power_of_2",
+    "reinterpret",
+    "runtime",
+    "set_allocator",
+    "set_num_threads",
+    "testing",
+    "tools",
+]
 
 if TYPE_CHECKING:
     from tilewright.compiler.api import compile

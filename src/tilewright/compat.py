@@ -1,4 +1,4 @@
-"""Stands in for the `triton` package: after `install()`, `import triton` and `import triton.language as tl` mean tilewright.
+"""Stands in for the `triton` package: after `install()`, `import triton` means tilewright.
 
 The modules are the very same objects under a second name (`triton.language.core` is `tilewright.language.core`), so
 dtypes and tensors of both spellings mix freely.
@@ -51,7 +51,7 @@ class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing to execute: the module is loaded. The import machinery has put the alias's spec on it; put its own back."""
+        """Nothing to execute: the module is loaded. The machinery put the alias's spec on it; its own comes back."""
         spec = module.__spec__
         if spec is not None and spec.name in self._specs:
             module.__spec__ = self._specs[spec.name]
@@ -73,7 +73,9 @@ def install() -> None:
         return
     present = sys.modules.get(ALIAS)
     if present is not None and present.__name__ != REAL:
-        raise ImportError("the official triton package is already imported; call tilewright.compat.install() before `import triton`")
+        raise ImportError(
+            "the official triton package is already imported; call tilewright.compat.install() before `import triton`"
+        )
     sys.meta_path.insert(0, _finder)
 
 

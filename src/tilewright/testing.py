@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_
 
 
 def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
-    """Raise AssertionError unless |x - y| <= atol + rtol * |y| for all elements (NaN equals NaN); atol 1e-2, rtol 0 by default."""
+    """Raise AssertionError unless |x - y| <= atol + rtol * |y| everywhere; NaN equals NaN, atol is 1e-2, rtol 0."""
     left, right = _as_numpy(x), _as_numpy(y)
     tolerance = 1e-2 if atol is None else atol
     relative = 0.0 if rtol is None else rtol
@@ -89,7 +90,11 @@ def _as_numpy(value: Any) -> np.ndarray[Any, Any]:
         value = value.float() if "bfloat16" in str(value.dtype) or "float8" in str(value.dtype) else value
         return value.numpy()
     array = np.asarray(value)
-    return array.astype(np.float32) if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8")) else array
+    return (
+        array.astype(np.float32)
+        if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8"))
+        else array
+    )
 
 
 @dataclass
@@ -126,7 +131,7 @@ class Mark:
         return_df: bool = False,
         **keywords: Any,
     ) -> Any:
-        """Run every benchmark. Results are lists of rows (dicts), or pandas frames with `return_df` where pandas is installed."""
+        """Run every benchmark. With `return_df` the rows come back, as pandas frames where pandas is installed."""
         single = isinstance(self.benchmarks, Benchmark)
         benchmarks = [self.benchmarks] if isinstance(self.benchmarks, Benchmark) else list(self.benchmarks)
         results: list[Any] = []
@@ -148,7 +153,8 @@ class Mark:
     def _measure(self, bench: Benchmark, keywords: dict[str, Any]) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
         for x in bench.x_vals:
-            coordinates = x if isinstance(x, (tuple, list)) else [x] * len(bench.x_names)
+            several: Any = (tuple, list)
+            coordinates = list(x) if isinstance(x, several) else [x] * len(bench.x_names)
             if len(coordinates) != len(bench.x_names):
                 raise ValueError(f"Expected {len(bench.x_names)} values, got {x}")
             row: dict[str, Any] = dict(zip(bench.x_names, coordinates, strict=True))
@@ -187,10 +193,11 @@ def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _plot(bench: Benchmark, rows: Sequence[Mapping[str, Any]], save_path: str, show: bool) -> None:
     try:
-        from matplotlib import pyplot  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+        plot: Any = import_module("matplotlib.pyplot")
     except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'tilewright[bench]', or run with neither save_path nor show_plots") from error
-    plot: Any = pyplot
+        raise ImportError(
+            "plots need matplotlib: pip install 'tilewright[bench]', or run with neither save_path nor show_plots"
+        ) from error
     plot.figure()
     axes = plot.subplot()
     x_name = bench.x_names[0]
@@ -212,8 +219,7 @@ def _plot(bench: Benchmark, rows: Sequence[Mapping[str, Any]], save_path: str, s
 
 def _as_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
     try:
-        import pandas  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+        pandas: Any = import_module("pandas")
     except ImportError:
         return rows
-    frame: Any = pandas
-    return frame.DataFrame(list(rows))
+    return pandas.DataFrame(list(rows))

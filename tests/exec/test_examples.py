@@ -56,7 +56,19 @@ def test_layer_norm_backward(shape: tuple[int, int]) -> None:
     locks = np.zeros(2 * groups, np.int32)
     dw_parts, db_parts = np.zeros((groups, cols), np.float32), np.zeros((groups, cols), np.float32)
     layer_norm.layer_norm_backward_dx[(rows,)](
-        dx, dy, dw_parts, db_parts, x, w, mean, rstd, locks, cols, cols, GROUPS=groups, BLOCK=triton.next_power_of_2(cols)
+        dx,
+        dy,
+        dw_parts,
+        db_parts,
+        x,
+        w,
+        mean,
+        rstd,
+        locks,
+        cols,
+        cols,
+        GROUPS=groups,
+        BLOCK=triton.next_power_of_2(cols),
     )
     dw, db = np.empty(cols, np.float32), np.empty(cols, np.float32)
     layer_norm.layer_norm_backward_weights[(triton.cdiv(cols, 32),)](

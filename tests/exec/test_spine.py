@@ -113,7 +113,9 @@ def test_matmul(size: tuple[int, int, int], dtype: Any, layout: str) -> None:
     b = random((k, n), dtype, 2) if layout[1] == "n" else random((n, k), dtype, 2).T
     c = np.full((m, n), 77, dtype=dtype)
     strides = [step // array.itemsize for array in (a, b, c) for step in array.strides]
-    matmul_kernel[(triton.cdiv(m, 32), triton.cdiv(n, 32))](a, b, c, m, n, k, *strides, BLOCK_M=32, BLOCK_N=32, BLOCK_K=16)
+    matmul_kernel[(triton.cdiv(m, 32), triton.cdiv(n, 32))](
+        a, b, c, m, n, k, *strides, BLOCK_M=32, BLOCK_N=32, BLOCK_K=16
+    )
     assert_close(c, a.astype(np.float64) @ b.astype(np.float64), dtype, scale=np.sqrt(k) * 2)
 
 

@@ -74,7 +74,9 @@ def test_restricted_packages_stay_where_they_belong() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("module", ["tilewright", "tilewright.language", "tilewright.runtime.jit", "tilewright.testing"])
+@pytest.mark.parametrize(
+    "module", ["tilewright", "tilewright.language", "tilewright.runtime.jit", "tilewright.testing"]
+)
 def test_importing_the_package_imports_no_compiler(module: str) -> None:
     """A cached launch needs neither xDSL nor LLVM's IR classes; scripts import these modules on every start."""
     code = (
@@ -91,5 +93,5 @@ def test_the_table_of_stages_is_the_code() -> None:
 
     rows = re.findall(r"^\| (\w+) \| `(\w+)` \| ([a-z, ]+) \|", TEXT, flags=re.M)
     documented = {name: (key, {dialect.strip() for dialect in dialects.split(",")}) for name, key, dialects in rows}
-    actual = {stage.name: (stage.asm_key, set(stage.dialects) - {"builtin"}) for stage in STAGES}
+    actual = {stage.name: (stage.asm_key, set(stage.dialects) - {"builtin"}) for stage in STAGES.values()}
     assert documented == actual

@@ -29,7 +29,7 @@ Edges = Iterable[tuple[SSAValue, SSAValue]]
 
 
 def find_written_arguments(module: ModuleOp) -> frozenset[int]:
-    """Indices of the arguments of the module's kernel (its first public function) that some store or atomic may write through."""
+    """Indices of the kernel's arguments that some store or atomic may write through (first public function)."""
     functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, tt.FuncOp)}
     kernel = next((op for op in functions.values() if is_public(op) and op.body.blocks), None)
     if kernel is None:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,14 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
+from tilewright.support.errors import StageContractError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+
+    from tilewright.ir.passes import Remark
 
 LOCATED_STAGES = ("source", "ttir")
 """Stages whose text carries source locations, as Triton's does."""
@@ -30,7 +33,9 @@ LOCATED_STAGES = ("source", "ttir")
 
 def compile_source(source: Source, options: CompileOptions, target: Target) -> CompiledKernel:
     """The compiled kernel, from the disk cache if it is there. Raises CompilationError and PassError classes."""
-    key = fingerprint(source.identity(), asdict(options), target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
+    key = fingerprint(
+        source.identity(), asdict(options), target.fingerprint(), toolchain_fingerprint(), knobs.code_key()
+    )
     cache = DiskCache(cache_directory())
     entry = None if knobs.get("always_compile") else cache.get(key)
     if entry is None:
@@ -83,15 +88,32 @@ def stages_from(source: Source, target: Target) -> list[str]:
 def lower(source: Source, options: CompileOptions, target: Target) -> Iterator[tuple[str, ModuleOp]]:
     """The module at the end of each stage, in order. It is one module, changed in place: print it before going on."""
     from tilewright.ir.passes import PassContext, PassPipeline
+    from tilewright.ir.stages import STAGES, check_stage
 
     remaining = stages_from(source, target)
+    contracts = {contract.asm_key: contract for contract in STAGES.values()}
     module = source.module(target, options)
     yield source.first_stage, module
     context = PassContext(facts=target.facts)
     for stage, passes in target.stages():
-        if stage in remaining[1:]:
-            PassPipeline(passes).run(module, context)
-            yield stage, module
+        if stage not in remaining[1:]:
+            continue
+        PassPipeline(passes).run(module, context)
+        if stage in contracts:
+            try:
+                check_stage(module, contracts[stage])
+            except StageContractError as error:
+                raise _with_reason(error, context.remarks) from None
+        yield stage, module
+
+
+def _with_reason(error: StageContractError, remarks: Sequence[Remark]) -> StageContractError:
+    """Add what the passes said about the op that no pass could lower."""
+    reasons = [r.reason for r in remarks if r.op_name == error.op_name and r.location == error.location]
+    if not reasons:
+        return error
+    message = f"{error.message}: {'; '.join(dict.fromkeys(reasons))}"
+    return StageContractError(message, pass_name=error.pass_name, op_name=error.op_name, location=error.location)
 
 
 def _stage_text(stage: str, source: Source, options: CompileOptions, target: Target, llir: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 class NativeKernel(Protocol):
-    """Loaded machine code. `launch` runs programs 0 .. num_programs-1 over the slots at an address and returns when all are done."""
+    """Loaded machine code. `launch` runs programs 0 to num_programs - 1 and returns when all are done."""
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None: ...
 

@@ -21,8 +21,10 @@ ArgumentPath = tuple[int, ...]
 class Source(Protocol):
     """What the stages start from."""
 
-    first_stage: str
-    """The stage that `module` is at: "source" for the front end's output."""
+    @property
+    def first_stage(self) -> str:
+        """The stage that `module` is at: "source" for the front end's output."""
+        ...
 
     def module(self, target: Target, options: CompileOptions) -> ModuleOp:
         """A fresh module at `first_stage`."""
@@ -91,7 +93,9 @@ class ASTSource:
         parts = (
             sorted((name, repr(kind)) for name, kind in self.full_signature().items()),
             sorted((path, repr(value)) for path, value in self.paths(self.constexprs).items()),
-            sorted((path, repr(sorted(_attributes(values).items()))) for path, values in self.paths(self.attrs).items()),
+            sorted(
+                (path, repr(sorted(_attributes(values).items()))) for path, values in self.paths(self.attrs).items()
+            ),
             self.noalias,
         )
         return fingerprint(self.fn.cache_key, parts)

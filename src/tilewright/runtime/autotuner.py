@@ -30,8 +30,11 @@ class KernelInterface:
     """`kernel[grid](...)` for anything that has `run`."""
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        run: Callable[..., Any] = self.run  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
-        return lambda *args, **keywords: run(*args, grid=grid, warmup=False, **keywords)
+        return lambda *args, **keywords: self.run(*args, grid=grid, warmup=False, **keywords)
+
+    def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
+        """Compile if need be and launch over `grid`."""
+        raise NotImplementedError
 
 
 class Config:
@@ -155,7 +158,8 @@ class Autotuner(KernelInterface):
         """Compile every configuration without launching; the compiled kernels."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         return [
-            self.fn.run(*args, grid=grid, warmup=True, **keywords, **config.all_kwargs()) for config in self.prune_configs(keywords)
+            self.fn.run(*args, grid=grid, warmup=True, **keywords, **config.all_kwargs())
+            for config in self.prune_configs(keywords)
         ]
 
     def prune_configs(self, keywords: Mapping[str, Any]) -> list[Config]:
@@ -186,7 +190,9 @@ class Autotuner(KernelInterface):
         self.bench_time = time.perf_counter() - start
         best = builtins.min(timings, key=lambda config: timings[config][0])
         if timings[best][0] == INFEASIBLE:
-            raise AutotunerError("no configuration compiles: each needs more resources than the device has, or fails a static_assert")
+            raise AutotunerError(
+                "no configuration compiles: each needs more resources than the device has, or fails a static_assert"
+            )
         self.cache[key] = best
         self.configs_timings = timings
         if self._reset_to_zero:
@@ -198,7 +204,8 @@ class Autotuner(KernelInterface):
         conflicts = config.kwargs.keys() & keywords.keys()
         if conflicts:
             raise ValueError(
-                f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. Make sure that you don't re-define auto-tuned symbols."
+                f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
+                "Make sure that you don't re-define auto-tuned symbols."
             )
         current = {**keywords, **config.all_kwargs()}
         full = {**self.nargs, **current}
@@ -299,5 +306,5 @@ def autotune(
 
 
 def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Launchable], Heuristics]:
-    """Decorator: before each launch set the parameters named in `values` to what their functions return for the arguments."""
+    """Decorator: before each launch set the parameters named in `values` to what their functions return."""
     return lambda fn: Heuristics(fn, values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from tilewright.compiler.options import OPTION_NAMES
@@ -24,7 +25,7 @@ from tilewright.support.errors import ArgumentError, ArgumentTypeError
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The arguments of one launch: raw values and what they were classified as, by parameter, and the launch options."""
+    """The arguments of one launch by parameter, raw and classified, and the launch options."""
 
     names: tuple[str, ...]
     values: tuple[Any, ...]
@@ -61,7 +62,7 @@ class Bound:
     def pointers_disjoint(self) -> bool:
         """Whether no two pointer arguments share storage: back ends may then reorder loads and stores."""
         extents = sorted((pointer.storage.low, pointer.storage.high) for pointer in self.pointers())
-        return all(high <= low for (_, high), (low, _) in zip(extents, extents[1:], strict=False))
+        return all(high <= low for (_, high), (low, _) in pairwise(extents))
 
 
 def _leaves(item: Classified) -> Iterable[Scalar | Pointer]:

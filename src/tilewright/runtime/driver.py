@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from tilewright.runtime.binding import Bound
@@ -45,9 +46,8 @@ class Driver:
 
     def get_active_torch_device(self) -> Any:
         """The PyTorch device of this driver."""
-        import torch  # pyright: ignore[reportMissingImports]
-
-        return torch.device("cpu")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        torch: Any = import_module("torch")
+        return torch.device("cpu")
 
     def get_benchmarker(self) -> Any:
         """The function that measures launches."""

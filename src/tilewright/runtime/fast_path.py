@@ -1,8 +1,8 @@
 """The short way to a kernel that has been launched like this before.
 
-`probe` looks at the arguments once, without building anything but a key and the launch slots. Its key is at least as fine
-as the one of `Bound`: launches with equal keys here are launches of one compiled kernel, so a kernel found by the long way
-(`Binder`) may be filed under it. Anything unusual makes `probe` return None, and the long way is taken.
+`probe` looks at the arguments once, without building anything but a key and the launch slots. Its key is at least as
+fine as the one of `Bound`: launches with equal keys here are launches of one compiled kernel, so a kernel found by the
+long way (`Binder`) may be filed under it. Anything unusual makes `probe` return None, and the long way is taken.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def probe(values: tuple[Any, ...], rules: tuple[ParameterRule, ...], options: di
     arrays: dict[int, Any] = {}
     extents: list[tuple[int, int]] = []
     for value, rule in zip(values, rules, strict=True):
-        kind = type(value)
+        kind = value.__class__
         if rule.is_constexpr:
             if kind not in _SIMPLE_CONSTANTS:
                 return None
@@ -48,7 +48,7 @@ def probe(values: tuple[Any, ...], rules: tuple[ParameterRule, ...], options: di
             return None
         elif kind is np.ndarray:
             dtype = value.dtype
-            if value.base is not None or dtype not in _known_dtypes and not _learn(dtype):
+            if value.base is not None or (dtype not in _known_dtypes and not _learn(dtype)):
                 return None
             address = array_address(value)
             arrays[len(slots)] = value
@@ -127,7 +127,7 @@ def _tensor(value: Any) -> tuple[int, int, int, Any] | None:
 
 def is_writable(value: Any) -> bool:
     """May a kernel store to this array, tensor or `Storage`? Tensors are always writable."""
-    if type(value) is np.ndarray:
+    if value.__class__ is np.ndarray:
         return value.flags.writeable
     return getattr(value, "writable", True)
 

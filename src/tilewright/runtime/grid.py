@@ -18,11 +18,13 @@ def normalize_grid(grid: GridLike, meta: Callable[[], Mapping[str, Any]], kernel
 
     Raises ArgumentTypeError or ArgumentValueError for anything but one to three integers from 0 to 2**31 - 1.
     """
-    if type(grid) is tuple and len(grid) == 1 and type(grid[0]) is int and 0 <= grid[0] <= MAX_AXIS:
-        return grid[0], 1, 1  # what most launches pass
-    if callable(grid):
-        grid = grid(meta())
-    axes: Sequence[Any] = grid if isinstance(grid, (tuple, list)) else (grid,)
+    given: Any = grid
+    if given.__class__ is tuple and len(given) == 1 and given[0].__class__ is int and 0 <= given[0] <= MAX_AXIS:
+        return given[0], 1, 1  # what most launches pass
+    if callable(given):
+        given = given(meta())
+    several: Any = (tuple, list)
+    axes: Sequence[Any] = given if isinstance(given, several) else (given,)
     if not 1 <= len(axes) <= 3:
         raise ArgumentValueError("grid", f"{len(axes)} axes", "1 to 3", kernel=kernel)
     sizes = [_axis(axis, kernel) for axis in axes] + [1, 1]

@@ -5,8 +5,8 @@
 
     kernel[grid](x, n, BLOCK=1024)
 
-A launch binds and classifies its arguments, looks the compiled kernel up under what they are specialised on, compiles on
-a miss (memory, then disk, then the compiler), and hands an array of 64-bit slots to native code.
+A launch binds and classifies its arguments, looks the compiled kernel up under what they are specialised on, compiles
+on a miss (memory, then disk, then the compiler), and hands an array of 64-bit slots to native code.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class JITFunction(JITCallable):
             assert seen is not None
             slots, arrays = seen.slots, seen.arrays
         if not warmup:
-            launch(kernel, slots, arrays, normalize_grid(grid, lambda: binder.meta(values, options), self.__name__))
+            launch(kernel, slots, arrays, normalize_grid(grid, lambda: binder.meta(values, options), self.fn.__name__))
         return kernel
 
     def _find(self, bound: Bound, switches: Hashable) -> CompiledKernel:
@@ -105,7 +105,7 @@ class JITFunction(JITCallable):
     def binder(self) -> Binder:
         if self._binder is None:
             rules = parameter_rules(self, self.do_not_specialize, self.do_not_specialize_on_alignment)
-            self._binder = Binder(self.__name__, self.signature, rules)
+            self._binder = Binder(self.fn.__name__, self.signature, rules)
         return self._binder
 
     @property

@@ -13,8 +13,14 @@ SCALAR_TYPES = {
     **{name: name for name in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "fp64")},
     **{f"int{width}": f"i{width}" for width in (8, 16, 32, 64)},
     **{f"uint{width}": f"u{width}" for width in (8, 16, 32, 64)},
-    **{"int1": "u1", "i1": "u1", "u1": "u1", "bool": "u1"},
-    **{"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"},
+    "int1": "u1",
+    "i1": "u1",
+    "u1": "u1",
+    "bool": "u1",
+    "float16": "fp16",
+    "bfloat16": "bf16",
+    "float32": "fp32",
+    "float64": "fp64",
 }
 
 #: Annotations that also turn specialisation off, as in Triton.
@@ -57,6 +63,9 @@ def _resolve(function: JITCallable, chosen: Iterable[int | str], option: str) ->
     for parameter in function.params:
         if parameter.name in names and parameter.is_constexpr:
             raise ArgumentValueError(
-                parameter.name, f"a constexpr parameter listed in {option}", "run-time parameters only", kernel=function.fn.__name__
+                parameter.name,
+                f"a constexpr parameter listed in {option}",
+                "run-time parameters only",
+                kernel=function.fn.__name__,
             )
     return names

@@ -18,6 +18,9 @@ from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
 
 DIVISIBILITY = 16
 
+_NUMPY_BOOL: Any = np.bool_
+_NUMPY_SCALAR: Any = np.generic
+
 _PACK_DOUBLE = struct.Struct("<d")
 _PACK_FLOAT = struct.Struct("<f")
 
@@ -75,7 +78,7 @@ def classify(value: Any, rule: ParameterRule) -> Classified:
     if rule.is_constexpr:
         return Constant(value)
     try:
-        handler = _HANDLERS.get(type(value))
+        handler = _HANDLERS.get(value.__class__)
         if handler is not None:
             return handler(value, rule)
         return _classify_other(value, rule)
@@ -91,7 +94,7 @@ def key_of(item: Classified) -> Hashable:
         case Scalar(type_, _, divisible) | Pointer(type_, _, divisible):
             return (type_, divisible)
         case Constant(value):
-            return ("constexpr", type(value), _hashable(value))
+            return ("constexpr", value.__class__, _hashable(value))
         case Group(items, template):
             return (template, *(key_of(inner) for inner in items))
 
@@ -141,12 +144,12 @@ def _classify_tuple(value: tuple[Any, ...], rule: ParameterRule) -> Classified:
 
 
 def _classify_other(value: Any, rule: ParameterRule) -> Classified:
-    if isinstance(value, np.bool_):
+    if isinstance(value, _NUMPY_BOOL):
         return _classify_bool(bool(value), rule)
-    if isinstance(value, np.integer):
-        return _classify_int(int(value), rule)
-    if isinstance(value, np.floating):
-        return _classify_float(float(value), rule)
+    if isinstance(value, _NUMPY_SCALAR) and value.dtype.kind in "iu":
+        return _classify_int(value.item(), rule)
+    if isinstance(value, _NUMPY_SCALAR) and value.dtype.kind == "f":
+        return _classify_float(float(value.item()), rule)
     if isinstance(value, tuple):
         return _classify_tuple(value, rule)  # pyright: ignore[reportUnknownArgumentType]
     if isinstance(value, int | float):
@@ -157,7 +160,9 @@ def _classify_other(value: Any, rule: ParameterRule) -> Classified:
     if getattr(value, "is_compile_time", False):
         return Constant(value)
     raise ArgumentTypeError(
-        "", f"failed to specialize argument of type: {type(value).__name__}", "an array or tensor, a number, None, or a tuple of these"
+        "",
+        f"failed to specialize argument of type: {type(value).__name__}",
+        "an array or tensor, a number, None, or a tuple of these",
     )
 
 
@@ -174,7 +179,9 @@ def _forced_scalar(value: float, rule: ParameterRule) -> Classified:
     if kind.startswith(("fp", "bf")):
         return Scalar(kind, float_bits(float(value), kind))
     if not isinstance(value, int):
-        raise ArgumentTypeError("", f"a value of type {type(value).__name__}", f"an integer, as the annotation {kind} says")
+        raise ArgumentTypeError(
+            "", f"a value of type {type(value).__name__}", f"an integer, as the annotation {kind} says"
+        )
     width = int(kind[1:])
     low, high = (0, 2**width) if kind.startswith("u") or width == 1 else (-(2 ** (width - 1)), 2 ** (width - 1))
     if not low <= value < high:

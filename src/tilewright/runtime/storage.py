@@ -1,4 +1,4 @@
-"""Where a kernel argument's data lies: address, element type, device, extent of the storage, and whether it may be written.
+"""Where a kernel argument's data lies: address, element type, device, extent of the storage, write permission.
 
 Anything that shows its memory is accepted: NumPy arrays, PyTorch tensors, objects with `data_ptr()`,
 `__array_interface__` or `__cuda_array_interface__`, and `TensorWrapper` (another dtype over the same memory).
@@ -76,7 +76,9 @@ def find_storage(value: Any) -> Storage | None:
 def _numpy_storage(array: np.ndarray[Any, Any]) -> Storage:
     dtype = dtype_name(array.dtype)
     if dtype is None or not array.dtype.isnative:
-        raise ArgumentTypeError("", f"array of dtype {array.dtype}", "a native integer, float16/32/64, bfloat16, float8 or bool dtype")
+        raise ArgumentTypeError(
+            "", f"array of dtype {array.dtype}", "a native integer, float16/32/64, bfloat16, float8 or bool dtype"
+        )
     _check_strides(array.strides, array.itemsize)
     owner = array
     while isinstance(owner.base, np.ndarray):
@@ -88,7 +90,9 @@ def _numpy_storage(array: np.ndarray[Any, Any]) -> Storage:
 def _data_ptr_storage(tensor: Any) -> Storage:
     dtype = dtype_name(tensor.dtype)
     if dtype is None:
-        raise ArgumentTypeError("", f"tensor of dtype {tensor.dtype}", "an integer, float16/32/64, bfloat16, float8 or bool dtype")
+        raise ArgumentTypeError(
+            "", f"tensor of dtype {tensor.dtype}", "an integer, float16/32/64, bfloat16, float8 or bool dtype"
+        )
     address = tensor.data_ptr()
     device = getattr(tensor, "device", "cpu")
     if (untyped := getattr(tensor, "untyped_storage", None)) is not None:
@@ -125,9 +129,11 @@ def _contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...
 
 
 def _check_strides(strides: tuple[int, ...], itemsize: int) -> None:
-    """Kernels count in elements, so an array whose elements do not lie on a grid of whole elements cannot be addressed."""
+    """Kernels count in elements: an array whose elements do not lie on whole elements cannot be addressed."""
     if any(stride % itemsize for stride in strides):
-        raise ArgumentValueError("", f"array with byte strides {strides} of {itemsize}-byte elements", "strides of whole elements")
+        raise ArgumentValueError(
+            "", f"array with byte strides {strides} of {itemsize}-byte elements", "strides of whole elements"
+        )
 
 
 def _extent(address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:

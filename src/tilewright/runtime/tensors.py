@@ -62,9 +62,8 @@ class MockTensor:
     @staticmethod
     def wrap_dtype(argument: Any) -> Any:
         """A `MockTensor` for a dtype of PyTorch or NumPy; any other value as it is."""
-        if type(argument).__name__ == "dtype" or (isinstance(argument, type) and issubclass(argument, np.generic)):
-            return MockTensor(argument)
-        return argument
+        is_scalar_type = argument.__class__ is type and np.generic in argument.__mro__
+        return MockTensor(argument) if argument.__class__.__name__ == "dtype" or is_scalar_type else argument
 
     def stride(self) -> tuple[int, ...]:
         """Strides of a contiguous tensor of this shape."""
@@ -98,5 +97,7 @@ def set_allocator(allocator: Callable[[int, int, int | None], Any]) -> None:
 def allocator() -> Callable[[int, int, int | None], Any]:
     """The allocator that was set. Raises RuntimeError when there is none."""
     if _allocator is None:
-        raise RuntimeError("Kernel requires a runtime memory allocation, but no allocator was set. Use set_allocator to specify one.")
+        raise RuntimeError(
+            "Kernel requires a runtime memory allocation, but no allocator was set. Use set_allocator to specify one."
+        )
     return _allocator

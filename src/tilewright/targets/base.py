@@ -1,14 +1,14 @@
 """What a target is, and how targets are found.
 
-A target knows the facts of its machine, the stages that a module goes through on the way there, and how to turn the last
-stage into machine code and load it. tilewright's own are listed here; a third party's package registers one under the
-entry point group `tilewright.targets`, whose value is a function without arguments that returns a `Target`.
+A target knows the facts of its machine, the stages that a module goes through on the way there, and how to turn the
+last stage into machine code and load it. tilewright's own are listed here; a third party's package registers one under
+the entry point group `tilewright.targets`, whose value is a function without arguments that returns a `Target`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -69,7 +69,7 @@ class Target(Protocol):
         ...
 
     def stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
-        """The stages after the front end, in order: name in `kernel.asm`, and the passes that lead there. The first is `ttir`."""
+        """The stages after the front end, `ttir` first: name in `kernel.asm`, and the passes that lead there."""
         ...
 
     def emit(self, module: ModuleOp) -> Artefact:
@@ -85,7 +85,7 @@ class Target(Protocol):
         ...
 
 
-@lru_cache(maxsize=None)
+@cache
 def find_target(name: str) -> Target:
     """The target of that name. Raises TargetError with the names that there are."""
     if name in BUILT_IN:
@@ -96,5 +96,7 @@ def find_target(name: str) -> Target:
         raise TargetError(f"there is no target {name!r}; known are: {known}")
     target = registered[name].load()()
     if not isinstance(target, Target):
-        raise TargetError(f"the entry point {name!r} of {ENTRY_POINT_GROUP} returned {type(target).__name__}, which is no target")
+        raise TargetError(
+            f"the entry point {name!r} of {ENTRY_POINT_GROUP} returned {type(target).__name__}, which is no target"
+        )
     return target

@@ -39,9 +39,9 @@ PLAIN = ParameterRule("x")
 @pytest.mark.parametrize(
     ("value", "kind", "divisible"),
     [
-        (5, "i32", False), (32, "i32", True), (0, "i32", True), (-16, "i32", True), (2**31, "i64", True), (2**31 + 1, "i64", False),
-        (-(2**31) - 1, "i64", False), (2**63, "u64", True), (True, "u1", False), (1.5, "fp32", False), (np.int32(7), "i32", False),
-        (np.float64(2.0), "fp32", False), (np.bool_(True), "u1", False),
+        (5, "i32", False), (32, "i32", True), (0, "i32", True), (-16, "i32", True), (2**31, "i64", True),
+        (2**31 + 1, "i64", False), (-(2**31) - 1, "i64", False), (2**63, "u64", True), (True, "u1", False),
+        (1.5, "fp32", False), (np.int32(7), "i32", False), (np.float64(2.0), "fp32", False), (np.bool_(True), "u1", False),
     ],
 )  # fmt: skip
 def test_scalars_are_classified_as_triton_does(value: Any, kind: str, divisible: bool) -> None:
@@ -107,7 +107,8 @@ def test_results_and_returned_kernel() -> None:
     np.testing.assert_array_equal(out, x * 3)
     assert set(kernel.asm) >= {"source", "ttir", "structured", "linalg", "loops", "llir", "asm", "obj"}
     for stage, mark in {
-        "source": "tt.func", "ttir": "tt.load", "structured": "tts.load", "linalg": "linalg.", "loops": "vector.", "llir": "define",
+        "source": "tt.func", "ttir": "tt.load", "structured": "tts.load",
+        "linalg": "linalg.", "loops": "vector.", "llir": "define",
     }.items():  # fmt: skip
         assert mark in kernel.asm[stage], stage
     assert ".text" in kernel.asm["asm"]
@@ -167,9 +168,9 @@ def test_a_read_only_array_that_is_stored_to() -> None:
         (lambda x: ((x, x, 1, 2.0), {"blok": 3}), KeyError, "blok was specified but unrecognised"),
         (lambda x: ((x, x, 1, 2.0), {"num_warp": 3}), KeyError, "did you mean 'num_warps'"),
         (lambda x: ((x, x, 1, 2.0), {"num_warps": 3}), ValueError, "power of 2"),
-        (lambda x: (("text", x, 1, 2.0), {}), ArgumentTypeError, "argument 'x_ptr': failed to specialize argument of type: str"),
+        (lambda x: (("text", x, 1, 2.0), {}), ArgumentTypeError, "'x_ptr': failed to specialize argument of type: str"),
         (lambda x: (([1, 2], x, 1, 2.0), {}), ArgumentTypeError, "argument 'x_ptr'.*list"),
-        (lambda x: ((x.astype(complex), x, 1, 2.0), {}), ArgumentTypeError, "argument 'x_ptr': array of dtype complex128"),
+        (lambda x: ((x.astype(complex), x, 1, 2.0), {}), ArgumentTypeError, "'x_ptr': array of dtype complex128"),
         (lambda x: ((x.astype(object), x, 1, 2.0), {}), ArgumentTypeError, "dtype object"),
         (lambda x: ((x.astype(">f4"), x, 1, 2.0), {}), ArgumentTypeError, "dtype >f4"),
         (lambda x: ((x, x, 2**70, 2.0), {}), ArgumentValueError, "argument 'n': integer"),
