@@ -1,4 +1,5 @@
-"""Upstream MLIR as an independent judge: our linalg text through unmodified `mlir-opt`, `mlir-translate` and LLVM's JIT.
+"""Upstream MLIR as an independent judge: our linalg text through unmodified `mlir-opt`, `mlir-translate` and LLVM's
+JIT.
 
 The tests of this folder are skipped where the tools of LLVM 22 are not installed.
 """
@@ -20,8 +21,13 @@ LLVM = Path("/usr/lib/llvm-22")
 MLIR_OPT = shutil.which("mlir-opt-22") or str(LLVM / "bin" / "mlir-opt")
 MLIR_TRANSLATE = shutil.which("mlir-translate-22") or str(LLVM / "bin" / "mlir-translate")
 
-BUFFERIZE = ("--canonicalize", "--convert-elementwise-to-linalg", "--convert-linalg-to-affine-loops")
-BUFFERIZE += ("--empty-tensor-to-alloc-tensor", "--one-shot-bufferize=allow-return-allocs-from-loops=true")
+BUFFERIZE = (
+    "--canonicalize",
+    "--convert-elementwise-to-linalg",
+    "--convert-linalg-to-affine-loops",
+    "--empty-tensor-to-alloc-tensor",
+    "--one-shot-bufferize=allow-return-allocs-from-loops=true",
+)
 FREE_BUFFERS = ("--buffer-deallocation-pipeline", "--convert-bufferization-to-memref")
 TO_LLVM = (
     "--lower-affine",
@@ -75,7 +81,8 @@ class Kernel:
 
     @staticmethod
     def _marshal(args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """Arrays as (rank 0, descriptor), scalars by their type: int is i32, float is f32, NumPy scalars are themselves."""
+        """Arrays as (rank 0, descriptor), scalars by their type: int is i32, float is f32, NumPy scalars are
+        themselves."""
         values: list[Any] = []
         keep: list[Any] = []
         for arg in args:
@@ -116,8 +123,15 @@ def mlir() -> Callable[..., Kernel]:
     return compile_with_mlir
 
 
-PACKAGES = ("arith_to_linalg", "structured_to_memref", "unstructured_to_memref", "ptr_to_memref", "triton_to_linalg")
-PACKAGES += ("tt_to_structured", "tt_to_unstructured")
+PACKAGES = (
+    "tt_to_structured",
+    "tt_to_unstructured",
+    "arith_to_linalg",
+    "structured_to_memref",
+    "unstructured_to_memref",
+    "ptr_to_memref",
+    "triton_to_linalg",
+)
 MEMORY = "structured-to-memref,unstructured-to-memref,triton-ptr-to-memref,canonicalize,cse"
 
 

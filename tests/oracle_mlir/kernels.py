@@ -1,4 +1,5 @@
-"""Kernels as users write them, for the tests of this folder: from vector add to attention, one for each kind of access."""
+"""Kernels as users write them, for the tests of this folder: from vector add to attention, one for each kind of
+access."""
 
 import triton
 import triton.language as tl
@@ -32,7 +33,7 @@ def matmul(
     a_ptrs = a_ptr + offs_m[:, None] * sam + offs_k[None, :] * sak
     b_ptrs = b_ptr + offs_k[:, None] * sbk + offs_n[None, :] * sbn
     acc = tl.zeros((BM, BN), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BK)):
+    for k in range(tl.cdiv(K, BK)):
         a = tl.load(a_ptrs, mask=offs_k[None, :] < K - k * BK, other=0.0)
         b = tl.load(b_ptrs, mask=offs_k[:, None] < K - k * BK, other=0.0)
         acc = tl.dot(a, b, acc)
@@ -182,3 +183,24 @@ def scaled(x, factor):
 def calling(x_ptr, out_ptr):
     value = tl.load(x_ptr + tl.program_id(0))
     tl.store(out_ptr + tl.program_id(0), scaled(value, 3))
+
+
+@triton.jit
+def chosen_address(pointers, out_ptr, n, BLOCK: tl.constexpr):
+    source = tl.load(pointers + tl.program_id(0)).to(tl.pointer_type(tl.float32))
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + tl.program_id(0) * n + offsets, tl.load(source + offsets, mask=offsets < n), mask=offsets < n)
+
+
+@triton.jit
+def bits_and_values(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    bits = tl.load(x_ptr.to(tl.pointer_type(tl.int32)) + offsets, mask=offsets < BLOCK - 1, other=1)
+    tl.store(out_ptr.to(tl.pointer_type(tl.int32)) + offsets, bits ^ 7)
+    tl.store(out_ptr + BLOCK + offsets, tl.load(x_ptr + offsets))
+
+
+@triton.jit
+def largest(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_max(out_ptr + offsets * 0, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)

@@ -169,3 +169,24 @@ def test_call_passes_the_grid_on(launch: Callable[..., None]) -> None:
     x, out = np.array([5, 6, 7], np.int32), np.empty(3, np.int32)
     launch("calling", (3,), x, out)
     np.testing.assert_array_equal(out, [15, 19, 23])
+
+
+def test_pointer_read_from_memory(launch: Callable[..., None]) -> None:
+    rows, out = [floats(10) for _ in range(3)], np.empty((3, 10), np.float32)
+    pointers = np.array([row.ctypes.data for row in rows], np.int64)
+    launch("chosen_address", (3,), pointers, out, 10, BLOCK=16)
+    np.testing.assert_array_equal(out, rows)
+
+
+def test_memory_read_as_another_type(launch: Callable[..., None]) -> None:
+    x, out = floats(16), np.empty(32, np.float32)
+    launch("bits_and_values", (1,), x, out, BLOCK=16)
+    bits = np.append(x.view(np.int32)[:15], 1) ^ 7
+    np.testing.assert_array_equal(out[:16].view(np.int32), bits)
+    np.testing.assert_array_equal(out[16:], x)
+
+
+def test_float_maximum_by_integer_atomics(launch: Callable[..., None]) -> None:
+    x, out = floats(100), np.full(1, -np.inf, np.float32)
+    launch("largest", (4,), x, out, 100, BLOCK=32)
+    assert out[0] == x.max()

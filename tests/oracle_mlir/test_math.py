@@ -111,7 +111,10 @@ def test_product_with_accumulator(run_tiles: Run, source: str, element: str, dty
     a, b = rng.standard_normal((16, 32)).astype(dtype), rng.standard_normal((32, 16)).astype(dtype)
     wide = {"f32": np.float32, "f64": np.float64, "f16": np.float16}[element]
     c = rng.standard_normal((16, 16)).astype(wide)
-    body = f"%d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<16x32x{source}> * tensor<32x16x{source}> -> tensor<16x16x{element}>"
+    body = (
+        f"%d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<16x32x{source}> * tensor<32x16x{source}> "
+        f"-> tensor<16x16x{element}>"
+    )
     (d,) = run_tiles(
         {"a": f"16x32x{source}", "b": f"32x16x{source}", "c": f"16x16x{element}"},
         body,

@@ -1,4 +1,5 @@
-"""Structured and unstructured accesses through upstream's code generation, against the definition of each lane's address."""
+"""Structured and unstructured accesses through upstream's code generation, against the definition of each lane's
+address."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def addresses(sizes: Any, strides: Any, offsets: Any, wraps: Any) -> Array:
     return result
 
 
-PREFIX = """tt.func public @kernel(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %s0: i64, %s1: i64, %o0: i64, %o1: i64, %w0: i64, %w1: i64,
+PREFIX = """tt.func public @kernel(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %s0: i64, %s1: i64, %o0: i64, %o1: i64, %w0:
+i64, %w1: i64,
                   %d0: i64, %d1: i64, %l0: i64, %l1: i64) {
   %is0 = arith.index_cast %s0 : i64 to index
   %is1 = arith.index_cast %s1 : i64 to index
@@ -126,8 +128,10 @@ def test_wraps_that_are_known_when_compiling(run_kernel: RunKernel, strides: Any
     where = addresses((4, 8), strides, offsets, wraps)
     memory = rng.standard_normal(int(where.max()) + 1).astype(np.float32)
     text = f"""tt.func public @kernel(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {{
-      %p = tts.make_tptr %x to sizes: [4, 8], strides: {list(strides)}, offsets: {list(offsets)}, shape: {list(wraps)}, order: [] : <f32> to {TILE}
-      %v = "tts.load"(%p) <{{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}}> : ({TILE}) -> tensor<4x8xf32>
+      %p = tts.make_tptr %x to sizes: [4, 8], strides: {list(strides)},
+              offsets: {list(offsets)}, shape: {list(wraps)}, order: [] : <f32> to {TILE}
+      %v = "tts.load"(%p) <{{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}}>
+              : ({TILE}) -> tensor<4x8xf32>
       %q = {DENSE.format("%y")}
       {WHOLE_STORE}
       tt.return
@@ -141,7 +145,8 @@ def test_load_without_other_gives_zero(run_kernel: RunKernel) -> None:
     text = f"""tt.func public @kernel(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %n: i32) {{
       %c = arith.index_cast %n : i32 to index
       %p = {DENSE.format("%x")}
-      %v = "tts.load"(%p, %c) <{{operandSegmentSizes = array<i32: 1, 1, 0>, static_mask_dims = array<i64: 3, {DYNAMIC}>}}> : ({TILE}, index) -> tensor<4x8xf32>
+      %v = "tts.load"(%p, %c) <{{operandSegmentSizes = array<i32: 1, 1, 0>,
+              static_mask_dims = array<i64: 3, {DYNAMIC}>}}> : ({TILE}, index) -> tensor<4x8xf32>
       %q = {DENSE.format("%y")}
       {WHOLE_STORE}
       tt.return
@@ -158,7 +163,8 @@ def test_lane_mask_with_tensor_of_others(run_kernel: RunKernel) -> None:
       %c = arith.index_cast %n : i32 to index
       %p = {DENSE.format("%x")}
       %q = {DENSE.format("%y")}
-      %old = "tts.load"(%q) <{{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}}> : ({TILE}) -> tensor<4x8xf32>
+      %old = "tts.load"(%q) <{{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}}>
+              : ({TILE}) -> tensor<4x8xf32>
       %r = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
       %one = arith.constant dense<1> : tensor<8xi32>
       %bit = arith.andi %r, %one : tensor<8xi32>
@@ -168,7 +174,8 @@ def test_lane_mask_with_tensor_of_others(run_kernel: RunKernel) -> None:
           static_mask_starts = array<i64: 1, 0>, static_mask_dims = array<i64: {DYNAMIC}, 6>}}>
           : ({TILE}, index, tensor<1x8xi1>, tensor<4x8xf32>) -> tensor<4x8xf32>
       "tts.masked_store"(%q, %v, %m) <{{operandSegmentSizes = array<i32: 1, 1, 0, 0, 1>,
-          static_mask_starts = array<i64: 0, 0>, static_mask_dims = array<i64: 4, 8>}}> : ({TILE}, tensor<4x8xf32>, tensor<1x8xi1>) -> ()
+          static_mask_starts = array<i64: 0, 0>, static_mask_dims = array<i64: 4, 8>}}>
+                  : ({TILE}, tensor<4x8xf32>, tensor<1x8xi1>) -> ()
       tt.return
     }}"""
     memory = rng.standard_normal((4, 8)).astype(np.float32)
@@ -188,13 +195,20 @@ def test_gathered_rows(run_kernel: RunKernel, masked: bool) -> None:
     text = f"""tt.func public @kernel(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %i: !tt.ptr<i32>, %n: i32) {{
       %c = arith.index_cast %n : i32 to index
       %other = arith.constant -7.0 : f32
-      %ip = tts.make_tptr %i to sizes: [4], strides: [1], offsets: [0], shape: [0], order: [] : <i32> to tensor<4x!tt.ptr<i32>>
-      %rows = "tts.load"(%ip) <{{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}}> : (tensor<4x!tt.ptr<i32>>) -> tensor<4xi32>
+      %ip = tts.make_tptr %i to sizes: [4], strides: [1], offsets: [0], shape: [0], order: [] : <i32>
+              to tensor<4x!tt.ptr<i32>>
+      %rows = "tts.load"(%ip) <{{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}}>
+              : (tensor<4x!tt.ptr<i32>>) -> tensor<4xi32>
       %zero = arith.constant dense<0> : tensor<4xi32>
       %live = arith.cmpi sge, %rows, %zero : tensor<4xi32>
-      %p = tts.make_gather_scatter_tptr %x to sizes: [4, 8] gather_scatter_dim: 0 gather_scatter_offset: %rows {mask}, strides: [10, 1], offsets: [0, 2] : tensor<4xi32> {kind}<f32> to {block}
-      %v = "tts.load"(%p, %c, %other) <{{operandSegmentSizes = array<i32: 1, 1, 1>, static_mask_dims = {dims}}}> : ({block}, index, f32) -> tensor<4x8xf32>
-      %q = tts.make_gather_scatter_tptr %y to sizes: [4, 8] gather_scatter_dim: 0 gather_scatter_offset: %rows {mask}, strides: [8, 1], offsets: [0, 0] : tensor<4xi32> {kind}<f32> to {block}
+      %p = tts.make_gather_scatter_tptr %x to sizes: [4, 8] gather_scatter_dim: 0
+              gather_scatter_offset: %rows {mask}, strides: [10, 1], offsets: [0, 2] : tensor<4xi32> {kind}<f32>
+              to {block}
+      %v = "tts.load"(%p, %c, %other) <{{operandSegmentSizes = array<i32: 1, 1, 1>, static_mask_dims = {dims}}}>
+              : ({block}, index, f32) -> tensor<4x8xf32>
+      %q = tts.make_gather_scatter_tptr %y to sizes: [4, 8] gather_scatter_dim: 0
+              gather_scatter_offset: %rows {mask}, strides: [8, 1], offsets: [0, 0] : tensor<4xi32> {kind}<f32>
+              to {block}
       "tts.store"(%q, %v, %c) <{{static_mask_dims = {dims}}}> : ({block}, tensor<4x8xf32>, index) -> ()
       tt.return
     }}"""
@@ -252,12 +266,14 @@ def test_negative_offsets_reach_memory_before_the_argument(run_kernel: RunKernel
       %mz = arith.constant dense<0> : tensor<8xi32>
       %back = arith.subi %mz, %r : tensor<8xi32>
       %g = tts.gather %x[%back] : (<f32>, tensor<8xi32>) -> tensor<8xf32>
-      %p = tts.make_tptr %x to sizes: [8], strides: [-1], offsets: [0], shape: [0], order: [] : <f32> to tensor<8x!tt.ptr<f32>>
-      %h = "tts.load"(%p) <{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}> : (tensor<8x!tt.ptr<f32>>) -> tensor<8xf32>
+      %p = tts.make_tptr %x to sizes: [8], strides: [-1], offsets: [0], shape: [0], order: [] : <f32> to
+      tensor<8x!tt.ptr<f32>>
+      %h = "tts.load"(%p) <{operandSegmentSizes = array<i32: 1, 0, 0>, static_mask_dims = array<i64>}> :
+      (tensor<8x!tt.ptr<f32>>) -> tensor<8xf32>
       %s = arith.addf %g, %h : tensor<8xf32>
-      %q = tts.make_tptr %y to sizes: [8], strides: [1], offsets: [0], shape: [0], order: [] : <f32> to tensor<8x!tt.ptr<f32>>
-      "tts.store"(%q, %s) <{static_mask_dims = array<i64>}> : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>) -> ()
-      tt.return
+      %q = tts.make_tptr %y to sizes: [8], strides: [1], offsets: [0], shape: [0], order: [] : <f32> to
+      tensor<8x!tt.ptr<f32>> "tts.store"(%q, %s) <{static_mask_dims = array<i64>}> : (tensor<8x!tt.ptr<f32>>,
+      tensor<8xf32>) -> () tt.return
     }"""
     memory, result = rng.standard_normal(16).astype(np.float32), np.empty(8, np.float32)
     run_kernel(text, memory[8:], result)
@@ -282,7 +298,7 @@ ATOMICS: dict[int, tuple[str, Any, Any]] = {
 def test_atomics_return_what_was_there(run_kernel: RunKernel, kind: int) -> None:
     element, dtype, function = ATOMICS[kind]
     size = f"tensor<8x{element}>"
-    properties = f"<{{operandSegmentSizes = array<i32: 1, 1, 1, 1>, atomic_rmw_op = {kind} : i32, sem = 4 : i32, scope = 1 : i32}}>"
+    properties = f"<{{atomic_rmw_op = {kind} : i32, sem = 4 : i32, scope = 1 : i32}}>"
     text = f"""tt.func public @kernel(%x: !tt.ptr<{element}>, %v: !tt.ptr<{element}>, %y: !tt.ptr<{element}>) {{
       %r = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
       %c2 = arith.constant dense<2> : tensor<8xi32>
@@ -290,7 +306,8 @@ def test_atomics_return_what_was_there(run_kernel: RunKernel, kind: int) -> None
       %c6 = arith.constant dense<6> : tensor<8xi32>
       %live = arith.cmpi slt, %r, %c6 : tensor<8xi32>
       %new = tts.gather %v[%r] : (<{element}>, tensor<8xi32>) -> {size}
-      %old = "tts.atomic_rmw"(%x, %half, %new, %live) {properties.replace("operandSegmentSizes = array<i32: 1, 1, 1, 1>, ", "")} : (!tt.ptr<{element}>, tensor<8xi32>, {size}, tensor<8xi1>) -> {size}
+      %old = "tts.atomic_rmw"(%x, %half, %new, %live) {properties}
+              : (!tt.ptr<{element}>, tensor<8xi32>, {size}, tensor<8xi1>) -> {size}
       tts.scatter %old into %y[%r] : {size} into (<{element}>, tensor<8xi32>)
       tt.return
     }}"""
@@ -310,11 +327,13 @@ def test_atomics_return_what_was_there(run_kernel: RunKernel, kind: int) -> None
 @pytest.mark.parametrize(("element", "dtype"), [("i32", np.int32), ("i64", np.int64)])
 def test_compare_and_swap(run_kernel: RunKernel, element: str, dtype: Any) -> None:
     size = f"tensor<4x{element}>"
-    text = f"""tt.func public @kernel(%x: !tt.ptr<{element}>, %c: !tt.ptr<{element}>, %v: !tt.ptr<{element}>, %y: !tt.ptr<{element}>) {{
+    text = f"""tt.func public @kernel(%x: !tt.ptr<{element}>, %c: !tt.ptr<{element}>, %v: !tt.ptr<{element}>, %y:
+            !tt.ptr<{element}>) {{
       %r = tt.make_range {{end = 4 : i32, start = 0 : i32}} : tensor<4xi32>
       %cmp = tts.gather %c[%r] : (<{element}>, tensor<4xi32>) -> {size}
       %new = tts.gather %v[%r] : (<{element}>, tensor<4xi32>) -> {size}
-      %old = "tts.atomic_cas"(%x, %r, %cmp, %new) <{{sem = 4 : i32, scope = 1 : i32}}> : (!tt.ptr<{element}>, tensor<4xi32>, {size}, {size}) -> {size}
+      %old = "tts.atomic_cas"(%x, %r, %cmp, %new) <{{sem = 4 : i32, scope = 1 : i32}}>
+              : (!tt.ptr<{element}>, tensor<4xi32>, {size}, {size}) -> {size}
       tts.scatter %old into %y[%r] : {size} into (<{element}>, tensor<4xi32>)
       tt.return
     }}"""

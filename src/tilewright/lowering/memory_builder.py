@@ -19,6 +19,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    FixedBitwidthType,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
@@ -27,10 +28,18 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tilewright.dialects import bufferization, linalg, memref, tt
+from tilewright.dialects import arith, bufferization, linalg, memref, tt
 from tilewright.dialects.tt.types import PointerType
 from tilewright.lowering.scalar_builder import Index, fold_index
-from tilewright.lowering.tensor_builder import TensorBuilder, memref_of, unranked_memref_of
+from tilewright.lowering.tensor_builder import (
+    TensorBuilder,
+    element_of,
+    is_tensor,
+    memref_of,
+    shape_of,
+    tensor_of,
+    unranked_memref_of,
+)
 
 DEFAULT_ADDRESS_SPACE = 1
 
@@ -38,6 +47,17 @@ DEFAULT_ADDRESS_SPACE = 1
 class NotAddressable(Exception):
     """The memory behind a pointer cannot be said as a memref; the message becomes a remark. Raised before anything is
     emitted."""
+
+
+def _same_width(source: SSAValue, result: SSAValue) -> bool:
+    """Whether two pointers point to numbers of one width, other than single bits (memory keeps those in bytes)."""
+    kinds = [value.type for value in (source, result)]
+    widths = {
+        kind.pointee_type.bitwidth
+        for kind in kinds
+        if isinstance(kind, PointerType) and isinstance(kind.pointee_type, FixedBitwidthType)
+    }
+    return len(widths) == 1 and all(isinstance(kind, PointerType) for kind in kinds) and 1 not in widths
 
 
 @lru_cache(maxsize=1024)
@@ -79,14 +99,34 @@ class MemoryBuilder(TensorBuilder):
             Operation, SSAValue
         ] = {}  # from the op that makes a structured pointer to the view of its tile
 
-    def resolve(self, pointer: SSAValue) -> tuple[SSAValue, Index]:
-        """The memory that a scalar pointer is in, and the pointer's element offset there: ``tt.addptr`` is taken
-        apart."""
+    def resolve(self, pointer: SSAValue, *, as_declared: bool = False) -> tuple[SSAValue, Index]:
+        """The memory that a scalar pointer is in, and the pointer's element offset there.
+
+        ``tt.addptr`` is taken apart, and a ``tt.bitcast`` between types of one width is seen through: the memory then
+        has another element type than the pointer, and what is read or written is cast (`as_type`). With `as_declared`
+        it is not: the memory has the pointer's element type (atomics work on memory of their own type only).
+        """
+        check_pointer(pointer)
         offset: Index = 0
-        while isinstance(pointer.owner, tt.AddPtrOp):
-            offset = self.index_add(offset, fold_index(self.as_index(pointer.owner.offset)))
-            pointer = pointer.owner.ptr
-        return self._memory(pointer), offset
+        while True:
+            owner = pointer.owner
+            if isinstance(owner, tt.AddPtrOp):
+                offset = self.index_add(offset, fold_index(self.as_index(owner.offset)))
+                pointer = owner.ptr
+            elif isinstance(owner, tt.BitcastOp) and not as_declared and _same_width(owner.src, owner.result):
+                pointer = owner.src
+            else:
+                return self._memory(pointer), offset
+
+    def as_type(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """A scalar or a tensor with its bits read as another type of the same width; itself where it has that type."""
+        if element_of(value) == element:
+            return value
+        if not is_tensor(value):
+            return self.cast(arith.BitcastOp, value, element)
+        kind = tensor_of(element, *shape_of(value))
+        (result,) = self.elementwise([value], [kind], lambda lanes: (self.cast(arith.BitcastOp, lanes[0], element),))
+        return result
 
     def _memory(self, pointer: SSAValue) -> SSAValue:
         """A pointer as ``memref<*xT>``: one cast for each pointer, right after its definition."""
@@ -143,11 +183,12 @@ class MemoryBuilder(TensorBuilder):
         return self.view(base, index, [1], [1])
 
     def load_element(self, base: SSAValue, index: Index) -> SSAValue:
-        """``memref.load`` of one element."""
+        """``memref.load`` of one element, in the type of the memory."""
         return self.insert(memref.LoadOp(self.element(base, index), [self.index(0)])).results[0]
 
     def store_element(self, value: SSAValue, base: SSAValue, index: Index) -> None:
         """``memref.store`` of one element."""
+        value = self.as_type(value, element_of(base))
         self.insert(memref.StoreOp(value, self.element(base, index), [self.index(0)]))
 
     # Tiles

@@ -11,7 +11,9 @@ from xdsl.rewriter import Rewriter
 from tilewright.dialects import arith, cf, func, scf, tt
 from tilewright.dialects.tt.types import PointerType
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.lowering.access_lowering import erase_unused
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
+from tilewright.lowering.ptr_to_memref.addresses import lower_addresses
 from tilewright.lowering.ptr_to_memref.reconcile import reconcile_casts
 from tilewright.lowering.tensor_builder import unranked_memref_of
 
@@ -60,12 +62,15 @@ class TritonPtrToMemrefPass(Pass):
     name = "triton-ptr-to-memref"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
+        lower_addresses(module, context)
         for op in module.ops:
             if isinstance(op, func.FuncOp | tt.FuncOp):
                 _retype_bitcast_arguments(op)
         for op in module.ops:
             if isinstance(op, func.FuncOp | tt.FuncOp):
                 _retype_function(op)
+        reconcile_casts(module)
+        erase_unused(module, (tt.AddPtrOp, tt.BitcastOp, tt.IntToPtrOp, tt.PtrToIntOp))
         reconcile_casts(module)
         for op in module.walk():
             if op.name.startswith("tt.") and not isinstance(op, tt.FuncOp | tt.ReturnOp):

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import tts
@@ -43,7 +43,7 @@ from tilewright.lowering.structured_to_memref.masks import (
     mask_map,
 )
 from tilewright.lowering.structured_to_memref.tiles import Tile, tile_of
-from tilewright.lowering.tensor_builder import identity_map, tensor_of
+from tilewright.lowering.tensor_builder import element_of, identity_map, is_tensor, tensor_of
 
 
 def lower_load(op: tts.LoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
@@ -80,14 +80,15 @@ def emit_load(b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None, oth
     """The live lanes of a tile; `other` is a scalar, a tensor, or nothing for zero."""
     if mask is not None or (tile.rank == 1 and tile.gather_dim is not None):
         return _load_by_lane(b, tile, box, mask, other)
-    buffer = b.alloc(tile.element, tile.sizes)
+    memory = element_of(b.resolve(tile.pointer)[0])
+    buffer = b.alloc(memory, tile.sizes)
     _fill_dead_lanes(b, tile, box, buffer, other)
 
     def part(view: SSAValue, lanes: Box) -> None:
         b.copy(view, b.subview(buffer, lanes.starts, lanes.counts))
 
     for_each_part(b, tile, box, part)
-    return b.contents(buffer)
+    return b.as_type(b.contents(buffer), tile.element)
 
 
 def _fill_dead_lanes(b: MemoryBuilder, tile: Tile, box: Box, buffer: SSAValue, other: SSAValue | None) -> None:
@@ -96,11 +97,14 @@ def _fill_dead_lanes(b: MemoryBuilder, tile: Tile, box: Box, buffer: SSAValue, o
     if partial is False:
         return
 
+    memory = element_of(buffer)
+    default = b.zero(memory) if other is None else b.as_type(other, memory)
+
     def fill() -> Sequence[SSAValue]:
-        if other is not None and isinstance(other.type, TensorType):
-            b.write(other, buffer)
+        if is_tensor(default):
+            b.write(default, buffer)
         else:
-            b.fill_buffer(b.zero(tile.element) if other is None else other, buffer)
+            b.fill_buffer(default, buffer)
         return ()
 
     if partial is True:
@@ -119,17 +123,18 @@ def _load_by_lane(b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None,
     if mask is not None:
         inputs.append(mask)
         maps.append(mask_map(mask, tile.sizes))
-    if isinstance(default.type, TensorType):
+    if is_tensor(default):
         inputs.append(default)
         maps.append(identity_map(tile.rank))
 
     def body(lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
         places = [b.lane_index(dim) for dim in range(tile.rank)]
         live = live_lane(b, tile, box, ends, places, lanes[0] if mask is not None else None)
-        dead_value = lanes[len(inputs) - 1] if isinstance(default.type, TensorType) else default
+        dead_value = lanes[len(inputs) - 1] if is_tensor(default) else default
 
         def read() -> Sequence[SSAValue]:
-            return (b.load_element(base, b.index_add(start, lane_offset(b, tile, places))),)
+            value = b.load_element(base, b.index_add(start, lane_offset(b, tile, places)))
+            return (b.as_type(value, tile.element),)
 
         return read() if live is None else b.if_else(live, [tile.element], read, lambda: (dead_value,))
 

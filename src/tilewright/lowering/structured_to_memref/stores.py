@@ -25,7 +25,7 @@ from tilewright.lowering.structured_to_memref.boxes import Box, for_each_part
 from tilewright.lowering.structured_to_memref.loads import origin_box
 from tilewright.lowering.structured_to_memref.masks import box_ends, lane_offset, live_lane, mask_map
 from tilewright.lowering.structured_to_memref.tiles import Tile, tile_of
-from tilewright.lowering.tensor_builder import identity_map
+from tilewright.lowering.tensor_builder import element_of, identity_map
 
 
 def lower_store(op: tts.StoreOp, b: MemoryBuilder) -> Sequence[SSAValue]:
@@ -52,6 +52,8 @@ def emit_store(b: MemoryBuilder, tile: Tile, value: SSAValue, box: Box, mask: SS
     if mask is not None or (tile.rank == 1 and tile.gather_dim is not None):
         _store_by_lane(b, tile, value, box, mask)
         return
+
+    value = b.as_type(value, element_of(b.resolve(tile.pointer)[0]))
 
     def part(view: SSAValue, lanes: Box) -> None:
         piece = value if lanes.is_whole(tile.sizes) else b.extract_slice(value, lanes.starts, lanes.counts)

@@ -48,7 +48,7 @@ def lower_gather(op: tts.GatherOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     default = op.other if op.other is not None else b.zero(element) if op.mask is not None else None
 
     def load(offset: SSAValue) -> SSAValue:
-        return b.load_element(base, element_index(b, start, offset))
+        return b.as_type(b.load_element(base, element_index(b, start, offset)), element)
 
     def read(offset: SSAValue, live: SSAValue | None) -> SSAValue:
         if live is None or default is None:

@@ -50,7 +50,7 @@ def lower_atomic_rmw(op: AtomicRMWOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     kind = (_INTEGER_KINDS if isinstance(element, IntegerType) else _FLOAT_KINDS).get(wanted)
     if kind is None:
         raise NotAddressable(f"atomic {wanted.name.lower()} of {element}")
-    base, start = b.resolve(op.base)
+    base, start = b.resolve(op.base, as_declared=True)
 
     def access(offset: SSAValue, value: SSAValue) -> SSAValue:
         place = b.element(base, element_index(b, start, offset))
@@ -61,7 +61,7 @@ def lower_atomic_rmw(op: AtomicRMWOp, b: MemoryBuilder) -> Sequence[SSAValue]:
 
 def lower_atomic_cas(op: AtomicCASOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """``memref.generic_atomic_rmw`` for each lane."""
-    base, start = b.resolve(op.base)
+    base, start = b.resolve(op.base, as_declared=True)
     element = element_of(op.value)
 
     def access(offset: SSAValue, expected: SSAValue, value: SSAValue) -> SSAValue:

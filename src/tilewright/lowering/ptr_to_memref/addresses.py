@@ -1,0 +1,52 @@
+"""Addresses as integers: `tt.ptr_to_int` of a pointer that is memory plus an offset.
+
+```mlir
+%a = tt.ptr_to_int %p : !tt.ptr<f32> -> i64
+// becomes, with %m the memory behind %p
+%e = memref.reinterpret_cast %m to offset: [0], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1]>>
+%i = memref.extract_aligned_pointer_as_index %e : memref<1xf32, strided<[1]>> -> index
+%a = arith.index_cast %i : index to i64
+```
+A program that computes with addresses may reach any memory from any pointer, so its functions lose
+``tilewright.noalias``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp, i64
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import arith, func, memref, tt
+from tilewright.dialects.types import bit_width
+from tilewright.ir.passes import PassContext
+from tilewright.lowering.access_lowering import AccessTable, lower_accesses
+from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable, check_pointer
+from tilewright.lowering.tensor_builder import is_tensor
+
+NOALIAS = "tilewright.noalias"
+
+
+def lower_ptr_to_int(op: tt.PtrToIntOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+    """The address of the memory, plus the pointer's offset there in bytes."""
+    if is_tensor(op.src):
+        raise NotAddressable("a tensor of addresses")
+    size = bit_width(check_pointer(op.src)) // 8
+    base, offset = b.resolve(op.src)
+    start = b.insert(memref.ExtractAlignedPointerAsIndexOp(b.element(base, 0))).results[0]
+    place = b.as_value(b.index_add(start, b.index_mul(offset, size)))
+    return (b.cast(arith.IndexCastOp, place, i64),)
+
+
+TABLE: AccessTable = {tt.PtrToIntOp: lower_ptr_to_int}
+
+
+def lower_addresses(module: ModuleOp, context: PassContext) -> None:
+    """Lower every `tt.ptr_to_int` of a module."""
+    for function in module.ops:
+        if isinstance(function, func.FuncOp | tt.FuncOp) and any(
+            isinstance(op, tt.PtrToIntOp | tt.IntToPtrOp) for op in function.walk()
+        ):
+            function.attributes.pop(NOALIAS, None)
+    lower_accesses(module, TABLE, context)
