@@ -15,6 +15,7 @@ from tilewright.lowering.tt_to_structured.emission import IndexEmitter
 from tilewright.lowering.tt_to_structured.masks import MaskEmitter
 from tilewright.lowering.tt_to_structured.placement import Placement
 from tilewright.lowering.tt_to_structured.pointers import PointerEmitter
+from tilewright.lowering.tt_to_structured.prepass import remove_placeholders, run_prepass
 
 
 @register_pass
@@ -55,12 +56,16 @@ class TritonToStructuredPass(Pass):
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for op in module.body.walk():
             if isinstance(op, tt.FuncOp) and op.body.blocks:
-                self.run_on_function(op, context)
+                if self.run_prepass_only:
+                    run_prepass(op)
+                else:
+                    self.run_on_function(op, context)
 
     def run_on_function(self, function: tt.FuncOp, context: PassContext) -> None:
         """Plans all accesses of a function, then rewrites those that have a plan."""
+        has_placeholders = remove_placeholders(function)
         accesses = [op for op in function.body.walk() if is_tile_access(op)]
-        if not accesses:
+        if not accesses and not has_placeholders:
             return
         analysis = PointerAnalysis(function, follow_loops=not self.skip_prepass)
         planner = AccessPlanner(analysis, MaskAnalysis(analysis), self.enable_make_gather_scatter)
@@ -80,5 +85,5 @@ class TritonToStructuredPass(Pass):
         for plan in plans:
             rewriter.rewrite(plan)
         emitter.finish()
-        if plans:
+        if plans or has_placeholders:
             erase_dead_values(function)
