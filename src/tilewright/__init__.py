@@ -78,6 +78,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
 ]
 
 if TYPE_CHECKING:
+    from tilewright import compat, compiler, language, runtime, testing, tools
     from tilewright.compiler.api import compile
     from tilewright.language.callables import constexpr_function
     from tilewright.language.host import cdiv, next_power_of_2

@@ -68,8 +68,9 @@ def _reaches(start: SSAValue, targets: dict[SSAValue, list[SSAValue]], goals: se
 
 
 def _holds_pointer(kind: Attribute) -> bool:
-    element = kind.element_type if isinstance(kind, TensorType) else kind
-    return isinstance(element, tt.PointerType | tt.TensorDescType)
+    if isinstance(kind, TensorType):
+        return isinstance(kind.get_element_type(), tt.PointerType)
+    return isinstance(kind, tt.PointerType | tt.TensorDescType)
 
 
 def _edges_of(op: Operation, functions: dict[str, tt.FuncOp]) -> Edges:
