@@ -1,8 +1,8 @@
 """The corpus of kernels, compiled by our front end and by the official one, both brought to a common form.
 
-A corpus file is an ordinary Triton script (`import triton`, `import triton.language as tl`) that ends with a list `CASES` of
-`(kernel, "argument types and constants")`. It is loaded once with tilewright standing in for Triton and once with the official
-package, if that is installed.
+A corpus file is an ordinary Triton script (`import triton`, `import triton.language as tl`) that ends with a list
+`CASES` of `(kernel, "argument types and constants")`. It is loaded once with tilewright standing in for Triton and
+once with the official package, if that is installed.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def is_official_available() -> bool:
 def arguments_of(
     case: Case, provider: str
 ) -> tuple[dict[str, Any], dict[tuple[int, ...], Any], dict[tuple[int, ...], Any]]:
-    """Signature, constants and attributes: `*fp32:16` is a pointer divisible by 16, `=4` a constant, `(i32,=2)` a tuple.
+    """Signature, constants and attributes: `*fp32:16` is a pointer divisible by 16, `=4` a constant, `(i32,=2)` a
+    tuple.
 
     A constant is a Python literal, or `=@name` for an attribute of `triton.language` or of the corpus file.
     """

@@ -1,10 +1,11 @@
 """Our front end and the official one give the same ops for every kernel of the corpus."""
 
+import corpus_oracle as oracle
 import pytest
 
-import corpus_oracle as oracle
-
-SORTING = "sorts on [outer, 2, inner] views of the block, Triton on a hypercube of twos: fewer dimensions, more reshapes"
+SORTING = (
+    "sorts on [outer, 2, inner] views of the block, Triton on a hypercube of twos: fewer dimensions, more reshapes"
+)
 KNOWN_DIFFERENCES: dict[str, str] = {"sorting": SORTING, "sorting2d": SORTING}
 
 

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import tt
+from tilewright.frontend.scope import is_named_tuple
 from tilewright.frontend.state import CompiledFunction, FunctionState
 from tilewright.language import iteration
 from tilewright.language.aggregates import construct
 from tilewright.language.callables import ConstexprFunction, JITCallable, Parameter
 from tilewright.language.dtypes import dtype, void
 from tilewright.language.registry import is_builtin, with_hint
-from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, type_of, unwrap
+from tilewright.language.values import (
+    base_value,
+    constexpr,
+    describe,
+    is_python_sequence,
+    tensor,
+    tuple,
+    type_of,
+    unwrap,
+)
 from tilewright.support.errors import CompilationError
 
 _HOST_KEYWORDS = ("_semantic", "_builder", "_generator")
@@ -99,10 +111,10 @@ def _instantiate(state: FunctionState, cls: type, args: list[Any], keywords: dic
     from tilewright.frontend.expressions import wrap
 
     if getattr(cls, "__triton_aggregate__", False):
-        return construct(cls, args, keywords, lambda init, values, names: run_in_place(state, init, values, names))
+        return construct(cls, args, keywords, partial(run_in_place, state))
     if issubclass(cls, _LANGUAGE_CLASSES):
         return cls(*args, **keywords)
-    if issubclass(cls, type(())) and hasattr(cls, "_fields"):
+    if is_named_tuple(cls):
         return wrap(cls(*args, **keywords))
     _check_compile_time(cls, args, keywords)
     return wrap(cls(*[unwrap(a) for a in args], **{k: unwrap(v) for k, v in keywords.items()}))
@@ -123,7 +135,7 @@ def call_jit(state: FunctionState, function: JITCallable, args: list[Any], keywo
     for value in values:
         value.flatten_ir(handles)
     return_type = compiled.return_type
-    result_types = [] if return_type == void else return_type.flatten_ir_types()
+    result_types: list[Any] = [] if return_type == void else return_type.flatten_ir_types()
     state.builder.location = location
     op = state.insert(tt.CallOp(compiled.symbol, handles, result_types))
     if return_type == void:
@@ -204,10 +216,10 @@ def identity(value: Any) -> Any:
         return (ty.name, getattr(ty.scalar, "address_space", 0))
     if isinstance(value, tuple):
         fields = value.type.fields
-        return ("tuple", type(())(fields) if fields else None, *[identity(v) for v in value.values])
+        return ("tuple", builtins.tuple(fields) if fields else None, *[identity(v) for v in value.values])
     if isinstance(value, constexpr):
         plain = value.value
-        if isinstance(plain, list | type(())):
+        if is_python_sequence(plain):
             return ("list", *[identity(constexpr(v)) for v in plain])
         if plain is None or isinstance(plain, bool | int | float | str | dtype):
             return ("constant", type(plain).__name__, repr(plain))

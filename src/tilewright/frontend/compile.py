@@ -35,7 +35,7 @@ def compile_to_tt(
 
     Raises CompilationError for a mistake in the kernel and ArgumentError for an unknown type.
     """
-    constants = {path if isinstance(path, tuple) else (path,): value for path, value in (constants or {}).items()}
+    constants = dict(constants or {})
     module = ModuleOp([])
     functions = ModuleState(module, options or CodegenOptions())
     try:

@@ -18,6 +18,8 @@ from tilewright.language.values import (
     base_value,
     constexpr,
     describe,
+    is_python_sequence,
+    is_sequence,
     slice,
     tensor,
     tuple,
@@ -51,7 +53,7 @@ def wrap(value: Any) -> Any:
         return value
     if value is None or isinstance(value, bool | int | float | str):
         return constexpr(value)
-    if isinstance(value, type(()) | list):
+    if is_python_sequence(value):
         fields = getattr(value, "_fields", None)
         values = [wrap(v) for v in value]
         return tuple(values, tuple_type([type_of(v) for v in values], fields) if fields is not None else None)
@@ -86,7 +88,7 @@ def spread(state: FunctionState, node: ast.Starred) -> list[Any]:
     """The elements of `*x`."""
     value = evaluate(state, node.value)
     plain = value if isinstance(value, tuple) else unwrap(value)
-    if not isinstance(plain, tuple | list | type(())):
+    if not is_sequence(plain):
         raise state.error(node, f"only a tuple can be unpacked with *, not {describe(value)}")
     return list(plain)
 
@@ -196,7 +198,7 @@ def lower_slice(state: FunctionState, node: ast.Slice) -> slice:
 
 
 # -- strings, comprehensions, lambdas ---------------------------------------------------------------------------------
-_CONVERSIONS = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}
+_CONVERSIONS: dict[int, Any] = {-1: unwrap, 115: str, 114: repr, 97: ascii}
 
 
 def lower_fstring(state: FunctionState, node: ast.JoinedStr) -> constexpr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -78,7 +79,7 @@ def finish(
     arg_attrs: Sequence[dict[str, Attribute]] | None = None,
 ) -> tt.FuncOp:
     """Make the function op around the finished region and put it into the module."""
-    results = [] if state.return_type == void else state.return_type.flatten_ir_types()
+    results: list[Attribute] = [] if state.return_type == void else state.return_type.flatten_ir_types()
     arg_attrs = _with_hints(state, len(inputs), arg_attrs)
     func = tt.FuncOp(
         symbol, (list(inputs), results), state.region, visibility=visibility, arg_attrs=arg_attrs, noinline=noinline
@@ -94,7 +95,7 @@ def _with_hints(
     """Argument attributes with what `tl.multiple_of` and its kin said about arguments of the function."""
     hints = state.context.facts.get("argument_hints", [])
     entry = state.region.blocks[0]
-    attributes = [dict(given) for given in arg_attrs] if arg_attrs is not None else [{} for _ in range(count)]
+    attributes: list[dict[str, Attribute]] = [dict(given) for given in arg_attrs or [{}] * count]
     for handle, name, value in hints:
         if isinstance(handle, BlockArgument) and handle.block is entry:
             attributes[handle.index][name] = value
@@ -122,7 +123,9 @@ def _has_runtime_part(value: Any) -> bool:
     return not isinstance(value, tuple) or bool(value.type.flatten_ir_types())
 
 
-def constant_paths(values: Sequence[Any], prefix: tuple[int, ...] = ()) -> list[tuple[Any, constexpr]]:  # pyright: ignore
+def constant_paths(
+    values: Sequence[Any], prefix: builtins.tuple[int, ...] = ()
+) -> list[builtins.tuple[Any, constexpr]]:
     """Position of each constant among the arguments, looking into tuples."""
     found: list[Any] = []
     for position, value in enumerate(values):

@@ -196,7 +196,7 @@ def _lower_counted(state: FunctionState, node: ast.For, iterator: iteration.rang
     if constant_step == 0:
         raise state.error(node.iter, "the step of a range must not be zero")
     counts_down = isinstance(constant_step, int) and constant_step < 0
-    if counts_down:
+    if isinstance(constant_step, int) and constant_step < 0:
         start, end, step = end, start, constexpr(-constant_step)
     bounds = [_bound(state, node.iter, v) for v in (start, end, step)]
     counter = promote_integers(promote_integers(bounds[0].dtype, bounds[1].dtype), bounds[2].dtype)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
 from typing import Any
 
 from tilewright.frontend.state import FunctionState
@@ -12,34 +11,40 @@ from tilewright.language.arithmetic import logical_and
 from tilewright.language.callables import JITCallable
 from tilewright.language.values import constexpr, describe, tensor, tuple, unwrap
 
-_BINARY: dict[type[ast.operator], tuple[str, str, Callable[[Any, Any], Any]] | Any] = {
-    ast.Add: ("add", "+", operator.add),
-    ast.Sub: ("sub", "-", operator.sub),
-    ast.Mult: ("mul", "*", operator.mul),
-    ast.Div: ("truediv", "/", operator.truediv),
-    ast.FloorDiv: ("floordiv", "//", operator.floordiv),
-    ast.Mod: ("mod", "%", operator.mod),
-    ast.Pow: ("pow", "**", operator.pow),
-    ast.LShift: ("lshift", "<<", operator.lshift),
-    ast.RShift: ("rshift", ">>", operator.rshift),
-    ast.BitAnd: ("and", "&", operator.and_),
-    ast.BitOr: ("or", "|", operator.or_),
-    ast.BitXor: ("xor", "^", operator.xor),
-    ast.MatMult: ("matmul", "@", operator.matmul),
+
+def _python(name: str) -> Any:
+    """What the operator means for compile-time values."""
+    return getattr(operator, name)
+
+
+_BINARY: dict[type[ast.operator], Any] = {
+    ast.Add: ("add", "+", _python("add")),
+    ast.Sub: ("sub", "-", _python("sub")),
+    ast.Mult: ("mul", "*", _python("mul")),
+    ast.Div: ("truediv", "/", _python("truediv")),
+    ast.FloorDiv: ("floordiv", "//", _python("floordiv")),
+    ast.Mod: ("mod", "%", _python("mod")),
+    ast.Pow: ("pow", "**", _python("pow")),
+    ast.LShift: ("lshift", "<<", _python("lshift")),
+    ast.RShift: ("rshift", ">>", _python("rshift")),
+    ast.BitAnd: ("and", "&", _python("and_")),
+    ast.BitOr: ("or", "|", _python("or_")),
+    ast.BitXor: ("xor", "^", _python("xor")),
+    ast.MatMult: ("matmul", "@", _python("matmul")),
 }
 _COMPARE: dict[type[ast.cmpop], Any] = {
-    ast.Lt: ("lt", "<", operator.lt),
-    ast.LtE: ("le", "<=", operator.le),
-    ast.Gt: ("gt", ">", operator.gt),
-    ast.GtE: ("ge", ">=", operator.ge),
-    ast.Eq: ("eq", "==", operator.eq),
-    ast.NotEq: ("ne", "!=", operator.ne),
+    ast.Lt: ("lt", "<", _python("lt")),
+    ast.LtE: ("le", "<=", _python("le")),
+    ast.Gt: ("gt", ">", _python("gt")),
+    ast.GtE: ("ge", ">=", _python("ge")),
+    ast.Eq: ("eq", "==", _python("eq")),
+    ast.NotEq: ("ne", "!=", _python("ne")),
 }
 _UNARY: dict[type[ast.unaryop], Any] = {
-    ast.USub: ("neg", "-", operator.neg),
-    ast.UAdd: ("pos", "+", operator.pos),
-    ast.Invert: ("invert", "~", operator.invert),
-    ast.Not: ("not", "not", operator.not_),
+    ast.USub: ("neg", "-", _python("neg")),
+    ast.UAdd: ("pos", "+", _python("pos")),
+    ast.Invert: ("invert", "~", _python("invert")),
+    ast.Not: ("not", "not", _python("not_")),
 }
 _ADVICE = {
     "@": "use tl.dot(a, b)",
@@ -53,6 +58,16 @@ def _unavailable(state: FunctionState, node: ast.AST, symbol: str, *operands: An
     return state.unsupported(node, f"the operator `{symbol}` is not defined for {kinds}", _ADVICE.get(symbol))
 
 
+def _operator_method(value: Any, name: str) -> Any:
+    """The method of the value's class, unbound."""
+    return getattr(value.__class__, name, None)
+
+
+def has_runtime_operators(value: Any) -> bool:
+    """Do the operators of `value` emit ops: is it a tensor or a record?"""
+    return isinstance(value, tensor) or hasattr(value, "__triton_aggregate__")
+
+
 def _apply(state: FunctionState, node: ast.AST, entry: Any, lhs: Any, rhs: Any) -> Any:
     """Apply a binary operator: a run-time operand decides, else Python computes at compile time."""
     from tilewright.frontend.calls import call
@@ -60,9 +75,9 @@ def _apply(state: FunctionState, node: ast.AST, entry: Any, lhs: Any, rhs: Any) 
 
     name, symbol, python = entry
     for owner, other, method_name in ((lhs, rhs, f"__{name}__"), (rhs, lhs, f"__r{name}__")):
-        if not isinstance(owner, tensor) and not getattr(type(owner), "__triton_aggregate__", False):
+        if not has_runtime_operators(owner):
             continue
-        method = getattr(type(owner), method_name, None)
+        method = _operator_method(owner, method_name)
         if isinstance(method, JITCallable):
             return call(state, method, [owner, other], {})
         if method is None or isinstance(other, tuple):

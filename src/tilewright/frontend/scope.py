@@ -115,9 +115,12 @@ def is_usable_global(value: Any) -> bool:
         return True
     if str(getattr(value, "__module__", "") or "").startswith(_LANGUAGE_PACKAGES):
         return True
-    if isinstance(value, type) and issubclass(value, type(())) and hasattr(value, "_fields"):
-        return True
-    return isinstance(value, type(())) and hasattr(value, "_fields")
+    return is_named_tuple(value) or is_named_tuple(value.__class__)
+
+
+def is_named_tuple(cls: Any) -> bool:
+    """Is `cls` a class made by `namedtuple` or `NamedTuple`?"""
+    return type(()) in getattr(cls, "__mro__", ()) and hasattr(cls, "_fields")
 
 
 def global_error(name: str, value: Any) -> Exception:

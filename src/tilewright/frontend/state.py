@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -108,7 +108,7 @@ class FunctionState:
         return block
 
     @contextmanager
-    def in_region(self, block: Block) -> Iterator[None]:
+    def in_region(self, block: Block) -> Generator[None]:
         """Work in the block of an scf op."""
         self.structured_depth += 1
         try:

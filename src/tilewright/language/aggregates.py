@@ -44,7 +44,7 @@ class aggregate_type(base_type):
         return [ir for _, ty in self.fields for ir in ty.flatten_ir_types()]
 
     def unflatten_ir(self, handles: Sequence[SSAValue], cursor: int) -> builtins.tuple[base_value, int]:
-        instance = object.__new__(self.cls)
+        instance = new_record(self.cls)
         for name, ty in self.fields:
             value, cursor = ty.unflatten_ir(handles, cursor)
             object.__setattr__(instance, name, value)
@@ -58,6 +58,11 @@ class aggregate_type(base_type):
 
     def __str__(self) -> str:
         return f"{self.cls.__name__}({', '.join(f'{name}: {ty}' for name, ty in self.fields)})"
+
+
+def new_record(cls: Any) -> Any:
+    """An instance without fields yet."""
+    return object.__new__(cls)
 
 
 class _Record(base_value):
@@ -101,7 +106,7 @@ def construct(cls: Any, args: list[Any], keywords: dict[str, Any], inline: Calla
 
     A device function as `__init__` is compiled in place, not called: what it assigns must be visible to the caller.
     """
-    instance = object.__new__(cls)
+    instance = new_record(cls)
     object.__setattr__(instance, "_is_under_construction", True)
     init = inspect.getattr_static(cls, "__init__", None)
     if isinstance(init, JITCallable):

@@ -9,7 +9,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -334,7 +334,7 @@ class ConstexprFunction:
     def __get__(self, instance: Any, owner: Any) -> Any:
         if instance is None:
             return self
-        return lambda *args, **kwargs: self(instance, *args, **kwargs)  # pyright: ignore[reportUnknownLambdaType]
+        return partial(self, instance)
 
 
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:

@@ -16,12 +16,12 @@ from tilewright.language.dtypes import shaped
 from tilewright.language.ir_modules import ir, tt
 from tilewright.language.registry import builtin, member, with_hint
 from tilewright.language.shape import broadcast_pair, expand_at, reshape_to, wrap_axis
-from tilewright.language.values import describe, tensor, tuple, unwrap
+from tilewright.language.values import describe, is_sequence, tensor, tuple, unwrap
 
 
 def _operands(input: Any, function: str) -> builtins.tuple[list[tensor], bool]:
     """The blocks to combine, and whether they came as a tuple."""
-    several = isinstance(input, tuple | builtins.tuple)
+    several = is_sequence(input)
     values = list(input) if several else [input]
     for value in values:
         if not isinstance(value, tensor) or not value.extents:
@@ -36,7 +36,7 @@ def _operands(input: Any, function: str) -> builtins.tuple[list[tensor], bool]:
 def call_in_region(function: Any, arguments: Sequence[Any]) -> list[tensor]:
     """Call a device function or builtin on values; its results as a list of tensors."""
     result = current().call(unwrap(function), list(arguments), {})
-    results = list(result) if isinstance(result, tuple | builtins.tuple) else [result]
+    results = list(result) if is_sequence(result) else [result]
     return [as_tensor(r, "result of the combine function") for r in results]
 
 

@@ -6,7 +6,7 @@ there is none, and every language function then says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import local
@@ -87,7 +87,7 @@ def is_active() -> bool:
 
 
 @contextmanager
-def entered(context: KernelContext) -> Iterator[KernelContext]:
+def entered(context: KernelContext) -> Generator[KernelContext]:
     """Make `context` the current one for the length of a `with`."""
     _active.stack.append(context)
     try:

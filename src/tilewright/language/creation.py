@@ -28,7 +28,7 @@ def constant_handle(value: Any, ty: dtype) -> SSAValue:
     if isinstance(ty, dt.block_type):
         return emit(arith.constant_splat(int(value) if scalar.is_int() else float(value), ty.to_ir()))
     if scalar.is_int():
-        return emit(arith.constant_int(int(value), ty.to_ir()))
+        return emit(arith.constant_int(int(value), ty.int_bitwidth))
     return emit(arith.constant_float(float(value), ty.to_ir()))
 
 
@@ -85,7 +85,8 @@ def splat(value: tensor, extents: list[int]) -> tensor:
     ty = block_of(value.type, builtins.tuple(extents))
     source = value.handle.owner
     if isinstance(source, arith.ConstantOp):
-        return tensor(emit(arith.constant_splat(source.value.value.data, ty.to_ir())), ty)
+        number: Any = source.value
+        return tensor(emit(arith.constant_splat(number.value.data, ty.to_ir())), ty)
     return tensor(emit(tt.SplatOp(value.handle, ty.to_ir())), ty)
 
 

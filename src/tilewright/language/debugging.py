@@ -14,7 +14,7 @@ from tilewright.language.dtypes import int1
 from tilewright.language.ir_modules import builtin as builtin_dialect
 from tilewright.language.ir_modules import gpu, ir, llvm, tt
 from tilewright.language.registry import builtin, with_hint
-from tilewright.language.values import describe, tensor, tuple, unwrap
+from tilewright.language.values import describe, is_sequence, tensor, unwrap
 
 
 @builtin
@@ -107,7 +107,7 @@ def _hint(input: Any, values: Any, function: str, attribute: str) -> tensor:
     numbers = unwrap(values)
     numbers = [numbers] if isinstance(numbers, int) else [unwrap(n) for n in _as_list(numbers, function)]
     for position, number in enumerate(numbers):
-        if not isinstance(number, int) or isinstance(number, bool):
+        if type(number) is not int:
             raise TypeError(f"values element {position} must have type `constexpr[int]`, got {describe(number)}")
     if builtins.max(1, len(value.extents)) != len(numbers):
         raise ValueError(
@@ -133,7 +133,7 @@ def _hint_attribute(numbers: list[int]) -> Any:
 
 
 def _as_list(values: Any, function: str) -> list[Any]:
-    if not isinstance(values, list | tuple | builtins.tuple):
+    if not is_sequence(values):
         raise TypeError(f"{function} needs a compile-time integer or a list of them, got {describe(values)}")
     return list(values)
 

@@ -14,13 +14,15 @@ from tilewright.language.creation import as_tensor
 from tilewright.language.dtypes import base_type, block_of, block_type, dtype, pointer_type
 from tilewright.language.ir_modules import builtin as builtin_dialect
 from tilewright.language.ir_modules import tt
-from tilewright.language.memory import integers, keyword_of
+from tilewright.language.memory import EVICTION, LOAD_CACHE, integers, keyword_of
 from tilewright.language.registry import builtin, unwrap_list, unwrap_shape
 from tilewright.language.shape import broadcast_to_shape, reshape_to
 from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, tuple_type, unwrap
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, SSAValue
+
+    from tilewright.dialects.tt import TensorDescType
 
 
 class tensor_descriptor_type(base_type):
@@ -35,7 +37,7 @@ class tensor_descriptor_type(base_type):
         rank = len(block.shape)
         return cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank))
 
-    def descriptor_ir(self) -> Attribute:
+    def descriptor_ir(self) -> TensorDescType:
         """`!tt.tensordesc<tensor<32x64xf16>>`; integer elements carry their signedness."""
         element = self.block_type.element_ty
         ir = element.to_ir()
@@ -120,14 +122,12 @@ class tensor_descriptor(base_value):
     def load(self, offsets: Any, cache_modifier: Any = "", eviction_policy: Any = "") -> tensor:
         """The block that starts at `offsets`; elements outside of the tensor are filled as the descriptor's padding
         says."""
-        from tilewright.language.memory import _EVICTION, _LOAD_CACHE
-
         op = tt.DescriptorLoadOp(
             self.handle,
             self._indices(offsets),
             self.block_type.to_ir(),
-            cache=keyword_of(_LOAD_CACHE, cache_modifier, "Cache modifier"),
-            evict=keyword_of(_EVICTION, eviction_policy, "Eviction policy"),
+            cache=keyword_of(LOAD_CACHE, cache_modifier, "Cache modifier"),
+            evict=keyword_of(EVICTION, eviction_policy, "Eviction policy"),
         )
         return tensor(emit(op), self.block_type)
 

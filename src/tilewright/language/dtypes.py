@@ -387,7 +387,7 @@ def validate_block_shape(shape: Sequence[int]) -> int:
     """Number of elements of a block of this shape; each extent must be a power of two, all together at most 2**20."""
     numel = 1
     for axis, extent in enumerate(shape):
-        if not isinstance(extent, int) or isinstance(extent, bool):
+        if type(extent) is not int:
             raise TypeError(f"Shape element {axis} must have type `constexpr[int]`, got `{type(extent).__name__}`")
         if extent <= 0 or extent & (extent - 1):
             raise ValueError(f"Shape element {axis} must be a power of 2, got {extent}")

@@ -13,7 +13,7 @@ from tilewright.language.ir_modules import tt
 from tilewright.language.promotion import promote_operands
 from tilewright.language.registry import builtin, unwrap_list, with_hint
 from tilewright.language.shape import broadcast_pair, broadcast_to_shape
-from tilewright.language.values import tensor, tuple, unwrap
+from tilewright.language.values import is_sequence, tensor, tuple, unwrap
 
 
 @builtin
@@ -29,7 +29,7 @@ def inline_asm_elementwise(asm: Any, constraints: Any, args: Any, dtype: Any, is
             "guard the call with a tl.constexpr flag, or use tl.target_info",
         )
     plain = unwrap(dtype)
-    several = isinstance(plain, tuple | list | builtins.tuple)
+    several = is_sequence(plain)
     dtypes = [element_type(d) for d in plain] if several else [element_type(plain)]
     values = [as_tensor(a, "args") for a in unwrap_list(args, "args")]
     for position in range(1, len(values)):

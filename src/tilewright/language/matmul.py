@@ -13,7 +13,7 @@ from tilewright.language.dtypes import block_of, dtype
 from tilewright.language.ir_modules import tt
 from tilewright.language.registry import builtin, with_hint
 from tilewright.language.shape import reshape_to
-from tilewright.language.values import describe, tensor, unwrap
+from tilewright.language.values import describe, is_block, tensor, unwrap
 
 
 @builtin
@@ -35,8 +35,8 @@ def dot(
 
     Raises ValueError for shapes that do not fit or are smaller than the target's minimum, TypeError for dtypes.
     """
-    for name, value in (("input", input), ("other", other)):
-        if not isinstance(value, tensor) or not value.extents:
+    for name, value in {"input": input, "other": other}.items():
+        if not is_block(value):
             raise TypeError(f"tl.dot needs blocks; `{name}` is {describe(value)}")
     precision = _input_precision(unwrap(input_precision), unwrap(allow_tf32))
     target = unwrap(out_dtype)

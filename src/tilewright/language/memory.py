@@ -15,9 +15,9 @@ from tilewright.language.registry import builtin, member, must_use_result, unwra
 from tilewright.language.shape import broadcast_pair, broadcast_to_shape
 from tilewright.language.values import describe, tensor, unwrap
 
-_LOAD_CACHE = {"": "none", ".ca": "ca", ".cg": "cg", ".cv": "cv"}
+LOAD_CACHE = {"": "none", ".ca": "ca", ".cg": "cg", ".cv": "cv"}
 _STORE_CACHE = {"": "none", ".wb": "wb", ".cg": "cg", ".cs": "cs", ".wt": "wt"}
-_EVICTION = {
+EVICTION = {
     "": "evict_normal",
     "evict_normal": "evict_normal",
     "evict_first": "evict_first",
@@ -67,8 +67,8 @@ def load(
     if hasattr(pointer, "load") and not isinstance(pointer, tensor):
         raise TypeError("tl.load takes a pointer; read a tensor descriptor with its method .load(offsets)")
     source = as_tensor(pointer, "pointer")
-    cache = keyword_of(_LOAD_CACHE, cache_modifier, "Cache modifier")
-    eviction = keyword_of(_EVICTION, eviction_policy, "Eviction policy")
+    cache = keyword_of(LOAD_CACHE, cache_modifier, "Cache modifier")
+    eviction = keyword_of(EVICTION, eviction_policy, "Eviction policy")
     padding = keyword_of(_PADDING, padding_option, "Padding option")
     hints = {"cache": cache, "evict": eviction, "is_volatile": builtins.bool(unwrap(volatile))}
     mask, other = unwrap(mask), unwrap(other)
@@ -212,7 +212,7 @@ def store(
     if target.dtype.is_const():
         raise ValueError("Cannot store to a constant pointer")
     cache = keyword_of(_STORE_CACHE, cache_modifier, "Cache modifier")
-    eviction = keyword_of(_EVICTION, eviction_policy, "Eviction policy")
+    eviction = keyword_of(EVICTION, eviction_policy, "Eviction policy")
     hints = {"cache": cache, "evict": eviction}
     mask = unwrap(mask)
     checked = unwrap_list(boundary_check, "boundary_check")
@@ -287,8 +287,8 @@ def make_block_ptr(base: Any, shape: Any, strides: Any, offsets: Any, block_shap
         raise ValueError("Expected shape/strides/offsets/block_shape/order to have the same length")
     block_ty = block_of(_pointee(pointer), builtins.tuple(block))
     ty = pointer_type(block_ty, 1)
-    lists = ([v.handle for v in values] for values in (extents, steps, starts))
-    return tensor(emit(tt.MakeTensorPtrOp(pointer.handle, *lists, block, order=dims)), ty)
+    sizes, jumps, corner = ([v.handle for v in values] for values in (extents, steps, starts))
+    return tensor(emit(tt.MakeTensorPtrOp(pointer.handle, sizes, jumps, corner, block, order=dims)), ty)
 
 
 @must_use_result(

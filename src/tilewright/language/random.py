@@ -7,7 +7,8 @@ random numbers: as easy as 1, 2, 3", SC'11.
 # Kernel code: a parameter takes its type from each call, so there is nothing to annotate.
 # pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportPrivateUsage=false
-# pyright: reportUnnecessaryComparison=false
+# pyright: reportUnnecessaryComparison=false, reportAssignmentType=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 

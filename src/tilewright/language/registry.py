@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
-from tilewright.language.values import constexpr, tensor, tuple
+from tilewright.language.values import constexpr, is_sequence, tensor, tuple
 
 BUILTIN_MARK = "__triton_builtin__"
 MEMBER_MARK = "__tilewright_member__"
@@ -56,7 +56,7 @@ def must_use_result(advice: Any) -> Any:
     """Mark a function whose result must be used: a call of it as a statement is an error. Takes an optional text
     first."""
     if isinstance(advice, str):
-        return lambda fn: _mark_must_use(fn, advice)  # pyright: ignore[reportUnknownLambdaType]
+        return partial(_mark_must_use, advice=advice)
     return _mark_must_use(advice, True)
 
 
@@ -92,6 +92,6 @@ def varargs(items: Any) -> Any:
     """`f(x, 1, 2)` and `f(x, (1, 2))` alike: the dimensions given one by one or as one sequence."""
     if len(items) == 1:
         only = items[0].value if isinstance(items[0], constexpr) else items[0]
-        if isinstance(only, list | tuple | _PyTuple):
+        if is_sequence(only):
             return only
     return items

@@ -12,7 +12,7 @@ from tilewright.language.creation import as_tensor, splat, unsplat
 from tilewright.language.dtypes import block_of
 from tilewright.language.ir_modules import tt
 from tilewright.language.registry import builtin, member, unwrap_list, unwrap_shape, varargs
-from tilewright.language.values import describe, slice, tensor, tuple, unwrap
+from tilewright.language.values import describe, is_sequence, slice, tensor, tuple, unwrap
 
 
 def wrap_axis(axis: Any, rank: int) -> int:
@@ -34,7 +34,7 @@ def expand_dims(input: Any, axis: Any) -> tensor:
     """
     value = as_tensor(input, "input")
     axis = unwrap(axis)
-    axes = unwrap_list(axis, "axis") if isinstance(axis, list | tuple | builtins.tuple) else [axis]
+    axes = unwrap_list(axis, "axis") if is_sequence(axis) else [axis]
     rank = len(value.extents) + len(axes)
     wrapped = [wrap_axis(a, rank) for a in axes]
     if len(set(wrapped)) != len(wrapped):
@@ -274,7 +274,7 @@ def histogram(input: tensor, num_bins: Any, mask: Any = None) -> tensor:
 
 def subscript(value: tensor, index: Any) -> tensor:
     """`x[None, :]`, `x[:, None]`: each None inserts a dimension, each full slice keeps one."""
-    items = index.values if isinstance(index, tuple) else list(index) if isinstance(index, builtins.tuple) else [index]
+    items: list[Any] = list(index) if is_sequence(index) else [index]
     kept = 0
     for position, entry in enumerate(items):
         entry = unwrap(entry)

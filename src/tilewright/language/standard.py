@@ -6,7 +6,8 @@ They are compiled into the kernels that use them, like a user's own device funct
 # Kernel code: a parameter takes its type from each call, so there is nothing to annotate.
 # pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportPrivateUsage=false
-# pyright: reportUnnecessaryComparison=false
+# pyright: reportUnnecessaryComparison=false, reportAssignmentType=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tilewright.language import dtypes as dt
 from tilewright.language.descriptors import tensor_descriptor_type
-from tilewright.language.values import constexpr, constexpr_type, tuple_type
+from tilewright.language.values import constexpr, constexpr_type, is_python_sequence, tuple_type
 
 SCALARS: dict[str, dt.dtype] = {
     "i1": dt.int1,
@@ -36,7 +36,7 @@ def parse_type(text: Any, constants: dict[tuple[int, ...], Any], path: tuple[int
     """Type of the argument at `path`; a part that is among the constants has the type of that constant."""
     if path in constants:
         return constexpr_type(constexpr(constants[path]).value)
-    if isinstance(text, tuple | list):
+    if is_python_sequence(text):
         parts = [parse_type(part, constants, (*path, position)) for position, part in enumerate(text)]
         return tuple_type(parts, getattr(text, "_fields", None))
     if isinstance(text, dt.dtype):

@@ -31,7 +31,7 @@ class constexpr_type(base_type):
     """Type of one compile-time constant: equal only to the type of an equal constant."""
 
     def __init__(self, value: Any) -> None:
-        self.value = value
+        self.value: Any = value
 
     def mangle(self) -> str:
         if hasattr(self.value, "mangle"):
@@ -54,16 +54,24 @@ class constexpr_type(base_type):
         return f"constexpr_type[{self.value}]"
 
 
+def is_python_sequence(value: Any) -> bool:
+    """Is `value` a Python list or tuple? A plain question: it tells a type checker nothing about the elements."""
+    return isinstance(value, builtins.list | builtins.tuple)
+
+
+def is_sequence(value: Any) -> bool:
+    """Is `value` a list or tuple of Python's, or a tuple of the language?"""
+    return isinstance(value, builtins.list | builtins.tuple | tuple)
+
+
 def unwrap(value: Any) -> Any:
     """The Python value inside a constexpr; lists and tuples are unwrapped element by element; all else unchanged."""
     if isinstance(value, constexpr):
         return value.value
-    if isinstance(value, builtins.list):
-        return [unwrap(v) for v in value]
     if isinstance(value, tuple):
         return tuple([unwrap(v) for v in value.values], value.type if value.is_named else None)
-    if type(value) is builtins.tuple:
-        return builtins.tuple(unwrap(v) for v in value)
+    if type(value) in (builtins.list, builtins.tuple):
+        return type(value)([unwrap(v) for v in value])
     return value
 
 
@@ -106,7 +114,7 @@ class constexpr(base_value):
     def __init__(self, value: Any) -> None:
         while isinstance(value, constexpr):
             value = value.value
-        self.value = value
+        self.value: Any = value
         self.type = constexpr_type(value)
 
     def flatten_ir(self, handles: list[SSAValue]) -> None:
@@ -348,7 +356,7 @@ class tuple(base_value):
         index = unwrap(index)
         if isinstance(index, int):
             return self.values[index]
-        if isinstance(index, builtins.slice | slice):
+        if type(index) in (builtins.slice, slice):
             bounds = [unwrap(bound) for bound in (index.start, index.stop, index.step)]
             if not any(isinstance(bound, tensor) for bound in bounds):
                 return tuple(self.values[builtins.slice(*bounds)])
@@ -412,6 +420,11 @@ class slice(base_value):
 
 def _describe(value: Any) -> str:
     return f"a run-time {value}" if isinstance(value, tensor) else f"`{type(value).__name__}`"
+
+
+def is_block(value: Any) -> bool:
+    """Is `value` a tensor of rank 1 or more?"""
+    return isinstance(value, tensor) and bool(value.extents)
 
 
 def describe(value: Any) -> str:

@@ -1,5 +1,8 @@
 """The kernels that everybody starts with."""
 
+# ruff: noqa: E501
+# pyright: basic
+
 import triton
 import triton.language as tl
 

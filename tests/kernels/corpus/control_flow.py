@@ -1,5 +1,8 @@
 """Every form of control flow."""
 
+# ruff: noqa: F821
+# pyright: basic
+
 import triton
 import triton.language as tl
 
@@ -184,7 +187,7 @@ def constant_conditions(out_ptr, n, FLAG: tl.constexpr, NAME: tl.constexpr, NOTH
     if NAME == "relu":
         x += 2
     elif NAME == "gelu":
-        y = undefined_here
+        x += not_defined_anywhere
     if NOTHING is None:
         x += 3
     if NOTHING is not None:

@@ -1,5 +1,8 @@
 """Mathematics, random numbers, matrix products, hints, debugging."""
 
+# ruff: noqa: E501
+# pyright: basic
+
 import triton
 import triton.language as tl
 from triton.language.extra import libdevice

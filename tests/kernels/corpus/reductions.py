@@ -1,5 +1,7 @@
 """Reductions, scans, sorting."""
 
+# pyright: basic
+
 import triton
 import triton.language as tl
 

@@ -1,5 +1,8 @@
 """Every mistake in a kernel is an error at the right place, in the user's words, with advice where there is any."""
 
+# ruff: noqa: B007, F821, F841, F842, RUF059, SIM105, SIM108
+# pyright: basic
+
 from __future__ import annotations
 
 import inspect
@@ -17,7 +20,6 @@ from tilewright.support.errors import (
     UnsupportedLanguageConstruct,
 )
 
-# ruff: noqa: B018, B905, C408, E731, E741, F821, F841, PERF402, RET503, RET505, SIM102, SIM105, SIM108
 # The functions below are wrong on purpose.
 
 GLOBAL = 5
@@ -354,7 +356,7 @@ def over_tuple(o, n):
 
 @jit
 def float_range(o, n):
-    for i in range(0, 1.5):  # HERE
+    for i in range(1.5):  # HERE
         pass
 
 

@@ -1,5 +1,8 @@
 """What the front end emits, beyond the ops: symbols, attributes, locations, carried values."""
 
+# ruff: noqa: B007, F841, RET503
+# pyright: basic
+
 from __future__ import annotations
 
 import inspect
@@ -15,8 +18,6 @@ from tilewright.frontend import CodegenOptions, JITCallable, compile_to_tt
 from tilewright.frontend import language_function as jit
 from tilewright.ir.locations import find_span
 from tilewright.ir.printing import print_op
-
-# ruff: noqa: F841, SIM108
 
 
 def build(kernel: JITCallable, *types: str, options: CodegenOptions | None = None, **constants: Any) -> ModuleOp:

@@ -173,7 +173,7 @@ def test_constants_compute_at_compile_time() -> None:
 def test_tuples() -> None:
     t = tl.tuple([tl.constexpr(1), None, tl.float32])
     assert len(t) == 3 and t[-1] == tl.float32 and len(t[1:]) == 2
-    assert len(t + (4,)) == 4 and len(t * 2) == 6
+    assert len(t.__add__([4])) == 4 and len(t * 2) == 6
     named = tl.tuple([1, 2], tl.tuple_type([tl.int32, tl.int32], ["a", "b"]))
     assert named.a == 1 and named.b == 2
     with pytest.raises(AttributeError, match="no attribute 'c'"):
