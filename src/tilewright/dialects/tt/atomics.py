@@ -65,7 +65,8 @@ class AtomicRMWOp(IRDLOperation):
 
 @op_definition
 class AtomicCASOp(IRDLOperation):
-    """Each value behind a pointer replaced by `val` where it equals `cmp`, as one indivisible step; gives the old values.
+    """Each value behind a pointer replaced by `val` where it equals `cmp`, as one indivisible step; gives the
+    old values.
 
     `%o = tt.atomic_cas acquire, sys, %p, %cmp, %val : (!tt.ptr<i32>, i32, i32) -> i32`
     """

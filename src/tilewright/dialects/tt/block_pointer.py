@@ -56,7 +56,10 @@ class MakeTensorPtrOp(IRDLOperation):
     result = result_def(VarConstraint("Block", BLOCK_POINTER))
 
     irdl_options = (SameVariadicOperandSize(), ParsePropInAttrDict())
-    assembly_format = "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` custom<ShortType>(type($result))"
+    assembly_format = (
+        "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict "
+        "`:` custom<ShortType>(type($result))"
+    )
     traits = traits_def(Pure(), TensorSizeTrait())
 
     def __init__(
@@ -92,7 +95,8 @@ class MakeTensorPtrOp(IRDLOperation):
 
 @op_definition
 class AdvanceOp(IRDLOperation):
-    """A block pointer moved by a number of elements in each dimension: `tt.advance %bp, [%a, %b] : <tensor<64x32xf16>>`."""
+    """A block pointer moved by a number of elements in each dimension:
+    `tt.advance %bp, [%a, %b] : <tensor<64x32xf16>>`."""
 
     name = "tt.advance"
 

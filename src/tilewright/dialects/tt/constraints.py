@@ -26,7 +26,7 @@ from tilewright.dialects.types import FIXED_INTEGER_LIKE, TypeWhere, bool_like
 class Derived(AttrConstraint):
     """The type that `function` computes from the constraint variable `variable`.
 
-    Verification raises "failed to verify that {what}"; where the variable is not known yet, checking is left to the op."""
+    Verification raises "failed to verify that {what}". Where the variable is not known yet, the op has to check."""
 
     variable: str
     function: Callable[[Attribute], Attribute]

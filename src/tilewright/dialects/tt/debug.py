@@ -16,7 +16,8 @@ from tilewright.dialects.types import BOOL_LIKE
 
 @op_definition
 class PrintOp(IRDLOperation):
-    """A line printed for every element, with the program ids and the element's index; `isSigned` has one entry per value.
+    """A line printed for every element, with the program ids and the element's index; `isSigned` has one entry
+    per value.
 
     `tt.print " hi: " {hex = false, isSigned = array<i32: 0, 1>} : %x, %n : tensor<16xi32>, i32`
     """

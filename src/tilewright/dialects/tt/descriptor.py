@@ -213,7 +213,10 @@ class DescriptorReduceOp(IRDLOperation):
     src = operand_def(TENSOR)
     indices = var_operand_def(i32)
 
-    assembly_format = "custom<DescriptorReduceKind>($kind) `,` $desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)"
+    assembly_format = (
+        "custom<DescriptorReduceKind>($kind) `,` $desc `[` $indices `]` `,` $src attr-dict "
+        "`:` type($desc) `,` type($src)"
+    )
     traits = traits_def(ReadWriteEffect(), TensorSizeTrait())
 
     def __init__(self, desc: Value, src: Value, indices: Sequence[Value], *, kind: DescriptorReduceKind | int | str):

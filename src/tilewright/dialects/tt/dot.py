@@ -36,7 +36,8 @@ def _check_dot_shapes(a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...]
         raise VerifyException("expected operands to be 2d or 3d, both with the same rank")
     if k_a != k_b:
         raise VerifyException(
-            "expected the last dimension of the first operand to be equal to the second-to-last dimension of the second operand"
+            "expected the last dimension of the first operand to be equal to the second-to-last dimension of the "
+            f"second operand, got {k_a} and {k_b}"
         )
     if len(a) == 3 and not a[0] == b[0]:
         raise VerifyException(

@@ -84,7 +84,7 @@ class MakeRangeOp(HasFolderInterface, IRDLOperation):
             raise VerifyException("return type must be a 1D tensor")
         if type.get_shape()[0] != end - start:
             raise VerifyException(
-                f"number of elements {type.get_shape()[0]} in returned tensor doesn't match size {end - start} of the range"
+                f"number of elements in returned tensor ({type.get_shape()[0]}) doesn't match the range ({end - start})"
             )
 
     def fold(self) -> tuple[SSAValue | Attribute, ...] | None:

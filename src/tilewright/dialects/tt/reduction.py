@@ -14,7 +14,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect, ReturnLike
+from xdsl.traits import HasParent, IsTerminator, Pure, RecursivelySpeculatable, RecursiveMemoryEffect, ReturnLike
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, values_of
@@ -97,7 +97,7 @@ class ReduceOp(IRDLOperation):
     result = var_result_def()
     combine_op = region_def()
 
-    traits = traits_def(RecursiveMemoryEffect(), TensorSizeTrait())
+    traits = traits_def(RecursiveMemoryEffect(), RecursivelySpeculatable(), TensorSizeTrait())
 
     def __init__(self, srcs: Sequence[Value], axis: int, combine_op: Region | None = None):
         sources = values_of(srcs)
@@ -135,7 +135,9 @@ class ScanOp(IRDLOperation):
     result = var_result_def(TENSOR)
     combine_op = region_def()
 
-    traits = traits_def(RecursiveMemoryEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
+    traits = traits_def(
+        RecursiveMemoryEffect(), RecursivelySpeculatable(), TensorSizeTrait(), SameOperandsAndResultEncoding()
+    )
 
     def __init__(self, srcs: Sequence[Value], axis: int, combine_op: Region | None = None, *, reverse: bool = False):
         sources = values_of(srcs)
@@ -173,7 +175,9 @@ class MapElementwiseOp(IRDLOperation):
     result = var_result_def(TENSOR)
     scalar_op = region_def()
 
-    traits = traits_def(RecursiveMemoryEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
+    traits = traits_def(
+        RecursiveMemoryEffect(), RecursivelySpeculatable(), TensorSizeTrait(), SameOperandsAndResultEncoding()
+    )
 
     def __init__(
         self,

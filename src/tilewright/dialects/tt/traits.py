@@ -50,7 +50,8 @@ class TensorSizeTrait(OpTrait):
                 elements *= extent
             if elements > MAX_TENSOR_ELEMENTS:
                 raise VerifyException(
-                    f"Maximum allowed number of elements is {MAX_TENSOR_ELEMENTS}, but {name} of {op.name} has more: {type}"
+                    f"Maximum allowed number of elements is {MAX_TENSOR_ELEMENTS}, but {name} of {op.name} has more: "
+                    f"{type}"
                 )
             if elements <= 0 or elements & (elements - 1):
                 raise VerifyException(

@@ -19,7 +19,8 @@ NO_ENCODING = NoneAttr()
 
 @irdl_attr_definition
 class PointerType(ParametrizedAttribute, TypeAttribute):
-    """Pointer to a value of `pointee_type`: `!tt.ptr<f32>`, `!tt.ptr<f32, 3>`, block pointer `!tt.ptr<tensor<4x8xf32>>`."""
+    """Pointer to a value of `pointee_type`: `!tt.ptr<f32>`, in address space 3 `!tt.ptr<f32, 3>`, to a block of a
+    tensor `!tt.ptr<tensor<4x8xf32>>`."""
 
     name = "tt.ptr"
 
@@ -80,9 +81,13 @@ def tensor_type(element: Attribute, shape: Sequence[int], encoding: Attribute = 
 
 
 @cache
+def _pointer_type(pointee_type: Attribute, address_space: int) -> PointerType:
+    return PointerType(pointee_type, address_space)
+
+
 def pointer_type(pointee_type: Attribute, address_space: int = 1) -> PointerType:
     """`!tt.ptr<pointee_type, address_space>`, made once per combination."""
-    return PointerType(pointee_type, address_space)
+    return _pointer_type(pointee_type, address_space)
 
 
 def shape_of(type: Attribute) -> tuple[int, ...]:

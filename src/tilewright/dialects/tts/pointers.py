@@ -197,7 +197,7 @@ def _pointer_result(base: Attribute, sizes: Sequence[int], *, is_block: bool) ->
 @op_definition
 class MakeGatherScatterTensorPtrOp(IRDLOperation):
     """Like `tts.make_tptr`, with one dimension g whose indices come from a tensor: the address of lane (.., i_g, ..) is
-    `base + offset_tensor[i_g] * stride_g + sum_{d != g} (offset_d + i_d * stride_d)`. The mask keeps or drops slices of g.
+    `base + offset_tensor[i_g] * stride_g + sum_{d != g} (offset_d + i_d * stride_d)`. The mask keeps or drops slices.
 
     ```mlir
     %p = tts.make_gather_scatter_tptr %base to sizes: [8, 16] gather_scatter_dim: 0 gather_scatter_offset: %rows,
@@ -288,7 +288,8 @@ class MakeGatherScatterTensorPtrOp(IRDLOperation):
             mask_dims = use.operation.properties.get("static_mask_dims")
             if not isinstance(mask_dims, DenseArrayBase) or (len(mask_dims) and static_values(mask_dims)[dim] != 0):
                 raise VerifyException(
-                    f"with a gather_scatter_mask, every user must be a tts.load or tts.store whose mask dimension {dim} is 0"
+                    "with a gather_scatter_mask, every user must be a tts.load or tts.store whose "
+                    f"mask dimension {dim} is 0"
                 )
 
     @staticmethod

@@ -44,6 +44,10 @@ class MergeConstantSums(RewriteRule):
         if outer is None or inner is None:
             return
         sign, value, constant = outer[0] * inner[0], inner[1], outer[0] * inner[2] + outer[2]
+        if isinstance(op, arith.SubiOp) and isinstance(inner_op, arith.SubiOp) and sign > 0 and outer[0] > 0:
+            number = constant_splat(_wrapped(-constant, value), value.type)
+            rewriter.replace(op, [number, arith.SubiOp(value, number)])
+            return
         number = constant_splat(_wrapped(constant, value), value.type)
         merged = arith.AddiOp(value, number) if sign > 0 else arith.SubiOp(number, value)
         rewriter.replace(op, [number, merged])
@@ -201,4 +205,3 @@ ARITHMETIC_RULES: tuple[RewriteRule, ...] = (
     CastIndexOnce(),
 )
 """Every rule of this file, in the order to try them."""
-

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue, Use
 from tilewright.dialects import arith, cf, scf
 from tilewright.dialects.arith import constant_bool, find_constant_int
 from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern
-from tilewright.transforms.common.loop_rules import inline_single_block, is_defined_outside
+from tilewright.transforms.common.loop_rules import inline_single_block, is_defined_outside, keep_operands
 
 
 def _is_inside(op: Operation, region: Region) -> bool:
@@ -56,9 +56,7 @@ class ReplaceIfResults(RewriteRule):
             _rebuild_if(op, keep, rewriter)
 
     @staticmethod
-    def _find_replacement(
-        op: scf.IfOp, then: SSAValue, otherwise: SSAValue, rewriter: RuleRewriter
-    ) -> SSAValue | None:
+    def _find_replacement(op: scf.IfOp, then: SSAValue, otherwise: SSAValue, rewriter: RuleRewriter) -> SSAValue | None:
         if not is_defined_outside(then, op.true_region) or not is_defined_outside(otherwise, op.false_region):
             return None
         if then is otherwise:
@@ -77,7 +75,7 @@ def _rebuild_if(op: scf.IfOp, keep: Sequence[bool], rewriter: RuleRewriter) -> N
     for region in (op.true_region, op.false_region):
         terminator = region.block.last_op
         assert terminator is not None
-        terminator.operands = [value for value, kept in zip(terminator.operands, keep, strict=True) if kept]
+        keep_operands(terminator, keep, rewriter)
     then, otherwise = op.detach_region(op.true_region), op.detach_region(op.regions[0])
     conditional = scf.IfOp.create(
         operands=(op.cond,),

@@ -196,14 +196,18 @@ class GreedyRewriter:
         op.detach()
         op.erase(safe_erase=False)
 
-    def _push(self, op: Operation) -> None:
-        if op.parent is not None:
-            self._worklist.push(op)
+    def _push(self, op: Operation | None) -> None:
+        """Look at an op again; with a terminator, at the op whose region it ends too, as loops look at their yields."""
+        if op is None or op.parent is None:
+            return
+        if op.next_op is None:
+            self._push(op.parent_op())
+        self._worklist.push(op)
 
     def _push_users(self, values: Iterable[SSAValue]) -> None:
         for value in values:
             for use in value.uses:
-                self._worklist.push(use.operation)
+                self._push(use.operation)
 
     def _inserted(self, op: Operation) -> None:
         nested = list(op.walk()) if op.regions else [op]
@@ -217,8 +221,7 @@ class GreedyRewriter:
         for inner in dying:
             for operand in inner.operands:
                 owner = operand.owner
-                if isinstance(owner, Operation):
-                    self._push(owner)
+                self._push(owner if isinstance(owner, Operation) else owner.parent_op())
         for inner in dying:
             self._worklist.remove(inner)
 

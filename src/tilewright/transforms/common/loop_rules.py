@@ -23,6 +23,15 @@ def is_defined_outside(value: SSAValue, region: Region) -> bool:
     return True
 
 
+def keep_operands(op: Operation, keep: Sequence[bool], rewriter: RuleRewriter) -> None:
+    """Drop operands of an op, and have what defines them looked at again, as it may be dead now."""
+    dropped = [value for value, kept in zip(op.operands, keep, strict=True) if not kept]
+    op.operands = [value for value, kept in zip(op.operands, keep, strict=True) if kept]
+    for value in dropped:
+        if isinstance(value.owner, Operation):
+            rewriter.notify_op_modified(value.owner)
+
+
 def rebuild_for(op: scf.ForOp, keep: Sequence[bool], rewriter: RuleRewriter) -> scf.ForOp:
     """Put in place of `op` a loop that carries only the values to `keep`; what is dropped must have no use left.
 
@@ -30,7 +39,7 @@ def rebuild_for(op: scf.ForOp, keep: Sequence[bool], rewriter: RuleRewriter) -> 
     block = op.body.block
     terminator = block.last_op
     assert isinstance(terminator, scf.YieldOp)
-    terminator.operands = [value for value, kept in zip(terminator.operands, keep, strict=True) if kept]
+    keep_operands(terminator, keep, rewriter)
     for argument, kept in zip(tuple(block.args[1:]), keep, strict=True):
         if not kept:
             block.erase_arg(argument)
@@ -51,7 +60,7 @@ def rebuild_for(op: scf.ForOp, keep: Sequence[bool], rewriter: RuleRewriter) -> 
 
 class DropCarriedValues(RewriteRule):
     """for .. iter_args(%a = %x) { .. yield %a } = for .. { .. } with %x in place of %a and of the result; likewise when
-    the body yields %x, and when nobody uses %a and the result, and for a value carried twice. Removes carried values."""
+    the body yields %x, when nobody uses %a and the result, and for a value carried twice. Removes carried values."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.ForOp, rewriter: RuleRewriter, /) -> None:
@@ -140,12 +149,11 @@ class DropWhileResults(RewriteRule):
         ]
         if all(keep):
             return
-        passed = [value for value, kept in zip(condition.arguments, keep, strict=True) if kept]
-        condition.operands = [condition.cond, *passed]
+        keep_operands(condition, [True, *keep], rewriter)
         for argument, kept in zip(tuple(after.args), keep, strict=True):
             if not kept:
                 after.erase_arg(argument)
-        _rebuild_while(op, tuple(op.arguments), [value.type for value in passed], keep, rewriter)
+        _rebuild_while(op, tuple(op.arguments), [value.type for value in condition.arguments], keep, rewriter)
 
 
 class DropWhileInvariants(RewriteRule):
@@ -161,16 +169,14 @@ class DropWhileInvariants(RewriteRule):
         keep: list[bool] = []
         for argument, init, value in zip(before.args, op.arguments, step.arguments, strict=True):
             handed_back = (
-                value is init
-                or value is argument
-                or (value.owner is after and passed[value.index] in (argument, init))  # pyright: ignore
+                value is init or value is argument or (value.owner is after and passed[value.index] in (argument, init))  # pyright: ignore
             )
             if handed_back:
                 rewriter.replace_all_uses_with(argument, init)
             keep.append(not handed_back and (argument.first_use is not None))
         if all(keep):
             return
-        step.operands = [value for value, kept in zip(step.operands, keep, strict=True) if kept]
+        keep_operands(step, keep, rewriter)
         for argument, kept in zip(tuple(before.args), keep, strict=True):
             if not kept:
                 before.erase_arg(argument)
@@ -186,9 +192,7 @@ class ForwardWhileInvariants(RewriteRule):
         condition = op.before_region.block.last_op
         if not isinstance(condition, scf.ConditionOp):
             return
-        for value, argument, result in zip(
-            condition.arguments, op.after_region.block.args, op.results, strict=True
-        ):
+        for value, argument, result in zip(condition.arguments, op.after_region.block.args, op.results, strict=True):
             if is_defined_outside(value, op.before_region):
                 rewriter.replace_all_uses_with(argument, value)
                 rewriter.replace_all_uses_with(result, value)

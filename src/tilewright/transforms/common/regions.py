@@ -157,5 +157,3 @@ def _remove_successor_operand(branch: Operation, block: Block, index: int) -> No
         then_count -= 1
     branch.operands = operands
     branch.properties["operandSegmentSizes"] = segment_sizes(1, then_count, else_count)
-
-

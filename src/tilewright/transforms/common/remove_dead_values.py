@@ -14,7 +14,6 @@ from tilewright.dialects.construction import segment_sizes
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.transforms.common.value_liveness import Func, ValueLiveness
 
-
 T = TypeVar("T")
 
 
@@ -228,5 +227,3 @@ class RemoveDeadValuesPass(Pass):
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         remove_dead_values(module)
-
-

@@ -77,7 +77,11 @@ def _merge(loop: scf.ForOp) -> bool:
 
 def merge_carried_values(module: ModuleOp) -> bool:
     """Use one of several carried values that are always equal; returns whether anything changed."""
-    return any([_merge(op) for op in module.walk(region_first=True) if isinstance(op, scf.ForOp)])
+    changed = False
+    for op in module.walk(region_first=True):
+        if isinstance(op, scf.ForOp):
+            changed |= _merge(op)
+    return changed
 
 
 @register_pass

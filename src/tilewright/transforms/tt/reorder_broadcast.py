@@ -101,8 +101,8 @@ class MoveSplatAfterElementwise(RewriteRule):
 
 
 class MoveBroadcastAfterElementwise(RewriteRule):
-    """f(broadcast(x), broadcast(y), splat(z), ..) = broadcast(f(x, y, splat(z), ..)), where all broadcasts start from one
-    shape. The op works on the smaller tensor."""
+    """f(broadcast(x), broadcast(y), splat(z), ..) = broadcast(f(x, y, splat(z), ..)), where all broadcasts start from
+    one shape. The op works on the smaller tensor."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Operation, rewriter: RuleRewriter, /) -> None:
@@ -184,5 +184,3 @@ class ReorderBroadcastPass(Pass):
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         rewrite_greedily(module, reorder_rules(), pass_name=self.name)
-
-

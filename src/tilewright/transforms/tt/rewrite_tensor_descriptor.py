@@ -138,9 +138,7 @@ class _DescriptorExpander(ValueExpander):
         access = self._block_at(op, op.desc, op.indices)
         operands = self._store_operands(builder, op.desc, op.src, access)
         builder.insert(
-            tt.AtomicRMWOp(
-                *operands, atomic_rmw_op=rmw, sem=tt.MemSemantic.RELEASE, scope=tt.MemSyncScope.GPU
-            )
+            tt.AtomicRMWOp(*operands, atomic_rmw_op=rmw, sem=tt.MemSemantic.RELEASE, scope=tt.MemSyncScope.GPU)
         )
         self._remove(op)
 
@@ -173,8 +171,8 @@ def reduction_rmw(kind: DescriptorReduceKind, element: Attribute) -> RMWOp | Non
 @register_pass
 class RewriteTensorDescriptorToPointerPass(Pass):
     """Replaces tensor descriptors by base, extents and strides, and the accesses through them by masked ones: reads
-    outside the tensor give the padding, writes there are dropped. A descriptor argument of a function becomes a pointer,
-    i64 extents, i64 strides and an i1 (padding with NaN).
+    outside the tensor give the padding, writes there are dropped. A descriptor argument of a function becomes a
+    pointer, i64 extents, i64 strides and an i1 (padding with NaN).
 
     Before:
     ```mlir

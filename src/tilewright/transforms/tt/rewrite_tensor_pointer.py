@@ -116,9 +116,7 @@ class _BlockPointerExpander(ValueExpander):
         builder = OpBuilder.before(op)
         pointers, mask = self._access(builder, op.ptr, op.boundary_check)
         operands: Sequence[SSAValue] = (pointers, op.value) if mask is None else (pointers, op.value, mask)
-        builder.insert(
-            tt.StoreOp.create(operands=operands, properties=_plain_properties(op), attributes=op.attributes)
-        )
+        builder.insert(tt.StoreOp.create(operands=operands, properties=_plain_properties(op), attributes=op.attributes))
         self._remove(op)
 
     @staticmethod
@@ -134,8 +132,8 @@ def _plain_properties(op: Operation) -> dict[str, Attribute]:
 
 @register_pass
 class RewriteTensorPointerPass(Pass):
-    """Replaces block pointers by pointer arithmetic: a load or store gets a tensor of pointers, a mask for the dimensions
-    in `boundaryCheck`, and the padding as `other`. Loops and branches carry base, extents, strides and offsets.
+    """Replaces block pointers by pointer arithmetic: a load or store gets a tensor of pointers, a mask for the
+    dimensions in `boundaryCheck`, and the padding as `other`. Loops and branches carry base, extents, strides and offsets.
 
     Before:
     ```mlir

@@ -1,0 +1,82 @@
+// Early returns become conditionals; a loop of branches stays.
+// RUN: tilewright-opt %s --lift-cf-to-scf --verify-each | exact %s
+
+tt.func public @early_return(%p: !tt.ptr<i32>, %c: i1, %d: i1, %x: i32) {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  tt.return
+^bb2:
+  tt.store %p, %x : !tt.ptr<i32>
+  cf.cond_br %d, ^bb3, ^bb4(%x : i32)
+^bb3:
+  %0 = arith.addi %x, %x : i32
+  cf.br ^bb4(%0 : i32)
+^bb4(%y: i32):
+  tt.store %p, %y : !tt.ptr<i32>
+  tt.return
+}
+tt.func private @value(%c: i1, %d: i1, %x: i32, %y: i32) -> i32 {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  cf.cond_br %d, ^bb3, ^bb2
+^bb2:
+  %0 = arith.addi %x, %y : i32
+  tt.return %0 : i32
+^bb3:
+  tt.return %x : i32
+}
+tt.func private @cycle(%n: i32) -> i32 {
+  cf.br ^bb1(%n : i32)
+^bb1(%i: i32):
+  %one = arith.constant 1 : i32
+  %next = arith.subi %i, %one : i32
+  %zero = arith.constant 0 : i32
+  %more = arith.cmpi sgt, %next, %zero : i32
+  cf.cond_br %more, ^bb1(%next : i32), ^bb2
+^bb2:
+  tt.return %next : i32
+}
+
+// EXACT:
+// module {
+//   tt.func public @early_return(%arg0: !tt.ptr<i32>, %arg1: i1, %arg2: i1, %arg3: i32) {
+//     scf.if %arg1 {
+//     } else {
+//       tt.store %arg0, %arg3 : !tt.ptr<i32>
+//       %0 = scf.if %arg2 -> (i32) {
+//         %1 = arith.addi %arg3, %arg3 : i32
+//         scf.yield %1 : i32
+//       } else {
+//         scf.yield %arg3 : i32
+//       }
+//       tt.store %arg0, %0 : !tt.ptr<i32>
+//     }
+//     tt.return
+//   }
+//   tt.func private @value(%arg0: i1, %arg1: i1, %arg2: i32, %arg3: i32) -> i32 {
+//     %0 = scf.if %arg0 -> (i32) {
+//       %1 = scf.if %arg1 -> (i32) {
+//         scf.yield %arg2 : i32
+//       } else {
+//         %2 = arith.addi %arg2, %arg3 : i32
+//         scf.yield %2 : i32
+//       }
+//       scf.yield %1 : i32
+//     } else {
+//       %1 = arith.addi %arg2, %arg3 : i32
+//       scf.yield %1 : i32
+//     }
+//     tt.return %0 : i32
+//   }
+//   tt.func private @cycle(%arg0: i32) -> i32 {
+//     cf.br ^bb1(%arg0 : i32)
+//   ^bb1(%0: i32):  // 2 preds: ^bb0, ^bb1
+//     %c1_i32 = arith.constant 1 : i32
+//     %1 = arith.subi %0, %c1_i32 : i32
+//     %c0_i32 = arith.constant 0 : i32
+//     %2 = arith.cmpi sgt, %1, %c0_i32 : i32
+//     cf.cond_br %2, ^bb1(%1 : i32), ^bb2
+//   ^bb2:  // pred: ^bb1
+//     tt.return %1 : i32
+//   }
+// }
