@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute
 
-from tilewright.dialects.arith.attributes import CmpFPredicate, CmpIPredicate
+from tilewright.dialects.arith.attributes import CmpFPredicate, CmpIPredicate, RoundingMode
 from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
 from tilewright.dialects.types import bit_width
 
@@ -263,6 +263,28 @@ def _round_to_odd(values: Array) -> Array:
     too_large = inexact & (np.abs(single.astype(np.float64)) > np.abs(values))
     bits = single.view(np.uint32) - too_large.astype(np.uint32)
     return np.where(inexact, bits | np.uint32(1), bits).astype(np.uint32).view(np.float32)
+
+
+def truncate_float(values: Array, dtype: np.dtype[Any], mode: RoundingMode) -> Array:
+    """Convert to a narrower float by a rounding mode other than nearest even: choose between the two neighbours."""
+    exact = values.astype(np.float64)
+    nearest = round_floats(values, dtype)
+    infinity = np.full_like(nearest, np.inf)
+    below = np.where(nearest.astype(np.float64) > exact, np.nextafter(nearest, -infinity), nearest)
+    above = np.where(nearest.astype(np.float64) < exact, np.nextafter(nearest, infinity), nearest)
+    match mode:
+        case RoundingMode.DOWNWARD:
+            chosen = below
+        case RoundingMode.UPWARD:
+            chosen = above
+        case RoundingMode.TOWARD_ZERO:
+            chosen = np.where(exact > 0, below, above)
+        case RoundingMode.TO_NEAREST_AWAY:
+            middle = (below.astype(np.float64) + above.astype(np.float64)) / 2
+            chosen = np.where(exact == middle, np.where(exact > 0, above, below), nearest)
+        case RoundingMode.TO_NEAREST_EVEN:
+            chosen = nearest
+    return np.where(np.isnan(exact) | np.isinf(exact), nearest, chosen).astype(dtype)
 
 
 def round_integers(values: Array, dtype: np.dtype[Any]) -> Array:

@@ -1,0 +1,18 @@
+"""What every op means, in NumPy: slow, simple, and the definition that every engine is tested against."""
+
+from tilewright.reference.errors import AssertionFailed, ReferenceError
+from tilewright.reference.machine import Frame, Machine, meaning_of
+from tilewright.reference.memory import MemRef, Storage
+from tilewright.reference.run import run_grid, run_module
+
+__all__ = [
+    "AssertionFailed",
+    "Frame",
+    "Machine",
+    "MemRef",
+    "ReferenceError",
+    "Storage",
+    "meaning_of",
+    "run_grid",
+    "run_module",
+]

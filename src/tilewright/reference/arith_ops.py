@@ -1,0 +1,160 @@
+"""The meaning of arith, math and ub ops, on scalars, vectors, tensors and lanes alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Operation
+
+from tilewright.dialects import arith, math, ub
+from tilewright.dialects.arith import meaning
+from tilewright.dialects.arith.attributes import RoundingMode
+from tilewright.dialects.math import meaning as math_meaning
+from tilewright.dialects.numeric import dense_values, dtype_of, wrap_to_width
+from tilewright.dialects.types import bit_width, element_type, shape_of
+from tilewright.reference.errors import reference_error
+from tilewright.reference.machine import Frame, Values, meaning_of, scalar
+
+
+@meaning_of(arith.ConstantOp)
+def constant(op: arith.ConstantOp, frame: Frame) -> Values:
+    match op.value:
+        case IntegerAttr() | FloatAttr() as attr:
+            return (scalar(attr.value.data, op.results[0].type),)
+        case DenseIntOrFPElementsAttr() as attr:
+            return (dense_values(attr),)
+        case attr:
+            raise reference_error(op, f"a constant of {attr} has no reference meaning")
+
+
+def _integer_binary(op: Operation, frame: Frame) -> Values:
+    element = element_type(op.results[0].type)
+    lhs, rhs = (np.asarray(value) for value in frame.get_all(op.operands))
+    result = meaning.INTEGER_BINARY[op.name](lhs, rhs, bit_width(element))
+    return (wrap_to_width(np.asarray(result), element),)
+
+
+def _float_binary(op: Operation, frame: Frame) -> Values:
+    lhs, rhs = frame.get_all(op.operands)
+    return (np.asarray(meaning.FLOAT_BINARY[op.name](np.asarray(lhs), np.asarray(rhs))),)
+
+
+for _cls in arith.OPERATIONS:
+    if _cls.name in meaning.INTEGER_BINARY:
+        meaning_of(_cls)(_integer_binary)
+    elif _cls.name in meaning.FLOAT_BINARY:
+        meaning_of(_cls)(_float_binary)
+
+
+@meaning_of(arith.NegfOp)
+def negate(op: arith.NegfOp, frame: Frame) -> Values:
+    return (np.negative(frame.get(op.operands[0])),)
+
+
+@meaning_of(arith.CmpiOp)
+def compare_integers(op: arith.CmpiOp, frame: Frame) -> Values:
+    lhs, rhs = (np.asarray(value) for value in frame.get_all(op.operands))
+    width = bit_width(element_type(op.operands[0].type))
+    return (meaning.compare_integers(op.kind, lhs, rhs, width),)
+
+
+@meaning_of(arith.CmpfOp)
+def compare_floats(op: arith.CmpfOp, frame: Frame) -> Values:
+    lhs, rhs = (np.asarray(value) for value in frame.get_all(op.operands))
+    return (meaning.compare_floats(op.kind, lhs, rhs),)
+
+
+@meaning_of(arith.SelectOp)
+def select(op: arith.SelectOp, frame: Frame) -> Values:
+    condition, lhs, rhs = frame.get_all(op.operands)
+    if np.ndim(condition) == 0:
+        return (lhs if condition else rhs,)
+    return (np.where(condition, lhs, rhs),)
+
+
+@meaning_of(arith.AddUIExtendedOp)
+def add_with_carry(op: arith.AddUIExtendedOp, frame: Frame) -> Values:
+    lhs, rhs = (np.asarray(value) for value in frame.get_all(op.operands))
+    element = element_type(op.operands[0].type)
+    total, carry = meaning.add_with_carry(lhs, rhs, bit_width(element))
+    return wrap_to_width(np.asarray(total), element), carry
+
+
+@meaning_of(arith.MulUIExtendedOp, arith.MulSIExtendedOp)
+def multiply_extended(op: Operation, frame: Frame) -> Values:
+    lhs, rhs = (np.asarray(value) for value in frame.get_all(op.operands))
+    width = bit_width(element_type(op.operands[0].type))
+    return meaning.multiply_extended(lhs, rhs, width, signed=op.name == "arith.mulsi_extended")
+
+
+@meaning_of(
+    arith.ExtUIOp,
+    arith.ExtSIOp,
+    arith.TruncIOp,
+    arith.ExtFOp,
+    arith.TruncFOp,
+    arith.SIToFPOp,
+    arith.UIToFPOp,
+    arith.FPToSIOp,
+    arith.FPToUIOp,
+    arith.IndexCastOp,
+    arith.IndexCastUIOp,
+    arith.BitcastOp,
+)
+def cast(op: Operation, frame: Frame) -> Values:
+    source, target = element_type(op.operands[0].type), element_type(op.results[0].type)
+    if isinstance(op, arith.TruncFOp) and op.rounding != RoundingMode.TO_NEAREST_EVEN:
+        return (meaning.truncate_float(np.asarray(frame.get(op.operands[0])), dtype_of(target), op.rounding),)
+    return (meaning.cast(op.name, np.asarray(frame.get(op.operands[0])), source, target),)
+
+
+@meaning_of(ub.PoisonOp)
+def poison(op: ub.PoisonOp, frame: Frame) -> Values:
+    """Any value: zero."""
+    type_ = op.results[0].type
+    zero = scalar(0, element_type(type_))
+    shape = shape_of(type_)
+    return (zero if shape is None else np.full(shape, zero),)
+
+
+def _math(op: Operation, frame: Frame) -> Values:
+    operands = [np.asarray(value) for value in frame.get_all(op.operands)]
+    name, width = op.name, bit_width(element_type(op.operands[0].type))
+    if name in math_meaning.FLOAT_UNARY:
+        return (math_meaning.float_unary(name, operands[0]),)
+    if name in math_meaning.FLOAT_BINARY:
+        return (math_meaning.float_binary(name, operands[0], operands[1]),)
+    return (_other_math(op, operands, width),)
+
+
+def _other_math(op: Operation, operands: list[Any], width: int) -> Any:
+    match op:
+        case math.FmaOp():
+            return math_meaning.fused_multiply_add(*operands)
+        case math.ClampFOp():
+            return math_meaning.clamp(*operands)
+        case math.IPowIOp():
+            element = element_type(op.operands[0].type)
+            return wrap_to_width(math_meaning.integer_power(operands[0], operands[1], width), element)
+        case math.FPowIOp():
+            exponent = meaning.as_signed(operands[1], bit_width(element_type(op.operands[1].type))).astype(np.float64)
+            wide = np.power(operands[0].astype(np.float64), exponent)
+            return meaning.round_floats(np.asarray(wide), operands[0].dtype)
+        case math.IsNaNOp() | math.IsInfOp() | math.IsFiniteOp() | math.IsNormalOp():
+            return math_meaning.float_test(op.name, operands[0])
+        case _:
+            element = element_type(op.operands[0].type)
+            return wrap_to_width(math_meaning.integer_unary(op.name, operands[0], width), element)
+
+
+for _cls in math.OPERATIONS:
+    if _cls is not math.SincosOp:
+        meaning_of(_cls)(_math)
+
+
+@meaning_of(math.SincosOp)
+def sine_and_cosine(op: math.SincosOp, frame: Frame) -> Values:
+    value = np.asarray(frame.get(op.operands[0]))
+    return math_meaning.float_unary("math.sin", value), math_meaning.float_unary("math.cos", value)

@@ -1,0 +1,201 @@
+"""The meaning of linalg ops: their loops, in order, with the body run for many elements at once where that changes nothing.
+
+Parallel loops become the axes of arrays (lanes), reduction loops run one step after another, the last fastest. A body whose effects on memory depend on the
+order of elements runs for one element at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from tilewright.dialects import arith, bufferization, cf, linalg, memref, scf, tensor, ub
+from tilewright.dialects.linalg import IteratorType, StructuredOp
+from tilewright.dialects.numeric import Array
+from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.reference.errors import reference_error
+from tilewright.reference.machine import Frame, Values, meaning_of
+from tilewright.reference.memory import MemRef
+
+LANE_OPS = (
+    arith.ConstantOp,
+    linalg.IndexOp,
+    linalg.YieldOp,
+    scf.IfOp,
+    scf.YieldOp,
+    tensor.ExtractOp,
+    memref.LoadOp,
+    cf.AssertOp,
+    ub.PoisonOp,
+    bufferization.ToTensorOp,
+)
+"""Ops without effects on memory whose meanings take lanes, beside the elementwise ones."""
+
+WRITING_LANE_OPS = (memref.StoreOp, memref.AtomicRMWOp)
+"""Ops that write, lane by lane in order."""
+
+SEQUENTIAL: dict[type[Operation], np.ufunc] = {
+    arith.AddfOp: np.add,
+    arith.MulfOp: np.multiply,
+    arith.AddiOp: np.add,
+    arith.MuliOp: np.multiply,
+    arith.AndIOp: np.bitwise_and,
+    arith.OrIOp: np.bitwise_or,
+    arith.XOrIOp: np.bitwise_xor,
+}
+"""Reductions by one op whose running totals NumPy computes in order."""
+
+
+def runs_in_lanes(op: StructuredOp) -> bool:
+    """Whether the body may run for all elements of the parallel loops at once."""
+    writes = reads = 0
+    for inner in op.body.walk():
+        if isinstance(inner, WRITING_LANE_OPS):
+            writes += 1
+        elif isinstance(inner, (memref.LoadOp, bufferization.ToTensorOp)):
+            reads += 1
+        elif not isinstance(inner, LANE_OPS) and not inner.has_trait(ElementwiseMappable):
+            return False
+    return writes == 0 or (writes == 1 and reads == 0)
+
+
+@meaning_of(
+    linalg.GenericOp,
+    linalg.ReduceOp,
+    linalg.MapOp,
+    linalg.FillOp,
+    linalg.TransposeOp,
+    linalg.BroadcastOp,
+    linalg.MatmulOp,
+    linalg.BatchMatmulOp,
+)
+def structured(op: StructuredOp, frame: Frame) -> Values:
+    nest = Nest(op, frame)
+    outer = frame.counters, frame.active
+    if runs_in_lanes(op):
+        nest.run_lanes()
+    else:
+        nest.run_elements()
+    frame.counters, frame.active = outer
+    return [output for output in nest.outputs if not isinstance(output, MemRef)]
+
+
+@meaning_of(linalg.IndexOp)
+def loop_index(op: linalg.IndexOp, frame: Frame) -> Values:
+    return (frame.counters[op.dim.value.data],)
+
+
+class Nest:
+    """The loop nest of one structured op: its trip counts, operands and destinations."""
+
+    def __init__(self, op: StructuredOp, frame: Frame) -> None:
+        self.op = op
+        self.frame = frame
+        self.maps = [map_.results for map_ in op.maps]
+        inputs = len(op.inputs)
+        operands = frame.get_all(op.operands)
+        self.inputs: list[Any] = operands[:inputs]
+        self.outputs: list[Any] = [o if isinstance(o, MemRef) else np.array(o) for o in operands[inputs:]]
+        self.ranges = self._trip_counts(operands)
+
+    def _trip_counts(self, operands: Sequence[Any]) -> list[int]:
+        ranges: list[int | None] = [None] * len(self.op.iterators)
+        for operand, exprs in zip(operands, self.maps, strict=True):
+            shape = operand.sizes if isinstance(operand, MemRef) else np.shape(operand)
+            for extent, expr in zip(shape, exprs, strict=True):
+                if not isinstance(expr, AffineDimExpr):
+                    continue
+                known = ranges[expr.position]
+                if known is not None and known != extent:
+                    raise reference_error(
+                        self.op, f"loop {expr.position} has {known} steps by one operand, {extent} by another"
+                    )
+                ranges[expr.position] = extent
+        return [count for count in ranges if count is not None]
+
+    def run_elements(self) -> None:
+        """One element at a time."""
+        self.frame.active = None
+        for place in np.ndindex(*self.ranges):
+            self._step([np.int64(index) for index in place], ())
+
+    def run_lanes(self) -> None:
+        """Parallel loops at once, reduction loops in order."""
+        iterators = self.op.iterators
+        parallel = [dim for dim, kind in enumerate(iterators) if kind == IteratorType.PARALLEL]
+        reduced = [dim for dim, kind in enumerate(iterators) if kind != IteratorType.PARALLEL]
+        lanes = tuple(self.ranges[dim] for dim in parallel)
+        counters: list[Any] = [None] * len(iterators)
+        for axis, dim in enumerate(parallel):
+            shape = [1] * len(lanes)
+            shape[axis] = lanes[axis]
+            counters[dim] = np.arange(lanes[axis], dtype=np.int64).reshape(shape)
+        self.frame.active = np.ones(lanes, np.bool_)
+        combine = self._find_running_total()
+        if combine is not None:
+            self._run_total(combine, counters, reduced, lanes)
+            return
+        for place in np.ndindex(*(self.ranges[dim] for dim in reduced)):
+            for dim, index in zip(reduced, place, strict=True):
+                counters[dim] = np.int64(index)
+            self._step(counters, lanes)
+
+    def _step(self, counters: Sequence[Any], lanes: tuple[int, ...]) -> None:
+        """Run the body for the elements at the counters and write what it yields."""
+        self.frame.counters = list(counters)
+        places = [[self._index(expr, counters) for expr in exprs] for exprs in self.maps]
+        operands = [*self.inputs, *self.outputs]
+        elements = [self._read(operand, place) for operand, place in zip(operands, places, strict=True)]
+        yielded = self.frame.run_region(self.op.body, elements)
+        for output, place, value in zip(self.outputs, places[len(self.inputs) :], yielded, strict=True):
+            self._write(output, place, np.broadcast_to(value, lanes) if lanes else value)
+
+    @staticmethod
+    def _index(expr: AffineExpr, counters: Sequence[Any]) -> Any:
+        if isinstance(expr, AffineDimExpr):
+            return counters[expr.position]
+        if isinstance(expr, AffineConstantExpr):
+            return np.int64(expr.value)
+        return expr.eval(list(counters), [])
+
+    @staticmethod
+    def _read(operand: Any, place: Sequence[Any]) -> Any:
+        if isinstance(operand, MemRef):
+            return operand.storage.read(operand.positions(place))
+        return operand[tuple(place)] if place else np.asarray(operand)[()]
+
+    @staticmethod
+    def _write(output: Any, place: Sequence[Any], value: Any) -> None:
+        if isinstance(output, MemRef):
+            output.storage.write(output.positions(place), value)
+        else:
+            output[tuple(place)] = value
+
+    def _find_running_total(self) -> np.ufunc | None:
+        """The function of a reduction whose body is one op on the element and the total, on tensors."""
+        op = self.op
+        if not isinstance(op, linalg.ReduceOp) or len(op.outputs) != 1 or not op.on_tensors:
+            return None
+        block = op.body.block
+        first, last = block.first_op, block.last_op
+        if first is None or last is None or first.next_op is not last or type(first) not in SEQUENTIAL:
+            return None
+        known: set[SSAValue] = {block.args[0], block.args[1]}
+        if set(first.operands) != known or tuple(last.operands) != tuple(first.results):
+            return None
+        same_type = self.inputs[0].dtype == self.outputs[0].dtype
+        return SEQUENTIAL[type(first)] if same_type and self.inputs[0].dtype != np.bool_ else None
+
+    def _run_total(
+        self, combine: np.ufunc, counters: list[Any], reduced: Sequence[int], lanes: tuple[int, ...]
+    ) -> None:
+        """``total = total op element`` along the reduced dimensions, in order, by running totals."""
+        source: Array = np.moveaxis(self.inputs[0], list(reduced), range(len(reduced))).reshape(-1, *lanes)
+        start = self.outputs[0][np.newaxis]
+        totals: Callable[..., Array] = combine.accumulate
+        with np.errstate(all="ignore"):
+            self.outputs[0] = totals(np.concatenate([start, source]), axis=0, dtype=source.dtype)[-1]

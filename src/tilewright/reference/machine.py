@@ -1,0 +1,204 @@
+"""Executing IR: values by SSA value, ops by a table from op class to its meaning, control flow by blocks.
+
+A *meaning* is a function from an op and a frame to the values of its results:
+
+```python
+@meaning_of(arith.SelectOp)
+def select(op: arith.SelectOp, frame: Frame) -> Values:
+    return (np.where(frame.get(op.cond), frame.get(op.lhs), frame.get(op.rhs)),)
+```
+
+Numbers are NumPy scalars and arrays of the storage types of :mod:`tilewright.dialects.numeric`, tensors and vectors are arrays that nobody changes in place, memrefs are
+:class:`~tilewright.reference.memory.MemRef`. Inside bodies that are evaluated for many lanes at once every value may have the shape of the lanes;
+`Frame.active` then says which lanes take part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, UnrankedMemRefType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
+from tilewright.dialects.types import is_float
+from tilewright.reference.errors import ReferenceError, reference_error
+from tilewright.reference.memory import AccessError, MemRef, Storage
+
+Values = Sequence[Any]
+Meaning = Callable[[Any, "Frame"], Values]
+
+MEANINGS: dict[type[Operation], Meaning] = {}
+"""What every op class means; modules of this package fill it."""
+
+MeaningT = TypeVar("MeaningT", bound=Meaning)
+
+
+def meaning_of(*classes: type[Operation]) -> Callable[[MeaningT], MeaningT]:
+    """Register a function as the meaning of op classes."""
+
+    def register(meaning: MeaningT) -> MeaningT:
+        for cls in classes:
+            if cls in MEANINGS:
+                raise ValueError(f"{cls.name} has a meaning already")
+            MEANINGS[cls] = meaning
+        return meaning
+
+    return register
+
+
+@dataclass
+class Machine:
+    """The state of a run: the module, the place in the grid, and what was printed."""
+
+    module: ModuleOp
+    program_id: tuple[int, int, int] = (0, 0, 0)
+    num_programs: tuple[int, int, int] = (1, 1, 1)
+    track_initialisation: bool = False
+    output: list[str] = field(default_factory=list[str])
+    external: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
+    """Functions without a body, by name: called with the values of the operands."""
+    steps: int = 0
+    step_limit: int | None = None
+    """How many ops may be executed; a loop that never ends is an error, not a hang."""
+
+    def __post_init__(self) -> None:
+        self.functions: dict[str, Operation] = {}
+        for op in self.module.body.block.ops:
+            symbol = op.properties.get("sym_name")
+            if symbol is not None:
+                self.functions[symbol.data] = op  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        self.globals: dict[str, MemRef] = {}
+
+    def call(self, name: str, arguments: Sequence[Any], caller: Operation | None = None) -> Values:
+        """Run a function of the module and give its results."""
+        function = self.functions.get(name)
+        if function is None:
+            if caller is None:
+                raise ReferenceError(f"the module has no function '{name}'")
+            raise reference_error(caller, f"the module has no function '{name}'")
+        body = function.regions[0]
+        if body.blocks.first is None:
+            if name not in self.external:
+                raise reference_error(caller or function, f"'{name}' is declared outside of the module")
+            found = self.external[name](*arguments)
+            return () if found is None else found if isinstance(found, tuple) else (found,)
+        return Frame(self).run_blocks(body, arguments)
+
+
+class Frame:
+    """The values of one activation of a function."""
+
+    __slots__ = ("active", "counters", "machine", "values")
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.values: dict[SSAValue, Any] = {}
+        self.active: Array | None = None
+        self.counters: Sequence[Any] = ()
+        """The loop counters of the structured op whose body runs."""
+
+    def get(self, value: SSAValue) -> Any:
+        """The value that an SSA value has now."""
+        return self.values[value]
+
+    def get_all(self, values: Sequence[SSAValue]) -> list[Any]:
+        """The values of several SSA values."""
+        return [self.values[value] for value in values]
+
+    def bind(self, block: Block, arguments: Sequence[Any]) -> None:
+        """Give values to the arguments of a block."""
+        for argument, value in zip(block.args, arguments, strict=True):
+            self.values[argument] = value
+
+    def run_ops(self, block: Block) -> Operation:
+        """Execute the ops of a block in order and give its terminator, which is not executed."""
+        values, meanings, machine = self.values, MEANINGS, self.machine
+        op = block.first_op
+        while op is not None:
+            following = op.next_op
+            if following is None and op.has_trait(IsTerminator):
+                return op
+            machine.steps += 1
+            if machine.step_limit is not None and machine.steps > machine.step_limit:
+                raise reference_error(op, f"more than {machine.step_limit} ops were executed")
+            meaning = meanings.get(type(op))
+            if meaning is None:
+                raise reference_error(op, "this op has no reference meaning")
+            try:
+                results = meaning(op, self)
+            except AccessError as error:
+                raise reference_error(op, str(error)) from None
+            for result, value in zip(op.results, results, strict=True):
+                values[result] = value
+            op = following
+        raise AssertionError("a block without a terminator was executed")
+
+    def run_region(self, region: Region, arguments: Sequence[Any] = ()) -> list[Any]:
+        """Execute a region of one block and give what its terminator passes on."""
+        block = region.block
+        self.bind(block, arguments)
+        return self.get_all(self.run_ops(block).operands)
+
+    def run_blocks(self, region: Region, arguments: Sequence[Any]) -> list[Any]:
+        """Execute a region of several blocks from its entry until a terminator leaves it."""
+        block = region.blocks[0]
+        while True:
+            self.bind(block, arguments)
+            terminator = self.run_ops(block)
+            if not terminator.successors:
+                return self.get_all(terminator.operands)
+            choose = BRANCHES.get(type(terminator))
+            if choose is None:
+                raise reference_error(terminator, "this terminator has no reference meaning")
+            block, arguments = choose(terminator, self)
+
+
+Branch = Callable[[Any, Frame], tuple[Block, Sequence[Any]]]
+
+BRANCHES: dict[type[Operation], Branch] = {}
+"""Where the terminators that branch go, and with what arguments."""
+
+
+def as_bool(value: Any) -> bool:
+    """A scalar condition."""
+    return bool(np.asarray(value).reshape(())[()])
+
+
+def as_int(value: Any) -> int:
+    """A scalar integer, as signed."""
+    return int(np.asarray(value).reshape(())[()])
+
+
+def scalar(value: float, type_: Attribute) -> Any:
+    """A Python number as the NumPy scalar of a type; integers are cut to its width."""
+    dtype = dtype_of(type_)
+    if isinstance(type_, (IntegerType, IndexType)):
+        if dtype == np.bool_:
+            return np.bool_(int(value) & 1)
+        bits = dtype.itemsize * 8
+        wrapped = ((int(value) + (1 << (bits - 1))) % (1 << bits)) - (1 << (bits - 1))
+        return wrap_to_width(np.asarray(wrapped, dtype), type_)[()]
+    return np.asarray(value).astype(dtype)[()]
+
+
+def argument_value(value: Any, type_: Attribute, name: str) -> Any:
+    """A Python argument as the value of a function argument: arrays for pointers and tensors, numbers for scalars."""
+    if isinstance(value, (MemRef, np.generic)):
+        return value
+    if isinstance(type_, UnrankedMemRefType):
+        return MemRef(Storage.of_array(value, type_.element_type, name), element=type_.element_type)
+    converter = ARGUMENTS.get(type(type_))
+    if converter is not None:
+        return converter(value, type_, name)
+    if isinstance(type_, (IntegerType, IndexType)) or is_float(type_):
+        return scalar(value, type_)
+    return np.asarray(value)
+
+
+ARGUMENTS: dict[type[Attribute], Callable[[Any, Any, str], Any]] = {}
+"""How Python arguments become values of types that other modules define (ranked memrefs, Triton pointers)."""

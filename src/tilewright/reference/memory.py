@@ -1,0 +1,127 @@
+"""Memory of the reference: flat NumPy storage, and strided views of it that check every access."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from tilewright.dialects.numeric import Array, dtype_of
+
+
+class AccessError(Exception):
+    """An access that leaves its view or its storage; the op that made it turns this into a ReferenceError."""
+
+
+@dataclass(eq=False)
+class Storage:
+    """A flat array of elements and what is known about it.
+
+    `written` marks the elements that hold something, for reports on reading what nobody wrote; None counts everything as written.
+    """
+
+    data: Array
+    name: str = ""
+    written: Array | None = None
+    freed: bool = False
+
+    @staticmethod
+    def of_array(array: Array, element: Attribute, name: str) -> Storage:
+        """The elements of an argument, shared with it: writes show in the array.
+
+        Arrays of other types of the same width are reinterpreted (uint16 for bfloat16, int8 for bool).
+        """
+        dtype = dtype_of(element)
+        if array.dtype != dtype and array.dtype.itemsize != dtype.itemsize:
+            raise TypeError(f"argument '{name}': expected elements of {element}, got {array.dtype}")
+        flat = array.reshape(-1)
+        if array.size and not np.shares_memory(flat, array):
+            raise TypeError(f"argument '{name}': the array must be contiguous")
+        return Storage(flat if array.dtype == dtype else flat.view(dtype), name)
+
+    def check(self, positions: Array) -> None:
+        """Raise unless every position is within the storage."""
+        if self.freed:
+            raise AccessError(f"{self.describe()} was freed")
+        outside = (positions < 0) | (positions >= self.data.size)
+        if np.any(outside):
+            first = int(np.asarray(positions)[outside].reshape(-1)[0])
+            raise AccessError(f"element {first} is outside of {self.describe()}")
+
+    def describe(self) -> str:
+        """Which memory this is, for messages."""
+        return f"{self.name or 'a buffer'} of {self.data.size} elements"
+
+    def read(self, positions: Array) -> Array:
+        """The elements at some positions."""
+        self.check(positions)
+        return self.data[positions]
+
+    def write(self, positions: Array, values: Array) -> None:
+        """Set elements; of several writes to one the last stays."""
+        self.check(positions)
+        self.data[positions] = values
+        if self.written is not None:
+            self.written[positions] = True
+
+
+@dataclass(frozen=True, eq=False)
+class MemRef:
+    """A view: element (i, j) is ``storage[offset + i * strides[0] + j * strides[1]]``. Unranked memrefs are views of rank 0."""
+
+    storage: Storage
+    offset: int = 0
+    sizes: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    element: Attribute | None = field(default=None, repr=False)
+
+    def positions(self, indices: Sequence[Any]) -> Array:
+        """Where elements at (arrays of) indices lie; raises where an index leaves the view."""
+        if len(indices) != len(self.sizes):
+            raise AccessError(f"{len(indices)} indices for a view of rank {len(self.sizes)}")
+        place: Any = np.int64(self.offset)
+        for dim, (index, size, stride) in enumerate(zip(indices, self.sizes, self.strides, strict=True)):
+            outside = (index < 0) | (index >= size)
+            if np.any(outside):
+                first = int(np.asarray(index)[np.asarray(outside)].reshape(-1)[0]) if np.ndim(index) else int(index)
+                raise AccessError(f"index {first} is outside of dimension {dim} of size {size}")
+            place = place + index * np.int64(stride)
+        return np.asarray(place)
+
+    def all_positions(self) -> Array:
+        """Where all elements lie, in the shape of the view."""
+        place: Any = np.full((1,) * len(self.sizes), self.offset, np.int64)
+        for dim, (size, stride) in enumerate(zip(self.sizes, self.strides, strict=True)):
+            shape = [1] * len(self.sizes)
+            shape[dim] = size
+            place = place + (np.arange(size, dtype=np.int64) * stride).reshape(shape)
+        return np.broadcast_to(np.asarray(place), self.sizes)
+
+    def load_all(self) -> Array:
+        """All elements, in the shape of the view."""
+        return np.array(self.storage.read(self.all_positions()))
+
+    def store_all(self, values: Array) -> None:
+        """Set all elements."""
+        self.storage.write(self.all_positions(), values)
+
+
+def row_major_strides(sizes: Sequence[int]) -> tuple[int, ...]:
+    """The strides of a dense view.
+
+    >>> row_major_strides((2, 3, 4))
+    (12, 4, 1)
+    """
+    return tuple(prod(sizes[dim + 1 :]) for dim in range(len(sizes)))
+
+
+def allocate(sizes: Sequence[int], element: Attribute, *, track: bool, name: str = "") -> MemRef:
+    """A fresh dense buffer. Its contents are undefined; they are all-ones bits (NaN, -1, true), which rarely goes unnoticed."""
+    dtype, count = dtype_of(element), prod(sizes)
+    raw = np.full(count * dtype.itemsize, 0x01 if dtype == np.bool_ else 0xFF, np.uint8)
+    storage = Storage(raw.view(dtype), name, np.zeros(count, np.bool_) if track else None)
+    return MemRef(storage, 0, tuple(sizes), row_major_strides(sizes), element)

@@ -1,0 +1,90 @@
+"""Running functions and grids of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+
+from tilewright.reference import (  # noqa: F401  (each fills the table of meanings)
+    arith_ops,
+    control_ops,
+    linalg_ops,
+    memref_ops,
+    tensor_ops,
+    vector_ops,
+)
+from tilewright.reference.errors import ReferenceError
+from tilewright.reference.machine import Machine, argument_value
+
+PROGRAM_ARGUMENTS = 6
+"""The trailing i32 arguments of a kernel of the linalg and loops stages: numbers of programs in x, y, z, then the program id."""
+
+
+def run_module(
+    module: ModuleOp,
+    function_name: str,
+    arguments: Sequence[Any],
+    *,
+    machine: Machine | None = None,
+) -> tuple[Any, ...]:
+    """Call one function of a module and return its results as NumPy values.
+
+    Arrays stand for pointers (``memref<*xT>``) and are changed in place; Python numbers are converted to the types of the arguments.
+    """
+    machine = machine or Machine(module)
+    types = _argument_types(machine, function_name)
+    if len(types) != len(arguments):
+        raise TypeError(f"'{function_name}' takes {len(types)} arguments, got {len(arguments)}")
+    values = [
+        argument_value(value, type_, f"#{number}")
+        for number, (value, type_) in enumerate(zip(arguments, types, strict=True))
+    ]
+    with np.errstate(all="ignore"):
+        return tuple(machine.call(function_name, values))
+
+
+def run_grid(
+    module: ModuleOp,
+    kernel_name: str,
+    arguments: Sequence[Any],
+    grid: Sequence[int],
+    *,
+    external: dict[str, Callable[..., Any]] | None = None,
+    track_initialisation: bool = False,
+) -> Machine:
+    """Run all programs of a grid one after another, x fastest, as if each ran alone; returns the machine with what was printed.
+
+    Kernels of the linalg and loops stages get the numbers of programs and the program id as six trailing arguments; kernels of the tt stage ask for them.
+    """
+    extents = (*grid, 1, 1, 1)[:3]
+    machine = Machine(module, num_programs=extents, track_initialisation=track_initialisation, external=external or {})
+    types = _argument_types(machine, kernel_name)
+    takes_program = len(types) == len(arguments) + PROGRAM_ARGUMENTS
+    if not takes_program and len(types) != len(arguments):
+        raise TypeError(f"'{kernel_name}' takes {len(types)} arguments, got {len(arguments)}")
+    values = [
+        argument_value(value, type_, f"#{number}")
+        for number, (value, type_) in enumerate(zip(arguments, types, strict=False))
+    ]
+    with np.errstate(all="ignore"):
+        for z in range(extents[2]):
+            for y in range(extents[1]):
+                for x in range(extents[0]):
+                    machine.program_id = (x, y, z)
+                    place = [np.int32(value) for value in (*extents, x, y, z)] if takes_program else []
+                    machine.call(kernel_name, [*values, *place])
+    return machine
+
+
+def _argument_types(machine: Machine, name: str) -> Sequence[Any]:
+    function = machine.functions.get(name)
+    if function is None:
+        raise ReferenceError(
+            f"the module has no function '{name}'; it has {', '.join(sorted(machine.functions)) or 'none'}"
+        )
+    function_type = function.properties["function_type"]
+    assert isinstance(function_type, FunctionType)
+    return function_type.inputs.data
