@@ -101,7 +101,9 @@ def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchM
     lhs, rhs, init = op.operands
     result = op.results[0] if op.results else None
     types = [value.type.element_type for value in op.operands if isinstance(value.type, TensorType)]
-    kernel = find_micro_kernel(types[0], types[2], lowering.vector_bits, lowering.context.facts) if len(types) == 3 else None
+    kernel = (
+        find_micro_kernel(types[0], types[2], lowering.vector_bits, lowering.context.facts) if len(types) == 3 else None
+    )
     if kernel is None or types[0] != types[1] or result is None:
         lower_generic(lowering, op)
         return

@@ -209,9 +209,7 @@ def _is_choice(op: scf.IfOp) -> bool:
     return len(op.results) == 1 and isinstance(op.results[0].type, MemRefType)
 
 
-def _match(
-    lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp, kernel: MicroKernel
-) -> FastPath:
+def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp, kernel: MicroKernel) -> FastPath:
     emitter = lowering.emitter
     first = _First(emitter, loop)
     lhs, rhs = product.inputs

@@ -187,11 +187,7 @@ def is_vectorizable(nest: Nest) -> bool:
 
 def is_straight(body: Block) -> bool:
     """Whether a body is only arithmetic, loads and stores, without control flow or other effects."""
-    return all(
-        isinstance(op, _STRAIGHT)
-        or (not op.regions and op.name.startswith(_MATH_DIALECTS))
-        for op in body.ops
-    )
+    return all(isinstance(op, _STRAIGHT) or (not op.regions and op.name.startswith(_MATH_DIALECTS)) for op in body.ops)
 
 
 def _is_vector_access(expr: AffineExpr) -> bool:
@@ -212,7 +208,11 @@ def stride_along(source: Source, access: Sequence[AffineExpr], dim: int) -> Inde
 
 
 def choose_vector_dim(nest: Nest) -> int | None:
-    """The dimension along which most of the accesses are contiguous; None where no dimension is worth it."""
+    """The dimension along which most of the accesses are contiguous; None where no dimension is worth it.
+
+    Accesses that change in every iteration weigh more than those that an outer loop makes once.
+    """
+    loops = sum(extent > 1 for extent in nest.extents)
     best, best_score = None, 0
     for dim, extent in enumerate(nest.extents):
         if extent < 2:
@@ -222,10 +222,13 @@ def choose_vector_dim(nest: Nest) -> int | None:
             continue
         score = 1 + min(extent, 64) // 16
         for operand in nest.inputs:
-            score += _access_score(stride_along(operand.source, operand.access, dim))
+            weight = 4 if len(operand.dims()) == loops else 1
+            score += weight * _access_score(stride_along(operand.source, operand.access, dim))
         for output in nest.outputs:
             if output.dest is not None:
-                score += 2 * _access_score(stride_along(output.dest, output.access, dim))
+                used = {position for expr in output.access for position in expr.used_dims()}
+                weight = 8 if len(used) == loops else 2
+                score += weight * _access_score(stride_along(output.dest, output.access, dim))
         if reduced:
             score -= 1
         if best is None or score > best_score or (score == best_score and not reduced):

@@ -194,12 +194,24 @@ class Storage:
         store = find_store(op.results[0])
         if store is None or store.parent_block() is not op.parent_block():
             return False
+        in_buffers = self._reads_computed_tiles_only(op)
         between = op.next_op
         while between is not None and between is not store:
-            if may_write(between):
+            if not in_buffers and may_write(between):
                 return False
             between = between.next_op
         return between is store
+
+    def _reads_computed_tiles_only(self, op: linalg.StructuredOp) -> bool:
+        """Whether the inputs lie in buffers that only the ops of this lowering write."""
+        if any(isinstance(inner, tensor.ExtractOp) or inner.name.startswith("memref.") for inner in op.body.walk()):
+            return False
+        for value in op.inputs:
+            source = self.lowering.source(value)
+            window = source.inner if isinstance(source, Box) else source
+            if isinstance(window, Window) and window.flat not in self.held:
+                return False
+        return True
 
     def store(
         self, op: Operation, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]

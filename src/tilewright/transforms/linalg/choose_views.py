@@ -1,20 +1,20 @@
 """Loads that copy in one piece where they can and lane by lane where they must: the piece is read in place.
 
-    %buf = memref.alloc() : memref<64x64xf32>
-    scf.if %partial { linalg.fill ins(%other) outs(%buf) }
-    scf.if %straight {
-      memref.copy %view, %box_of_buf
-    } else {
-      scf.for %i = ... { memref.copy %row, %row_of_buf }
-    }
-    %v = bufferization.to_tensor %buf
-      ->
-    %m = scf.if %straight -> (memref<64x?xf32, strided<[?, ?], offset: ?>>) {
-      yield %view
-    } else {
-      %buf, fill, the loop; yield %box_of_buf
-    }
-    %v = pad of bufferization.to_tensor %m
+%buf = memref.alloc() : memref<64x64xf32>
+scf.if %partial { linalg.fill ins(%other) outs(%buf) }
+scf.if %straight {
+  memref.copy %view, %box_of_buf
+} else {
+  scf.for %i = ... { memref.copy %row, %row_of_buf }
+}
+%v = bufferization.to_tensor %buf
+  ->
+%m = scf.if %straight -> (memref<64x?xf32, strided<[?, ?], offset: ?>>) {
+  yield %view
+} else {
+  %buf, fill, the loop; yield %box_of_buf
+}
+%v = pad of bufferization.to_tensor %m
 """
 
 from __future__ import annotations
@@ -123,9 +123,7 @@ def _stays_in_box(
                 continue
             if size != 1 or not isinstance(offset, SSAValue) or not _counts_over(offset, start, extent):
                 return False
-        if any(
-            not isinstance(inner.operation, memref.CopyOp) or inner.index != 1 for inner in user.result.uses
-        ):
+        if any(not isinstance(inner.operation, memref.CopyOp) or inner.index != 1 for inner in user.result.uses):
             return False
     return True
 

@@ -11,7 +11,15 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.construction import segment_sizes
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.transforms.linalg.fusion_plan import FusionPlan, plan_fusion
+from tilewright.transforms.linalg.fusion_plan import (
+    FusionPlan,
+    access_to,
+    plan_fusion,
+    substitute,
+    through_collapse,
+    through_expand,
+)
+from tilewright.transforms.linalg.generators import repeat_generators
 from tilewright.transforms.linalg.structured import is_elementwise
 
 
@@ -47,6 +55,7 @@ class LinalgFuseElementwisePass(Pass):
 
 def fuse_block(block: Block) -> None:
     """Fuse within a block and, first, within the blocks that its ops contain."""
+    repeat_generators(block)
     for op in block.ops:
         if not isinstance(op, linalg.StructuredOp):
             for region in op.regions:
@@ -108,8 +117,7 @@ class _Fusion:
                 mapping[argument] = self.element(value, access)
         identity = tuple(AffineDimExpr(dim) for dim in range(self.rank))
         placeholders = [self.block.insert_arg(arg.type, len(self.block.args)) for arg in body.args[count:]]
-        for argument, placeholder in zip(body.args[count:], placeholders, strict=True):
-            mapping[argument] = placeholder
+        mapping.update(zip(body.args[count:], placeholders, strict=True))
         yielded = self.inline(body, mapping, identity)
         kept_yields: list[SSAValue] = []
         for value in self.plan.kept_in(op):
@@ -121,8 +129,8 @@ class _Fusion:
     def kept_access(self, value: SSAValue) -> tuple[AffineExpr, ...]:
         """How the op walks a producer's result that it keeps."""
         for operand, map_ in zip(self.op.inputs, self.op.maps, strict=False):
-            if operand is value:
-                return map_.results
+            if (access := access_to(operand, map_.results, value)) is not None:
+                return access
         raise AssertionError("a kept value is an input")
 
     # -- elements -----------------------------------------------------------------------------------------------------
@@ -164,9 +172,7 @@ class _Fusion:
         self.inputs.append((value, access))
         return self.block.insert_arg(value.type.element_type, position)
 
-    def _inlined(
-        self, producer: linalg.StructuredOp, value: SSAValue, access: tuple[AffineExpr, ...]
-    ) -> SSAValue:
+    def _inlined(self, producer: linalg.StructuredOp, value: SSAValue, access: tuple[AffineExpr, ...]) -> SSAValue:
         maps = [map_.results for map_ in producer.maps]
         number = list(producer.results).index(value)
         count = len(producer.inputs)
@@ -185,9 +191,7 @@ class _Fusion:
     def _operand(self, operand: SSAValue, access: tuple[AffineExpr, ...]) -> SSAValue:
         return self.element(operand, access) if isinstance(operand.type, TensorType) else operand
 
-    def inline(
-        self, body: Block, mapping: dict[SSAValue, SSAValue], loops: tuple[AffineExpr, ...]
-    ) -> list[SSAValue]:
+    def inline(self, body: Block, mapping: dict[SSAValue, SSAValue], loops: tuple[AffineExpr, ...]) -> list[SSAValue]:
         """Copy the ops of a body; returns what it yields."""
         for op in body.ops:
             if isinstance(op, linalg.YieldOp):
@@ -209,8 +213,7 @@ class _Fusion:
                     properties=dict(op.properties),
                     attributes=dict(op.attributes),
                 )
-                for result, new in zip(op.results, copy.results, strict=True):
-                    mapping[result] = new
+                mapping.update(zip(op.results, copy.results, strict=True))
             copy.location = op.location
             self._add(copy)
         raise AssertionError("a body ends in a yield")
@@ -285,11 +288,6 @@ class _Fusion:
         return empty.results[0]
 
 
-def substitute(expr: AffineExpr, loops: Sequence[AffineExpr]) -> AffineExpr:
-    """An access of a producer, in terms of the consumer's loops."""
-    return loops[expr.position] if isinstance(expr, AffineDimExpr) else expr
-
-
 def splat_scalar(op: arith.ConstantOp) -> Operation | None:
     """The scalar constant of a splat."""
     value = op.value
@@ -298,31 +296,6 @@ def splat_scalar(op: arith.ConstantOp) -> Operation | None:
         return None
     attr = value.get_attrs()[0]
     return arith.ConstantOp.create(result_types=[op.result.type.element_type], properties={"value": attr})
-
-
-def through_expand(op: tensor.ExpandShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
-    """The access behind an expansion that only adds unit dimensions."""
-    shape = op.result.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
-    inner: list[AffineExpr] = []
-    for group in op.groups:
-        wide = [dim for dim in group if shape[dim] != 1]
-        if len(wide) > 1:
-            return None
-        inner.append(access[wide[0]] if wide else AffineConstantExpr(0))
-    return tuple(inner)
-
-
-def through_collapse(op: tensor.CollapseShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
-    """The access behind a collapse that only drops unit dimensions."""
-    shape = op.src.type.get_shape()
-    inner: list[AffineExpr] = [AffineConstantExpr(0)] * len(shape)
-    for position, group in enumerate(op.groups):
-        wide = [dim for dim in group if shape[dim] != 1]
-        if len(wide) > 1:
-            return None
-        if wide:
-            inner[wide[0]] = access[position]
-    return tuple(inner)
 
 
 __all__ = ["LinalgFuseElementwisePass", "fuse_block", "is_elementwise"]

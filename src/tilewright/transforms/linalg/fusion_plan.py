@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
 from tilewright.transforms.linalg.effects import may_write
@@ -16,7 +17,7 @@ CHEAP = 16
 """A body of at most this cost is computed again in each of its readers."""
 
 DEAR = 100
-_SHAPE_CHANGES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp)
+_SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 
 @dataclass(slots=True)
@@ -45,7 +46,7 @@ class FusionPlan:
 
 
 def _can_vanish(op: Operation) -> bool:
-    return isinstance(op, linalg.FillOp | tensor.SplatOp | arith.ConstantOp | tensor.ExpandShapeOp | tensor.CollapseShapeOp)
+    return isinstance(op, linalg.FillOp | tensor.SplatOp | arith.ConstantOp | _SHAPE_CHANGES)
 
 
 def plan_fusion(block: Block) -> FusionPlan:
@@ -53,11 +54,9 @@ def plan_fusion(block: Block) -> FusionPlan:
     plan = FusionPlan()
     order = {op: number for number, op in enumerate(block.ops)}
     writes = _writes_before(block)
-    roots: dict[Operation, set[Operation]] = {}
     for op in block.ops:
         if isinstance(op, linalg.StructuredOp) and op.results:
             _decide(op, plan, order, writes)
-    _ = roots
     return plan
 
 
@@ -83,8 +82,6 @@ def _decide(
         return
     result = op.results[0]
     readers = structured_readers(result)
-    if readers is None:
-        return
     same_block = [reader for reader in readers.ops if reader.parent_block() is op.parent_block()]
     reads_memory = any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk())
     total = plan.cost[op]
@@ -98,7 +95,7 @@ def _decide(
                     continue
                 _move(op, reader, plan)
         return
-    _keep_in_first_reader(op, result, readers, plan, order)
+    _keep_in_first_reader(op, result, plan, order)
 
 
 def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> None:
@@ -124,21 +121,20 @@ def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp, value: 
 def _keep_in_first_reader(
     op: linalg.StructuredOp,
     result: SSAValue,
-    readers: Readers,
     plan: FusionPlan,
     order: dict[Operation, int],
 ) -> None:
-    """A dear producer with several readers is a further result of the first of them, if that walks the same elements."""
-    users = sorted(
-        {_in_block(use.operation, op.parent_block()) for use in result.uses}, key=lambda user: order.get(user, 1 << 30)
-    )  # fmt: skip
-    first = users[0]
-    if not isinstance(first, linalg.StructuredOp) or first.parent_block() is not op.parent_block():
+    """A dear producer with several readers is a further result of the first, if that walks the same elements."""
+    block = op.parent_block()
+    users = [_in_block(user, block) for user in users_behind_copies(result)]
+    first = min(users, key=lambda user: order.get(user, 1 << 30), default=None)
+    if not isinstance(first, linalg.StructuredOp) or first.parent_block() is not block or len(users) < 2:
         return
-    if isinstance(first, linalg.MatmulOp | linalg.BatchMatmulOp | linalg.FillOp) or len(users) < 2:
+    if isinstance(first, linalg.MatmulOp | linalg.BatchMatmulOp | linalg.FillOp) or result in first.outputs:
         return
-    accesses = [map_.results for value, map_ in zip(first.inputs, first.maps, strict=False) if value is result]
-    if len(accesses) != 1 or result in first.outputs:
+    accesses = [access for access in (access_to(operand, map_.results, result) for operand, map_
+                in zip(first.inputs, first.maps, strict=False)) if access is not None]  # fmt: skip
+    if len(accesses) != 1:
         return
     dims = [expr.position for expr in accesses[0] if isinstance(expr, AffineDimExpr)]
     if len(dims) != len(accesses[0]) or sorted(dims) != list(range(len(first.iterators))):
@@ -146,6 +142,92 @@ def _keep_in_first_reader(
     _move(op, first, plan)
     plan.kept.setdefault(first, []).append(result)
     plan.cost[first] = DEAR
+
+
+def is_copy(op: Operation) -> bool:
+    """Whether an op only rearranges the elements of its one input: a transpose or a broadcast."""
+    if not isinstance(op, linalg.StructuredOp) or len(op.inputs) != 1 or not is_movable(op):
+        return False
+    body = op.body.block
+    end = body.first_op
+    return isinstance(end, linalg.YieldOp) and end.operands[0] is body.args[0]
+
+
+def users_behind_copies(value: SSAValue) -> list[Operation]:
+    """The ops that do something with the elements of a value."""
+    found: list[Operation] = []
+    for use in value.uses:
+        user = use.operation
+        if (isinstance(user, _SHAPE_CHANGES) and changes_unit_dims_only(user)) or (is_copy(user) and use.index == 0):
+            found.extend(inner for inner in users_behind_copies(user.results[0]) if inner not in found)
+        elif (
+            isinstance(user, linalg.StructuredOp)
+            and use.index >= len(user.inputs)
+            and not _reads_output(user, use.index)
+        ):
+            continue
+        elif user not in found:
+            found.append(user)
+    return found
+
+
+def _reads_output(op: linalg.StructuredOp, index: int) -> bool:
+    return bool(op.body.block.args[index].uses.get_length())
+
+
+def access_to(operand: SSAValue, access: tuple[AffineExpr, ...], value: SSAValue) -> tuple[AffineExpr, ...] | None:
+    """How an access of `operand` reaches `value` through copies and unit dimensions; None if it does not."""
+    while operand is not value:
+        op = operand.owner
+        if isinstance(op, tensor.ExpandShapeOp):
+            inner = through_expand(op, access)
+            operand = op.src
+        elif isinstance(op, tensor.CollapseShapeOp):
+            inner = through_collapse(op, access)
+            operand = op.src
+        elif isinstance(op, linalg.StructuredOp) and is_copy(op):
+            loops: list[AffineExpr] = [AffineConstantExpr(0)] * len(op.iterators)
+            for expr, outer in zip(op.maps[-1].results, access, strict=True):
+                assert isinstance(expr, AffineDimExpr)
+                loops[expr.position] = outer
+            inner = tuple(substitute(expr, loops) for expr in op.maps[0].results)
+            operand = op.inputs[0]
+        else:
+            return None
+        if inner is None:
+            return None
+        access = inner
+    return access
+
+
+def substitute(expr: AffineExpr, loops: Sequence[AffineExpr]) -> AffineExpr:
+    """An access of a producer, in terms of the consumer's loops."""
+    return loops[expr.position] if isinstance(expr, AffineDimExpr) else expr
+
+
+def through_expand(op: tensor.ExpandShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
+    """The access behind an expansion that only adds unit dimensions."""
+    shape = op.result.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+    inner: list[AffineExpr] = []
+    for group in op.groups:
+        wide = [dim for dim in group if shape[dim] != 1]
+        if len(wide) > 1:
+            return None
+        inner.append(access[wide[0]] if wide else AffineConstantExpr(0))
+    return tuple(inner)
+
+
+def through_collapse(op: tensor.CollapseShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
+    """The access behind a collapse that only drops unit dimensions."""
+    shape = op.src.type.get_shape()
+    inner: list[AffineExpr] = [AffineConstantExpr(0)] * len(shape)
+    for position, group in enumerate(op.groups):
+        wide = [dim for dim in group if shape[dim] != 1]
+        if len(wide) > 1:
+            return None
+        if wide:
+            inner[wide[0]] = access[position]
+    return tuple(inner)
 
 
 def _in_block(op: Operation, block: Block | None) -> Operation:
@@ -166,8 +248,8 @@ class Readers:
     others: bool
 
 
-def structured_readers(value: SSAValue) -> Readers | None:
-    """The structured ops that read a value as input, looking through unit dimensions; None if it is updated in place."""
+def structured_readers(value: SSAValue) -> Readers:
+    """The structured ops that read a value as input, looking through changes of unit dimensions."""
     ops: list[linalg.StructuredOp] = []
     others = False
     for use in value.uses:
@@ -181,9 +263,8 @@ def structured_readers(value: SSAValue) -> Readers | None:
                 ops.append(user)
         elif isinstance(user, _SHAPE_CHANGES) and changes_unit_dims_only(user):
             inner = structured_readers(user.results[0])
-            if inner is not None:
-                ops.extend(reader for reader in inner.ops if reader not in ops)
-                others = others or inner.others
+            ops.extend(reader for reader in inner.ops if reader not in ops)
+            others = others or inner.others
         else:
             others = True
     return Readers(ops, others)

@@ -1,0 +1,61 @@
+"""Index ranges and what is cheaply made of them are computed where they are read, also inside of loops.
+
+%r = linalg.generic { linalg.index }                 scf.for {
+scf.for { linalg.generic ins(%r) }            ->       %r = linalg.generic { linalg.index }
+                                                       linalg.generic ins(%r) }
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import linalg, tensor
+from tilewright.transforms.linalg.fusion_plan import DEAR, body_cost, is_movable
+
+_LIMIT = 8
+_SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
+
+
+def repeat_generators(block: Block) -> None:
+    """Copy generators of a block in front of their readers in nested blocks."""
+    costs: dict[Operation, int] = {}
+    for op in block.ops:
+        cost = _cost_of_generator(op, costs)
+        if cost <= _LIMIT and op.results:
+            costs[op] = cost
+    for op in reversed(list(costs)):
+        # Fills are scalars to whoever reads them, and an empty tensor is only a shape.
+        if isinstance(op, linalg.FillOp | tensor.EmptyOp):
+            continue
+        for use in list(op.results[0].uses):
+            if use.operation.parent_block() is not block and not isinstance(use.operation, linalg.YieldOp):
+                _copy_before(op, use.operation, use.index, costs)
+
+
+def _cost_of_generator(op: Operation, costs: dict[Operation, int]) -> int:
+    """The cost per element of what depends on nothing but indices and scalars."""
+    if isinstance(op, _SHAPE_CHANGES):
+        return costs.get(op.src.owner, DEAR) if isinstance(op.src.owner, Operation) else DEAR
+    if isinstance(op, linalg.FillOp | tensor.EmptyOp):
+        return 0
+    if not isinstance(op, linalg.StructuredOp) or not is_movable(op):
+        return DEAR
+    total = sum(body_cost(inner) for inner in op.body.block.ops)
+    for value in op.inputs:
+        owner = value.owner
+        total += costs.get(owner, DEAR) if isinstance(owner, Operation) else DEAR
+    return total
+
+
+def _copy_before(op: Operation, reader: Operation, index: int, costs: dict[Operation, int]) -> None:
+    inner = reader.parent_block()
+    assert inner is not None
+    copy = op.clone()
+    inner.insert_op_before(copy, reader)
+    reader.operands[index] = copy.results[0]
+    for position, value in enumerate(copy.operands):
+        if isinstance(value.type, TensorType) and isinstance(value, SSAValue):
+            owner = value.owner
+            if (isinstance(owner, Operation) and owner in costs) or isinstance(owner, tensor.EmptyOp):
+                _copy_before(owner, copy, position, costs)
