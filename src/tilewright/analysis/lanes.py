@@ -354,7 +354,9 @@ def reassociate(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int],
     groups: list[tuple[list[int], list[int]]] = []
     source = target = 0
     while source < len(old) or target < len(new):
-        olds, news, have, want = [], [], 1, 1
+        olds: list[int] = []
+        news: list[int] = []
+        have = want = 1
         while (not olds and not news) or have != want:
             if source < len(old) and (have < want or (have == want and not olds) or target >= len(new)):
                 olds.append(source)

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import SSAValue
 
 from tilewright.analysis.index_algebra import Expr, constant_part, constant_value
@@ -29,6 +29,7 @@ from tilewright.analysis.pointer import PointerAnalysis
 from tilewright.analysis.pointer_rules import is_nonnegative
 from tilewright.analysis.splats import is_splat_tree
 from tilewright.dialects import arith, tt
+from tilewright.dialects.tt.types import shape_of
 from tilewright.dialects.types import bit_width, element_type
 
 MAX_DEPTH = 60
@@ -178,8 +179,7 @@ class MaskAnalysis:
 
     def _broadcast(self, mask: SSAValue, source: SSAValue, negated: bool, depth: int) -> MaskState:
         state = self.state(source, negated=negated, depth=depth)
-        assert isinstance(mask.type, TensorType) and isinstance(source.type, TensorType)
-        grown = [old != new for old, new in zip(source.type.get_shape(), mask.type.get_shape(), strict=True)]
+        grown = [old != new for old, new in zip(shape_of(source.type), shape_of(mask.type), strict=True)]
         if any(grows and bound != UNBOUNDED for grows, bound in zip(grown, state.bounds, strict=True)):
             return self._as_lane_mask(mask, negated)
         return state
@@ -301,8 +301,7 @@ class MaskAnalysis:
 
 
 def _unbounded(mask: SSAValue) -> tuple[DimBounds, ...]:
-    assert isinstance(mask.type, TensorType)
-    return (UNBOUNDED,) * mask.type.get_num_dims()
+    return (UNBOUNDED,) * len(shape_of(mask.type))
 
 
 def _predicate_of(op: arith.CmpiOp) -> str:

@@ -30,7 +30,7 @@ from tilewright.analysis.merges import (
 from tilewright.analysis.order import ProgramOrder
 from tilewright.analysis.signs import Signs
 from tilewright.dialects import scf, tt
-from tilewright.dialects.tt.types import is_block_pointer
+from tilewright.dialects.tt.types import is_block_pointer, shape_of
 from tilewright.dialects.types import element_type
 
 MAX_NESTING = 40
@@ -158,7 +158,7 @@ class PointerAnalysis:
             return Unknown(reason)
         if isinstance(element, tt.PointerType):
             return Unknown(reason)
-        shape = value.type.get_shape()
+        shape = shape_of(value.type)
         several = [dim for dim, size in enumerate(shape) if size > 1]
         if len(several) == 1:
             return self.lanes.gather(value, shape, several[0])

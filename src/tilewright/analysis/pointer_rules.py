@@ -13,6 +13,7 @@ from tilewright.analysis.lanes import Base, BlockDim, BlockPointer, Lanes, Unkno
 from tilewright.analysis.merges import find_mismatch, parts_of, with_parts
 from tilewright.analysis.splats import is_splat_tree
 from tilewright.dialects import arith, tt
+from tilewright.dialects.tt.types import shape_of
 from tilewright.dialects.types import bit_width, element_type
 
 if TYPE_CHECKING:
@@ -33,10 +34,6 @@ def rule(*classes: type[Operation]) -> Callable[[Rule], Rule]:
         return function
 
     return decorate
-
-
-def _shape(type: Attribute) -> tuple[int, ...]:
-    return type.get_shape() if isinstance(type, TensorType) else ()
 
 
 def _is_wide(op: Operation) -> bool:
@@ -67,7 +64,7 @@ def _uniform_or(analysis: PointerAnalysis, op: Operation, answer: Lanes | Unknow
     result = op.results[0]
     if isinstance(answer, Unknown) and isinstance(result.type, TensorType) and is_splat_tree(result):
         value = analysis.lanes.scalar(analysis.algebra.uniform(result))
-        return analysis.lanes.splat(value, result.type.get_shape())
+        return analysis.lanes.splat(value, shape_of(result.type))
     return answer
 
 
@@ -255,13 +252,13 @@ def _constant(analysis: PointerAnalysis, op: Operation) -> Answer:
     value = arith.find_constant_int(op.results[0])
     if value is None:
         return Unknown("a constant tensor of different numbers")
-    return analysis.lanes.splat(analysis.lanes.scalar(analysis.algebra.constant(value)), _shape(op.results[0].type))
+    return analysis.lanes.splat(analysis.lanes.scalar(analysis.algebra.constant(value)), shape_of(op.results[0].type))
 
 
 @rule(tt.MakeRangeOp)
 def _make_range(analysis: PointerAnalysis, op: Operation) -> Answer:
     start, end = _property_int(op, "start"), _property_int(op, "end")
-    shape = _shape(op.results[0].type)
+    shape = shape_of(op.results[0].type)
     if shape != (end - start,):
         return Unknown("a range whose length is not that of its tensor")
     return analysis.lanes.range(start, end - start)
@@ -270,13 +267,13 @@ def _make_range(analysis: PointerAnalysis, op: Operation) -> Answer:
 @rule(tt.SplatOp)
 def _splat(analysis: PointerAnalysis, op: Operation) -> Answer:
     state = analysis.lanes_of(op.operands[0])
-    return state if isinstance(state, Unknown) else analysis.lanes.splat(state, _shape(op.results[0].type))
+    return state if isinstance(state, Unknown) else analysis.lanes.splat(state, shape_of(op.results[0].type))
 
 
 @rule(tt.BroadcastOp)
 def _broadcast(analysis: PointerAnalysis, op: Operation) -> Answer:
     state = analysis.lanes_of(op.operands[0])
-    return state if isinstance(state, Unknown) else analysis.lanes.broadcast(state, _shape(op.results[0].type))
+    return state if isinstance(state, Unknown) else analysis.lanes.broadcast(state, shape_of(op.results[0].type))
 
 
 @rule(tt.ExpandDimsOp)
@@ -301,7 +298,7 @@ def _reshape(analysis: PointerAnalysis, op: Operation) -> Answer:
         return state
     if "allow_reorder" in op.properties or "allow_reorder" in op.attributes:
         return Unknown("a reshape that may reorder lanes")
-    return analysis.lanes.reshape(state, _shape(op.results[0].type))
+    return analysis.lanes.reshape(state, shape_of(op.results[0].type))
 
 
 # Pointers
@@ -355,7 +352,7 @@ def _make_tensor_ptr(analysis: PointerAnalysis, op: Operation) -> Answer:
         return state
     pointer = op.results[0].type
     assert isinstance(pointer, tt.PointerType)
-    shape = _shape(pointer.pointee_type)
+    shape = shape_of(pointer.pointee_type)
     order = op.properties.get("order")
     rank = len(shape)
     if state.base is None or len(op.operands) != 1 + 3 * rank or not isinstance(order, DenseArrayBase):

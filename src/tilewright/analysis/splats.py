@@ -10,6 +10,7 @@ from xdsl.traits import Pure
 
 from tilewright.dialects import arith, tt
 from tilewright.dialects.tt.folds import first_element
+from tilewright.dialects.types import element_type
 
 MAX_DEPTH = 12
 """Longest chain of elementwise ops that is followed."""
@@ -59,7 +60,7 @@ def emit_scalar(value: SSAValue, insert: Callable[[Operation], Operation]) -> SS
     op = value.owner
     if not isinstance(op, Operation) or not is_splat_tree(value):
         return insert(tt.UnsplatOp(value)).results[0]
-    element = value.type.element_type
+    element = element_type(value.type)
     match op:
         case tt.SplatOp():
             return op.operands[0]

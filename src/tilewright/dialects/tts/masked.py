@@ -35,7 +35,8 @@ from tilewright.dialects.construction import (
     value_of,
 )
 from tilewright.dialects.tt.traits import ReadEffect, WriteEffect
-from tilewright.dialects.tt.types import pointee_like
+from tilewright.dialects.tt.types import pointee_like, shape_of
+from tilewright.dialects.types import element_type
 
 
 class MaskedAccess(IRDLOperation):
@@ -67,10 +68,9 @@ class MaskedAccess(IRDLOperation):
         if not isinstance(tile, TensorType):
             raise VerifyException(f"{self.name} accesses tensors, got {tile}")
         shape = tile.get_shape()
-        for what, static, dynamic in (
-            ("mask_starts", self.static_mask_starts, self.mask_starts),  # pyright: ignore
-            ("mask_dims", self.static_mask_dims, self.mask_dims),  # pyright: ignore
-        ):
+        for what in ("mask_starts", "mask_dims"):
+            static: DenseArrayBase = getattr(self, f"static_{what}")
+            dynamic: Sequence[SSAValue] = getattr(self, what)
             values = static_values(static)
             if len(values) != len(shape):
                 raise VerifyException(f"{self.name}: {what} has {len(values)} entries for a tile of rank {len(shape)}")
@@ -79,7 +79,7 @@ class MaskedAccess(IRDLOperation):
                 raise VerifyException(f"{self.name}: {what} has {len(dynamic)} operands for {slots} dynamic entries")
         if mask is None:
             return
-        extents = mask.type.get_shape() if isinstance(mask.type, TensorType) and mask.type.element_type == i1 else ()
+        extents = shape_of(mask.type) if element_type(mask.type) == i1 else ()
         if len(extents) != len(shape) or any(e not in (1, s) for e, s in zip(extents, shape, strict=True)):
             raise VerifyException(f"{self.name}: mask {mask.type} does not broadcast to {tile}")
 

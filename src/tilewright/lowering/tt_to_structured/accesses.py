@@ -15,6 +15,7 @@ from tilewright.analysis.mask import MaskAnalysis, MaskState
 from tilewright.analysis.pointer import PointerAnalysis
 from tilewright.analysis.splats import is_splat_tree
 from tilewright.dialects import arith, tt, tts
+from tilewright.dialects.arith.constant import ConstantAttr
 from tilewright.dialects.tt.types import is_block_pointer, is_pointer_like
 from tilewright.dialects.types import element_type, is_float
 from tilewright.lowering.tt_to_structured.emission import IndexEmitter
@@ -30,7 +31,7 @@ class AccessPlan:
     op: tt.LoadOp | tt.StoreOp
     pointer: Lanes | BlockPointer
     mask: MaskState | None
-    other: SSAValue | Attribute | None
+    other: SSAValue | ConstantAttr | None
     """What dead lanes of a load are: a value of the program, or a constant of the element type."""
 
 
@@ -79,7 +80,7 @@ class AccessPlanner:
         return None if mask.is_always_true else mask
 
     @staticmethod
-    def _other(op: tt.LoadOp | tt.StoreOp) -> SSAValue | Attribute | None:
+    def _other(op: tt.LoadOp | tt.StoreOp) -> SSAValue | ConstantAttr | None:
         if not isinstance(op, tt.LoadOp):
             return None
         if op.other is not None:
@@ -91,7 +92,7 @@ class AccessPlanner:
         return padding_constant(tt.PaddingOption(padding.value.data), element)
 
 
-def padding_constant(padding: tt.PaddingOption, element: Attribute) -> Attribute:
+def padding_constant(padding: tt.PaddingOption, element: Attribute) -> ConstantAttr:
     """The number that a padded lane reads: zero, or not a number (zero of a type that has none)."""
     if is_float(element):
         return FloatAttr(float("nan") if padding is tt.PaddingOption.NAN else 0.0, element)
@@ -127,8 +128,8 @@ class AccessRewriter:
                 load.attributes["isVolatile"] = op.is_volatile
             self._replace(op, load)
 
-    def _other(self, other: SSAValue | Attribute | None) -> SSAValue | None:
-        if isinstance(other, Attribute):
+    def _other(self, other: SSAValue | ConstantAttr | None) -> SSAValue | None:
+        if other is not None and not isinstance(other, SSAValue):
             return self._placement.place(arith.ConstantOp(other)).results[0]
         if other is None:
             return None

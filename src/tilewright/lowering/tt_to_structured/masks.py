@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import TensorType, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from tilewright.analysis.index_algebra import IndexAlgebra
 from tilewright.analysis.mask import UNBOUNDED, Bound, Comparison, Condition, DimBounds, LaneMask, MaskState
 from tilewright.dialects import arith, tt
-from tilewright.dialects.tt.types import tensor_type
+from tilewright.dialects.tt.types import shape_of, tensor_type
 from tilewright.lowering.tt_to_structured.emission import Index, IndexEmitter
 from tilewright.lowering.tt_to_structured.placement import Placement
 
@@ -170,7 +170,6 @@ class MaskEmitter:
     def _lane_mask(self, mask: LaneMask) -> SSAValue:
         value = self._placement.current(mask.value)
         if mask.negated:
-            assert isinstance(value.type, TensorType)
             ones = self._placement.place(arith.constant_splat(-1, value.type)).results[0]
             value = self._emitter.binary(arith.XOrIOp, value, ones)
         for kind, argument in mask.shape_changes:
@@ -179,14 +178,12 @@ class MaskEmitter:
         return value
 
     def _both(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        assert isinstance(lhs.type, TensorType) and isinstance(rhs.type, TensorType)
-        extents = zip(lhs.type.get_shape(), rhs.type.get_shape(), strict=True)
+        extents = zip(shape_of(lhs.type), shape_of(rhs.type), strict=True)
         shape = tuple(max(left, right) for left, right in extents)
         values = (self._broadcast(lhs, shape), self._broadcast(rhs, shape))
         return self._emitter.binary(arith.AndIOp, *values)
 
     def _broadcast(self, value: SSAValue, shape: tuple[int, ...]) -> SSAValue:
-        assert isinstance(value.type, TensorType)
-        if value.type.get_shape() == shape:
+        if shape_of(value.type) == shape:
             return value
         return self._placement.place(tt.BroadcastOp(value, tensor_type(i1, shape))).result

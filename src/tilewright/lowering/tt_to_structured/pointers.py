@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, TensorType, i64
+from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import SSAValue
 
 from tilewright.analysis.index_algebra import Expr, IndexAlgebra
 from tilewright.analysis.lanes import BlockPointer, Dim, Gather, Lanes
 from tilewright.dialects import arith, tt, tts
-from tilewright.dialects.tt.types import tensor_type
+from tilewright.dialects.tt.types import shape_of, tensor_type
 from tilewright.dialects.types import bit_width, element_type
 from tilewright.lowering.tt_to_structured.emission import Index, IndexEmitter
 from tilewright.lowering.tt_to_structured.placement import Placement
@@ -130,8 +130,7 @@ class PointerEmitter:
     def _scaled(self, value: SSAValue, factor: Expr) -> SSAValue:
         if factor is self._algebra.one:
             return value
-        assert isinstance(value.type, TensorType)
-        return self._emitter.binary(arith.MuliOp, value, self._splat(factor, value.type.get_shape()[0]))
+        return self._emitter.binary(arith.MuliOp, value, self._splat(factor, shape_of(value.type)[0]))
 
     def _splat(self, expr: Expr, size: int) -> SSAValue:
         splat = tt.SplatOp(self._as_i64(expr), tensor_type(i64, (size,)))
@@ -139,16 +138,14 @@ class PointerEmitter:
 
     def _widened(self, value: SSAValue) -> SSAValue:
         element = element_type(value.type)
-        if isinstance(element, IntegerType) and bit_width(element) >= 64:
+        if bit_width(element) >= 64 and isinstance(element, IntegerType):
             return value
-        assert isinstance(value.type, TensorType)
-        wide = tensor_type(i64, value.type.get_shape())
+        wide = tensor_type(i64, shape_of(value.type))
         cast = arith.ExtSIOp if isinstance(element, IntegerType) else arith.IndexCastOp
         return self._placement.place(cast(value, wide)).results[0]
 
     def _flat(self, value: SSAValue, size: int) -> SSAValue:
         value = self._placement.current(value)
-        assert isinstance(value.type, TensorType)
-        if value.type.get_shape() == (size,):
+        if shape_of(value.type) == (size,):
             return value
         return self._placement.place(tt.ReshapeOp(value, tensor_type(element_type(value.type), (size,)))).result

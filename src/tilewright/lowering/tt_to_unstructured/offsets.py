@@ -250,7 +250,8 @@ class OffsetEmitter:
             builder = OpBuilder.before(giver)
             if carried.address is not None:
                 return [self.address_of(source, builder)]
-            place, given = self._places[source], []
+            place = self._places[source]
+            given: list[SSAValue] = []
             if carried.base is not None:
                 assert place.base is not None
                 given.append(self.base_as(place.base, carried.base.type, builder))
