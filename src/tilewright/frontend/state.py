@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, ModuleOp, NameLoc, StringAttr
@@ -62,6 +63,11 @@ class LoopVariableAfterLoop:
     name: str
 
 
+@lru_cache(maxsize=8192)
+def _int_attr(value: int) -> IntAttr:
+    return IntAttr(value)
+
+
 class FunctionState:
     """The walk over one function."""
 
@@ -94,7 +100,7 @@ class FunctionState:
         line, column = self.source.line_of(node), self.source.column_of(node)
         found = self._locations.get((line, column))
         if found is None:
-            found = FileLineColLoc(self._filename, IntAttr(line), IntAttr(column))
+            found = FileLineColLoc(self._filename, _int_attr(line), _int_attr(column))
             self._locations[line, column] = found
         return found
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
+import linecache
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,6 +45,44 @@ class Parameter:
         return self.default is not inspect.Parameter.empty
 
 
+def source_lines(fn: Callable[..., Any]) -> tuple[list[str], int]:
+    """What `inspect.getsourcelines` gives, without tokenizing where indentation tells the end of the function.
+
+    A line that stands no deeper than `def` ends the function unless it lies inside of brackets or a string; if it
+    does, what was cut off there does not parse, and `inspect` decides.
+    """
+    code = inspect.unwrap(fn).__code__
+    lines = linecache.getlines(code.co_filename, fn.__globals__)
+    start = code.co_firstlineno - 1
+    if start < len(lines):
+        block = _indented_block(lines, start)
+        try:
+            tree = ast.parse(textwrap.dedent("".join(block)))
+        except SyntaxError:
+            return inspect.getsourcelines(fn)
+        if len(tree.body) == 1 and getattr(tree.body[0], "name", None) == code.co_name:
+            return block, start + 1
+    return inspect.getsourcelines(fn)
+
+
+def _indented_block(lines: list[str], start: int) -> list[str]:
+    """Lines from the first decorator to the end of the function that follows."""
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    first = start
+    while first < len(lines) and not lines[first].lstrip().startswith(("def ", "async def ")):
+        first += 1
+    end = first + 1
+    for position in range(first + 1, len(lines)):
+        text = lines[position].strip()
+        if not text or text.startswith("#"):
+            continue
+        depth = len(lines[position]) - len(lines[position].lstrip())
+        if depth <= indent and text[0] not in ")]}":
+            break
+        end = position + 1
+    return lines[start:end]
+
+
 class KernelSource:
     """The source text of a function: file, first line, parsed tree, and the names that it takes from outside.
 
@@ -53,7 +92,7 @@ class KernelSource:
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
         try:
-            lines, self.start_line = inspect.getsourcelines(fn)
+            lines, self.start_line = source_lines(fn)
         except (OSError, TypeError) as error:
             raise ValueError(
                 "@jit functions should be defined in a Python file: the source of "

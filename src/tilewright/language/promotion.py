@@ -90,13 +90,19 @@ def promote_operands(
     if arithmetic and not a_type.is_ptr() and not b_type.is_ptr():
         a_is_number, b_is_number = not isinstance(a, tensor), not isinstance(b, tensor)
         common = computation_dtype(a_type, a_is_number, b_type, b_is_number, is_division=is_division)
-        a = cast_to(a, common) if isinstance(a, tensor) else number_as(a, common)
-        b = cast_to(b, common) if isinstance(b, tensor) else number_as(b, common)
+        if isinstance(a, tensor):
+            a = cast_to(a, common)
+            b = cast_to(b, common) if isinstance(b, tensor) else number_as(b, a.type.with_element_ty(common))
+        else:
+            shape = b.type if isinstance(b, tensor) else common
+            b = cast_to(b, common) if isinstance(b, tensor) else number_as(b, common)
+            a = number_as(a, shape.with_element_ty(common))
     return broadcast_pair(to_tensor(a), to_tensor(b))
 
 
 def number_as(number: bool | int | float, ty: dtype) -> tensor:
-    """A Python number as a scalar of type `ty`; refuses what the type cannot hold."""
+    """A Python number as a constant of type `ty`, a scalar or a block; refuses what the element type cannot hold."""
+    whole, ty = ty, ty.scalar
     if ty.is_int_unsigned() and number < 0:
         raise with_hint(
             ValueError("Cannot perform a binary operation between an unsigned tensor and a negative scalar."),
@@ -104,7 +110,9 @@ def number_as(number: bool | int | float, ty: dtype) -> tensor:
         )
     if ty.is_int() and not ty.get_int_min_value() <= number <= ty.get_int_max_value():
         raise ValueError(f"Scalar {number} is out of range for type {ty}")
-    return constant(number, ty) if not ty.is_fp8e4b15() else cast_to(constant(number, dt.float32), ty)
+    if ty.is_fp8e4b15():
+        return cast_to(constant(number, whole.with_element_ty(dt.float32)), ty)
+    return constant(number, whole)
 
 
 def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
