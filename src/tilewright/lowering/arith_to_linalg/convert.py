@@ -172,7 +172,7 @@ class _ModuleLowering:
             return
         results: Sequence[SSAValue] = op.results
         for old, new in zip(results, values, strict=True):
-            if new.name_hint is None and not is_tensor(old):
+            if not is_tensor(old) and new.name_hint is None:
                 new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         op.detach()
