@@ -29,7 +29,16 @@ import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+_PLAIN_NAME = re.compile(r"[A-Za-z$._-][\w$.-]*", re.ASCII)
 _DECLARED_NAME = re.compile(r"@([\w.$-]+|\"[^\"]+\")\s*\(")
+
+
+def global_name(name: str) -> str:
+    """A function's name as LLVM spells it: quoted where it has other characters than an identifier."""
+    if _PLAIN_NAME.fullmatch(name):
+        return f"@{name}"
+    quoted = "".join(c if c.isascii() and c.isprintable() and c not in '"\\' else f"\\{ord(c) & 255:02X}" for c in name)
+    return f'@"{quoted}"'
 
 
 def float_constant(value: float) -> str:
@@ -223,9 +232,9 @@ class FunctionText:
         """Call an external function or intrinsic, declaring it; `arguments` are (type, operand) pairs."""
         pairs = tuple(arguments)
         types = ", ".join(type for type, _ in pairs)
-        self.module.declarations.setdefault(name, f"declare {result_type} @{name}({types})")
+        self.module.declarations.setdefault(name, f"declare {result_type} {global_name(name)}({types})")
         operands = ", ".join(f"{type} {operand}" for type, operand in pairs)
-        instruction = f"call {flags}{result_type} @{name}({operands})"
+        instruction = f"call {flags}{result_type} {global_name(name)}({operands})"
         if result_type == "void":
             return self.emit(instruction)
         return self.value(instruction)
@@ -280,5 +289,5 @@ class FunctionText:
         parameters = ", ".join(map(str, self.parameters))
         linkage = f"{self.linkage} " if self.linkage else ""
         attributes = f" {self.attributes}" if self.attributes else ""
-        head = f"define {linkage}{self.result_type} @{self.name}({parameters}){attributes} {{"
+        head = f"define {linkage}{self.result_type} {global_name(self.name)}({parameters}){attributes} {{"
         return "\n".join([head, "entry:", *self._entry, *map(str, self._lines), "}"])

@@ -6,6 +6,7 @@ from typing import cast
 
 from xdsl.ir import Operation
 
+from tilewright.codegen.llvm_text import global_name
 from tilewright.dialects import func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
@@ -31,7 +32,7 @@ def lower_call(low: FunctionLowering, op: Operation) -> None:
     arguments.extend((("ptr", ARENA), ("ptr", low.callee_frame())))
     result_type = result_struct(results)
     operands = ", ".join(f"{type} {operand}" for type, operand in arguments)
-    instruction = f"call {result_type} @{name}({operands})"
+    instruction = f"call {result_type} {global_name(name)}({operands})"
     registers = _take_apart(low, instruction, results, result_type)
     if shape.may_stop:
         low.leave_if(_has_stopped(low))
@@ -46,9 +47,9 @@ def _call_external(
     result_type = result_struct(results)
     fn = low.fn
     types = ", ".join(type for type, _ in arguments)
-    fn.module.declarations.setdefault(name, f"declare {result_type} @{name}({types})")
+    fn.module.declarations.setdefault(name, f"declare {result_type} {global_name(name)}({types})")
     operands = ", ".join(f"{type} {operand}" for type, operand in arguments)
-    registers = _take_apart(low, f"call {result_type} @{name}({operands})", results, result_type)
+    registers = _take_apart(low, f"call {result_type} {global_name(name)}({operands})", results, result_type)
     low.bind_flat(op.results, iter(registers))
 
 

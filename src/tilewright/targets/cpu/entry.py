@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerType
 
-from tilewright.codegen.llvm_text import FunctionText, Parameter
+from tilewright.codegen.llvm_text import FunctionText, Parameter, global_name
 from tilewright.lowering.loops_to_llvm import LoweredModule
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES, PROGRAM_ID_OFFSET
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
@@ -104,7 +104,7 @@ def _call_program(
             at = fn.value(f"getelementptr i8, ptr %arena, i64 {PROGRAM_ID_OFFSET + 4 * axis}")
             fn.emit(f"store i32 {value}, ptr {at}")
     operands = ", ".join(f"{type} {value}" for type, value in [*arguments, ("ptr", "%arena"), ("ptr", "%arena")])
-    fn.emit(f"call void @{kernel.name}({operands})")
+    fn.emit(f"call void {global_name(kernel.name)}({operands})")
     if kernel.may_stop:
         header = fn.value(f"getelementptr i8, ptr %arena, i64 -{HEADER_BYTES}")
         launch = fn.value(f"load ptr, ptr {header}")
