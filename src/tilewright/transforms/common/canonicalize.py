@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
@@ -31,9 +32,10 @@ def canonical_entry(cls: type[Operation]) -> Entry:
     return Entry(fold_of(cls), tuple(rules), is_commutative(cls))
 
 
-def canonicalize(root: Operation) -> bool:
-    """Bring everything inside `root` to normal form; returns whether anything changed."""
-    return GreedyRewriter(root, canonical_entry, pass_name="canonicalize").run()
+def canonicalize(root: Operation, settled: Set[Operation] = frozenset()) -> bool:
+    """Bring everything inside `root` to normal form, ops in `settled` being so already; returns whether anything
+    changed."""
+    return GreedyRewriter(root, canonical_entry, pass_name="canonicalize").run(settled)
 
 
 @register_pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 
@@ -77,15 +77,18 @@ class GreedyRewriter:
         self._constants: list[Operation] = []
         self._rewriter: RuleRewriter | None = None
 
-    def run(self) -> bool:
-        """Rewrite everything inside the root; returns whether anything changed."""
+    def run(self, settled: Set[Operation] = frozenset()) -> bool:
+        """Rewrite everything inside the root; returns whether anything changed.
+
+        Ops in `settled` are known to be in normal form; they are looked at only when something near them changes."""
         ops = [op for op in self._root.walk() if op is not self._root]
         if not ops:
             return False
         self._remaining = MAX_REWRITES_PER_OP * max(len(ops), 8)
         self._rewriter = self._make_rewriter(ops[0])
         for op in reversed(ops):
-            self._worklist.push(op)
+            if op not in settled:
+                self._worklist.push(op)
         pool = ConstantPool()
         self._pool_constants(pool, ops)
         changed = False

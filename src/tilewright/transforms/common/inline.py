@@ -94,6 +94,7 @@ class Inliner:
         self._context = context
         self._graph = _CallGraph(module)
         self._uses: dict[str, int] = {}
+        self._settled: set[Operation] = set()
 
     def run(self) -> None:
         """Inline every call that may be, and erase private functions that nobody calls any more."""
@@ -103,10 +104,11 @@ class Inliner:
                 self._uses[_callee_of(call)] = self._uses.get(_callee_of(call), 0) + 1
         for function in order:
             calls = self._graph.calls_of(function)
+            self._settled = set()
             for call in calls:
                 self._inline(call)
             if calls or self._uses.get(_name_of(function)):
-                canonicalize(function)
+                canonicalize(function, self._settled)
         self._erase_dead(order)
 
     def _inline(self, call: Call) -> None:
@@ -124,19 +126,35 @@ class Inliner:
         body = _take_body(callee) if is_last else _copy_body(callee)
         for block in body.blocks:
             for op in block.ops:
-                self._relocate(op, call.location, is_copy=not is_last)
+                self._receive(op, call.location, is_copy=not is_last)
+        self._unsettle(body)
         if body.blocks.first is body.blocks.last:
             _splice_block(call, body.block)
         else:
             _splice_region(call, body)
 
-    def _relocate(self, op: Operation, caller: LocationAttr, *, is_copy: bool) -> None:
-        """Give inlined ops the location "where they are, called from `caller`", and count the calls among copies."""
+    def _receive(self, op: Operation, caller: LocationAttr, *, is_copy: bool) -> None:
+        """Give inlined ops the location "where they are, called from `caller`", and count the calls among copies. The
+        ops are in normal form, as their function was."""
         for inner in op.walk():
+            self._settled.add(inner)
             if has_location(inner):
                 inner.location = _call_site(inner.location, caller)
             if is_copy and isinstance(inner, Call) and _callee_of(inner) in self._graph.functions:
                 self._uses[_callee_of(inner)] = self._uses.get(_callee_of(inner), 0) + 1
+
+    def _unsettle(self, body: Region) -> None:
+        """What a body does with its arguments may simplify when they become known."""
+        first = body.blocks.first
+        assert first is not None
+        for argument in first.args:
+            for use in argument.uses:
+                user: Operation | None = use.operation
+                self._settled.discard(use.operation)
+                while user is not None and user.next_op is None:
+                    user = user.parent_op()
+                    if user is not None:
+                        self._settled.discard(user)
 
     def _has_room_for_blocks(self, call: Call) -> bool:
         return isinstance(call.parent_op(), Func | tt.MapElementwiseOp)
