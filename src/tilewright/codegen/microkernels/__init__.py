@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form
+from tilewright.codegen.microkernels.block import SMALLEST_BLOCK, emit_block_kernel
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
 from tilewright.codegen.microkernels.packing import emit_packing
@@ -54,11 +55,9 @@ def parse_name(name: str) -> MicrokernelName:
 
 
 def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple[int, int]:
-    """Rows and columns to tile C by: a register tile, or whole blocks where the kernel packs B itself."""
-    kind = element_kind(element, accumulator)
-    if has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts):
-        return WHOLE_BLOCK, WHOLE_BLOCK
-    return 8 if facts.vector_bits >= 512 else 4, 2 * facts.lanes(kind.accumulator_bits)
+    """Rows and columns to tile C by: whole blocks, as the kernels pack B themselves. Raises ValueError."""
+    element_kind(element, accumulator)
+    return WHOLE_BLOCK, WHOLE_BLOCK
 
 
 def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
@@ -70,6 +69,8 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
         return emit_packed_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
     if has_amx_form(parts.element, parts.rows, parts.columns, facts):
         return emit_amx_kernel(name, module, facts, parts.element)
+    if parts.rows >= SMALLEST_BLOCK:
+        return emit_block_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
     return emit_tile_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
 
 

@@ -198,19 +198,29 @@ class TileWriter:
 
     # ------------------------------------------------------------------------------------------------- the inner loop
 
+    @property
+    def b_step(self) -> str:
+        """Bytes from one row of B to the next."""
+        return self.strides.b_row
+
+    @property
+    def steps(self) -> str:
+        """How many steps of k the inner loop takes."""
+        return "%k_count"
+
     def accumulate(self, rows: list[str], b: str, start: list[list[str]], masks: list[str] | None) -> list[list[str]]:
         """start + A B over all k, for rows of A at the given addresses; the columns of B masked if `masks` is given."""
         fn = self.fn
         text = self.vector.type(self.element.accumulator)
         loop, done, before = fn.new_label("k"), fn.new_label("kdone"), fn.label
-        fn.branch_if(fn.value("icmp sgt i64 %k_count, 0"), loop, done)
+        fn.branch_if(fn.value(f"icmp sgt i64 {self.steps}, 0"), loop, done)
         fn.start(loop)
         k, a_offset, b_at = fn.phi("i64", "k"), fn.phi("i64", "ao"), fn.phi("ptr", "bp")
         sums = [[fn.phi(text, "c") for _ in row] for row in start]
         k.add("0", before)
         a_offset.add("0", before)
         b_at.add(b, before)
-        columns = [self._load_b(b_at.name, v, None if masks is None else masks[v]) for v in range(len(start[0]))]
+        columns = [self.load_b(b_at.name, v, None if masks is None else masks[v]) for v in range(len(start[0]))]
         updated: list[list[str]] = []
         for base, row in zip(rows, sums, strict=True):
             value = self._load_a(self.advance(base, a_offset.name))
@@ -222,8 +232,8 @@ class TileWriter:
             )
         next_k = fn.value(f"add nsw i64 {k.name}, 1")
         next_a = fn.value(f"add i64 {a_offset.name}, {self.strides.a_k}")
-        next_b = self.advance(b_at.name, self.strides.b_row)
-        again = fn.value(f"icmp slt i64 {next_k}, %k_count")
+        next_b = self.advance(b_at.name, self.b_step)
+        again = fn.value(f"icmp slt i64 {next_k}, {self.steps}")
         for phi, value in ((k, next_k), (a_offset, next_a), (b_at, next_b)):
             phi.add(value, fn.label)
         latch = fn.label
@@ -242,7 +252,7 @@ class TileWriter:
                 results[-1].append(result.name)
         return results
 
-    def _load_b(self, base: str, vector: int, mask: str | None) -> str:
+    def load_b(self, base: str, vector: int, mask: str | None) -> str:
         size = self.element.bytes
         at = self.advance(base, str(vector * self.tile.lanes * size)) if vector else base
         if mask is not None:
