@@ -213,7 +213,7 @@ class ScatterOp(IRDLOperation):
 
     assembly_format = (
         "$value `into` $ptr `[` $offset `]` (`mask` `=` $mask^)? attr-dict "
-        "`:` type($value) `into` `(` custom<ShortType>(type($ptr)) `,` type($offset) `)`"
+        "`:` type($value) `into` ` ` `(` custom<ShortType>(type($ptr)) `,` type($offset) `)`"
     )
     traits = traits_def(WriteEffect())
 
