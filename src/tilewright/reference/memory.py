@@ -38,9 +38,7 @@ class Storage:
         dtype = dtype_of(element)
         if array.dtype != dtype and array.dtype.itemsize != dtype.itemsize:
             raise TypeError(f"argument '{name}': expected elements of {element}, got {array.dtype}")
-        flat = array.reshape(-1)
-        if array.size and not np.shares_memory(flat, array):
-            raise TypeError(f"argument '{name}': the array must be contiguous")
+        flat = _memory_of(array, name)
         return Storage(flat if array.dtype == dtype else flat.view(dtype), name)
 
     def check(self, positions: Array) -> None:
@@ -67,6 +65,17 @@ class Storage:
         self.data[positions] = values
         if self.written is not None:
             self.written[positions] = True
+
+
+def _memory_of(array: Array, name: str) -> Array:
+    """The memory that an array spans, from its first element to its last, as kernels see it behind a pointer."""
+    if array.flags.c_contiguous:
+        return array.reshape(-1)
+    steps = [divmod(stride, array.itemsize) for stride in array.strides]
+    if any(step < 0 or rest for step, rest in steps):
+        raise TypeError(f"argument '{name}': strides must be non-negative multiples of the element size")
+    extent = 1 + sum((size - 1) * step for size, (step, _) in zip(array.shape, steps, strict=True)) if array.size else 0
+    return np.lib.stride_tricks.as_strided(array, (extent,), (array.itemsize,))
 
 
 @dataclass(frozen=True, eq=False)

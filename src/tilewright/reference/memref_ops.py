@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,15 @@ from tilewright.dialects.slices import SlicingOp, find_dropped_dims
 from tilewright.dialects.types import bit_width, element_type, shape_of
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import ARGUMENTS, Frame, Values, as_int, meaning_of
-from tilewright.reference.memory import AccessError, MemRef, Storage, allocate, row_major_strides
+from tilewright.reference.memory import AccessError, MemRef, Storage, allocate
 from tilewright.reference.tensor_ops import mixed_ints, sizes_of
 
 
 def ranked_argument(value: Any, type_: MemRefType[Attribute], name: str) -> MemRef:
     """An array as a ranked memref: its own shape and strides."""
     storage = Storage.of_array(value, type_.element_type, name)
-    return MemRef(storage, 0, value.shape, row_major_strides(value.shape), type_.element_type)
+    strides = tuple(stride // value.itemsize for stride in value.strides)
+    return MemRef(storage, 0, value.shape, strides, type_.element_type)
 
 
 ARGUMENTS[MemRefType] = ranked_argument
@@ -192,7 +194,7 @@ def collapse(op: memref.CollapseShapeOp, frame: Frame) -> Values:
     for group in op.groups:
         extents = [source.sizes[dim] for dim in group]
         inner = [dim for dim in group if source.sizes[dim] != 1]
-        for outer, following in zip(inner, inner[1:], strict=False):
+        for outer, following in pairwise(inner):
             if source.strides[outer] != source.strides[following] * source.sizes[following]:
                 raise reference_error(op, f"dimensions {group} do not lie one behind the other")
         sizes.append(int(np.prod(extents, dtype=np.int64)))
