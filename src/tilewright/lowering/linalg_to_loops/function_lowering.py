@@ -15,11 +15,10 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
-    IntegerType,
     MemRefType,
     TensorType,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, bufferization, func, gpu, linalg, memref, scf, tensor
@@ -35,6 +34,7 @@ from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output,
 from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
+from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block, zero_of
 from tilewright.transforms.linalg.structured import access_of, loop_extents
 
 
@@ -115,6 +115,10 @@ class FunctionLowering:
     def copy(self, source: Source, dest: Window, bounds: Sequence[Index] | None = None) -> None:
         """Write the elements of `source` into `dest`, up to `bounds`."""
         if isinstance(source, Window) and same_window(source, dest):
+            return
+        side = find_block(source, dest, self.vector_bits)
+        if side is not None:
+            emit_transposing_copy(self.emitter, source, dest, side, bounds or dest.shape)
             return
         rank = len(dest.shape)
         access = tuple(AffineDimExpr(dim) for dim in range(rank))
@@ -266,12 +270,6 @@ def lower_constant(self: FunctionLowering, op: arith.ConstantOp) -> None:
     self.define(op, buffer)
 
 
-def zero_of(emitter: LoopEmitter, element: Attribute) -> SSAValue:
-    """0 of an element type."""
-    integer = isinstance(element, IntegerType) or element == INDEX
-    return emitter.constant(0 if integer else 0.0, element)
-
-
 def lower_empty(self: FunctionLowering, op: Operation) -> None:
     """Nothing is known of the elements; reading them gives zeros."""
     type_ = op.results[0].type
@@ -381,6 +379,14 @@ def lower_expand(self: FunctionLowering, op: tensor.ExpandShapeOp) -> None:
 def lower_collapse(self: FunctionLowering, op: tensor.CollapseShapeOp) -> None:
     """New strides over the same memory, if the joined dimensions are adjacent in it."""
     reshape(self, op, op.src, lambda source: sources.collapse(source, op.groups, tensor_shape(op.result)))
+
+
+def lower_transpose(self: FunctionLowering, op: linalg.TransposeOp) -> None:
+    """Strides in another order over the same memory."""
+    if not op.results:
+        lower_generic(self, op)
+        return
+    self.define(op, sources.permute(self.source(op.inputs[0]), op.permutation_values))
 
 
 def lower_reshape(self: FunctionLowering, op: tensor.ReshapeOp) -> None:
@@ -663,7 +669,7 @@ _LOWERINGS: dict[type[Operation], Callable[[FunctionLowering, Any], None]] = {
     gpu.BarrierOp: lower_barrier,
     linalg.GenericOp: lower_generic,
     linalg.ReduceOp: lower_generic,
-    linalg.TransposeOp: lower_generic,
+    linalg.TransposeOp: lower_transpose,
     linalg.BroadcastOp: lower_generic,
     linalg.MatmulOp: lower_generic,
     linalg.BatchMatmulOp: lower_generic,

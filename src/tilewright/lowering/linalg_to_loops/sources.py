@@ -150,6 +150,21 @@ def collapse(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, 
             return Box(inner, tuple(low), tuple(high), shape, source.fill)
 
 
+def permute(source: Source, order: Sequence[int]) -> Source:
+    """`linalg.transpose`: dimension i of the result is dimension `order[i]` of the source."""
+    match source:
+        case Uniform():
+            return source
+        case Window():
+            shape = tuple(source.shape[dim] for dim in order)
+            return replace(source, strides=tuple(source.strides[dim] for dim in order), shape=shape)
+        case Box():
+            inner = permute(source.inner, order)
+            assert not isinstance(inner, Box)
+            low, high = tuple(source.low[dim] for dim in order), tuple(source.high[dim] for dim in order)
+            return Box(inner, low, high, tuple(source.shape[dim] for dim in order), source.fill)
+
+
 def cut_slice(
     emitter: LoopEmitter,
     source: Source,

@@ -34,6 +34,7 @@ ALIASES = (
     tensor.ReshapeOp,
     tensor.CastOp,
     tensor.PadOp,
+    linalg.TransposeOp,
 )
 """Ops whose result is read from the memory of their operand."""
 

@@ -84,6 +84,8 @@ def _with_copy(
     if len(copies) != 1:
         return None
     copy = copies[0]
+    if not _is_contiguous_row(copy.source):
+        return None
     pure = ("arith.", "memref.reinterpret_cast", "memref.subview", "memref.cast", "scf.yield")
     if any(inner is not copy and (inner.regions or not inner.name.startswith(pure)) for inner in then_block.ops):
         return None
@@ -165,6 +167,14 @@ def _ancestor(block: Block | None, op: Operation) -> Operation | None:
     while current is not None and current.parent_block() is not block:
         current = current.parent_op()
     return current
+
+
+def _is_contiguous_row(value: SSAValue) -> bool:
+    """Whether the last dimension of a view is contiguous; others are worth a copy."""
+    type_ = value.type
+    if not isinstance(type_, MemRefType) or not type_.get_num_dims():
+        return False
+    return memref.strides_and_offset(type_)[0][-1] == 1
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:

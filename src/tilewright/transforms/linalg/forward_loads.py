@@ -22,6 +22,7 @@ _ALIASES = (
     tensor.ReshapeOp,
     tensor.CastOp,
     tensor.PadOp,
+    linalg.TransposeOp,
 )
 
 

@@ -1,0 +1,129 @@
+"""Copies whose two sides are contiguous in different dimensions: square blocks, transposed in registers.
+
+dest[i, j] = source[i, j]      source contiguous in i, dest contiguous in j
+  ->  for 16 x 16 blocks: 16 vectors loaded along i, 4 rounds of 16 shuffles, 16 vectors stored along j
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects import vector
+from tilewright.dialects.construction import index_array
+from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, vector_type
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+
+
+def find_block(source: Source, dest: Window, vector_bits: int) -> int | None:
+    """The side of the blocks for a copy of this kind; None where vectors along the destination do as well."""
+    window = source.inner if isinstance(source, Box) else source
+    if isinstance(window, Uniform) or len(dest.shape) != 2 or dest.stored_as_byte or window.stored_as_byte:
+        return None
+    if constant_of(dest.strides[1]) != 1 or constant_of(window.strides[0]) != 1 or constant_of(window.strides[1]) == 1:
+        return None
+    side = min(16, vector_bits // bit_width(dest.element))
+    if isinstance(source, Box) and any(low != 0 for low in source.low):
+        return None
+    return side if side > 1 and all(extent % side == 0 for extent in dest.shape) else None
+
+
+def emit_transposing_copy(
+    emitter: LoopEmitter, source: Source, dest: Window, side: int, bounds: Sequence[Index]
+) -> None:
+    """Copy the elements up to `bounds`; `find_block` said that the blocks fit."""
+    _, outer = emitter.for_loop(0, bounds[1], side)
+    with emitter.at(Cursor(outer)):
+        _, inner = emitter.for_loop(0, bounds[0], side)
+        with emitter.at(Cursor(inner)):
+            _copy_block(emitter, source, dest, side, bounds, (inner.args[0], outer.args[0]))
+            emitter.yield_()
+        emitter.yield_()
+
+
+def _copy_block(
+    emitter: LoopEmitter,
+    source: Source,
+    dest: Window,
+    side: int,
+    bounds: Sequence[Index],
+    corner: tuple[SSAValue, SSAValue],
+) -> None:
+    row, column = corner
+    loaded = [_load(emitter, source, row, emitter.add(column, number), side, bounds) for number in range(side)]
+    for number, lanes in enumerate(transpose_lanes(emitter, loaded)):
+        here = emitter.add(row, number)
+        place = _place(emitter, dest, here, column)
+        mask = _mask(emitter, (column, bounds[1]), (here, bounds[0]), side)
+        if mask is None:
+            emitter.vector_store(lanes, dest.flat, place)
+        else:
+            emitter.masked_store(lanes, dest.flat, place, mask)
+
+
+def _place(emitter: LoopEmitter, window: Window, row: Index, column: Index) -> Index:
+    place = emitter.add(window.offset, emitter.mul(row, window.strides[0]))
+    return emitter.add(place, emitter.mul(column, window.strides[1]))
+
+
+def _mask(emitter: LoopEmitter, along: tuple[Index, Index], across: tuple[Index, Index], side: int) -> SSAValue | None:
+    """Lanes from `along[0]` on that are below `along[1]`, if `across[0]` is below `across[1]`; None: all of them."""
+    whole = isinstance(along[1], int) and along[1] % side == 0
+    inside = True if isinstance(across[1], int) else emitter.compare("slt", across[0], across[1])
+    if whole and inside is True:
+        return None
+    count = emitter.select_index(inside, emitter.sub(along[1], along[0]), 0)
+    return emitter.create_mask(count, side)
+
+
+def _load(
+    emitter: LoopEmitter, source: Source, row: Index, column: Index, side: int, bounds: Sequence[Index]
+) -> SSAValue:
+    """`side` elements along the rows, starting at (row, column)."""
+    high = bounds if isinstance(source, Window) else _inside_of(emitter, source, bounds)
+    window = source.inner if isinstance(source, Box) else source
+    assert isinstance(window, Window)
+    place = _place(emitter, window, row, column)
+    mask = _mask(emitter, (row, high[0]), (column, high[1]), side)
+    if mask is None:
+        return emitter.vector_load(window.flat, place, side)
+    fill = source.fill if isinstance(source, Box) else zero_of(emitter, window.element)
+    return emitter.masked_load(window.flat, place, mask, emitter.broadcast(fill, side))
+
+
+def _inside_of(emitter: LoopEmitter, source: Source, bounds: Sequence[Index]) -> list[Index]:
+    """Where elements of a box end that lie in memory."""
+    assert isinstance(source, Box)
+    return [
+        bound if is_at_most(bound, high) else high if is_at_most(high, bound) else emitter.min(bound, high)
+        for bound, high in zip(bounds, source.high, strict=True)
+    ]
+
+
+def transpose_lanes(emitter: LoopEmitter, rows: list[SSAValue]) -> list[SSAValue]:
+    """A square of lanes, transposed by exchanging halves of halves: log2(side) rounds."""
+    side = len(rows)
+    type_ = vector_type(side, rows[0].type.element_type)  # pyright: ignore[reportAttributeAccessIssue]
+    distance = side // 2
+    while distance:
+        upper = tuple(lane if not lane & distance else side + lane - distance for lane in range(side))
+        lower = tuple(lane + distance if not lane & distance else side + lane for lane in range(side))
+        for number in range(side):
+            if number & distance:
+                continue
+            first, second = rows[number], rows[number + distance]
+            rows[number], rows[number + distance] = (
+                emitter.value(vector.ShuffleOp, (first, second), type_, {"mask": index_array(mask)})
+                for mask in (upper, lower)
+            )
+        distance //= 2
+    return rows
+
+
+def zero_of(emitter: LoopEmitter, element: Attribute) -> SSAValue:
+    """0 of an element type."""
+    return emitter.constant(0 if isinstance(element, IntegerType | IndexType) else 0.0, element)
