@@ -1,7 +1,9 @@
 """Every dialect of the compiler, and the context that reads them all.
 
-The ops bear MLIR's names. Fields are named as xDSL names them where it has the op (``scf.ForOp.lb``, ``arith.SelectOp.cond``), and as MLIR's
-definitions do otherwise. Constructors take operands in MLIR's order, then result types that cannot be inferred, then attributes as plain Python
+The ops bear MLIR's names. Fields are named as xDSL names them where it has the op (``scf.ForOp.lb``,
+``arith.SelectOp.cond``), and as MLIR's
+definitions do otherwise. Constructors take operands in MLIR's order, then result types that cannot be inferred, then
+attributes as plain Python
 values: ``arith.CmpiOp(a, b, "slt")``, ``memref.SubviewOp(m, [i, 0], [n, 8], [1, 1])``.
 """
 

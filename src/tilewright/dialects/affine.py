@@ -31,7 +31,8 @@ from tilewright.ir.affine_text import format_expr, format_map
 
 
 class SubscriptReader:
-    """Reads ``[%i * 4 + 1, symbol(%n)]`` as a map and its operands: every value becomes a dimension, or a symbol where so marked."""
+    """Reads ``[%i * 4 + 1, symbol(%n)]`` as a map and its operands: every value becomes a dimension, or a symbol
+    where so marked."""
 
     def __init__(self, parser: Parser) -> None:
         self.parser = parser

@@ -114,7 +114,8 @@ class ToBufferOp(IRDLOperation):
 
 @op_definition
 class MaterializeInDestinationOp(IRDLOperation):
-    """``bufferization.materialize_in_destination %t in writable %m : (tensor<4xf32>, memref<4xf32, strided<[2]>>) -> ()``.
+    """``bufferization.materialize_in_destination %t in writable %m : (tensor<4xf32>, memref<4xf32, strided<[2]>>) ->
+    ()``.
 
     Stores a tensor into a memref of any layout, or gives a tensor that has to live where `dest` does.
     """
@@ -129,7 +130,10 @@ class MaterializeInDestinationOp(IRDLOperation):
 
     traits = traits_def(MemoryWriteEffect())
 
-    assembly_format = "$source `in` (`restrict` $restrict^)? (`writable` $writable^)? $dest attr-dict `:` functional-type(operands, results)"
+    assembly_format = (
+        "$source `in` (`restrict` $restrict^)? (`writable` $writable^)? $dest attr-dict "
+        "`:` functional-type(operands, results)"
+    )
 
     def __init__(self, source: Value, dest: Value, *, restrict: bool = False, writable: bool | None = None) -> None:
         source, dest = value_of(source), value_of(dest)

@@ -1,6 +1,8 @@
-"""What every op constructor needs: values out of ops, segment sizes, mixed static/dynamic index lists, shared attributes.
+"""What every op constructor needs: values out of ops, segment sizes, mixed static/dynamic index lists, shared
+attributes.
 
-Constructors call :func:`init_op`, which is xDSL's plain ``Operation.__init__``: operands come flat, so building an op costs
+Constructors call :func:`init_op`, which is xDSL's plain ``Operation.__init__``: operands come flat, so building an op
+costs
 a third of the checked way. Attributes that recur (``0 : i64``, segment sizes, index arrays) are made once.
 """
 
@@ -45,7 +47,8 @@ def init_op(
     regions: Sequence[Region] = (),
     successors: Sequence[Block] = (),
 ) -> None:
-    """Initialise an op from flat operands and finished attributes, without the checks of xDSL's friendly constructor."""
+    """Initialise an op from flat operands and finished attributes, without the checks of xDSL's friendly
+    constructor."""
     Operation.__init__(
         op,
         operands=operands,

@@ -1,6 +1,7 @@
 """The decorator of op classes: xDSL's, with the assembly format compiled when the op is first read or printed.
 
-Compiling a format costs a quarter of a millisecond, for every op on every start of the compiler, and a normal compilation neither parses
+Compiling a format costs a quarter of a millisecond, for every op on every start of the compiler, and a normal
+compilation neither parses
 nor prints.
 """
 

@@ -214,7 +214,8 @@ def _print_types(printer: Printer, types: Sequence[Attribute], attrs: ArrayAttr[
 def _parse_inputs(
     parser: Parser,
 ) -> tuple[list[Parser.Argument] | None, list[Attribute], list[Mapping[str, Attribute]]]:
-    """``(%a: i32 {x}, %b: f32)``, or types only: the named arguments if they are named, the types and the attributes."""
+    """``(%a: i32 {x}, %b: f32)``, or types only: the named arguments if they are named, the types and the
+    attributes."""
     named: list[Parser.Argument] = []
     types: list[Attribute] = []
     attrs: list[Mapping[str, Attribute]] = []

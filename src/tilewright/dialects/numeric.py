@@ -1,6 +1,7 @@
 """From number types to NumPy: the storage type of each element type, and dense attributes as arrays and back.
 
-Integers live in the next larger signed NumPy integer, kept sign-extended; ``i1`` is ``bool``; ``index`` is ``int64``; bf16 and the 8-bit floats are
+Integers live in the next larger signed NumPy integer, kept sign-extended; ``i1`` is ``bool``; ``index`` is ``int64``;
+bf16 and the 8-bit floats are
 ``ml_dtypes`` scalars (imported on first use).
 """
 
@@ -122,7 +123,8 @@ def _round_to_bf16(value: float) -> float:
 
 
 def array_of(attr: Attribute) -> Array | None:
-    """A constant attribute as an array (0-d for scalars and for splats); None for a list too long to be worth folding."""
+    """A constant attribute as an array (0-d for scalars and for splats); None for a list too long to be worth
+    folding."""
     match attr:
         case IntegerAttr():
             return np.asarray(attr.value.data).astype(dtype_of(attr.type)) if _fits(attr.type) else None

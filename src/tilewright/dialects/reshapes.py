@@ -39,7 +39,8 @@ def collapsed_shape(expanded: Sequence[int], groups: Sequence[Sequence[int]]) ->
 
 
 def find_reassociation(collapsed: Sequence[int], expanded: Sequence[int]) -> list[list[int]] | None:
-    """Groups that lead from one static shape to the other, trailing ones joined to the last group; None when there are none.
+    """Groups that lead from one static shape to the other, trailing ones joined to the last group; None when there
+    are none.
 
     >>> find_reassociation((8, 3), (2, 4, 3))
     [[0, 1], [2]]

@@ -69,7 +69,8 @@ def static_extents(mixed: Sequence[MixedIndex]) -> tuple[int, ...]:
 
 
 def verify_slice_lists(op: SlicingOp, rank: int) -> None:
-    """Check that the three lists of a slicing op have the rank of what is sliced, and that the operands fill their gaps."""
+    """Check that the three lists of a slicing op have the rank of what is sliced, and that the operands fill their
+    gaps."""
     for name, static in (("offsets", op.static_offsets), ("sizes", op.static_sizes), ("strides", op.static_strides)):
         values = static_values(static)
         if len(values) != rank:

@@ -9,7 +9,8 @@ from tilewright.support.errors import LocatedOpError
 
 
 class ReferenceError(LocatedOpError):
-    """An op was executed outside of its meaning: an access out of bounds, a failed assertion, an op without a definition."""
+    """An op was executed outside of its meaning: an access out of bounds, a failed assertion, an op without a
+    definition."""
 
 
 class AssertionFailed(ReferenceError):

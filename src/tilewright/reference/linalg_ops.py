@@ -1,6 +1,8 @@
-"""The meaning of linalg ops: their loops, in order, with the body run for many elements at once where that changes nothing.
+"""The meaning of linalg ops: their loops, in order, with the body run for many elements at once where that changes
+nothing.
 
-Parallel loops become the axes of arrays (lanes), reduction loops run one step after another, the last fastest. A body whose effects on memory depend on the
+Parallel loops become the axes of arrays (lanes), reduction loops run one step after another, the last fastest. A body
+whose effects on memory depend on the
 order of elements runs for one element at a time.
 """
 

@@ -8,8 +8,10 @@ def select(op: arith.SelectOp, frame: Frame) -> Values:
     return (np.where(frame.get(op.cond), frame.get(op.lhs), frame.get(op.rhs)),)
 ```
 
-Numbers are NumPy scalars and arrays of the storage types of :mod:`tilewright.dialects.numeric`, tensors and vectors are arrays that nobody changes in place, memrefs are
-:class:`~tilewright.reference.memory.MemRef`. Inside bodies that are evaluated for many lanes at once every value may have the shape of the lanes;
+Numbers are NumPy scalars and arrays of the storage types of :mod:`tilewright.dialects.numeric`, tensors and vectors
+are arrays that nobody changes in place, memrefs are
+:class:`~tilewright.reference.memory.MemRef`. Inside bodies that are evaluated for many lanes at once every value may
+have the shape of the lanes;
 `Frame.active` then says which lanes take part.
 """
 

@@ -21,7 +21,8 @@ class AccessError(Exception):
 class Storage:
     """A flat array of elements and what is known about it.
 
-    `written` marks the elements that hold something, for reports on reading what nobody wrote; None counts everything as written.
+    `written` marks the elements that hold something, for reports on reading what nobody wrote; None counts everything
+    as written.
     """
 
     data: Array
@@ -80,7 +81,8 @@ def _memory_of(array: Array, name: str) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MemRef:
-    """A view: element (i, j) is ``storage[offset + i * strides[0] + j * strides[1]]``. Unranked memrefs are views of rank 0."""
+    """A view: element (i, j) is ``storage[offset + i * strides[0] + j * strides[1]]``. Unranked memrefs are views of
+    rank 0."""
 
     storage: Storage
     offset: int = 0
@@ -129,7 +131,8 @@ def row_major_strides(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def allocate(sizes: Sequence[int], element: Attribute, *, track: bool, name: str = "") -> MemRef:
-    """A fresh dense buffer. Its contents are undefined; they are all-ones bits (NaN, -1, true), which rarely goes unnoticed."""
+    """A fresh dense buffer. Its contents are undefined; they are all-ones bits (NaN, -1, true), which rarely goes
+    unnoticed."""
     dtype, count = dtype_of(element), prod(sizes)
     raw = np.full(count * dtype.itemsize, 0x01 if dtype == np.bool_ else 0xFF, np.uint8)
     storage = Storage(raw.view(dtype), name, np.zeros(count, np.bool_) if track else None)

@@ -20,7 +20,8 @@ from tilewright.reference.errors import ReferenceError
 from tilewright.reference.machine import Machine, argument_value
 
 PROGRAM_ARGUMENTS = 6
-"""The trailing i32 arguments of a kernel of the linalg and loops stages: numbers of programs in x, y, z, then the program id."""
+"""The trailing i32 arguments of a kernel of the linalg and loops stages: numbers of programs in x, y, z, then the
+program id."""
 
 
 def run_module(
@@ -32,7 +33,8 @@ def run_module(
 ) -> tuple[Any, ...]:
     """Call one function of a module and return its results as NumPy values.
 
-    Arrays stand for pointers (``memref<*xT>``) and are changed in place; Python numbers are converted to the types of the arguments.
+    Arrays stand for pointers (``memref<*xT>``) and are changed in place; Python numbers are converted to the types of
+    the arguments.
     """
     machine = machine or Machine(module)
     types = _argument_types(machine, function_name)
@@ -55,9 +57,11 @@ def run_grid(
     external: dict[str, Callable[..., Any]] | None = None,
     track_initialisation: bool = False,
 ) -> Machine:
-    """Run all programs of a grid one after another, x fastest, as if each ran alone; returns the machine with what was printed.
+    """Run all programs of a grid one after another, x fastest, as if each ran alone; returns the machine with what
+    was printed.
 
-    Kernels of the linalg and loops stages get the numbers of programs and the program id as six trailing arguments; kernels of the tt stage ask for them.
+    Kernels of the linalg and loops stages get the numbers of programs and the program id as six trailing arguments;
+    kernels of the tt stage ask for them.
     """
     extents = (*grid, 1, 1, 1)[:3]
     machine = Machine(module, num_programs=extents, track_initialisation=track_initialisation, external=external or {})

@@ -237,7 +237,8 @@ def outer_product(op: vector.OuterProductOp, frame: Frame) -> Values:
 
 
 def _row_positions(base: MemRef, indices: Sequence[Any], shape: Sequence[int], mask: Array | None) -> Array:
-    """Where the lanes of a vector lie: the trailing dimensions of the buffer from the indices on. Lanes out of the mask are not checked."""
+    """Where the lanes of a vector lie: the trailing dimensions of the buffer from the indices on. Lanes out of the
+    mask are not checked."""
     lanes = np.indices(shape, dtype=np.int64)
     places: list[Any] = [np.full(shape, as_int(index), np.int64) for index in indices]
     for dim in range(len(shape)):

@@ -1,4 +1,5 @@
-"""Folding of arith and math: against plain Python arithmetic, and against mlir-opt's canonicalizer where it is installed."""
+"""Folding of arith and math: against plain Python arithmetic, and against mlir-opt's canonicalizer where it is
+installed."""
 
 from __future__ import annotations
 
@@ -111,7 +112,8 @@ def test_integers_wrap_at_their_width(name: str, width: int) -> None:
                 b == -1 and a == -(1 << (width - 1))
             )
             if expected is None or (overflows and found is None):
-                # Undefined: left alone, or an identity that holds whatever the lane is (x / 1, where 1 reads as -1 in one bit).
+                # Undefined: left alone, or an identity that holds whatever the lane is (x / 1, where 1 reads as -1 in
+                # one bit).
                 assert found is None or (width == 1 and b != 0), (a, b)
                 continue
             assert isinstance(found, IntegerAttr)
@@ -393,7 +395,8 @@ def test_upstream_folds_to_the_same_constants() -> None:
         )
     text = "\n".join(functions)
     assert MLIR_OPT is not None
-    done = subprocess.run([MLIR_OPT, "--canonicalize"], input=text, capture_output=True, text=True, check=True, timeout=60)
+    command = [MLIR_OPT, "--canonicalize"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, timeout=60)
     ours, theirs = constants_of(text), constants_of_printed(done.stdout)
     assert len(ours) == len(theirs) > 500
     differing = [

@@ -1,6 +1,7 @@
 """Every form of every MLIR op we know, as mlir-opt 22 prints it: read, verified and printed again to the letter.
 
-``forms/*.mlir`` hold mlir-opt's own output, pieces separated by ``// -----``. Where mlir-opt is installed the tests also ask it: it has to
+``forms/*.mlir`` hold mlir-opt's own output, pieces separated by ``// -----``. Where mlir-opt is installed the tests
+also ask it: it has to
 accept what we print, custom and generic, and print the same.
 """
 

@@ -49,7 +49,7 @@ def launch(kernels: ModuleType, name: str, grid: tuple[int, ...], *args: Any, **
     from tilewright.frontend import compile_to_tt
 
     kernel = getattr(kernels, name)
-    kinds = [TYPES[a.dtype.type] if isinstance(a, np.ndarray) else "fp32" if isinstance(a, float) else "i32" for a in args]
+    kinds = [TYPES[a.dtype.type] if isinstance(a, np.ndarray) else "i32" for a in args]
     signature = dict(zip(kernel.arg_names, kinds, strict=False)) | dict.fromkeys(constants, "constexpr")
     values = {(kernel.arg_names.index(key),): value for key, value in constants.items()}
     module = compile_to_tt(kernel, signature, values, {})

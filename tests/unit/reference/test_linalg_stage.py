@@ -153,7 +153,8 @@ def test_reductions_add_in_order(dtype: Any) -> None:
     element = "f32" if dtype == np.float32 else "bf16"
     text = f"""
 func.func @f(%x: tensor<7x33x{element}>, %init: tensor<7x{element}>) -> tensor<7x{element}> {{
-  %r = linalg.reduce {{ arith.addf }} ins(%x : tensor<7x33x{element}>) outs(%init : tensor<7x{element}>) dimensions = [1]
+  %r = linalg.reduce {{ arith.addf }} ins(%x : tensor<7x33x{element}>) outs(%init : tensor<7x{element}>) dimensions =
+  [1]
   return %r : tensor<7x{element}>
 }}"""
     x = rng.standard_normal((7, 33)).astype(dtype)
@@ -166,8 +167,10 @@ func.func @f(%x: tensor<7x33x{element}>, %init: tensor<7x{element}>) -> tensor<7
 
 def test_a_maximum_and_its_index() -> None:
     text = """
-func.func @f(%x: tensor<4x8xf32>, %i: tensor<4x8xi32>, %v0: tensor<4xf32>, %i0: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
-  %r:2 = linalg.reduce ins(%x, %i : tensor<4x8xf32>, tensor<4x8xi32>) outs(%v0, %i0 : tensor<4xf32>, tensor<4xi32>) dimensions = [1]
+func.func @f(%x: tensor<4x8xf32>, %i: tensor<4x8xi32>, %v0: tensor<4xf32>, %i0: tensor<4xi32>) -> (tensor<4xf32>,
+tensor<4xi32>) {
+  %r:2 = linalg.reduce ins(%x, %i : tensor<4x8xf32>, tensor<4x8xi32>) outs(%v0, %i0 : tensor<4xf32>, tensor<4xi32>)
+  dimensions = [1]
     (%v: f32, %n: i32, %bv: f32, %bn: i32) {
       %gt = arith.cmpf ogt, %v, %bv : f32
       %nv = arith.select %gt, %v, %bv : f32
@@ -203,7 +206,8 @@ func.func @f(%x: tensor<2x3x4xi32>, %row: tensor<3xi32>) -> (tensor<4x2x3xi32>, 
   %e2 = tensor.empty() : tensor<2x3xi32>
   %b = linalg.broadcast ins(%row : tensor<3xi32>) outs(%e2 : tensor<2x3xi32>) dimensions = [0]
   %e3 = tensor.empty() : tensor<3xi32>
-  %g = linalg.generic {indexing_maps = [affine_map<(d0) -> (2 - d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%row : tensor<3xi32>) outs(%e3 : tensor<3xi32>) {
+  %g = linalg.generic {indexing_maps = [affine_map<(d0) -> (2 - d0)>, affine_map<(d0) -> (d0)>], iterator_types =
+  ["parallel"]} ins(%row : tensor<3xi32>) outs(%e3 : tensor<3xi32>) {
   ^bb0(%in: i32, %out: i32):
     %i = linalg.index 0 : index
     %n = arith.index_cast %i : index to i32
@@ -225,7 +229,8 @@ func.func @f(%m: memref<*xf32>, %i: tensor<6xi32>, %k: tensor<6xi1>) -> tensor<6
   %t = bufferization.to_tensor %c restrict : memref<?xf32> to tensor<?xf32>
   %z = arith.constant 0.5 : f32
   %e = tensor.empty() : tensor<6xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i, %k : tensor<6xi32>, tensor<6xi1>) outs(%e : tensor<6xf32>) {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+  iterator_types = ["parallel"]} ins(%i, %k : tensor<6xi32>, tensor<6xi1>) outs(%e : tensor<6xf32>) {
   ^bb0(%in: i32, %on: i1, %out: f32):
     %v = scf.if %on -> (f32) {
       %p = arith.index_cast %in : i32 to index
@@ -245,20 +250,22 @@ def test_masked_lanes_of_a_gather_are_not_read() -> None:
     mask = np.array([1, 1, 0, 1, 0, 1], np.bool_)
     (found,) = run(GATHER, memory, np.array([4, 0, 99, 2, -7, 2], np.int32), mask)
     np.testing.assert_array_equal(found, [4, 0, 0.5, 2, 0.5, 2])
-    with pytest.raises(reference.ReferenceError, match=r"'tensor.extract': index 99 is outside of dimension 0 of size 5"):
+    with pytest.raises(reference.ReferenceError, match=r"'tensor.extract': index 99 is outside of dimension 0"):
         run(GATHER, memory, np.array([4, 0, 99, 2, -7, 2], np.int32), ~mask)
 
 
 def test_stores_from_a_body_happen_in_order() -> None:
     text = """
 func.func @f(%m: memref<4xi32>, %i: tensor<6xindex>, %v: tensor<6xi32>) -> tensor<6xi32> {
-  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i, %v : tensor<6xindex>, tensor<6xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+  ins(%i, %v : tensor<6xindex>, tensor<6xi32>) {
   ^bb0(%p: index, %x: i32):
     memref.store %x, %m[%p] : memref<4xi32>
     linalg.yield
   }
   %e = tensor.empty() : tensor<6xi32>
-  %old = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i, %v : tensor<6xindex>, tensor<6xi32>) outs(%e : tensor<6xi32>) {
+  %old = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) ->
+  (d0)>], iterator_types = ["parallel"]} ins(%i, %v : tensor<6xindex>, tensor<6xi32>) outs(%e : tensor<6xi32>) {
   ^bb0(%p: index, %x: i32, %out: i32):
     %o = memref.atomic_rmw addi %x, %m[%p] : (i32, memref<4xi32>) -> i32
     linalg.yield %o : i32
@@ -275,8 +282,10 @@ def test_views_share_storage() -> None:
     text = """
 func.func @f(%u: memref<*xi32>, %o: index) -> i32 {
   %c1 = arith.constant 1 : index
-  %v = memref.reinterpret_cast %u to offset: [%o], sizes: [3, 2], strides: [4, 1] : memref<*xi32> to memref<3x2xi32, strided<[4, 1], offset: ?>>
-  %s = memref.subview %v[1, 0] [2, 1] [1, 1] : memref<3x2xi32, strided<[4, 1], offset: ?>> to memref<2xi32, strided<[4], offset: ?>>
+  %v = memref.reinterpret_cast %u to offset: [%o], sizes: [3, 2], strides: [4, 1] : memref<*xi32> to memref<3x2xi32,
+  strided<[4, 1], offset: ?>>
+  %s = memref.subview %v[1, 0] [2, 1] [1, 1] : memref<3x2xi32, strided<[4, 1], offset: ?>> to memref<2xi32,
+  strided<[4], offset: ?>>
   %x = memref.load %s[%c1] : memref<2xi32, strided<[4], offset: ?>>
   %b = memref.alloc() : memref<2xi32>
   memref.copy %s, %b : memref<2xi32, strided<[4], offset: ?>> to memref<2xi32>
@@ -294,11 +303,22 @@ func.func @f(%u: memref<*xi32>, %o: index) -> i32 {
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("%s = memref.subview %m[2] [%i] [1] : memref<4xf32> to memref<?xf32, strided<[1], offset: 2>>", "memref.subview"),
+        (
+            "%s = memref.subview %m[2] [%i] [1] : memref<4xf32> to memref<?xf32, strided<[1], offset: 2>>",
+            "memref.subview",
+        ),
         ("%x = memref.load %m[%i] : memref<4xf32>", r"'memref.load': index 4 is outside of dimension 0 of size 4"),
-        ("%d = memref.alloc() : memref<4xf32>\n memref.dealloc %d : memref<4xf32>\n %x = memref.load %d[%z] : memref<4xf32>", "was freed"),
+        (
+            "%d = memref.alloc() : memref<4xf32>\n memref.dealloc %d : memref<4xf32>\n"
+            " %x = memref.load %d[%z] : memref<4xf32>",
+            "was freed",
+        ),
         ('%c = arith.cmpi slt, %i, %z : index\n cf.assert %c, "too large"', "too large"),
-        ("%e = tensor.empty() : tensor<4xf32>\n %x = tensor.extract_slice %e[1] [%i] [1] : tensor<4xf32> to tensor<?xf32>", "extract_slice"),
+        (
+            "%e = tensor.empty() : tensor<4xf32>\n"
+            " %x = tensor.extract_slice %e[1] [%i] [1] : tensor<4xf32> to tensor<?xf32>",
+            "extract_slice",
+        ),
     ],
 )
 def test_what_has_no_meaning_names_the_op(body: str, reason: str) -> None:
@@ -365,7 +385,8 @@ def test_arguments_share_their_memory_whatever_they_call_their_bits() -> None:
     text = """
 func.func @f(%m: memref<*xbf16>) {
   %c0 = arith.constant 0 : index
-  %v = memref.reinterpret_cast %m to offset: [0], sizes: [1], strides: [1] : memref<*xbf16> to memref<1xbf16, strided<[1]>>
+  %v = memref.reinterpret_cast %m to offset: [0], sizes: [1], strides: [1] : memref<*xbf16> to memref<1xbf16,
+  strided<[1]>>
   %x = arith.constant 1.5 : bf16
   memref.store %x, %v[%c0] : memref<1xbf16, strided<[1]>>
   return
@@ -388,7 +409,8 @@ func.func @k(%o: memref<*xi32>, %gx: i32, %gy: i32, %gz: i32, %px: i32, %py: i32
   %r = arith.muli %py, %gx : i32
   %n = arith.addi %r, %px : i32
   %i = arith.index_cast %n : i32 to index
-  %v = memref.reinterpret_cast %o to offset: [%i], sizes: [1], strides: [1] : memref<*xi32> to memref<1xi32, strided<[1], offset: ?>>
+  %v = memref.reinterpret_cast %o to offset: [%i], sizes: [1], strides: [1] : memref<*xi32> to memref<1xi32,
+  strided<[1], offset: ?>>
   %x = arith.addi %n, %gy : i32
   memref.store %x, %v[%c0] : memref<1xi32, strided<[1], offset: ?>>
   return

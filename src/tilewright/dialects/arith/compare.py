@@ -93,7 +93,10 @@ class CmpfOp(IRDLOperation, HasFolderInterface):
     traits = traits_def(Pure(), ElementwiseMappable())
 
     custom_directives = (CmpFPredicateKeyword,)
-    assembly_format = "custom<CmpFPredicateKeyword>($predicate) `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
+    assembly_format = (
+        "custom<CmpFPredicateKeyword>($predicate) `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict "
+        "`:` type($lhs)"
+    )
 
     def __init__(
         self, lhs: Value, rhs: Value, predicate: CmpFPredicate | int | str, *, fastmath: FastMath = None
@@ -119,7 +122,8 @@ class CmpfOp(IRDLOperation, HasFolderInterface):
 
 @op_definition
 class SelectOp(IRDLOperation, HasFolderInterface):
-    """``%r = arith.select %c, %a, %b : tensor<4xi1>, tensor<4xf32>``; with a scalar condition only one type is written."""
+    """``%r = arith.select %c, %a, %b : tensor<4xi1>, tensor<4xf32>``; with a scalar condition only one type is
+    written."""
 
     name = "arith.select"
 

@@ -163,7 +163,8 @@ def constant_attr(value: SSAValue) -> Attribute | None:
 
 
 def find_constant_int(value: SSAValue) -> int | None:
-    """The signed integer that a value is known to be: an integer, index or bool constant or a splat of one (i1 true is -1)."""
+    """The signed integer that a value is known to be: an integer, index or bool constant or a splat of one (i1 true
+    is -1)."""
     match constant_attr(value):
         case IntegerAttr() as attr:
             return attr.value.data

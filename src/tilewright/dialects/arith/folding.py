@@ -1,6 +1,8 @@
-"""Folding of arith ops: constants through :mod:`~tilewright.dialects.arith.meaning`, and the algebra that needs no constants.
+"""Folding of arith ops: constants through :mod:`~tilewright.dialects.arith.meaning`, and the algebra that needs no
+constants.
 
-Everything here is exact: integers wrap at their width, floats round as their type does, and what LLVM leaves undefined (a zero divisor, a shift past the
+Everything here is exact: integers wrap at their width, floats round as their type does, and what LLVM leaves
+undefined (a zero divisor, a shift past the
 width) is never folded.
 """
 
@@ -58,7 +60,8 @@ def _signed_max(width: int) -> int:
 
 @dataclass(frozen=True)
 class Algebra:
-    """The laws of an integer op: ``x op unit = x``, ``x op absorber = absorber``, ``x op x = x`` (idempotent), ``x op x = 0`` (self-inverse)."""
+    """The laws of an integer op: ``x op unit = x``, ``x op absorber = absorber``, ``x op x = x`` (idempotent), ``x op
+    x = 0`` (self-inverse)."""
 
     unit: WidthFunction | None = None
     absorber: WidthFunction | None = None
@@ -190,7 +193,8 @@ def integer_constant(value: int, type_: Attribute) -> Attribute:
 
 
 def fold_float_binary(op: FloatBinaryOp) -> Folded:
-    """Constants, and the identities that hold for every float: ``x + -0``, ``x - 0``, ``x * 1``, ``x / 1``, ``max(x, x)``."""
+    """Constants, and the identities that hold for every float: ``x + -0``, ``x - 0``, ``x * 1``, ``x / 1``, ``max(x,
+    x)``."""
     lhs, rhs = op.operands[0], op.operands[1]
     if lhs is rhs and op.name in _IDEMPOTENT_FLOATS:
         return (lhs,)
@@ -345,7 +349,8 @@ _FLOAT_TO_INTEGER = frozenset({"arith.fptosi", "arith.fptoui"})
 
 
 def fold_cast(op: CastOp) -> Folded:
-    """Constants, and casts of casts that cancel or repeat: ``extsi(extsi x)``, ``trunci(ext x)``, ``index_cast(index_cast x)``, ``bitcast(bitcast x)``."""
+    """Constants, and casts of casts that cancel or repeat: ``extsi(extsi x)``, ``trunci(ext x)``,
+    ``index_cast(index_cast x)``, ``bitcast(bitcast x)``."""
     source, result_type = op.operands[0], op.results[0].type
     if source.type == result_type:
         return (source,)
@@ -367,7 +372,8 @@ def fold_cast(op: CastOp) -> Folded:
 
 
 def _is_exact_cast(op: CastOp, values: Array, from_type: Attribute, to_type: Attribute) -> bool:
-    """Whether the meaning covers a constant cast: floats that do not fit an integer are undefined, odd rounding modes are left alone."""
+    """Whether the meaning covers a constant cast: floats that do not fit an integer are undefined, odd rounding modes
+    are left alone."""
     if op.name in _FLOAT_TO_INTEGER:
         width = bit_width(to_type)
         low, high = (-(2.0 ** (width - 1)), 2.0 ** (width - 1)) if op.name == "arith.fptosi" else (0.0, 2.0**width)

@@ -1,8 +1,11 @@
 """What the arith ops compute, as functions on NumPy arrays. Constant folding and the reference both use them.
 
-Integer arguments are signed arrays (``bool`` for i1) kept sign-extended to the width of their type; ``width`` is passed where the
-result depends on it, and callers wrap results with :func:`~tilewright.dialects.numeric.wrap_to_width`. Where LLVM leaves a lane undefined
-(division by zero, shifts past the width) the functions return 0; :func:`tilewright.dialects.arith.folding` refuses to fold such lanes.
+Integer arguments are signed arrays (``bool`` for i1) kept sign-extended to the width of their type; ``width`` is
+passed where the
+result depends on it, and callers wrap results with :func:`~tilewright.dialects.numeric.wrap_to_width`. Where LLVM
+leaves a lane undefined
+(division by zero, shifts past the width) the functions return 0; :func:`tilewright.dialects.arith.folding` refuses to
+fold such lanes.
 """
 
 from __future__ import annotations
@@ -200,7 +203,8 @@ def add_with_carry(lhs: Array, rhs: Array, width: int) -> tuple[Array, Array]:
 
 
 def multiply_extended(lhs: Array, rhs: Array, width: int, *, signed: bool) -> tuple[Array, Array]:
-    """``arith.mul{u,s}i_extended``: the low and the high half, exactly, through Python integers where 64 bits do not hold the product."""
+    """``arith.mul{u,s}i_extended``: the low and the high half, exactly, through Python integers where 64 bits do not
+    hold the product."""
     read = as_signed if signed else as_unsigned
     wide: Any = object if width > 32 else np.int64
     product = np.asarray(read(lhs, width).astype(wide) * read(rhs, width).astype(wide))
@@ -217,7 +221,8 @@ def _narrow_halves(values: Array, like: Array, width: int) -> Array:
 
 
 def cast(name: str, values: Array, source: Attribute, target: Attribute) -> Array:
-    """What the cast op of that name does to elements of type `source`. Floats that do not fit an integer saturate (NaN gives 0)."""
+    """What the cast op of that name does to elements of type `source`. Floats that do not fit an integer saturate
+    (NaN gives 0)."""
     dtype = dtype_of(target)
     match name:
         case "arith.extui" | "arith.index_castui":
@@ -249,7 +254,8 @@ def _to_integer(wide: Array, target: Attribute) -> Array:
 def round_floats(values: Array, dtype: np.dtype[Any]) -> Array:
     """Convert floats to another float type with a single rounding to nearest even.
 
-    Types of ml_dtypes are reached from double through float32, which would round twice, so the float32 is first rounded to odd.
+    Types of ml_dtypes are reached from double through float32, which would round twice, so the float32 is first
+    rounded to odd.
     """
     if values.dtype == np.float64 and dtype.itemsize <= 2 and dtype != np.float16:
         return _round_to_odd(values).astype(dtype)
@@ -288,7 +294,8 @@ def truncate_float(values: Array, dtype: np.dtype[Any], mode: RoundingMode) -> A
 
 
 def round_integers(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Convert integers to a float type with a single rounding: NumPy rounds integers directly to its own types, others go through double."""
+    """Convert integers to a float type with a single rounding: NumPy rounds integers directly to its own types,
+    others go through double."""
     if dtype.kind == "f" and dtype != np.float16:
         return values.astype(dtype)
     exact_in_double = values.dtype.itemsize <= 4
@@ -298,7 +305,8 @@ def round_integers(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _sticky_double_source(values: Array) -> Array:
-    """64-bit integers cut to 53 significant bits, with a sticky last bit, so that a later rounding to a narrower float is right."""
+    """64-bit integers cut to 53 significant bits, with a sticky last bit, so that a later rounding to a narrower
+    float is right."""
     low_bits = values & values.dtype.type(0xFFF)
     cut = values - low_bits
     return np.where(

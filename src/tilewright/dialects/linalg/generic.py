@@ -86,7 +86,8 @@ class IndexOp(IRDLOperation):
 class GenericOp(StructuredOp):
     """Loops over any maps with any body.
 
-    ``%r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ``%r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>)
+    outs(%e : tensor<4xf32>) {
     ^bb0(%in: f32, %out: f32): ... linalg.yield %x : f32 } -> tensor<4xf32>``
     """
 

@@ -173,7 +173,8 @@ _BATCH_MATMUL_MAPS = ArrayAttr(AffineMapAttr(_dims(4, dims)) for dims in ((0, 1,
 
 @op_definition
 class MatmulOp(ContractionOp):
-    """``%c = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x16xbf16>) outs(%acc : tensor<4x16xf32>) -> tensor<4x16xf32>``."""
+    """``%c = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x16xbf16>) outs(%acc : tensor<4x16xf32>) ->
+    tensor<4x16xf32>``."""
 
     name = "linalg.matmul"
 
@@ -274,7 +275,8 @@ class ReshufflingOp(StructuredOp, ABC):
 
 @op_definition
 class TransposeOp(ReshufflingOp):
-    """``%r = linalg.transpose ins(%x : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]``: result dim i is input dim permutation[i]."""
+    """``%r = linalg.transpose ins(%x : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]``: result dim
+    i is input dim permutation[i]."""
 
     name = "linalg.transpose"
 
@@ -316,7 +318,8 @@ class TransposeOp(ReshufflingOp):
 
 @op_definition
 class BroadcastOp(ReshufflingOp):
-    """``%r = linalg.broadcast ins(%x : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]``: repeated along new dimensions."""
+    """``%r = linalg.broadcast ins(%x : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]``: repeated along
+    new dimensions."""
 
     name = "linalg.broadcast"
 

@@ -19,7 +19,8 @@ from tilewright.dialects.types import element_type, shape_of
 
 
 class StructuredOpEffects(MemoryEffect):
-    """What the body does (a store, a call, an assertion for each lane); on buffers the op also reads its inputs and destinations
+    """What the body does (a store, a call, an assertion for each lane); on buffers the op also reads its inputs and
+    destinations
     and writes the destinations."""
 
     @classmethod
@@ -33,8 +34,10 @@ class StructuredOpEffects(MemoryEffect):
 class StructuredOp(IRDLOperation, ABC):
     """An op that computes its destinations element by element over a loop nest.
 
-    Each operand is reached through an indexing map from loop counters to its element; the body takes one element of every operand and
-    yields the new elements of the destinations. On tensors the destinations give the results; on buffers they are written.
+    Each operand is reached through an indexing map from loop counters to its element; the body takes one element of
+    every operand and
+    yields the new elements of the destinations. On tensors the destinations give the results; on buffers they are
+    written.
     """
 
     res = var_result_def()

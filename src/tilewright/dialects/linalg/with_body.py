@@ -99,9 +99,11 @@ def _print_body(printer: Printer, body: Region) -> None:
 
 @op_definition
 class ReduceOp(StructuredOp):
-    """``%r = linalg.reduce ins(%x : tensor<4x8xf32>) outs(%i : tensor<4xf32>) dimensions = [1] (%in: f32, %init: f32) { ... }``.
+    """``%r = linalg.reduce ins(%x : tensor<4x8xf32>) outs(%i : tensor<4xf32>) dimensions = [1] (%in: f32, %init: f32)
+    { ... }``.
 
-    Combines along dimensions, several inputs at once if need be (a maximum and its index). Inputs and destinations may differ in element type.
+    Combines along dimensions, several inputs at once if need be (a maximum and its index). Inputs and destinations
+    may differ in element type.
     """
 
     name = "linalg.reduce"
@@ -189,7 +191,8 @@ class ReduceOp(StructuredOp):
 
 @op_definition
 class MapOp(StructuredOp):
-    """``%r = linalg.map { arith.addf } ins(%a, %b : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>)``: element by element."""
+    """``%r = linalg.map { arith.addf } ins(%a, %b : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>)``: element
+    by element."""
 
     name = "linalg.map"
 

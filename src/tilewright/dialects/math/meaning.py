@@ -1,6 +1,7 @@
 """What the math ops compute, on NumPy arrays. Folding uses the exact ones, the reference all of them.
 
-Functions without a NumPy counterpart (erf, cbrt) are applied element by element through the C library in double precision and rounded
+Functions without a NumPy counterpart (erf, cbrt) are applied element by element through the C library in double
+precision and rounded
 to the type; the 8- and 16-bit floats are computed in float32.
 """
 
@@ -112,11 +113,12 @@ def _is_normal(values: Array) -> Array:
 
 
 def _widened(values: Array) -> Array:
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float32)
+    return values if values.dtype.type in (np.float32, np.float64) else values.astype(np.float32)
 
 
 def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
-    """``a * b + c`` rounded once: in double precision with the rounding error of the sum made sticky, in exact arithmetic for double."""
+    """``a * b + c`` rounded once: in double precision with the rounding error of the sum made sticky, in exact
+    arithmetic for double."""
     if a.dtype == np.float64:
         return _exact_fma(a, b, c)
     product = a.astype(np.float64) * b.astype(np.float64)
@@ -124,7 +126,8 @@ def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
 
 
 def _sum_rounded_to_odd(x: Array, y: Array) -> Array:
-    """``x + y`` with the last bit of the double set where the sum is not exact, so that rounding it again is right (Boldo and Melquiond 2008)."""
+    """``x + y`` with the last bit of the double set where the sum is not exact, so that rounding it again is right
+    (Boldo and Melquiond 2008)."""
     total = np.asarray(x + y)
     back = total - x
     error = (x - (total - back)) + (y - back)

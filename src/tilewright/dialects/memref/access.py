@@ -117,7 +117,8 @@ class StoreOp(IRDLOperation):
 
 @op_definition
 class CopyOp(IRDLOperation):
-    """``memref.copy %a, %b : memref<4xf32, strided<[2]>> to memref<4xf32>``: all elements; undefined when the buffers overlap."""
+    """``memref.copy %a, %b : memref<4xf32, strided<[2]>> to memref<4xf32>``: all elements; undefined when the buffers
+    overlap."""
 
     name = "memref.copy"
 
@@ -191,7 +192,8 @@ class AtomicKindKeyword(EnumKeyword):
 
 @op_definition
 class AtomicRMWOp(IRDLOperation):
-    """``%old = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<4xf32>) -> f32``: combine into an element as one indivisible step."""
+    """``%old = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<4xf32>) -> f32``: combine into an element as one
+    indivisible step."""
 
     name = "memref.atomic_rmw"
 
@@ -247,7 +249,8 @@ class AtomicYieldOp(IRDLOperation):
 
 @op_definition
 class GenericAtomicRMWOp(IRDLOperation):
-    """``%old = memref.generic_atomic_rmw %m[%i] : memref<4xf32> { ^bb0(%current: f32): ... memref.atomic_yield %new : f32 }``."""
+    """``%old = memref.generic_atomic_rmw %m[%i] : memref<4xf32> { ^bb0(%current: f32): ... memref.atomic_yield %new :
+    f32 }``."""
 
     name = "memref.generic_atomic_rmw"
 

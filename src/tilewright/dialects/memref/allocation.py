@@ -113,7 +113,8 @@ class DeallocOp(IRDLOperation):
 
 @op_definition
 class AssumeAlignmentOp(IRDLOperation):
-    """``%a = memref.assume_alignment %m, 64 : memref<4xf32>``: the same buffer, known to start at a multiple of 64 bytes."""
+    """``%a = memref.assume_alignment %m, 64 : memref<4xf32>``: the same buffer, known to start at a multiple of 64
+    bytes."""
 
     name = "memref.assume_alignment"
 
@@ -134,7 +135,8 @@ class AssumeAlignmentOp(IRDLOperation):
 
 @op_definition
 class GlobalOp(IRDLOperation):
-    """``memref.global "private" constant @table : memref<4xf32> = dense<[...]>``: a buffer that lives as long as the program."""
+    """``memref.global "private" constant @table : memref<4xf32> = dense<[...]>``: a buffer that lives as long as the
+    program."""
 
     name = "memref.global"
 

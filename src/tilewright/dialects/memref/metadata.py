@@ -12,7 +12,8 @@ from tilewright.dialects.types import ANY_MEMREF, INDEX
 
 @op_definition
 class ExtractAlignedPointerAsIndexOp(IRDLOperation):
-    """``%p = memref.extract_aligned_pointer_as_index %m : memref<?xf32> -> index``: the address of the buffer, its offset left out."""
+    """``%p = memref.extract_aligned_pointer_as_index %m : memref<?xf32> -> index``: the address of the buffer, its
+    offset left out."""
 
     name = "memref.extract_aligned_pointer_as_index"
 

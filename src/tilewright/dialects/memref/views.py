@@ -52,7 +52,8 @@ from tilewright.dialects.types import (
 
 
 def strides_and_offset(type_: MemRefType[Attribute]) -> tuple[tuple[int, ...], int]:
-    """The strides and the offset of a memref type in elements; ``DYNAMIC_INDEX`` where they are known only at run time."""
+    """The strides and the offset of a memref type in elements; ``DYNAMIC_INDEX`` where they are known only at run
+    time."""
     layout = type_.layout
     if isinstance(layout, NoneAttr):
         shape = type_.get_shape()
@@ -123,7 +124,8 @@ def _cast_compatible(source: Attribute, dest: Attribute) -> bool:
 class ReinterpretCastOp(SlicingOp):
     """A buffer seen with any offset, sizes and strides, counted in elements from its aligned start.
 
-    ``%v = memref.reinterpret_cast %m to offset: [%o], sizes: [4], strides: [1] : memref<*xf32> to memref<4xf32, strided<[1], offset: ?>>``
+    ``%v = memref.reinterpret_cast %m to offset: [%o], sizes: [4], strides: [1] : memref<*xf32> to memref<4xf32,
+    strided<[1], offset: ?>>``
     """
 
     name = "memref.reinterpret_cast"
@@ -185,7 +187,8 @@ class ReinterpretCastOp(SlicingOp):
 
 @op_definition
 class SubviewOp(SlicingOp, HasFolderInterface):
-    """``%s = memref.subview %m[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1], offset: ?>>``."""
+    """``%s = memref.subview %m[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1], offset:
+    ?>>``."""
 
     name = "memref.subview"
 
@@ -199,8 +202,8 @@ class SubviewOp(SlicingOp, HasFolderInterface):
 
     custom_directives = (DynamicIndexList,)
     assembly_format = (
-        "$source `` custom<DynamicIndexList>($offsets, $static_offsets) custom<DynamicIndexList>($sizes, $static_sizes) "
-        "custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)"
+        "$source `` custom<DynamicIndexList>($offsets, $static_offsets) "
+        "custom<DynamicIndexList>($sizes, $static_sizes) custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)"
     )
 
     def __init__(
@@ -318,8 +321,8 @@ class ExpandShapeOp(IRDLOperation):
 
     custom_directives = (Reassociation, DynamicIndexList)
     assembly_format = (
-        "$src custom<Reassociation>($reassociation) `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape) "
-        "attr-dict `:` type($src) `into` type($result)"
+        "$src custom<Reassociation>($reassociation) `output_shape` "
+        "custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict `:` type($src) `into` type($result)"
     )
 
     def __init__(

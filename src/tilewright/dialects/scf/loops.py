@@ -61,7 +61,8 @@ class ForOp(IRDLOperation):
 
     ``%r = scf.for %i = %lb to %ub step %step iter_args(%acc = %init) -> (f32)  : i32 { ... scf.yield %next : f32 }``
 
-    The bounds are compared as signed, or as unsigned with ``scf.for unsigned``. MLIR 22 and Triton 3.6 both print two spaces before the
+    The bounds are compared as signed, or as unsigned with ``scf.for unsigned``. MLIR 22 and Triton 3.6 both print two
+    spaces before the
     type of bounds that are not index; one is read as well.
     """
 
@@ -151,7 +152,7 @@ class ForOp(IRDLOperation):
         bounds = parser.resolve_operands((lb, ub, step), (counter_type,) * 3, parser.pos)
         arguments = [argument.resolve(type_) for (argument, _), type_ in zip(assignments, types, strict=True)]
         body = parser.parse_region((counter.resolve(counter_type), *arguments))
-        op = cls(*bounds, initial, body, unsigned=unsigned)
+        op = cls(bounds[0], bounds[1], bounds[2], initial, body, unsigned=unsigned)
         if not body.block.ops or not isinstance(body.block.last_op, YieldOp):
             body.block.add_op(YieldOp())
         op.attributes.update(parser.parse_optional_attr_dict())
@@ -186,7 +187,8 @@ class ForOp(IRDLOperation):
 class WhileOp(IRDLOperation):
     """A loop that tests in `before_region` and works in `after_region`.
 
-    ``%r = scf.while (%a = %init) : (i32) -> i32 { ... scf.condition(%c) %a : i32 } do { ^bb0(%b: i32): ... scf.yield %n : i32 }``
+    ``%r = scf.while (%a = %init) : (i32) -> i32 { ... scf.condition(%c) %a : i32 } do { ^bb0(%b: i32): ... scf.yield
+    %n : i32 }``
     """
 
     name = "scf.while"
@@ -263,7 +265,8 @@ class WhileOp(IRDLOperation):
 
 @op_definition
 class ParallelOp(IRDLOperation):
-    """A loop nest whose iterations may run in any order: ``scf.parallel (%i, %j) = (%a, %b) to (%c, %d) step (%e, %f) { ... }``."""
+    """A loop nest whose iterations may run in any order: ``scf.parallel (%i, %j) = (%a, %b) to (%c, %d) step (%e, %f)
+    { ... }``."""
 
     name = "scf.parallel"
 

@@ -68,7 +68,8 @@ class ConditionOp(IRDLOperation):
 
 @op_definition
 class ReduceOp(IRDLOperation):
-    """``scf.reduce(%x : f32) { ^bb0(%a: f32, %b: f32): ... }``: ends scf.parallel, with one combining region per value."""
+    """``scf.reduce(%x : f32) { ^bb0(%a: f32, %b: f32): ... }``: ends scf.parallel, with one combining region per
+    value."""
 
     name = "scf.reduce"
 

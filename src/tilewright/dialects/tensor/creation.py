@@ -167,7 +167,8 @@ class GenerateOp(IRDLOperation):
 
 @op_definition
 class PadOp(IRDLOperation):
-    """``%p = tensor.pad %t low[0, %i] high[1, 2] { ^bb0(%a: index, %b: index): tensor.yield %x : f32 } : tensor<..> to tensor<..>``."""
+    """``%p = tensor.pad %t low[0, %i] high[1, 2] { ^bb0(%a: index, %b: index): tensor.yield %x : f32 } : tensor<..>
+    to tensor<..>``."""
 
     name = "tensor.pad"
 

@@ -161,8 +161,8 @@ class ExpandShapeOp(IRDLOperation, HasFolderInterface):
 
     custom_directives = (Reassociation, DynamicIndexList)
     assembly_format = (
-        "$src custom<Reassociation>($reassociation) `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape) "
-        "attr-dict `:` type($src) `into` type($result)"
+        "$src custom<Reassociation>($reassociation) `output_shape` "
+        "custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict `:` type($src) `into` type($result)"
     )
 
     def __init__(
@@ -206,7 +206,8 @@ class ExpandShapeOp(IRDLOperation, HasFolderInterface):
 
 @op_definition
 class ReshapeOp(IRDLOperation):
-    """``%r = tensor.reshape %t(%shape) : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<32xf32>``: elements in row-major order."""
+    """``%r = tensor.reshape %t(%shape) : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<32xf32>``: elements in row-major
+    order."""
 
     name = "tensor.reshape"
 

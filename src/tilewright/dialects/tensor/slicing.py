@@ -56,7 +56,8 @@ def _verify_sliced_type(sizes: Sequence[int], sliced: Attribute, whole: Attribut
 
 @op_definition
 class ExtractSliceOp(SlicingOp, HasFolderInterface):
-    """``%s = tensor.extract_slice %t[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>``; size-1 dimensions may be dropped."""
+    """``%s = tensor.extract_slice %t[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>``; size-1 dimensions may
+    be dropped."""
 
     name = "tensor.extract_slice"
 
@@ -70,8 +71,8 @@ class ExtractSliceOp(SlicingOp, HasFolderInterface):
 
     custom_directives = (DynamicIndexList,)
     assembly_format = (
-        "$source `` custom<DynamicIndexList>($offsets, $static_offsets) custom<DynamicIndexList>($sizes, $static_sizes) "
-        "custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)"
+        "$source `` custom<DynamicIndexList>($offsets, $static_offsets) "
+        "custom<DynamicIndexList>($sizes, $static_sizes) custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)"
     )
 
     def __init__(

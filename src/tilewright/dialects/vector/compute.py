@@ -66,7 +66,8 @@ class FMAOp(IRDLOperation):
 
 @op_definition
 class ReductionOp(IRDLOperation):
-    """``%x = vector.reduction <add>, %v, %acc : vector<8xf32> into f32``: all lanes, in any order only with `fastmath<reassoc>`."""
+    """``%x = vector.reduction <add>, %v, %acc : vector<8xf32> into f32``: all lanes, in any order only with
+    `fastmath<reassoc>`."""
 
     name = "vector.reduction"
 
@@ -189,7 +190,8 @@ class MultiDimReductionOp(IRDLOperation):
 
 @op_definition
 class ShuffleOp(IRDLOperation):
-    """``%r = vector.shuffle %a, %b [0, 8, 1, 9] : vector<8xf32>, vector<8xf32>``: lanes of both by number; -1 is any value."""
+    """``%r = vector.shuffle %a, %b [0, 8, 1, 9] : vector<8xf32>, vector<8xf32>``: lanes of both by number; -1 is any
+    value."""
 
     name = "vector.shuffle"
 
@@ -243,7 +245,8 @@ class ShuffleOp(IRDLOperation):
 
 @op_definition
 class TransposeOp(IRDLOperation, HasFolderInterface):
-    """``%r = vector.transpose %v, [1, 0] : vector<4x8xf32> to vector<8x4xf32>``: result dim i is source dim permutation[i]."""
+    """``%r = vector.transpose %v, [1, 0] : vector<4x8xf32> to vector<8x4xf32>``: result dim i is source dim
+    permutation[i]."""
 
     name = "vector.transpose"
 
@@ -275,7 +278,8 @@ class TransposeOp(IRDLOperation, HasFolderInterface):
 
 @op_definition
 class InterleaveOp(IRDLOperation):
-    """``%r = vector.interleave %a, %b : vector<8xf32> -> vector<16xf32>``: a0, b0, a1, b1, ... along the last dimension."""
+    """``%r = vector.interleave %a, %b : vector<8xf32> -> vector<16xf32>``: a0, b0, a1, b1, ... along the last
+    dimension."""
 
     name = "vector.interleave"
 
@@ -300,7 +304,8 @@ class InterleaveOp(IRDLOperation):
 
 @op_definition
 class DeinterleaveOp(IRDLOperation):
-    """``%even, %odd = vector.deinterleave %v : vector<8xf32> -> vector<4xf32>``: the inverse of :class:`InterleaveOp`."""
+    """``%even, %odd = vector.deinterleave %v : vector<8xf32> -> vector<4xf32>``: the inverse of
+    :class:`InterleaveOp`."""
 
     name = "vector.deinterleave"
 
@@ -333,7 +338,8 @@ def _with_last(type_: Attribute, times: int, divided_by: int) -> Attribute:
 
 @op_definition
 class ScanOp(IRDLOperation):
-    """``%r, %last = vector.scan <add>, %v, %init {inclusive = true, reduction_dim = 1 : i64} : vector<4x8xf32>, vector<4xf32>``."""
+    """``%r, %last = vector.scan <add>, %v, %init {inclusive = true, reduction_dim = 1 : i64} : vector<4x8xf32>,
+    vector<4xf32>``."""
 
     name = "vector.scan"
 
@@ -375,7 +381,8 @@ class ScanOp(IRDLOperation):
 
 @op_definition
 class OuterProductOp(IRDLOperation):
-    """``%r = vector.outerproduct %a, %b, %acc : vector<4xf32>, vector<8xf32>``: ``a[i] * b[j] + acc[i, j]``; `b` may be a scalar."""
+    """``%r = vector.outerproduct %a, %b, %acc : vector<4xf32>, vector<8xf32>``: ``a[i] * b[j] + acc[i, j]``; `b` may
+    be a scalar."""
 
     name = "vector.outerproduct"
 

@@ -192,7 +192,8 @@ def _ints(attr: ArrayAttr[IntegerAttr]) -> list[int]:
 
 @op_definition
 class ExtractStridedSliceOp(IRDLOperation, HasFolderInterface):
-    """``%r = vector.extract_strided_slice %v {offsets = [0], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>``."""
+    """``%r = vector.extract_strided_slice %v {offsets = [0], sizes = [4], strides = [1]} : vector<8xf32> to
+    vector<4xf32>``."""
 
     name = "vector.extract_strided_slice"
 

@@ -175,7 +175,8 @@ class MaskedLoadOp(VectorMemoryOp):
 
 @op_definition
 class MaskedStoreOp(VectorMemoryOp):
-    """``vector.maskedstore %m[%i], %mask, %v : memref<?xf32>, vector<8xi1>, vector<8xf32>``: lanes whose bit is clear are not written."""
+    """``vector.maskedstore %m[%i], %mask, %v : memref<?xf32>, vector<8xi1>, vector<8xf32>``: lanes whose bit is clear
+    are not written."""
 
     name = "vector.maskedstore"
 
@@ -209,7 +210,8 @@ def _verify_index_vector(index_vec: Attribute, vector: Attribute) -> None:
 
 @op_definition
 class GatherOp(VectorMemoryOp):
-    """``%v = vector.gather %m[%i] [%offsets], %mask, %other : memref<?xf32>, vector<8xi32>, vector<8xi1>, vector<8xf32> into vector<8xf32>``."""
+    """``%v = vector.gather %m[%i] [%offsets], %mask, %other : memref<?xf32>, vector<8xi32>, vector<8xi1>,
+    vector<8xf32> into vector<8xf32>``."""
 
     name = "vector.gather"
 
@@ -251,7 +253,8 @@ class GatherOp(VectorMemoryOp):
 
 @op_definition
 class ScatterOp(VectorMemoryOp):
-    """``vector.scatter %m[%i] [%offsets], %mask, %v : memref<?xf32>, vector<8xi32>, vector<8xi1>, vector<8xf32>``: later lanes win."""
+    """``vector.scatter %m[%i] [%offsets], %mask, %v : memref<?xf32>, vector<8xi32>, vector<8xi1>, vector<8xf32>``:
+    later lanes win."""
 
     name = "vector.scatter"
 

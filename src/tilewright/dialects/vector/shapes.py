@@ -105,7 +105,8 @@ class ShapeCastOp(IRDLOperation, HasFolderInterface):
 
 @op_definition
 class BitcastOp(IRDLOperation, HasFolderInterface):
-    """``%r = vector.bitcast %v : vector<8xf32> to vector<16xi16>``: the bits of the last dimension cut into other elements."""
+    """``%r = vector.bitcast %v : vector<8xf32> to vector<16xi16>``: the bits of the last dimension cut into other
+    elements."""
 
     name = "vector.bitcast"
 
@@ -139,7 +140,8 @@ class BitcastOp(IRDLOperation, HasFolderInterface):
 
 @op_definition
 class CreateMaskOp(IRDLOperation, HasFolderInterface):
-    """``%m = vector.create_mask %n : vector<8xi1>``: the lanes below `%n` (clamped to 0 and the size), per dimension."""
+    """``%m = vector.create_mask %n : vector<8xi1>``: the lanes below `%n` (clamped to 0 and the size), per
+    dimension."""
 
     name = "vector.create_mask"
 
@@ -217,7 +219,8 @@ class StepOp(IRDLOperation):
 
 @op_definition
 class PrintOp(IRDLOperation):
-    """``vector.print %v : vector<8xf32>``: to standard output, ended by a line break unless `punctuation` says otherwise."""
+    """``vector.print %v : vector<8xf32>``: to standard output, ended by a line break unless `punctuation` says
+    otherwise."""
 
     name = "vector.print"
 

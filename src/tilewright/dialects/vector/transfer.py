@@ -110,7 +110,8 @@ def _apply_dictionary(op: TransferReadOp | TransferWriteOp, attributes: dict[str
 
 @op_definition
 class TransferReadOp(IRDLOperation):
-    """``%v = vector.transfer_read %m[%i], %pad {in_bounds = [true]} : memref<?xf32>, vector<8xf32>``: the padding stands for elements outside."""
+    """``%v = vector.transfer_read %m[%i], %pad {in_bounds = [true]} : memref<?xf32>, vector<8xf32>``: the padding
+    stands for elements outside."""
 
     name = "vector.transfer_read"
 
@@ -174,7 +175,8 @@ class TransferReadOp(IRDLOperation):
 
 @op_definition
 class TransferWriteOp(IRDLOperation):
-    """``vector.transfer_write %v, %m[%i] {in_bounds = [true]} : vector<8xf32>, memref<?xf32>``: nothing is written outside."""
+    """``vector.transfer_write %v, %m[%i] {in_bounds = [true]} : vector<8xf32>, memref<?xf32>``: nothing is written
+    outside."""
 
     name = "vector.transfer_write"
 
