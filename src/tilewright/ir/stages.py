@@ -83,7 +83,7 @@ LINALG = Stage(
     frozenset(
         {"builtin", "func", "linalg", "tensor", "memref", "bufferization", "scf", "cf", "arith", "math", "ub", "affine"}
     ),
-    frozenset({"llvm.intr.assume"}),
+    frozenset({"llvm.intr.assume", "gpu.barrier"}),
     (has_no_tensor_encoding,),
 )
 LOOPS = Stage(
