@@ -64,7 +64,7 @@ def sub(x: Any, y: Any, sanitize_overflow: Any = True) -> tensor:
 
 @builtin
 def mul(x: Any, y: Any, sanitize_overflow: Any = True) -> tensor:
-    """`x * y`."""
+    """`x * y`; integers wrap around, with the same check for overflow as `add`."""
     lhs, rhs = promote_operands(x, y)
     if lhs.dtype.is_floating():
         return _same(arith.MulfOp, lhs, rhs)

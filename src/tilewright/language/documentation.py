@@ -1,0 +1,193 @@
+"""Renders `docs/language.md` from the docstrings of the language: `python -m tilewright.language.documentation`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+from tilewright import language
+from tilewright.language import (
+    aggregates,
+    arithmetic,
+    atomics,
+    casts,
+    combining,
+    creation,
+    debugging,
+    descriptors,
+    dtypes,
+    elementwise,
+    inline,
+    iteration,
+    matmul,
+    memory,
+    random,
+    shape,
+    sorting,
+    standard,
+    target_info,
+    values,
+)
+from tilewright.language.callables import JITCallable
+from tilewright.language.extra import cuda, libdevice
+from tilewright.language.registry import MEMBER_MARK, is_builtin
+from tilewright.language.values import constexpr
+
+SECTIONS: list[tuple[str, ModuleType]] = [
+    ("Making values", creation),
+    ("Arithmetic and selection", arithmetic),
+    ("Conversions", casts),
+    ("Element-wise mathematics", elementwise),
+    ("Shapes", shape),
+    ("Memory", memory),
+    ("Tensor descriptors", descriptors),
+    ("Atomic operations", atomics),
+    ("Matrix products", matmul),
+    ("Reductions, scans, maps", combining),
+    ("Library functions", standard),
+    ("Sorting", sorting),
+    ("Random numbers", random),
+    ("Loops", iteration),
+    ("Debugging and hints", debugging),
+    ("Assembly and device library", inline),
+    ("Target", target_info),
+]
+
+INTRODUCTION = """\
+# The kernel language
+
+Generated from the docstrings by `python -m tilewright.language.documentation`; a test keeps it up to date.
+
+Everything below is `tl.<name>` after `import triton.language as tl`. Functions marked *method* can be called on a
+tensor too: `x.sum(0)` is `tl.sum(x, 0)`.
+
+## What differs from Triton
+
+- Chained comparisons (`1 < n < 3`), `in` on compile-time values, and lambdas are supported.
+- `and` and `or` on run-time scalars that are not int1 compare with zero first; Triton reinterprets the bits.
+- A loop over unsigned bounds compares unsigned.
+- A loop variable read after its loop is undefined, as in Triton, but gives a warning; so does a function that returns a
+  value on some ways only.
+- A parameter annotated `tl.constexpr` refuses a run-time argument where it is passed, not where it is used.
+- `sort`, `topk` and `flip` give Triton's results by other intermediate shapes.
+- `inline_asm_elementwise` and `tl.extra.cuda` need a target that has them; elsewhere they are compile-time errors.
+"""
+
+
+PYTHON = """\
+## Python in a kernel
+
+Supported: assignment to names and tuples of names, augmented assignment, `if`/`elif`/`else` (decided at compile time
+where the condition is constant), conditional expressions, `for` over `range`, `tl.range` and `tl.static_range`,
+`while`, `return` at the top level of a function and in `if`s there, `assert`, `with`, calls of `@jit` functions with
+defaults, keywords and `*tuple`, tuples, named tuples and records, list comprehensions over tuples, lambdas, f-strings
+of constants, and the builtins `abs`, `bool`, `float`, `getattr`, `hasattr`, `int`, `isinstance`, `len`, `list`, `max`,
+`min`, `print`, `range`, `tuple`.
+
+A number that is assigned to a plain name becomes a run-time scalar; `name: tl.constexpr = ...` keeps it a constant.
+Names from outside must be constants (`tl.constexpr(...)`), types, modules or functions for kernels.
+
+Not supported, each with an error that says what to do instead: `break`, `continue`, `return` in loops, nested
+functions and classes, exceptions, dictionaries, sets, generators, `:=`, assignment to elements or attributes,
+recursion.
+"""
+
+_VALUES: list[tuple[str, Any]] = [
+    ("constexpr", values.constexpr),
+    ("tensor", values.tensor),
+    ("tuple", values.tuple),
+    ("pointer_type", dtypes.pointer_type),
+    ("block_type", dtypes.block_type),
+    ("constexpr_function", language.constexpr_function),
+    ("core._aggregate", aggregates.aggregate),
+]
+
+
+def _types() -> list[str]:
+    lines = ["## Types and values", "", "| dtype | bits | in signatures | IR |", "|---|---|---|---|"]
+    for name in dtypes.dtype.all_names():
+        ty = dtypes.dtype(name)
+        ir = "" if ty.is_void() else str(ty.to_ir())
+        lines.append(f"| `tl.{ty.codegen_name()}` | {ty.primitive_bitwidth} | `{ty.mangle()}` | `{ir}` |")
+    lines.append("")
+    for name, value in _VALUES:
+        lines += [f"### `tl.{name}`", "", inspect.cleandoc(value.__doc__ or ""), ""]
+    return lines
+
+
+def _owned_functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The public functions and classes that a module defines and the language exports, in the order of the source."""
+    for name, value in vars(module).items():
+        exported = module is inline or module is target_info or getattr(language, name, None) is value
+        if name.startswith("_") or not exported:
+            continue
+        if _home(value) == module.__name__ and (
+            is_builtin(value) or isinstance(value, JITCallable | type) or callable(value)
+        ):
+            yield name, value
+
+
+def _home(value: Any) -> str:
+    return getattr(getattr(value, "fn", value), "__module__", "")
+
+
+def _signature(value: Any) -> str:
+    """Parameters with their defaults; annotations say little in a kernel and are left out."""
+    target: Callable[..., Any] = getattr(value, "fn", value)
+    parts: list[str] = []
+    keyword_only = False
+    for parameter in inspect.signature(target).parameters.values():
+        if parameter.name in ("self", "_semantic"):
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
+            keyword_only = True
+            if not any(part.startswith("*") for part in parts):
+                parts.append("*")
+        star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+        default = parameter.default
+        if isinstance(default, constexpr):
+            default = default.value
+        shown = str(default) if isinstance(default, elementwise.PropagateNan) else repr(default)
+        parts.append(f"{star}{parameter.name}" + ("" if default is parameter.empty else f"={shown}"))
+    return ", ".join(parts)
+
+
+def _entry(name: str, value: Any, prefix: str = "tl.") -> list[str]:
+    mark = " *method*" if hasattr(value, MEMBER_MARK) else ""
+    heading = f"### `{prefix}{name}({_signature(value)})`{mark}"
+    return [heading, "", inspect.cleandoc(value.__doc__ or "").strip(), ""]
+
+
+def _class_entry(name: str, cls: Any) -> list[str]:
+    if issubclass(cls, elementwise.IntEnum):
+        return [f"### `tl.{name}`", "", inspect.cleandoc(cls.__doc__ or ""), ""]
+    lines = _entry(name, cls)
+    for method, value in vars(cls).items():
+        if not method.startswith("_") and is_builtin(value):
+            lines += _entry(f"{name}.{method}", value)
+    return lines
+
+
+def render() -> str:
+    """The whole page."""
+    lines = [INTRODUCTION, PYTHON, *_types()]
+    for title, module in SECTIONS:
+        lines += [f"## {title}", ""]
+        summary = inspect.cleandoc(module.__doc__ or "")
+        lines += [summary, ""]
+        for name, value in _owned_functions(module):
+            lines += _class_entry(name, value) if isinstance(value, type) else _entry(name, value)
+    lines += ["## `tl.extra.cuda`", "", inspect.cleandoc(cuda.__doc__ or ""), ""]
+    for name in cuda.__all__:
+        if name != "libdevice":
+            lines += _entry(name, getattr(cuda, name), "tl.extra.cuda.")
+    lines += ["## `tl.extra.libdevice`", "", inspect.cleandoc(libdevice.__doc__ or ""), ""]
+    lines += [f"- {getattr(libdevice, name).__doc__}" for name in libdevice.__all__]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())
