@@ -8,16 +8,12 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 
-from tilewright.reference import (  # noqa: F401  (each fills the table of meanings)
-    arith_ops,
-    control_ops,
-    linalg_ops,
-    memref_ops,
-    tensor_ops,
-    vector_ops,
-)
+from tilewright.reference import arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, vector_ops
 from tilewright.reference.errors import ReferenceError
 from tilewright.reference.machine import Machine, argument_value
+
+OP_FAMILIES = (arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, vector_ops)
+"""The modules that fill the table of meanings."""
 
 PROGRAM_ARGUMENTS = 6
 """The trailing i32 arguments of a kernel of the linalg and loops stages: numbers of programs in x, y, z, then the
@@ -63,7 +59,7 @@ def run_grid(
     Kernels of the linalg and loops stages get the numbers of programs and the program id as six trailing arguments;
     kernels of the tt stage ask for them.
     """
-    extents = (*grid, 1, 1, 1)[:3]
+    extents = (grid[0], grid[1] if len(grid) > 1 else 1, grid[2] if len(grid) > 2 else 1)
     machine = Machine(module, num_programs=extents, track_initialisation=track_initialisation, external=external or {})
     types = _argument_types(machine, kernel_name)
     takes_program = len(types) == len(arguments) + PROGRAM_ARGUMENTS

@@ -13,11 +13,12 @@ import pytest
 
 from tilewright import reference
 from tilewright.ir.passes import PassContext, parse_pipeline
-from tilewright.lowering import registration as _lowerings  # noqa: F401
-from tilewright.transforms import registration as _transforms  # noqa: F401
+from tilewright.lowering import registration as lowerings
+from tilewright.transforms import registration as transforms
 
 Array = np.ndarray[Any, Any]
 PIPELINE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-to-linalg"
+REGISTERED = (lowerings, transforms)
 KERNELS = Path(__file__).parents[2] / "oracle_mlir" / "kernels.py"
 TYPES = {np.float32: "*fp32", np.int32: "*i32", np.int64: "*i64"}
 rng = np.random.default_rng(3)

@@ -357,7 +357,7 @@ func.func @f(%m: memref<?xf32>, %i: index, %n: index) -> (vector<8xf32>, f32, ve
     np.testing.assert_array_equal(shuffled, [0, 5, 5, 0])
     np.testing.assert_array_equal(woven[:4], [5, 0, 6, 0])
     np.testing.assert_array_equal(memory[5:], [5, 6, 7, 8, 9])
-    with pytest.raises(reference.ReferenceError, match="vector.maskedload"):
+    with pytest.raises(reference.ReferenceError, match=r"vector\.maskedload"):
         run(text, memory, 5, 6)
 
 

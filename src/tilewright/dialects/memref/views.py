@@ -203,7 +203,8 @@ class SubviewOp(SlicingOp, HasFolderInterface):
     custom_directives = (DynamicIndexList,)
     assembly_format = (
         "$source `` custom<DynamicIndexList>($offsets, $static_offsets) "
-        "custom<DynamicIndexList>($sizes, $static_sizes) custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)"
+        "custom<DynamicIndexList>($sizes, $static_sizes) "
+        "custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)"
     )
 
     def __init__(
