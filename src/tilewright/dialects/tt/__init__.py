@@ -118,7 +118,7 @@ OPS = (
 )
 """Every op of the dialect."""
 
-TT = Dialect("tt", OPS, (PointerType, TensorDescType))
+TT = Dialect("tt", list(OPS), [PointerType, TensorDescType])
 """The dialect, to be loaded into a context."""
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, TensorType, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     AnyAttr,
@@ -21,11 +21,11 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.construction import Value, init_op, static_values, value_of, values_of
 from tilewright.dialects.tt.constraints import Derived
 from tilewright.dialects.tt.definition import i32_array, op_definition
 from tilewright.dialects.tt.traits import TensorSizeTrait
-from tilewright.dialects.tt.types import PointerType, is_block_pointer, pointer_type, tensor_type
+from tilewright.dialects.tt.types import PointerType, is_block_pointer, is_tensor, pointer_type, tensor_type
 from tilewright.dialects.types import TypeWhere
 
 BLOCK_POINTER = TypeWhere("a pointer to a tensor", is_block_pointer)
@@ -34,7 +34,7 @@ BLOCK_POINTER = TypeWhere("a pointer to a tensor", is_block_pointer)
 def _base_of(block_pointer: Attribute) -> Attribute:
     if not is_block_pointer(block_pointer):
         raise VerifyException(f"expected a pointer to a tensor, got {block_pointer}")
-    assert isinstance(block_pointer, PointerType) and isinstance(block_pointer.pointee_type, TensorType)
+    assert isinstance(block_pointer, PointerType) and is_tensor(block_pointer.pointee_type)
     return pointer_type(block_pointer.pointee_type.element_type, block_pointer.address_space.data)
 
 
@@ -85,11 +85,11 @@ class MakeTensorPtrOp(IRDLOperation):
     def verify_(self) -> None:
         if self.base.type != _base_of(self.result.type):
             raise VerifyException(f"base of type {self.base.type} does not match the block pointer {self.result.type}")
-        assert isinstance(self.result.type, PointerType) and isinstance(self.result.type.pointee_type, TensorType)
+        assert isinstance(self.result.type, PointerType) and is_tensor(self.result.type.pointee_type)
         rank = self.result.type.pointee_type.get_num_dims()
         if not len(self.shape) == len(self.order) == rank:
             raise VerifyException(f"shape, strides, offsets and order must each have {rank} entries")
-        if sorted(self.order.get_values()) != list(range(rank)):
+        if sorted(static_values(self.order)) != list(range(rank)):
             raise VerifyException("order must be a permutation of [0, ..., rank - 1]")
 
 
@@ -112,7 +112,7 @@ class AdvanceOp(IRDLOperation):
         init_op(self, (pointer, *values_of(offsets)), (pointer.type,))
 
     def verify_(self) -> None:
-        assert isinstance(self.ptr.type, PointerType) and isinstance(self.ptr.type.pointee_type, TensorType)
+        assert isinstance(self.ptr.type, PointerType) and is_tensor(self.ptr.type.pointee_type)
         rank = self.ptr.type.pointee_type.get_num_dims()
         if len(self.offsets) != rank:
             raise VerifyException(f"expected {rank} offsets, got {len(self.offsets)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilewright.dialects.construction import segment_sizes
+from tilewright.dialects.construction import segment_sizes, static_values
 from tilewright.dialects.tt.folds import splat_of
 from tilewright.dialects.tt.memory import LoadOp, StoreOp
 from tilewright.dialects.tt.pointer import BitcastOp, IntToPtrOp, PtrToIntOp
@@ -84,7 +84,7 @@ class TransOfTrans(RewritePattern):
         source = op.src.owner
         if not isinstance(source, TransOp):
             return
-        inner, outer = source.order.get_values(), op.order.get_values()
+        inner, outer = static_values(source.order), static_values(op.order)
         composed = TransOp(source.src, [inner[dim] for dim in outer])
         if composed.result.type == op.result.type:
             rewriter.replace(op, composed)

@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     AnyAttr,
@@ -18,7 +17,7 @@ from xdsl.irdl import (
 from xdsl.irdl.constraints import InferenceContext
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.tt.types import is_pointer_like, mask_like, pointee_like
+from tilewright.dialects.tt.types import is_pointer_like, is_tensor, mask_like, pointee_like
 from tilewright.dialects.types import FIXED_INTEGER_LIKE, TypeWhere, bool_like
 
 
@@ -52,7 +51,7 @@ class Derived(AttrConstraint):
         return self
 
 
-TENSOR = TypeWhere("a ranked tensor", lambda type: isinstance(type, TensorType))
+TENSOR = TypeWhere("a ranked tensor", lambda type: is_tensor(type))
 POINTER_LIKE = TypeWhere("a pointer or a tensor of pointers", is_pointer_like)
 INTEGER_LIKE = FIXED_INTEGER_LIKE
 

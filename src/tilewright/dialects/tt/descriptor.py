@@ -28,7 +28,7 @@ from tilewright.dialects.tt.definition import i32_attr, op_definition
 from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
 from tilewright.dialects.tt.memory import NO_CACHE, NORMAL_EVICTION
 from tilewright.dialects.tt.traits import ReadEffect, ReadWriteEffect, TensorSizeTrait, WriteEffect
-from tilewright.dialects.tt.types import PointerType, TensorDescType, tensor_type
+from tilewright.dialects.tt.types import PointerType, TensorDescType, is_tensor, tensor_type
 from tilewright.dialects.types import bit_width, is_signless_integer
 
 DESCRIPTOR = base(TensorDescType)
@@ -37,12 +37,12 @@ ZERO_PADDING = i32_attr(PaddingOption.ZERO)
 
 def signless(element: Attribute) -> Attribute:
     """The element type of values: descriptors may say `ui8`, tensors always say `i8`."""
-    if isinstance(element, IntegerType) and not is_signless_integer(element):
-        return IntegerType(element.width.data)
-    return element
+    if not isinstance(element, IntegerType) or is_signless_integer(element):
+        return element
+    return IntegerType(bit_width(element))
 
 
-def block_type_of(descriptor: SSAValue) -> TensorType:
+def block_type_of(descriptor: SSAValue) -> TensorType[Attribute]:
     """The type of the block that a descriptor accesses."""
     assert isinstance(descriptor.type, TensorDescType)
     return descriptor.type.block_type
@@ -50,7 +50,7 @@ def block_type_of(descriptor: SSAValue) -> TensorType:
 
 def _check_block_access(descriptor: SSAValue, tensor: SSAValue) -> None:
     block, type = block_type_of(descriptor), tensor.type
-    assert isinstance(type, TensorType)
+    assert is_tensor(type)
     equal = signless(block.element_type) == type.element_type
     if not equal or prod(block.get_shape()) != prod(type.get_shape()):
         raise VerifyException(f"tensor descriptor block and tensor types must match, got {block} and {type}")
@@ -58,7 +58,7 @@ def _check_block_access(descriptor: SSAValue, tensor: SSAValue) -> None:
 
 def _check_row_access(op: IRDLOperation, descriptor: SSAValue, x_offsets: SSAValue, tensor: SSAValue) -> None:
     block, indices, type = block_type_of(descriptor), x_offsets.type, tensor.type
-    assert isinstance(indices, TensorType) and isinstance(type, TensorType)
+    assert is_tensor(indices) and is_tensor(type)
     if block.get_num_dims() != 2:
         raise VerifyException(f"block must be a 2D tensor, got {block}")
     if block.get_shape()[0] != 1:
@@ -253,7 +253,7 @@ class DescriptorGatherOp(IRDLOperation):
         descriptor, rows = value_of(desc), value_of(x_offsets)
         if result_type is None:
             block = block_type_of(descriptor)
-            assert isinstance(rows.type, TensorType)
+            assert is_tensor(rows.type)
             shape = (rows.type.get_shape()[0], block.get_shape()[1])
             result_type = tensor_type(signless(block.element_type), shape)
         init_op(self, (descriptor, rows, value_of(y_offset)), (result_type,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     AnyAttr,
@@ -24,7 +24,7 @@ from tilewright.dialects.tt.constraints import TENSOR
 from tilewright.dialects.tt.definition import bool_attr, i32_attr, op_definition
 from tilewright.dialects.tt.enums import InputPrecision, ScaleDotElemType
 from tilewright.dialects.tt.traits import TensorSizeTrait
-from tilewright.dialects.tt.types import NO_ENCODING
+from tilewright.dialects.tt.types import NO_ENCODING, is_tensor
 from tilewright.dialects.types import bit_width, is_float
 
 ACCUMULATOR = VarConstraint("Acc", TENSOR)
@@ -93,7 +93,7 @@ class DotOp(IRDLOperation):
 
     def verify_(self) -> None:
         a, b, c = self.a.type, self.b.type, self.c.type
-        assert isinstance(a, TensorType) and isinstance(b, TensorType) and isinstance(c, TensorType)
+        assert is_tensor(a) and is_tensor(b) and is_tensor(c)
         if bit_width(a.element_type) != bit_width(b.element_type):
             raise VerifyException("element types of operands A and B must have same bit width")
         if is_float(a.element_type) != is_float(c.element_type):
@@ -167,7 +167,7 @@ class DotScaledOp(IRDLOperation):
 
     def verify_(self) -> None:
         a, b, c = self.a.type, self.b.type, self.c.type
-        assert isinstance(a, TensorType) and isinstance(b, TensorType) and isinstance(c, TensorType)
+        assert is_tensor(a) and is_tensor(b) and is_tensor(c)
         rows, k_a = _unpacked(a.get_shape(), self.a_elem_type, bool(self.lhs_k_pack.value.data), k_dim=-1)
         columns, k_b = _unpacked(b.get_shape(), self.b_elem_type, bool(self.rhs_k_pack.value.data), k_dim=-2)
         _check_dot_shapes(rows, columns, c.get_shape(), k_a, k_b)
@@ -187,7 +187,7 @@ def _unpacked(shape: tuple[int, ...], element: Attribute, k_pack: bool, k_dim: i
 
 
 def _check_scale(type: Attribute, extent: int, k: int, side: str) -> None:
-    assert isinstance(type, TensorType)
+    assert is_tensor(type)
     block = 32 if bit_width(type.element_type) == 8 and not is_float(type.element_type) else 16
     shape = type.get_shape()
     if shape[-2] != extent or shape[-1] * block != k:

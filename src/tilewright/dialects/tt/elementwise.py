@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     AnyAttr,
@@ -31,6 +31,7 @@ from tilewright.dialects.tt.traits import (
     SameOperandsAndResultShape,
     TensorSizeTrait,
 )
+from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.types import FLOAT_LIKE
 
 FLOAT_T = VarConstraint("T", FLOAT_LIKE)
@@ -172,7 +173,7 @@ class ElementwiseInlineAsmOp(IRDLOperation):
             raise VerifyException("inline assembly must have at least one result")
         packed = self.packed_element.value.data
         type = self.result[0].type
-        if packed > 1 and not isinstance(type, TensorType) and len(self.args) > 0:
+        if packed > 1 and not is_tensor(type) and len(self.args) > 0:
             raise VerifyException(f"packed_element = {packed} needs tensor operands")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
@@ -23,7 +23,7 @@ from tilewright.dialects.tt import inference
 from tilewright.dialects.tt.constraints import MASK_OF_SOURCE, TENSOR
 from tilewright.dialects.tt.definition import i32_attr, op_definition
 from tilewright.dialects.tt.traits import TensorSizeTrait
-from tilewright.dialects.tt.types import shape_of
+from tilewright.dialects.tt.types import is_tensor, shape_of
 from tilewright.dialects.types import is_signless_integer
 
 
@@ -57,7 +57,7 @@ class GatherOp(IRDLOperation):
         inference.check_inferred(self.name, inference.gather(self.src.type, self.indices.type), self.result.type)
         source, index = shape_of(self.src.type), shape_of(self.indices.type)
         axis = self.axis.value.data
-        if not isinstance(self.indices.type, TensorType) or not is_signless_integer(self.indices.type.element_type):
+        if not is_tensor(self.indices.type) or not is_signless_integer(self.indices.type.element_type):
             raise VerifyException(f"indices must be integers, got {self.indices.type}")
         if len(source) != len(index):
             raise VerifyException(f"input and indices ranks must match, got {len(source)} and {len(index)}")
@@ -92,6 +92,6 @@ class HistogramOp(IRDLOperation):
 
     def verify_(self) -> None:
         for type in (self.src.type, self.result.type):
-            assert isinstance(type, TensorType)
+            assert is_tensor(type)
             if not is_signless_integer(type.element_type) or type.get_num_dims() != 1:
                 raise VerifyException(f"expected a 1D tensor of integers, got {type}")

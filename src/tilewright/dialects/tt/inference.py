@@ -10,13 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import prod
-from typing import cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.tt.types import NO_ENCODING, tensor_type
+from tilewright.dialects.tt.types import NO_ENCODING, is_tensor, tensor_type
 
 
 class LayoutInference(ABC):
@@ -43,8 +42,8 @@ class LayoutInference(ABC):
         """The encoding of either half of a tensor of `shape` whose last extent is 2."""
 
 
-def _tensor(type: Attribute) -> TensorType:
-    if not isinstance(type, TensorType):
+def _tensor(type: Attribute) -> TensorType[Attribute]:
+    if not is_tensor(type):
         raise VerifyException(f"expected a ranked tensor, got {type}")
     return type
 
@@ -137,4 +136,4 @@ def check_inferred(op_name: str, expected: Attribute, actual: Attribute) -> None
 
 def same_encoding(types: Sequence[Attribute]) -> bool:
     """Whether all tensors among `types` share one encoding."""
-    return len({cast(TensorType, type).encoding for type in types if isinstance(type, TensorType)}) <= 1
+    return len({type.encoding for type in types if is_tensor(type)}) <= 1

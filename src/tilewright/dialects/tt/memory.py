@@ -21,7 +21,7 @@ from xdsl.irdl import (
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import Value, init_op, segment_sizes, value_of
+from tilewright.dialects.construction import Value, init_op, segment_sizes, static_values, value_of
 from tilewright.dialects.tt.constraints import MASK, POINTEE, POINTER, RESULT_POINTEE
 from tilewright.dialects.tt.definition import bool_attr, i32_array, i32_attr, op_definition
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy, PaddingOption
@@ -34,7 +34,7 @@ NORMAL_EVICTION = i32_attr(EvictionPolicy.EVICT_NORMAL)
 
 
 def _verify_block_access(pointer_type: Attribute, boundary_check: DenseArrayBase, has_mask: bool) -> None:
-    dims = boundary_check.get_values()
+    dims = static_values(boundary_check)
     if not is_block_pointer(pointer_type):
         if dims:
             raise VerifyException("boundaryCheck is only allowed with a block pointer")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, i32
+from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.arith.constant import splat_attr
 from tilewright.dialects.construction import init_op
 from tilewright.dialects.tt.constraints import TENSOR
 from tilewright.dialects.tt.definition import i32_attr, op_definition
 from tilewright.dialects.tt.enums import ProgramIDDim
-from tilewright.dialects.tt.folds import dense_splat
 from tilewright.dialects.tt.traits import TensorSizeTrait
-from tilewright.dialects.tt.types import NO_ENCODING, tensor_type
+from tilewright.dialects.tt.types import NO_ENCODING, is_tensor, tensor_type
 
 
 @op_definition
@@ -77,7 +77,7 @@ class MakeRangeOp(HasFolderInterface, IRDLOperation):
         if start >= end:
             raise VerifyException("'start' attribute must be less than 'end' attribute")
         type = self.result.type
-        assert isinstance(type, TensorType)
+        assert is_tensor(type)
         if type.element_type != i32:
             raise VerifyException(f"result element type must be i32, got {type.element_type}")
         if type.get_num_dims() != 1:
@@ -91,4 +91,4 @@ class MakeRangeOp(HasFolderInterface, IRDLOperation):
         """make_range of one element is a constant."""
         if self.end.value.data - self.start.value.data != 1:
             return None
-        return (dense_splat(self.result.type, self.start.value.data),)
+        return (splat_attr(self.start.value.data, self.result.type),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -22,6 +22,7 @@ from tilewright.dialects.tt import inference
 from tilewright.dialects.tt.constraints import TENSOR
 from tilewright.dialects.tt.definition import bool_attr, i32_attr, op_definition
 from tilewright.dialects.tt.traits import SameOperandsAndResultEncoding, TensorSizeTrait
+from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.types import element_type, with_element_type
 
 __all__ = [
@@ -44,7 +45,7 @@ def combine_region(srcs: Sequence[SSAValue]) -> Region:
 def _check_sources(op: IRDLOperation, srcs: Sequence[SSAValue]) -> None:
     if not srcs:
         raise VerifyException(f"{op.name} must have at least 1 operand")
-    if len({src.type.get_shape() for src in srcs if isinstance(src.type, TensorType)}) > 1:
+    if len({src.type.get_shape() for src in srcs if is_tensor(src.type)}) > 1:
         raise VerifyException(f"{op.name} requires the same shape for all operands")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr
 from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -23,13 +23,13 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import UNIT, Value, init_op, value_of
+from tilewright.dialects.construction import UNIT, Value, init_op, static_values, value_of
 from tilewright.dialects.tt import inference
 from tilewright.dialects.tt.constraints import SAME_TYPE, TENSOR, Derived
 from tilewright.dialects.tt.definition import i32_array, i32_attr, op_definition
-from tilewright.dialects.tt.folds import constant_of, constant_with_shape, splat_constant
+from tilewright.dialects.tt.folds import constant_with_shape, splat_constant
 from tilewright.dialects.tt.traits import SameOperandsAndResultEncoding, TensorSizeTrait
-from tilewright.dialects.tt.types import shape_of
+from tilewright.dialects.tt.types import is_tensor, shape_of
 from tilewright.dialects.types import element_type
 
 Folded = tuple[SSAValue | Attribute, ...] | None
@@ -60,14 +60,13 @@ class SplatOp(HasFolderInterface, IRDLOperation):
         init_op(self, (value_of(src),), (result_type,))
 
     def verify_(self) -> None:
-        if isinstance(self.src.type, TensorType):
+        if is_tensor(self.src.type):
             raise VerifyException(f"source of a splat must be a scalar, got {self.src.type}")
         _check_element_type(self, self.src, self.result)
 
     def fold(self) -> Folded:
         """splat of a constant is a constant tensor."""
-        constant = constant_of(self.src)
-        return None if constant is None else splat_constant(constant, self.result.type)
+        return splat_constant(self.src, self.result.type)
 
 
 @op_definition
@@ -242,12 +241,12 @@ class TransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOper
         return (TransOfTrans(), TransOfSplat())
 
     def verify_(self) -> None:
-        order = tuple(self.order.get_values())
+        order = static_values(self.order)
         inference.check_inferred(self.name, inference.trans(self.src.type, order), self.result.type)
 
     def fold(self) -> Folded:
         """An identity permutation is its source; a permuted splat constant is a splat constant."""
-        if self.src.type == self.result.type and tuple(self.order.get_values()) == tuple(range(len(self.order))):
+        if self.src.type == self.result.type and static_values(self.order) == tuple(range(len(self.order))):
             return (self.src,)
         return constant_with_shape(self.src, self.result.type, splat_only=True)
 

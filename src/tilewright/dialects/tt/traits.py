@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import (
     EffectInstance,
@@ -15,13 +15,17 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.tt.types import PointerType, shape_of
+from tilewright.dialects.tt.types import PointerType, is_tensor, shape_of
 
 MAX_TENSOR_ELEMENTS = 1 << 20
 """Largest number of elements of one tensor value, as in Triton."""
 
 READ = EffectInstance(MemoryEffectKind.READ)
 WRITE = EffectInstance(MemoryEffectKind.WRITE)
+
+
+def _is_true(flag: Attribute | None) -> bool:
+    return isinstance(flag, IntegerAttr) and flag.value.data != 0
 
 
 def _operand_and_result_types(op: Operation) -> Iterator[tuple[str, Attribute]]:
@@ -35,7 +39,7 @@ def _tensor_types(op: Operation) -> Iterator[tuple[str, TensorType]]:
     for name, type in _operand_and_result_types(op):
         if isinstance(type, PointerType):
             type = type.pointee_type
-        if isinstance(type, TensorType):
+        if is_tensor(type):
             yield name, type
 
 
@@ -86,9 +90,7 @@ class ReadEffect(MemoryEffect):
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        volatile = op.properties.get("isVolatile")
-        is_volatile = volatile is not None and bool(volatile.value.data)  # pyright: ignore[reportAttributeAccessIssue]
-        return {READ, WRITE} if is_volatile else {READ}
+        return {READ, WRITE} if _is_true(op.properties.get("isVolatile")) else {READ}
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,4 @@ class EffectUnlessPure(MemoryEffect):
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        pure = op.properties.get("pure")
-        is_pure = pure is not None and bool(pure.value.data)  # pyright: ignore[reportAttributeAccessIssue]
-        return set() if is_pure else {READ, WRITE}
+        return set() if _is_true(op.properties.get("pure")) else {READ, WRITE}

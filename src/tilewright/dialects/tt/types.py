@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import IntAttr, NoneAttr, TensorType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -55,9 +56,9 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute):
 
     name = "tt.tensordesc"
 
-    block_type: TensorType
+    block_type: TensorType[Attribute]
 
-    def __init__(self, block_type: TensorType):
+    def __init__(self, block_type: TensorType[Attribute]):
         super().__init__(block_type)
 
     @classmethod
@@ -70,12 +71,17 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute):
             printer.print_attribute(self.block_type)
 
 
+def is_tensor(type: Attribute) -> TypeIs[TensorType[Attribute]]:
+    """Whether `type` is a ranked tensor, of whatever elements."""
+    return isinstance(type, TensorType)
+
+
 @cache
-def _tensor_type(element: Attribute, shape: tuple[int, ...], encoding: Attribute) -> TensorType:
+def _tensor_type(element: Attribute, shape: tuple[int, ...], encoding: Attribute) -> TensorType[Attribute]:
     return TensorType(element, shape, encoding)
 
 
-def tensor_type(element: Attribute, shape: Sequence[int], encoding: Attribute = NO_ENCODING) -> TensorType:
+def tensor_type(element: Attribute, shape: Sequence[int], encoding: Attribute = NO_ENCODING) -> TensorType[Attribute]:
     """`tensor<shape x element, encoding>`, made once per combination."""
     return _tensor_type(element, tuple(shape), encoding)
 
@@ -92,12 +98,12 @@ def pointer_type(pointee_type: Attribute, address_space: int = 1) -> PointerType
 
 def shape_of(type: Attribute) -> tuple[int, ...]:
     """The shape of a tensor; `()` for a scalar or pointer."""
-    return type.get_shape() if isinstance(type, TensorType) else ()
+    return type.get_shape() if is_tensor(type) else ()
 
 
 def is_block_pointer(type: Attribute) -> bool:
     """Whether `type` is a pointer to a tensor, `!tt.ptr<tensor<...>>`."""
-    return isinstance(type, PointerType) and isinstance(type.pointee_type, TensorType)
+    return isinstance(type, PointerType) and is_tensor(type.pointee_type)
 
 
 def is_pointer_like(type: Attribute) -> bool:

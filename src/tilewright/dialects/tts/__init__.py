@@ -16,7 +16,7 @@ from tilewright.dialects.tts.pointers import (
 
 TTS = Dialect(
     "tts",
-    (
+    [
         AtomicCASOp,
         AtomicRMWOp,
         GatherOp,
@@ -28,7 +28,7 @@ TTS = Dialect(
         MaskedStoreOp,
         ScatterOp,
         StoreOp,
-    ),
+    ],
 )
 """The dialect, to be loaded into a context."""
 

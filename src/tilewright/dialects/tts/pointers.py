@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
-    TensorType,
+    i1,
     i32,
     i64,
 )
@@ -44,7 +44,7 @@ from tilewright.dialects.construction import (
 )
 from tilewright.dialects.tt.constraints import POINTER_LIKE, TENSOR
 from tilewright.dialects.tt.definition import i32_array, i32_attr, op_definition
-from tilewright.dialects.tt.types import PointerType, is_block_pointer, pointer_type, tensor_type
+from tilewright.dialects.tt.types import PointerType, is_block_pointer, is_tensor, pointer_type, tensor_type
 from tilewright.dialects.types import element_type
 
 INDEX = IndexType()
@@ -286,7 +286,8 @@ class MakeGatherScatterTensorPtrOp(IRDLOperation):
         self._check_slices("gather_scatter_mask", self.gather_scatter_mask, extent)
         for use in self.result.uses:
             mask_dims = use.operation.properties.get("static_mask_dims")
-            if not isinstance(mask_dims, DenseArrayBase) or (len(mask_dims) and static_values(mask_dims)[dim] != 0):
+            dims = static_values(mask_dims) if isinstance(mask_dims, DenseArrayBase) else None
+            if dims is None or (dims and dims[dim] != 0):
                 raise VerifyException(
                     "with a gather_scatter_mask, every user must be a tts.load or tts.store whose "
                     f"mask dimension {dim} is 0"
@@ -294,7 +295,7 @@ class MakeGatherScatterTensorPtrOp(IRDLOperation):
 
     @staticmethod
     def _check_slices(name: str, value: SSAValue, extent: int) -> None:
-        assert isinstance(value.type, TensorType)
+        assert is_tensor(value.type)
         if value.type.get_shape() != (extent,) or not isinstance(value.type.element_type, IntegerType):
             raise VerifyException(f"{name} must be a 1D integer tensor of {extent} elements, got {value.type}")
 
@@ -334,14 +335,14 @@ class GetStructuredStateOp(IRDLOperation):
     def counts(type: Attribute) -> tuple[int, int]:
         """How many offsets and strides describe a value of `type`. Raises ValueError for types without such state."""
         if is_block_pointer(type):
-            assert isinstance(type, PointerType) and isinstance(type.pointee_type, TensorType)
+            assert isinstance(type, PointerType) and is_tensor(type.pointee_type)
             rank = type.pointee_type.get_num_dims()
             return rank, rank
         if isinstance(type, PointerType):
             return 1, 0
         element = element_type(type)
-        is_index = isinstance(element, IntegerType) and element.width.data > 1
-        if isinstance(type, TensorType) and (is_index or isinstance(element, PointerType)):
+        is_index = isinstance(element, IntegerType) and element != i1
+        if is_tensor(type) and (is_index or isinstance(element, PointerType)):
             return type.get_num_dims(), type.get_num_dims()
         raise ValueError(f"{type} has no structured state")
 

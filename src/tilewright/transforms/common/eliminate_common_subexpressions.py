@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, IRNode, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, MemoryEffectKind
 
 from tilewright.ir.dominance import DominatorTree
@@ -155,7 +155,7 @@ class CommonSubexpressionElimination:
 
 def _same_regions(op: Operation, other: Operation) -> bool:
     """Whether two ops with equal keys also hold equal regions."""
-    context = dict(zip(op.operands, op.operands, strict=True))
+    context: dict[IRNode | SSAValue, IRNode | SSAValue] = {operand: operand for operand in op.operands}
     return all(
         mine.is_structurally_equivalent(theirs, dict(context))
         for mine, theirs in zip(op.regions, other.regions, strict=True)

@@ -42,8 +42,7 @@ class _PostDominators:
         self._active.discard(id(block))
         shared: list[Block] = []
         if chains:
-            common = set.intersection(*({id(b) for b in chain} for chain in chains))
-            shared = [b for b in chains[0] if id(b) in common]
+            shared = [b for b in chains[0] if all(any(b is other for other in chain) for chain in chains[1:])]
         self._paths[id(block)] = [block, *shared]
         return self._paths[id(block)]
 

@@ -5,6 +5,8 @@ Unlike "has a use", this looks through loops: a value that a loop carries only t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
@@ -72,8 +74,8 @@ class ValueLiveness:
             self._values.add(value)
             self._work.append(value)
 
-    def _mark_all(self, values: object) -> None:
-        for value in values:  # pyright: ignore[reportGeneralTypeIssues]
+    def _mark_all(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
             self._mark(value)
 
     def _mark_op(self, op: Operation) -> None:

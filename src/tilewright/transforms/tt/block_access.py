@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType, i64
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, tt
 from tilewright.dialects.arith import constant_splat
-from tilewright.dialects.tt.types import tensor_type
+from tilewright.dialects.tt.types import is_tensor, tensor_type
 from tilewright.ir.builder import OpBuilder
 
 
@@ -43,10 +43,10 @@ class BlockAccess:
     @classmethod
     def rows(cls, builder: OpBuilder, rows: SSAValue, column: SSAValue, columns: int) -> BlockAccess:
         """The block of the given rows (a 1D tensor of i32), each from an i64 column on."""
-        assert isinstance(rows.type, TensorType)
+        assert is_tensor(rows.type)
         shape = (rows.type.get_shape()[0], columns)
         spread = _spread(builder, rows, 0, 2)
-        assert isinstance(spread.type, TensorType)
+        assert is_tensor(spread.type)
         wide = builder.insert(arith.ExtSIOp(spread, tensor_type(i64, spread.type.get_shape()))).results[0]
         column_indices = _spread(builder, _counting_from(builder, column, columns), 1, 2)
         return cls(builder, shape, indices=(wide, column_indices))
@@ -76,7 +76,7 @@ class BlockAccess:
         return mask
 
     def _broadcast(self, value: SSAValue) -> SSAValue:
-        assert isinstance(value.type, TensorType)
+        assert is_tensor(value.type)
         if value.type.get_shape() == self._shape:
             return value
         wide = tensor_type(value.type.element_type, self._shape)

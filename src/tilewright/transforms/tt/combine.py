@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp, TensorType
+from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.dialects import arith, tt
 from tilewright.dialects.arith import constant_splat, find_constant_int
 from tilewright.dialects.tt.folds import splat_of
+from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.types import bit_width, element_type
 from tilewright.ir.dominance import properly_dominates
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -120,7 +121,7 @@ class SumOfProductsIsDot(RewriteRule):
         x = _broadcast_of(product.operands[0], axis=2)
         y = _broadcast_of(product.operands[1], axis=0)
         result_type = op.result[0].type
-        if x is None or y is None or not isinstance(result_type, TensorType):
+        if x is None or y is None or not is_tensor(result_type):
             return
         zero = constant_splat(0.0, result_type)
         dot = tt.DotOp(x, y, zero, input_precision=tt.InputPrecision.TF32)
@@ -144,7 +145,7 @@ def _broadcast_of(value: SSAValue, *, axis: int) -> SSAValue | None:
     if not isinstance(expanded, tt.ExpandDimsOp) or expanded.axis.value.data != axis:
         return None
     source = expanded.src.type
-    if not isinstance(source, TensorType) or source.get_num_dims() != 2:
+    if not is_tensor(source) or source.get_num_dims() != 2:
         return None
     return expanded.src if isinstance(source.element_type, FixedBitwidthType) else None
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, scf, tt
-from tilewright.dialects.tt.types import mask_like
+from tilewright.dialects.tt.types import is_tensor, mask_like
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -42,7 +42,7 @@ def _hoist_loads(loop: scf.ForOp) -> bool:
 def _guard(builder: OpBuilder, load: tt.LoadOp, runs: SSAValue) -> None:
     assert load.mask is not None
     type = mask_like(load.ptr.type)
-    condition = builder.insert(tt.SplatOp(runs, type)).results[0] if isinstance(type, TensorType) else runs
+    condition = builder.insert(tt.SplatOp(runs, type)).results[0] if is_tensor(type) else runs
     mask = builder.insert(arith.AndIOp(condition, load.mask)).results[0]
     operands = list(load.operands)
     operands[1] = mask

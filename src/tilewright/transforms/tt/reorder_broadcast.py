@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from tilewright.dialects import tt
 from tilewright.dialects.arith import constant_attr, is_splat, materialize_constant
 from tilewright.dialects.traits import ElementwiseMappable
-from tilewright.dialects.tt.folds import resplat, scalar_of_splat
-from tilewright.dialects.tt.types import tensor_type
+from tilewright.dialects.tt.folds import AnyDense, is_dense, resplat, scalar_of_splat
+from tilewright.dialects.tt.types import is_tensor, tensor_type
 from tilewright.dialects.types import element_type
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -45,9 +45,9 @@ def is_elementwise(op: Operation) -> bool:
     return bool(op.operands) and len(op.results) == 1 and _is_elementwise_class(type(op)) and is_memory_free(op)
 
 
-def _splat_constant(value: SSAValue) -> DenseIntOrFPElementsAttr | None:
+def _splat_constant(value: SSAValue) -> AnyDense | None:
     attribute = constant_attr(value)
-    return attribute if isinstance(attribute, DenseIntOrFPElementsAttr) and is_splat(attribute) else None
+    return attribute if is_dense(attribute) and is_splat(attribute) else None
 
 
 def _source(value: SSAValue, cls: type[tt.SplatOp] | type[tt.BroadcastOp]) -> SSAValue | None:
@@ -72,7 +72,7 @@ class MoveSplatAfterElementwise(RewriteRule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Operation, rewriter: RuleRewriter, /) -> None:
-        if not is_elementwise(op) or not isinstance(op.results[0].type, TensorType):
+        if not is_elementwise(op) or not is_tensor(op.results[0].type):
             return
         sources = [self._scalar(operand) for operand in op.operands]
         if any(source is None for source in sources) or not any(isinstance(s, SSAValue) for s in sources):
@@ -91,7 +91,7 @@ class MoveSplatAfterElementwise(RewriteRule):
 
     @staticmethod
     def _scalar(operand: SSAValue) -> SSAValue | Attribute | None:
-        if not isinstance(operand.type, TensorType):
+        if not is_tensor(operand.type):
             return operand
         splat = _source(operand, tt.SplatOp)
         if splat is not None:
@@ -106,7 +106,7 @@ class MoveBroadcastAfterElementwise(RewriteRule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Operation, rewriter: RuleRewriter, /) -> None:
-        if not is_elementwise(op) or not isinstance(op.results[0].type, TensorType):
+        if not is_elementwise(op) or not is_tensor(op.results[0].type):
             return
         narrow = self._narrow_type(op)
         if narrow is None:
@@ -123,22 +123,18 @@ class MoveBroadcastAfterElementwise(RewriteRule):
         for operand in op.operands:
             source = _source(operand, tt.BroadcastOp)
             if source is not None:
-                assert isinstance(source.type, TensorType)
+                assert is_tensor(source.type)
                 if found is not None and found.get_shape() != source.type.get_shape():
                     return None
                 found = source.type
-            elif (
-                isinstance(operand.type, TensorType)
-                and _source(operand, tt.SplatOp) is None
-                and _splat_constant(operand) is None
-            ):
+            elif is_tensor(operand.type) and _source(operand, tt.SplatOp) is None and _splat_constant(operand) is None:
                 return None
         return found
 
     @staticmethod
     def _narrowed(operand: SSAValue, narrow: TensorType, rewriter: RuleRewriter) -> SSAValue:
         source = _source(operand, tt.BroadcastOp)
-        if source is not None or not isinstance(operand.type, TensorType):
+        if source is not None or not is_tensor(operand.type):
             return operand if source is None else source
         type = tensor_type(operand.type.element_type, narrow.get_shape(), narrow.encoding)
         splat = _source(operand, tt.SplatOp)

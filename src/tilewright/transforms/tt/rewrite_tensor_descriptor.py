@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from xdsl.dialects.builtin import ModuleOp, TensorType, i1, i64
+from xdsl.dialects.builtin import ModuleOp, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, tt
 from tilewright.dialects.arith import constant_bool, constant_splat
 from tilewright.dialects.tt.descriptor import block_type_of, signless
 from tilewright.dialects.tt.enums import DescriptorReduceKind, PaddingOption, RMWOp
-from tilewright.dialects.tt.types import TensorDescType, pointer_type, tensor_type
+from tilewright.dialects.tt.types import TensorDescType, is_tensor, pointer_type, tensor_type
 from tilewright.dialects.types import is_float, is_signless_integer
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
@@ -99,7 +99,7 @@ class _DescriptorExpander(ValueExpander):
 
     @staticmethod
     def _padding(builder: OpBuilder, descriptor: _Descriptor, pointers: SSAValue) -> SSAValue:
-        assert isinstance(pointers.type, TensorType)
+        assert is_tensor(pointers.type)
         pointee = descriptor.base.type.pointee_type  # pyright: ignore
         type = tensor_type(pointee, pointers.type.get_shape())
         zero = builder.insert(constant_splat(0, type)).results[0]
@@ -119,7 +119,7 @@ class _DescriptorExpander(ValueExpander):
         descriptor = _Descriptor(self.components(desc))
         pointers = access.pointers(descriptor.base, descriptor.strides)
         mask = access.mask(descriptor.extents, range(len(descriptor.extents)))
-        assert isinstance(pointers.type, TensorType) and isinstance(src.type, TensorType)
+        assert is_tensor(pointers.type) and is_tensor(src.type)
         value = self._reshaped(builder, src, tensor_type(src.type.element_type, pointers.type.get_shape()))
         return pointers, value, mask
 

@@ -12,7 +12,7 @@ from tilewright.dialects import arith, tt
 from tilewright.dialects.arith import constant_splat
 from tilewright.dialects.construction import segment_sizes, static_values
 from tilewright.dialects.tt.definition import i32_array
-from tilewright.dialects.tt.types import PointerType, is_block_pointer, pointer_type
+from tilewright.dialects.tt.types import PointerType, is_block_pointer, is_tensor, pointer_type
 from tilewright.dialects.types import is_float
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
@@ -24,9 +24,9 @@ BLOCK_PROPERTIES = ("boundaryCheck", "padding")
 """Properties of loads and stores that mean something for block pointers only."""
 
 
-def block_of(type: Attribute) -> TensorType:
+def block_of(type: Attribute) -> TensorType[Attribute]:
     """The tensor type that a block pointer points to."""
-    assert isinstance(type, PointerType) and isinstance(type.pointee_type, TensorType)
+    assert isinstance(type, PointerType) and is_tensor(type.pointee_type)
     return type.pointee_type
 
 
@@ -34,7 +34,7 @@ def padding_value(builder: OpBuilder, padding: Attribute | None, type: Attribute
     """What lanes outside the parent tensor give: zeros, NaNs, or None where they are undefined."""
     if padding is None:
         return None
-    element = type.element_type if isinstance(type, TensorType) else type
+    element = type.element_type if is_tensor(type) else type
     if tt.PaddingOption.of(padding) is tt.PaddingOption.ZERO:
         return builder.insert(constant_splat(0, type)).results[0]
     if not is_float(element):
@@ -133,7 +133,8 @@ def _plain_properties(op: Operation) -> dict[str, Attribute]:
 @register_pass
 class RewriteTensorPointerPass(Pass):
     """Replaces block pointers by pointer arithmetic: a load or store gets a tensor of pointers, a mask for the
-    dimensions in `boundaryCheck`, and the padding as `other`. Loops and branches carry base, extents, strides and offsets.
+    dimensions in `boundaryCheck`, and the padding as `other`. Loops and branches carry the base, extents,
+    strides and offsets.
 
     Before:
     ```mlir
