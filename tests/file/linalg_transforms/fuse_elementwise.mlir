@@ -1,0 +1,67 @@
+// RUN: tilewright-opt %s --linalg-fuse-elementwise | filecheck %s
+
+#row = affine_map<(d0, d1) -> (d0)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// A broadcast becomes a map, a dear value that is read twice a further result of the reduction that reads it first.
+// CHECK-LABEL: @softmax_part
+// CHECK: %[[R:.*]]:2 = linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "reduction"]
+// CHECK-SAME: ins(%{{.*}}, %{{.*}} : tensor<8x64xf32>, tensor<8xf32>)
+// CHECK: arith.subf
+// CHECK-NEXT: math.exp
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: linalg.yield
+// CHECK-NOT: math.exp
+// CHECK: return %[[R]]#1, %[[R]]#0
+func.func @softmax_part(%x: tensor<8x64xf32>, %m: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8x64xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8x64xf32>
+  %b = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<8xf32>) outs(%e : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    linalg.yield %a : f32
+  } -> tensor<8x64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %b : tensor<8x64xf32>, tensor<8x64xf32>) outs(%x : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %c: f32, %d: f32):
+    %0 = arith.subf %a, %c : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x64xf32>
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<8x64xf32>) outs(%s : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x64xf32>
+  %r = linalg.reduce ins(%p : tensor<8x64xf32>) outs(%z : tensor<8xf32>) dimensions = [1]
+    (%in: f32, %init: f32) {
+      %0 = arith.addf %in, %init : f32
+      linalg.yield %0 : f32
+    }
+  return %p, %r : tensor<8x64xf32>, tensor<8xf32>
+}
+
+// A cheap producer is computed again in each reader, a fill becomes a scalar of the body.
+// CHECK-LABEL: @cheap
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[S:.*]]: f32)
+// CHECK-NOT: linalg.fill
+// CHECK-COUNT-2: arith.addf %{{.*}}, %[[S]]
+// CHECK-NOT: arith.addf
+// CHECK: return
+func.func @cheap(%x: tensor<4xf32>, %s: f32) -> (tensor<4xf32>, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%s : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %a = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x, %f : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%p: f32, %q: f32, %c: f32):
+    %0 = arith.addf %p, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%p: f32, %c: f32):
+    %0 = math.exp %p : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  %d = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%p: f32, %c: f32):
+    %0 = math.sqrt %p : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  return %b, %d : tensor<4xf32>, tensor<4xf32>
+}
