@@ -7,11 +7,10 @@ from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import HasCanonicalizationPatternsTrait
 
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.ir.rules import op_types_of
+from tilewright.ir.rules import RewriteRule, op_types_of
 from tilewright.transforms.common.arithmetic_rules import ARITHMETIC_RULES
 from tilewright.transforms.common.branch_rules import BRANCH_RULES
 from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of, is_commutative
@@ -24,7 +23,7 @@ SHARED_RULES = (*ARITHMETIC_RULES, *LOOP_RULES, *BRANCH_RULES)
 @cache
 def canonical_entry(cls: type[Operation]) -> Entry:
     """The fold and the canonicalization rules of an op class."""
-    rules: list[RewritePattern] = []
+    rules: list[RewriteRule] = []
     for trait in getattr(cls, "traits", ()):
         if isinstance(trait, HasCanonicalizationPatternsTrait):
             rules.extend(trait.get_patterns(cls))

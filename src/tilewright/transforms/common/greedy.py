@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
-from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import Commutative, HasFolder
 from xdsl.utils.worklist import Worklist
 
 from tilewright.dialects.arith import materialize_constant
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.effects import is_trivially_dead
-from tilewright.ir.rules import RuleRewriter, op_types_of
+from tilewright.ir.rules import RewriteRule, RuleRewriter, op_types_of
 from tilewright.support.errors import TilewrightError
 from tilewright.transforms.common.constants import ConstantPool, is_constant_class
 from tilewright.transforms.common.regions import simplify_regions
@@ -34,7 +33,7 @@ class Entry:
     """What can be done to the ops of one class."""
 
     fold: Fold | None
-    rules: tuple[RewritePattern, ...]
+    rules: tuple[RewriteRule, ...]
     is_commutative: bool = False
 
 
@@ -53,7 +52,7 @@ def is_commutative(cls: type[Operation]) -> bool:
     return any(isinstance(trait, Commutative) for trait in getattr(cls, "traits", ()))
 
 
-def rewrite_greedily(root: Operation, rules: Sequence[RewritePattern], *, pass_name: str) -> bool:
+def rewrite_greedily(root: Operation, rules: Sequence[RewriteRule], *, pass_name: str) -> bool:
     """Apply `rules` and all folds inside `root` until nothing changes; returns whether anything did."""
 
     @cache
