@@ -51,12 +51,11 @@ class EnumKeyword(CustomDirective):
             parser.raise_error(f"expected one of {', '.join(self.keywords)}", position, parser.pos)
         return keyword
 
-    def parse_optional(self, parser: Parser, state: ParsingState) -> bool:
+    def parse_optional(self, parser: Parser, state: ParsingState) -> None:
         for keyword in self.keywords:
             if parser.parse_optional_keyword(keyword) is not None:
                 self.attribute.set(state, int_attr(self.keywords.index(keyword), self.width))
-                return True
-        return False
+                return
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         attribute = self.attribute.get(op)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, StringAttr, VectorType, i1
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerType, StringAttr, VectorType, i1
 from xdsl.ir import Attribute, Block, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -147,7 +148,7 @@ class SwitchOp(IRDLOperation):
             "case_operand_segments": segment_sizes(*(len(operands) for operands in case_operands)),
         }
         if case_values:
-            values_type = VectorType(flag.type, (len(case_values),))
+            values_type = VectorType(cast(IntegerType, flag.type), (len(case_values),))
             properties["case_values"] = DenseIntOrFPElementsAttr.from_list(values_type, list(case_values))
         init_op(self, [flag, *defaults, *cases], (), properties, successors=(default_block, *case_blocks))
 

@@ -10,8 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IntegerAttr, UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    UnitAttr,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 Value = SSAValue | Operation
@@ -112,4 +123,4 @@ def join_mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[int 
 @lru_cache(maxsize=4096)
 def static_values(array: DenseArrayBase) -> tuple[int, ...]:
     """The integers of an ``array<iN: ...>``."""
-    return tuple(int(value) for value in array.get_values())
+    return tuple(int(value) for value in cast(DenseArrayBase[IntegerType], array).get_values())

@@ -211,7 +211,8 @@ def fold_float_binary(op: FloatBinaryOp) -> Folded:
     with np.errstate(all="ignore"):
         result = np.asarray(meaning.FLOAT_BINARY[op.name](left_values, right_values))
     # A NaN that no operand was comes out positive, as LLVM folds it; the processor may give either sign.
-    fresh = np.isnan(result) & ~np.isnan(left_values) & ~np.isnan(right_values)
+    operands: list[Array] = [left_values, right_values]
+    fresh = np.isnan(result) & ~np.logical_or(*(np.isnan(values) for values in operands))
     result = np.where(fresh, np.full_like(result, np.nan), result)
     return (attr_of(result, lhs.type),)
 

@@ -215,7 +215,7 @@ class MapOp(StructuredOp):
         return (IteratorType.PARALLEL,) * len(shape_of(self.operands[-1].type) or ())
 
     @property
-    def outputs(self) -> Sequence[SSAValue]:
+    def outputs(self) -> Sequence[SSAValue]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return (self.operands[-1],)
 
     def verify_(self) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
@@ -218,7 +219,7 @@ class GlobalOp(IRDLOperation):
 def _parse_elements(parser: Parser, type_: TensorType[Attribute]) -> Attribute:
     """``dense<...>`` without its type."""
     parser.parse_keyword("dense")
-    return parser.parse_dense_int_or_fp_elements_attr(type_)
+    return parser.parse_dense_int_or_fp_elements_attr(cast(TensorType[IntegerType], type_))
 
 
 @op_definition
