@@ -11,7 +11,8 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 
 ALIAS = "triton"
@@ -83,5 +84,27 @@ def uninstall() -> None:
     """Undo `install`: later imports of `triton` find the official package again, if there is one."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
-    for name in [name for name in sys.modules if name == ALIAS or name.startswith(ALIAS + ".")]:
-        del sys.modules[name]
+    _take_modules()
+
+
+@contextmanager
+def standing_in() -> Iterator[None]:
+    """Stand in for `triton` for the length of a `with`.
+
+    What is imported there keeps our modules; the official package, imported before or after, stays what it is.
+    """
+    already = _finder in sys.meta_path
+    official = {} if already else _take_modules()
+    install()
+    try:
+        yield
+    finally:
+        if not already:
+            uninstall()
+            sys.modules.update(official)
+
+
+def _take_modules() -> dict[str, ModuleType]:
+    """Remove every module of the name `triton` from the loaded ones, and return them."""
+    names = [name for name in sys.modules if name == ALIAS or name.startswith(ALIAS + ".")]
+    return {name: sys.modules.pop(name) for name in names}

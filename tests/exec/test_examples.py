@@ -13,11 +13,10 @@ import pytest
 import tilewright as triton
 from tilewright import compat
 
-compat.install()
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
-
-import attention  # noqa: E402  # pyright: ignore[reportMissingImports]
-import layer_norm  # noqa: E402  # pyright: ignore[reportMissingImports]
+with compat.standing_in():
+    import attention
+    import layer_norm
 
 Array = np.ndarray[Any, Any]
 

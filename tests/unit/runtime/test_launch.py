@@ -41,7 +41,8 @@ PLAIN = ParameterRule("x")
     [
         (5, "i32", False), (32, "i32", True), (0, "i32", True), (-16, "i32", True), (2**31, "i64", True),
         (2**31 + 1, "i64", False), (-(2**31) - 1, "i64", False), (2**63, "u64", True), (True, "u1", False),
-        (1.5, "fp32", False), (np.int32(7), "i32", False), (np.float64(2.0), "fp32", False), (np.bool_(True), "u1", False),
+        (1.5, "fp32", False), (np.int32(7), "i32", False), (np.float64(2.0), "fp32", False),
+        (np.bool_(True), "u1", False),
     ],
 )  # fmt: skip
 def test_scalars_are_classified_as_triton_does(value: Any, kind: str, divisible: bool) -> None:
