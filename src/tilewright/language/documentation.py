@@ -165,9 +165,9 @@ def _class_entry(name: str, cls: Any) -> list[str]:
     if issubclass(cls, elementwise.IntEnum):
         return [f"### `tl.{name}`", "", inspect.cleandoc(cls.__doc__ or ""), ""]
     lines = _entry(name, cls)
-    for method, value in vars(cls).items():
-        if not method.startswith("_") and is_builtin(value):
-            lines += _entry(f"{name}.{method}", value)
+    for method in list(cls.__dict__):
+        if not method.startswith("_") and is_builtin(getattr(cls, method)):
+            lines += _entry(f"{name}.{method}", getattr(cls, method))
     return lines
 
 

@@ -285,3 +285,37 @@ def test_target_questions() -> None:
     assert not ops(
         build(target_dependent, "*i32", options=CodegenOptions(target_name="cpu", arch="znver4")), tt.StoreOp
     )
+
+
+TABLE = tl.constexpr({"a": 3, "b": 4})
+
+
+@jit
+def many_elements(p, *rest):
+    total = rest[0]
+    for i in tl.static_range(1, len(rest)):
+        total += rest[i]
+    tl.store(p, total * TABLE["b"])
+
+
+@jit
+def calls_with_many(p, n):
+    many_elements(p, n, n * 2, 3)
+    many_elements(p, n)
+
+
+def test_starred_parameters_and_constant_tables() -> None:
+    module = build(calls_with_many, "*i32", "i32")
+    functions = ops(module, tt.FuncOp)
+    assert [len(f.args) for f in functions] == [2, 3, 2]
+
+
+@jit
+def applies(p, x, FN: tl.constexpr):
+    tl.store(p, FN(x))
+
+
+def test_functions_as_constants() -> None:
+    module = build(applies, "*fp32", "fp32", FN=tl.extra.libdevice.tanh)
+    (op,) = ops(module, tt.ExternElementwiseOp)
+    assert op.symbol.data == "__nv_tanhf"

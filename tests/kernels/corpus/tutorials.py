@@ -1,0 +1,408 @@
+"""Kernels of the size and style of Triton's tutorials and of what is built on them."""
+
+# ruff: noqa: E501
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def tile_of(tile, in_group, tiles_m, GROUP: tl.constexpr):
+    group = tile // in_group
+    first = group * GROUP
+    rows = min(tiles_m - first, GROUP)
+    return first + (tile % rows), (tile % in_group) // rows
+
+
+@triton.jit
+def matmul_persistent(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, PROGRAMS: tl.constexpr):  # fmt: skip
+    start = tl.program_id(axis=0)
+    tiles_m = tl.cdiv(M, BM)
+    tiles_n = tl.cdiv(N, BN)
+    k_tiles = tl.cdiv(K, BK)
+    tiles = tiles_m * tiles_n
+    offs_k = tl.arange(0, BK)
+    in_group = GROUP * tiles_n
+    for tile in tl.range(start, tiles, PROGRAMS, flatten=True):
+        pid_m, pid_n = tile_of(tile, in_group, tiles_m, GROUP)
+        offs_m = pid_m * BM + tl.arange(0, BM)
+        offs_n = pid_n * BN + tl.arange(0, BN)
+        offs_m = tl.where(offs_m < M, offs_m, 0)
+        offs_n = tl.where(offs_n < N, offs_n, 0)
+        offs_m = tl.max_contiguous(tl.multiple_of(offs_m, BM), BM)
+        offs_n = tl.max_contiguous(tl.multiple_of(offs_n, BN), BN)
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for ki in range(k_tiles):
+            k = ki * BK + tl.arange(0, BK)
+            a = tl.load(
+                a_ptr + offs_m[:, None] * stride_am + k[None, :] * stride_ak,
+                mask=offs_k[None, :] < K - ki * BK,
+                other=0.0,
+            )
+            b = tl.load(
+                b_ptr + k[:, None] * stride_bk + offs_n[None, :] * stride_bn,
+                mask=offs_k[:, None] < K - ki * BK,
+                other=0.0,
+            )
+            acc = tl.dot(a, b, acc)
+        pid_m, pid_n = tile_of(tile, in_group, tiles_m, GROUP)
+        out_m = pid_m * BM + tl.arange(0, BM)
+        out_n = pid_n * BN + tl.arange(0, BN)
+        mask = (out_m[:, None] < M) & (out_n[None, :] < N)
+        if c_ptr.dtype.element_ty == tl.float8e4nv:
+            c = acc.to(tl.float8e4nv)
+        else:
+            c = acc.to(tl.float16)
+        tl.store(c_ptr + stride_cm * out_m[:, None] + stride_cn * out_n[None, :], c, mask=mask)
+
+
+@triton.jit
+def matmul_descriptors(
+    a_desc,
+    b_desc,
+    c_desc,
+    M,
+    N,
+    K,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    FP8: tl.constexpr,
+):
+    dtype = tl.float8e4nv if FP8 else tl.float16
+    pid = tl.program_id(axis=0)
+    tiles_m = tl.cdiv(M, BM)
+    tiles_n = tl.cdiv(N, BN)
+    in_group = GROUP * tiles_n
+    pid_m, pid_n = tile_of(pid, in_group, tiles_m, GROUP)
+    k_tiles = tl.cdiv(K, BK)
+    off_m = pid_m * BM
+    off_n = pid_n * BN
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in tl.range(k_tiles, warp_specialize=False):
+        off_k = k * BK
+        a = a_desc.load([off_m, off_k])
+        b = b_desc.load([off_n, off_k])
+        acc = tl.dot(a, b.T, acc)
+    c_desc.store([off_m, off_n], acc.to(dtype))
+
+
+@triton.jit
+def epilogue_subtile(acc, BM: tl.constexpr, BN: tl.constexpr):
+    halves = tl.reshape(acc, (BM, 2, BN // 2))
+    halves = tl.permute(halves, (0, 2, 1))
+    return tl.split(halves)
+
+
+@triton.jit
+def matmul_device_descriptors(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PROGRAMS: tl.constexpr, SUBTILE: tl.constexpr):  # fmt: skip
+    a_desc = tl.make_tensor_descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
+    b_desc = tl.make_tensor_descriptor(b_ptr, shape=[N, K], strides=[K, 1], block_shape=[BN, BK])
+    c_desc = tl.make_tensor_descriptor(
+        c_ptr, shape=[M, N], strides=[N, 1], block_shape=[BM, BN if not SUBTILE else BN // 2]
+    )
+    tiles_n = tl.cdiv(N, BN)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * tiles_n, PROGRAMS):
+        off_m = tile // tiles_n * BM
+        off_n = tile % tiles_n * BN
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            acc = tl.dot(a_desc.load([off_m, k]), b_desc.load([off_n, k]).T, acc)
+        if SUBTILE:
+            left, right = epilogue_subtile(acc, BM, BN)
+            c_desc.store([off_m, off_n], left.to(tl.float16))
+            c_desc.store([off_m, off_n + BN // 2], right.to(tl.float16))
+        else:
+            c_desc.store([off_m, off_n], acc.to(tl.float16))
+
+
+@triton.jit
+def attention_preprocess(o_ptr, do_ptr, delta_ptr, CTX, BM: tl.constexpr, D: tl.constexpr):
+    offs_m = tl.program_id(0) * BM + tl.arange(0, BM)
+    head = tl.program_id(1)
+    offs_d = tl.arange(0, D)
+    o = tl.load(o_ptr + head * D * CTX + offs_m[:, None] * D + offs_d[None, :])
+    do = tl.load(do_ptr + head * D * CTX + offs_m[:, None] * D + offs_d[None, :]).to(tl.float32)
+    tl.store(delta_ptr + head * CTX + offs_m, tl.sum(o * do, axis=1))
+
+
+@triton.jit
+def attention_dkdv(dk, dv, q_ptr, k, v, do_ptr, m_ptr, d_ptr, stride_tok, stride_d, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, start_n, start_m, steps, MASK: tl.constexpr):  # fmt: skip
+    offs_m = start_m + tl.arange(0, BM)
+    offs_n = start_n + tl.arange(0, BN)
+    offs_k = tl.arange(0, D)
+    qt_ptrs = q_ptr + offs_m[None, :] * stride_tok + offs_k[:, None] * stride_d
+    do_ptrs = do_ptr + offs_m[:, None] * stride_tok + offs_k[None, :] * stride_d
+    tl.static_assert(BN % BM == 0)
+    m = start_m
+    for _ in range(steps):
+        qt = tl.load(qt_ptrs)
+        offs_m = m + tl.arange(0, BM)
+        lse = tl.load(m_ptr + offs_m)
+        qkt = tl.dot(k, qt)
+        pt = tl.math.exp2(qkt - lse[None, :])
+        if MASK:
+            pt = tl.where(offs_m[None, :] >= offs_n[:, None], pt, 0.0)
+        do = tl.load(do_ptrs)
+        dv += tl.dot(pt.to(tl.float16), do)
+        delta = tl.load(d_ptr + offs_m)
+        dpt = tl.dot(v, tl.trans(do)).to(tl.float32)
+        dst = (pt * (dpt - delta[None, :])).to(tl.float16)
+        dk += tl.dot(dst, tl.trans(qt))
+        m += BM
+        qt_ptrs += BM * stride_tok
+        do_ptrs += BM * stride_tok
+    return dk, dv
+
+
+@triton.jit
+def attention_backward(q_ptr, k_ptr, v_ptr, scale, do_ptr, dk_ptr, dv_ptr, m_ptr, d_ptr, stride_z, stride_tok, stride_d, CTX, BM1: tl.constexpr, BN1: tl.constexpr, SLICE: tl.constexpr, D: tl.constexpr):  # fmt: skip
+    adj = (stride_z * tl.program_id(2)).to(tl.int64)
+    pid = tl.program_id(0)
+    q_ptr += adj
+    k_ptr += adj
+    v_ptr += adj
+    do_ptr += adj
+    dk_ptr += adj
+    dv_ptr += adj
+    m_ptr += (tl.program_id(2) * CTX).to(tl.int64)
+    offs_k = tl.arange(0, D)
+    start_n = pid * BN1
+    start_m = start_n
+    MASK_BM: tl.constexpr = BM1 // SLICE
+    offs_n = start_n + tl.arange(0, BN1)
+    dv = tl.zeros([BN1, D], dtype=tl.float32)
+    dk = tl.zeros([BN1, D], dtype=tl.float32)
+    k = tl.load(k_ptr + offs_n[:, None] * stride_tok + offs_k[None, :] * stride_d)
+    v = tl.load(v_ptr + offs_n[:, None] * stride_tok + offs_k[None, :] * stride_d)
+    steps = BN1 // MASK_BM
+    dk, dv = attention_dkdv(
+        dk,
+        dv,
+        q_ptr,
+        k,
+        v,
+        do_ptr,
+        m_ptr,
+        d_ptr,
+        stride_tok,
+        stride_d,
+        MASK_BM,
+        BN1,
+        D,
+        start_n,
+        start_m,
+        steps,
+        MASK=True,
+    )
+    start_m += steps * MASK_BM
+    steps = (CTX - start_m) // BM1
+    dk, dv = attention_dkdv(
+        dk,
+        dv,
+        q_ptr,
+        k,
+        v,
+        do_ptr,
+        m_ptr,
+        d_ptr,
+        stride_tok,
+        stride_d,
+        BM1,
+        BN1,
+        D,
+        start_n,
+        start_m,
+        steps,
+        MASK=False,
+    )
+    tl.store(dv_ptr + offs_n[:, None] * stride_tok + offs_k[None, :] * stride_d, dv)
+    dk *= scale
+    tl.store(dk_ptr + offs_n[:, None] * stride_tok + offs_k[None, :] * stride_d, dk)
+
+
+@triton.jit
+def norm_weights_gradient(dw_ptr, out_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):
+    cols = tl.program_id(0) * BN + tl.arange(0, BN)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for i in range(0, M, BM):
+        rows = i + tl.arange(0, BM)
+        mask = (rows[:, None] < M) & (cols[None, :] < N)
+        total += tl.load(dw_ptr + rows[:, None] * N + cols[None, :], mask=mask, other=0.0)
+    tl.store(out_ptr + cols, tl.sum(total, axis=0), mask=cols < N)
+
+
+@triton.jit
+def seeded_dropout(x_ptr, out_ptr, n, p, seed, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    random = tl.rand(seed, offsets)
+    tl.store(out_ptr + offsets, tl.where(random > p, x / (1 - p), 0.0), mask=offsets < n)
+
+
+@triton.jit
+def rotary(q_ptr, cos_ptr, sin_ptr, stride, HALF: tl.constexpr, HEADS: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    half = tl.arange(0, HALF)
+    heads = tl.arange(0, HEADS)
+    cos = tl.load(cos_ptr + row * HALF + half)
+    sin = tl.load(sin_ptr + row * HALF + half)
+    first = q_ptr + row * stride + heads[:, None] * (HALF * 2) + half[None, :]
+    second = first + HALF
+    a = tl.load(first).to(sin.dtype)
+    b = tl.load(second).to(sin.dtype)
+    tl.store(first, a * cos - b * sin)
+    tl.store(second, b * cos + a * sin)
+
+
+@triton.jit
+def cross_entropy(
+    logits_ptr, labels_ptr, loss_ptr, stride, n_cols, ignore, BLOCK: tl.constexpr, SMOOTHING: tl.constexpr
+):
+    row = tl.program_id(0).to(tl.int64)
+    logits_ptr += row * stride
+    label = tl.load(labels_ptr + row)
+    if label == ignore:
+        tl.store(loss_ptr + row, 0.0)
+        return
+    m = float("-inf")
+    d = 0.0
+    total = 0.0
+    at_label = tl.load(logits_ptr + label).to(tl.float32)
+    for i in range(0, n_cols, BLOCK):
+        offs = i + tl.arange(0, BLOCK)
+        x = tl.load(logits_ptr + offs, mask=offs < n_cols, other=float("-inf")).to(tl.float32)
+        best = tl.max(x)
+        if SMOOTHING > 0:
+            total += tl.sum(tl.where(offs < n_cols, x * SMOOTHING, 0.0))
+        m_new = tl.maximum(m, best)
+        d = d * tl.exp(m - m_new) + tl.sum(tl.exp(x - m_new))
+        m = m_new
+    loss = m + tl.log(d) - at_label
+    if SMOOTHING > 0:
+        loss = loss * (1 - SMOOTHING) - total / n_cols
+    tl.store(loss_ptr + row, loss)
+
+
+@triton.jit
+def quantize_rows(x_ptr, q_ptr, scale_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offs = tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + row * n + offs, mask=mask, other=0.0).to(tl.float32)
+    top = tl.max(tl.abs(x), 0)
+    scale = tl.where(top == 0, 1.0, top / 127.0)
+    q = tl.clamp(x / scale, -127.0, 127.0)
+    q = tl.extra.libdevice.rint(q).to(tl.int8)
+    tl.store(q_ptr + row * n + offs, q, mask=mask)
+    tl.store(scale_ptr + row, scale)
+
+
+@triton.jit
+def unpack_int4(packed_ptr, out_ptr, scales_ptr, N: tl.constexpr, GROUP: tl.constexpr):
+    i = tl.arange(0, N)
+    packed = tl.load(packed_ptr + i)
+    low = (packed & 0xF).to(tl.int8) - 8
+    high = (packed >> 4).to(tl.int8) - 8
+    both = tl.interleave(low, high).to(tl.float16)
+    j = tl.arange(0, 2 * N)
+    tl.store(out_ptr + j, both * tl.load(scales_ptr + j // GROUP))
+
+
+@triton.jit
+def segment_sums(x_ptr, ids_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    ids = tl.load(ids_ptr + offs, mask=mask, other=-1)
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.atomic_add(out_ptr + ids, x, mask=mask & (ids >= 0), sem="relaxed")
+
+
+@triton.jit
+def binary_search(values_ptr, keys_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    keys = tl.load(keys_ptr + tl.arange(0, BLOCK))
+    low = tl.zeros([BLOCK], tl.int32)
+    high = tl.zeros([BLOCK], tl.int32) + n
+    while tl.max(high - low, 0) > 0:
+        middle = (low + high) // 2
+        active = low < high
+        smaller = tl.load(values_ptr + middle, mask=active, other=0.0) < keys
+        low = tl.where(active & smaller, middle + 1, low)
+        high = tl.where(active & ~smaller, middle, high)
+    tl.store(out_ptr + tl.arange(0, BLOCK), low)
+
+
+@triton.jit
+def top2_gating(logits_ptr, weights_ptr, index_ptr, n_experts, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offs = tl.arange(0, BLOCK)
+    logits = tl.load(logits_ptr + row * n_experts + offs, mask=offs < n_experts, other=-float("inf"))
+    best, first = tl.max(logits, 0, return_indices=True)
+    rest = tl.where(offs == first, -float("inf"), logits)
+    next_best, second = tl.max(rest, 0, return_indices=True)
+    share = 1.0 / (1.0 + tl.exp(next_best - best))
+    tl.store(weights_ptr + row * 2, share)
+    tl.store(weights_ptr + row * 2 + 1, 1.0 - share)
+    tl.store(index_ptr + row * 2, first)
+    tl.store(index_ptr + row * 2 + 1, second)
+
+
+@triton.jit
+def conv1d(x_ptr, w_ptr, out_ptr, n, BLOCK: tl.constexpr, TAPS: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros([BLOCK], tl.float32)
+    for t in tl.static_range(TAPS):
+        at = offs + t - TAPS // 2
+        acc += tl.load(x_ptr + at, mask=(at >= 0) & (at < n), other=0.0) * tl.load(w_ptr + t)
+    tl.store(out_ptr + offs, acc, mask=offs < n)
+
+
+@triton.jit
+def gelu(x, APPROXIMATE: tl.constexpr):
+    if APPROXIMATE:
+        return 0.5 * x * (1 + tl.extra.libdevice.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+    return 0.5 * x * (1 + tl.erf(x * 0.7071067811865476))
+
+
+@triton.jit
+def swiglu(x_ptr, out_ptr, n, BLOCK: tl.constexpr, KIND: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    gate = tl.load(x_ptr + offs, mask=mask).to(tl.float32)
+    up = tl.load(x_ptr + n + offs, mask=mask).to(tl.float32)
+    if KIND == "silu":
+        y = gate * tl.sigmoid(gate) * up
+    elif KIND == "gelu":
+        y = gelu(gate, False) * up
+    else:
+        y = gelu(gate, True) * up
+    tl.store(out_ptr + offs, y, mask=mask)
+
+
+CASES = [
+    (matmul_persistent, "*fp16 *fp16 *fp16 i32 i32 i32 i32 =1 i32 =1 i32 =1 =64 =64 =32 =8 =84"),
+    (matmul_persistent, "*fp8e4nv *fp8e4nv *fp8e4nv i32 i32 i32 i32 =1 =1 i32 i32 =1 =64 =64 =64 =8 =84"),
+    (
+        matmul_descriptors,
+        "tensordesc<fp16[64;32]> tensordesc<fp16[64;32]> tensordesc<fp16[64;64]> i32 i32 i32 =64 =64 =32 =8 =False",
+    ),
+    (matmul_device_descriptors, "*fp16 *fp16 *fp16 i32 i32 i32 =64 =64 =32 =84 =False"),
+    (matmul_device_descriptors, "*fp16 *fp16 *fp16 i32 i32 i32 =64 =64 =32 =84 =True"),
+    (attention_preprocess, "*fp16 *fp16 *fp32 i32 =64 =64"),
+    (attention_backward, "*fp16 *fp16 *fp16 fp32 *fp16 *fp16 *fp16 *fp32 *fp32 i32 i32 =1 i32 =32 =128 =2 =64"),
+    (norm_weights_gradient, "*fp32 *fp32 i32 i32 =32 =64"),
+    (seeded_dropout, "*fp32 *fp32 i32 fp32 i32 =256"),
+    (rotary, "*fp16 *fp32 *fp32 i32 =32 =8"),
+    (cross_entropy, "*bf16 *i64 *fp32 i32 i32 i32 =256 =0.0"),
+    (cross_entropy, "*bf16 *i64 *fp32 i32 i32 i32 =256 =0.1"),
+    (quantize_rows, "*fp16 *i8 *fp32 i32 =256"),
+    (unpack_int4, "*u8 *fp16 *fp16 =64 =32"),
+    (segment_sums, "*fp32 *i64 *fp32 i32 =128"),
+    (binary_search, "*fp32 *fp32 *i32 i32 =64"),
+    (top2_gating, "*fp32 *fp32 *i32 i32 =16"),
+    (conv1d, "*fp32 *fp32 *fp32 i32 =128 =5"),
+    (swiglu, "*bf16 *bf16 i32 =128 ='silu'"),
+    (swiglu, "*bf16 *bf16 i32 =128 ='gelu'"),
+    (swiglu, "*bf16 *bf16 i32 =128 ='gelu_tanh'"),
+]
