@@ -222,14 +222,12 @@ _FLOAT_UNITS = {"arith.addf": -0.0, "arith.subf": 0.0, "arith.mulf": 1.0, "arith
 
 
 def _is_float_unit(name: str, attr: Attribute) -> bool:
-    unit = _FLOAT_UNITS.get(name)
-    values = array_of(attr) if unit is not None else None
-    return (
-        values is not None
-        and values.ndim == 0
-        and bool(values == unit)
-        and bool(np.signbit(values)) == bool(np.signbit(unit))
-    )
+    if name not in _FLOAT_UNITS:
+        return False
+    unit, values = np.float64(_FLOAT_UNITS[name]), array_of(attr)
+    if values is None or values.ndim != 0:
+        return False
+    return bool(values == unit) and bool(np.signbit(values) == np.signbit(unit))
 
 
 def fold_constants(op: Operation) -> Folded:
