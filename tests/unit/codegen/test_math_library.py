@@ -13,7 +13,7 @@ from tilewright.codegen.math_library import LIBM_FUNCTIONS, VECTOR_FORMS
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
 SPECIAL = np.array(
-    [ 
+    [
         *(
             0.0,
             -0.0,

@@ -4,8 +4,8 @@ A kernel of at least 16 x 16 is meant to be called with whole blocks: it brings 
 panel of 32 columns and up to 256 steps of k at a time, into its stack frame, and runs all rows of A over the panel.
 Blocks of 32 x 32 of C are four tiles; two tiles of A and two of the panel feed four products:
 
-    for k0 in k by KC:  for n0 in n by 32:  pack B[k0:, n0:]
-      for m0 in m by 32:  C tiles += A tiles * panel tiles
+    for k0 in k by KC:  for g0 in n by 128:  pack B[k0:, g0:] as four panels
+      for n0 in the group by 32:  for m0 in m by 32:  C tiles += A tiles * panel tiles
 
 A is read in place where 32 rows and whole tiles of k exist, else through a zero-padded copy. Where C is not a full
 block the tiles go through a scratch block and masked additions. A transposed A (a_k_stride other than 1) takes the
@@ -15,7 +15,7 @@ general kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, vector_constant
 from tilewright.codegen.microkernels.elements import ElementKind
@@ -24,6 +24,9 @@ from tilewright.ir.facts import TargetFacts
 
 BLOCK = 32
 """Rows and columns of C that four tiles hold."""
+
+PANELS = 4
+"""Panels that are packed together, so that each row of B is visited once for all of them."""
 
 PANEL_BYTES = 512
 """Bytes of k in a panel: 256 bf16 or 512 int8."""
@@ -58,8 +61,6 @@ class AmxWriter:
         self.k_tile = 64 // element.bytes
         self.k_panel = PANEL_BYTES // element.bytes
         self.group = 4 // element.bytes
-        self.row_lanes = BLOCK
-        """Elements of B in a row of a panel."""
 
     # ------------------------------------------------------------------------------------------------------ structure
 
@@ -84,7 +85,7 @@ class AmxWriter:
         fn.terminate("ret void")
 
     def _frame_sizes(self) -> tuple[int, int, int]:
-        return PANEL_BYTES * BLOCK, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
+        return PANELS * PANEL_BYTES * BLOCK, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
 
     def _configuration(self) -> str:
         """Palette 1; eight tiles of 16 rows of 64 bytes."""
@@ -102,13 +103,20 @@ class AmxWriter:
         a_k = self.at(a, self.scaled(k0, self.element.bytes))
         b_k = self.at(b, fn.value(f"mul i64 {k0}, {strides[1]}"))
 
-        def panel(n0: str) -> None:
-            columns = self.minimum(fn.value(f"sub i64 %n_count, {n0}"), BLOCK)
-            self._pack(frame.panel, self.at(b_k, self.scaled(n0, self.element.bytes)), strides[1], depth, columns)
-            c_n = self.at(c, self.scaled(n0, 4))
-            self.loop("%m_count", BLOCK, lambda m0: self._block(frame, a_k, c_n, strides, m0, depth, columns))
+        def group(g0: str) -> None:
+            columns = self.minimum(fn.value(f"sub i64 %n_count, {g0}"), PANELS * BLOCK)
+            self._pack(frame.panel, self.at(b_k, self.scaled(g0, self.element.bytes)), strides[1], depth, columns)
+            c_g = self.at(c, self.scaled(g0, 4))
 
-        self.loop("%n_count", BLOCK, panel)
+            def panel(n0: str) -> None:
+                found = replace(frame, panel=self.at(frame.panel, self.scaled(n0, PANEL_BYTES)))
+                left = self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK)
+                c_n = self.at(c_g, self.scaled(n0, 4))
+                self.loop("%m_count", BLOCK, lambda m0: self._block(found, a_k, c_n, strides, m0, depth, left))
+
+            self.loop(columns, BLOCK, panel)
+
+        self.loop("%n_count", PANELS * BLOCK, group)
 
     def _block(self, frame: _Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str) -> None:
         """One block of C over one panel."""
@@ -198,26 +206,35 @@ class AmxWriter:
 
     # ------------------------------------------------------------------------------------------------------- packing
 
-    def _pack(self, panel: str, b: str, stride: str, depth: str, columns: str) -> None:
+    def _pack(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
         """Interleave groups of rows of B; rows past `depth`, up to a whole tile, and columns past `columns` are 0."""
         fn = self.fn
-        size, scalar = self.element.bytes, self.element.memory
-        bits = self._mask_bits(columns)
         padded = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")
 
-        def group(k: str) -> None:
-            rows: list[str] = []
-            for position in range(self.group):
-                number = fn.value(f"add i64 {k}, {position}") if position else k
-                exists = fn.value(f"icmp ult i64 {number}, {depth}")
-                mask = fn.value(f"bitcast i32 {fn.value(f'select i1 {exists}, i32 {bits}, i32 0')} to <{BLOCK} x i1>")
-                address = self.at(b, fn.value(f"mul i64 {number}, {stride}"))
-                rows.append(self._masked_load(f"<{BLOCK} x {scalar}>", scalar, size, address, mask, BLOCK))
-            word = self._interleave(rows, BLOCK, 8 * size)
-            target = self.at(panel, self.scaled(k, 4 * BLOCK // self.group))
-            fn.emit(f"store <{BLOCK} x i32> {word}, ptr {target}, align 64")
+        def rows(k: str) -> None:
+            numbers = [fn.value(f"add i64 {k}, {position}") for position in range(self.group)]
+            exist = [fn.value(f"icmp ult i64 {number}, {depth}") for number in numbers]
+            sources = [self.at(b, fn.value(f"mul i64 {number}, {stride}")) for number in numbers]
+            target = self.at(panels, self.scaled(k, 4 * BLOCK // self.group))
 
-        self.loop(padded, self.group, group)
+            def piece(n0: str) -> None:
+                bits = self._mask_bits(self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK))
+                into = self.at(target, self.scaled(n0, PANEL_BYTES))
+                self._pack_rows(into, [self.at(s, self.scaled(n0, self.element.bytes)) for s in sources], exist, bits)
+
+            self.loop(columns, BLOCK, piece)
+
+        self.loop(padded, self.group, rows)
+
+    def _pack_rows(self, target: str, sources: list[str], exist: list[str], bits: str) -> None:
+        """One group of rows of one panel; `bits` are the columns that exist."""
+        fn = self.fn
+        size, scalar = self.element.bytes, self.element.memory
+        rows: list[str] = []
+        for source, exists in zip(sources, exist, strict=True):
+            mask = fn.value(f"bitcast i32 {fn.value(f'select i1 {exists}, i32 {bits}, i32 0')} to <{BLOCK} x i1>")
+            rows.append(self._masked_load(f"<{BLOCK} x {scalar}>", scalar, size, source, mask, BLOCK))
+        fn.emit(f"store <{BLOCK} x i32> {self._interleave(rows, BLOCK, 8 * size)}, ptr {target}, align 64")
 
     def _interleave(self, rows: list[str], lanes: int, bits: int) -> str:
         """Lanes of several rows side by side, as 32-bit words: two rows a step."""

@@ -1,10 +1,11 @@
-"""The micro-kernel for whole blocks: B is packed, one panel at a time, into the stack frame.
+"""The micro-kernel for whole blocks: B is packed, a few panels at a time, into the stack frame.
 
-    for k0 in k by 256:  for n0 in n by NR:  panel = B[k0:, n0:], widened, columns padded with zeros
-      for m0 in m by MR:  C[m0:, n0:] += A[m0:, k0:] panel
+    for k0 in k by 256:  for g0 in n by 4 NR:  panels = B[k0:, g0:], widened, columns padded with zeros
+      for n0 in the group by NR:  for m0 in m by MR:  C[m0:, n0:] += A[m0:, k0:] panel
 
-B in place costs a new page and, for row lengths that are powers of two, the same few cache sets for each step of k, once
-for every MR rows of C. The panel costs that once a block, its rows are aligned, and narrow types are widened once.
+B in place costs a new page and, for row lengths that are powers of two, the same few cache sets for each step of k,
+once for every MR rows of C. Packing costs that once a block, four panels of a row at a time; the panels' rows are
+aligned, and narrow types are widened once.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from tilewright.ir.facts import TargetFacts
 
 K_PANEL = 256
 """Steps of k in a panel: 32 KiB of 32 columns of f32."""
+
+PANELS = 4
+"""Panels that are packed together, so that each row of B is visited once for all of them."""
 
 SMALLEST_BLOCK = 16
 """Kernels for at least this many rows pack B."""
@@ -32,7 +36,7 @@ class BlockWriter(TileWriter):
     def write(self) -> None:
         """The whole body."""
         fn = self.fn
-        panel = fn.entry_value(f"alloca [{K_PANEL * self.panel_row_bytes} x i8], align 64")
+        panels = fn.entry_value(f"alloca [{PANELS * K_PANEL * self.panel_row_bytes} x i8], align 64")
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
 
         def depth_step(k0: str) -> None:
@@ -40,32 +44,35 @@ class BlockWriter(TileWriter):
             self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(K_PANEL))])
             a_k = self.advance(a, fn.value(f"mul i64 {k0}, {self.strides.a_k}"))
             b_k = self.advance(b, fn.value(f"mul i64 {k0}, {self.strides.b_row}"))
-            self.loop("%n_count", self.tile.columns, lambda n0: self._panel(panel, a_k, b_k, c, n0))
+            self.loop("%n_count", PANELS * self.tile.columns, lambda g0: self._group(panels, a_k, b_k, c, g0))
 
         self.loop("%k_count", K_PANEL, depth_step)
         fn.terminate("ret void")
 
-    def _panel(self, panel: str, a: str, b: str, c: str, n0: str) -> None:
-        """Pack one panel and run all rows of A over it."""
+    def _group(self, panels: str, a: str, b: str, c: str, first: str) -> None:
+        """Pack the panels from column `first` on and run all rows of A over them."""
         fn = self.fn
-        columns = fn.value(f"sub i64 %n_count, {n0}")
-        b_n = self.advance(b, self.scaled(n0, self.element.bytes))
-        c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
+        left = fn.value(f"sub i64 %n_count, {first}")
+        columns = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(PANELS * self.tile.columns))])
+        self._pack(panels, self.advance(b, self.scaled(first, self.element.bytes)), columns)
+        c_group = self.advance(c, self.scaled(first, self.element.accumulator_bytes))
+
+        def one_panel(n0: str) -> None:
+            panel = self.advance(panels, self.scaled(n0, K_PANEL * self.element.accumulator_bytes))
+            c_n = self.advance(c_group, self.scaled(n0, self.element.accumulator_bytes))
+            self._rows(panel, a, c_n, fn.value(f"sub i64 {columns}, {n0}"))
+
+        self.loop(columns, self.tile.columns, one_panel)
+
+    def _rows(self, panel: str, a: str, c: str, columns: str) -> None:
+        """All rows of A over one packed panel, of which `columns` exist."""
+        fn = self.fn
         full = fn.value(f"icmp uge i64 {columns}, {self.tile.columns}")
-        whole, partial, packed = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
-        fn.branch_if(full, whole, partial)
-        fn.start(whole)
-        self._pack(panel, b_n, None)
-        fn.branch(packed)
-        fn.start(partial)
-        self._pack(panel, b_n, [self._column_mask(columns, v) for v in range(self.tile.vectors)])
-        fn.branch(packed)
-        fn.start(packed)
 
         def rows(m0: str) -> None:
             left = fn.value(f"sub i64 %m_count, {m0}")
             a_m = self.advance(a, fn.value(f"mul i64 {m0}, {self.strides.a_row}"))
-            c_m = self.advance(c_n, fn.value(f"mul i64 {m0}, {self.strides.c_row}"))
+            c_m = self.advance(c, fn.value(f"mul i64 {m0}, {self.strides.c_row}"))
             enough = fn.value(f"icmp uge i64 {left}, {self.tile.rows}")
             inner, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
             fn.branch_if(fn.value(f"and i1 {enough}, {full}"), inner, edge)
@@ -79,25 +86,44 @@ class BlockWriter(TileWriter):
 
         self.loop("%m_count", self.tile.rows, rows)
 
-    def _pack(self, panel: str, b: str, masks: list[str] | None) -> None:
-        """The panel's rows from B's, widened; columns that are masked off become 0."""
+    def _pack(self, panels: str, b: str, columns: str) -> None:
+        """Rows of the panels from rows of B, widened; columns past the last become 0."""
         fn = self.fn
-        text = self.vector.type(self.element.accumulator)
-        memory = self.vector.type(self.element.memory)
 
         def row(k: str) -> None:
             source = self.advance(b, fn.value(f"mul i64 {k}, {self.strides.b_row}"))
-            target = self.advance(panel, self.scaled(k, self.panel_row_bytes))
-            for vector in range(self.tile.vectors):
-                at = self.advance(source, str(vector * self.tile.lanes * self.element.bytes))
-                if masks is None:
-                    loaded = fn.value(f"load {memory}, ptr {at}, align {self.element.bytes}")
-                else:
-                    loaded = self.masked_load(self.element.memory, self.element.bytes, at, masks[vector])
-                to = self.advance(target, str(vector * self.tile.lanes * self.element.accumulator_bytes))
-                fn.emit(f"store {text} {self.element.widen(self.vector, loaded)}, ptr {to}, align 64")
+            target = self.advance(panels, self.scaled(k, self.panel_row_bytes))
+
+            def piece(n0: str) -> None:
+                left = fn.value(f"sub i64 {columns}, {n0}")
+                from_row = self.advance(source, self.scaled(n0, self.element.bytes))
+                into = self.advance(target, self.scaled(n0, K_PANEL * self.element.accumulator_bytes))
+                whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
+                fn.branch_if(fn.value(f"icmp uge i64 {left}, {self.tile.columns}"), whole, partial)
+                fn.start(whole)
+                self._pack_row(into, from_row, None)
+                fn.branch(done)
+                fn.start(partial)
+                self._pack_row(into, from_row, [self._column_mask(left, v) for v in range(self.tile.vectors)])
+                fn.branch(done)
+                fn.start(done)
+
+            self.loop(columns, self.tile.columns, piece)
 
         self.loop(self.depth, 1, row)
+
+    def _pack_row(self, target: str, source: str, masks: list[str] | None) -> None:
+        """One row of one panel."""
+        fn = self.fn
+        text, memory = self.vector.type(self.element.accumulator), self.vector.type(self.element.memory)
+        for vector in range(self.tile.vectors):
+            at = self.advance(source, str(vector * self.tile.lanes * self.element.bytes))
+            if masks is None:
+                loaded = fn.value(f"load {memory}, ptr {at}, align {self.element.bytes}")
+            else:
+                loaded = self.masked_load(self.element.memory, self.element.bytes, at, masks[vector])
+            to = self.advance(target, str(vector * self.tile.lanes * self.element.accumulator_bytes))
+            fn.emit(f"store {text} {self.element.widen(self.vector, loaded)}, ptr {to}, align 64")
 
     # What the inner loop asks for: columns come from the panel.
 

@@ -1,0 +1,98 @@
+"""The LLVM text writer: what it prints, LLVM reads; constants are exact."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tilewright.codegen.llvm_backend import Effort, LlvmError, ObjectLoader, compile_text, emit_assembly, parse
+from tilewright.codegen.llvm_text import (
+    FunctionText,
+    ModuleText,
+    Parameter,
+    f32_constant,
+    float_constant,
+    half_constant,
+    string_literal,
+    vector_constant,
+)
+from tilewright.targets.cpu.facts import host_facts, named_facts
+
+
+def test_a_loop_with_a_phi_prints_as_llvm_wants_it() -> None:
+    module = ModuleText()
+    fn = FunctionText(module, "sum", "i64", [Parameter("i64", "%n")])
+    loop, done = fn.new_label("loop"), fn.new_label("done")
+    fn.branch(loop)
+    fn.start(loop)
+    i = fn.phi("i64")
+    i.add("0", "entry")
+    following = fn.value(f"add i64 {i.name}, 1")
+    i.add(following, loop)
+    fn.branch_if(fn.value(f"icmp ult i64 {following}, %n"), loop, done)
+    fn.start(done)
+    fn.terminate(f"ret i64 {following}")
+    module.add_function(fn)
+    assert "phi i64 [ 0, %entry ], [ %v4, %loop1 ]" in str(module)
+    parse(str(module), verify=True)
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.5, 1e-45, 3.4028234663852886e38, math.inf, -math.inf, math.nan, 0.1])
+def test_float_constants_survive_llvm(value: float) -> None:
+    single = f"define float @f() {{\n ret float {f32_constant(value)}\n}}"
+    double = f"define double @d() {{\n ret double {float_constant(value)}\n}}"
+    parse(f"{single}\n{double}", verify=True)
+
+
+def test_f32_constants_round_and_overflow() -> None:
+    assert f32_constant(0.1) == "0x3FB99999A0000000"
+    assert f32_constant(1e39) == "0x7FF0000000000000"
+    assert f32_constant(-1e39) == "0xFFF0000000000000"
+    assert half_constant(0x3C00) == "0xH3C00"
+    assert vector_constant("i8", ["1", "2"]) == "<i8 1, i8 2>"
+
+
+def test_strings_are_shared_and_escaped() -> None:
+    module = ModuleText()
+    assert module.string(b'say "hi"\n') == module.string(b'say "hi"\n') == "@.str.0"
+    assert string_literal(b'a"\\\n') == 'c"a\\22\\5C\\0A"'
+    parse(str(module), verify=True)
+
+
+def test_metadata_is_shared_unless_distinct() -> None:
+    module = ModuleText()
+    assert module.metadata("!{i32 1}") == module.metadata("!{i32 1}") == "!0"
+    assert module.metadata("!{i32 1}", distinct=True) == "!1"
+    assert str(module).endswith("!0 = !{i32 1}\n!1 = distinct !{i32 1}\n")
+
+
+def test_declarations_give_way_to_definitions() -> None:
+    module = ModuleText()
+    module.declare("declare void @f(i32)")
+    module.define_once("f", lambda: "define void @f(i32 %x) {\n ret void\n}")
+    assert str(module).count("@f(") == 1
+
+
+def test_rejected_text_is_an_error_with_llvms_reason() -> None:
+    with pytest.raises(LlvmError, match="expected"):
+        parse("define nonsense")
+
+
+def test_a_missing_symbol_is_an_error() -> None:
+    facts = host_facts()
+    text = "declare void @no_such_function()\ndefine void @f() {\n call void @no_such_function()\n ret void\n}"
+    with pytest.raises(LlvmError, match="cannot link"):
+        ObjectLoader().load(compile_text(text, facts), ("f",))
+
+
+@pytest.mark.parametrize("effort", Effort)
+def test_every_effort_emits_an_object(effort: Effort) -> None:
+    text = "define i32 @f(i32 %x) {\n %y = add i32 %x, 1\n ret i32 %y\n}"
+    assert compile_text(text, host_facts(), effort=effort)[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe")
+
+
+def test_code_for_another_architecture() -> None:
+    text = "define <4 x float> @f(<4 x float> %x) {\n %y = fadd <4 x float> %x, %x\n ret <4 x float> %y\n}"
+    assert "fadd\tv0.4s" in emit_assembly(text, named_facts("generic-aarch64"))
+    assert "addps" in emit_assembly(text, named_facts("x86-64"))

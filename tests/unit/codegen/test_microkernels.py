@@ -1,0 +1,122 @@
+"""Micro-kernels against NumPy: every type, every kind of edge, transposed A, packed B; nothing is overwritten."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+
+import ml_dtypes
+import numpy as np
+import pytest
+from math_harness import LOADER
+
+from tilewright.codegen.llvm_backend import compile_text, emit_assembly
+from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.microkernels import emit_microkernel, has_packed_microkernel, parse_name, preferred_block
+from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
+
+TYPES: dict[str, tuple[type, type, str, float]] = {
+    "f32": (np.float32, np.float32, "f32", 1e-6),
+    "f64": (np.float64, np.float64, "f64", 1e-14),
+    "f16": (np.float16, np.float32, "f32", 1e-6),
+    "bf16": (ml_dtypes.bfloat16, np.float32, "f32", 1e-6),
+    "f8E4M3FN": (ml_dtypes.float8_e4m3fn, np.float32, "f32", 1e-6),
+    "f8E5M2": (ml_dtypes.float8_e5m2, np.float32, "f32", 1e-6),
+    "i8": (np.int8, np.int32, "i32", 0.0),
+}
+
+
+def machines() -> list[CpuFacts]:
+    host = host_facts()
+    return [host, named_facts("x86-64-v3")] if host.is_x86 and host.has("avx2") else [host]
+
+
+@lru_cache(maxsize=64)
+def load(name: str, facts: CpuFacts, arity: int = 10) -> ctypes._CFuncPtr:  # pyright: ignore[reportPrivateUsage]
+    module = ModuleText(triple=facts.triple)
+    module.define_once(name, lambda: emit_microkernel(name, module, facts).replace("define internal", "define"))
+    library = LOADER.load(compile_text(str(module), facts, verify=True), (name,))
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * arity)(library.address(name))
+    function.library = library  # pyright: ignore[reportFunctionMemberAccess]
+    return function
+
+
+def random_matrix(kind: str, rows: int, columns: int, seed: int) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    dtype = TYPES[kind][0]
+    if kind == "i8":
+        return random.integers(-128, 128, (rows, columns)).astype(dtype)
+    return random.standard_normal((rows, columns)).astype(dtype)
+
+
+def check(
+    name: str, kind: str, m: int, n: int, k: int, facts: CpuFacts, *, transposed: bool = False, packed: bool = False
+) -> None:
+    dtype, accumulator, _, tolerance = TYPES[kind]
+    a, b = random_matrix(kind, m, k, 1), random_matrix(kind, k, n, 2)
+    c = np.full((m, n + 3), 7, accumulator)
+    expected = 7 + a.astype(np.float64) @ b.astype(np.float64)
+    a = np.asfortranarray(a) if transposed else a
+    row_stride, k_stride = (1, m) if transposed else (k, 1)
+    operand, b_stride = b, n
+    if packed:
+        size = np.dtype(dtype).itemsize
+        group = 4 // size
+        operand = np.empty((-(-k // group), n * group), dtype)
+        pack = load(f"tw_mk_pack_{8 * size}", facts, 7)
+        pack(b.ctypes.data, n, 1, operand.ctypes.data, n * group, k, n)
+        b_stride = n * group
+    kernel = load(name, facts)
+    kernel(a.ctypes.data, row_stride, k_stride, operand.ctypes.data, b_stride, c.ctypes.data, n + 3, k, m, n)
+    assert np.all(c[:, n:] == 7), "columns beyond n_count were written"
+    scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)) + 7
+    assert np.all(np.abs(c[:, :n] - expected) <= tolerance * scale), (name, m, n, k, facts.cpu)
+
+
+SHAPES = [(1, 1, 5), (3, 32, 7), (8, 31, 9), (7, 3, 10), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300)]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("size", ["8x32", "4x16", "64x64"])
+def test_shapes(kind: str, size: str) -> None:
+    name = f"tw_mk_{kind}_{TYPES[kind][2]}_{size}"
+    for facts in machines():
+        for m, n, k in SHAPES:
+            check(name, kind, m, n, k, facts)
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "i8"])
+@pytest.mark.parametrize("size", ["8x32", "64x64"])
+def test_transposed_a(kind: str, size: str) -> None:
+    for facts in machines():
+        for m, n, k in SHAPES:
+            check(f"tw_mk_{kind}_{TYPES[kind][2]}_{size}", kind, m, n, k, facts, transposed=True)
+
+
+@pytest.mark.parametrize("kind", ["bf16", "i8"])
+def test_packed_b(kind: str) -> None:
+    facts = host_facts()
+    if not has_packed_microkernel(kind, facts):
+        pytest.skip("this processor has no dot-product instruction for the type")
+    for m, n, k in SHAPES:
+        check(f"tw_mk_{kind}_{TYPES[kind][2]}_8x32_packed", kind, m, n, k, facts, packed=True)
+
+
+@pytest.mark.parametrize("name", ["tw_mk_f32_f32", "tw_mk_f32_i32_8x32", "tw_mk_f7_f32_8x32", "matmul"])
+def test_unknown_names_are_errors(name: str) -> None:
+    with pytest.raises(ValueError, match=r"micro-kernel"):
+        parse_name(name)
+
+
+@pytest.mark.parametrize(("kind", "instruction"), [("f32", "fmla"), ("f64", "fmla"), ("i8", "mla"), ("bf16", "fmla")])
+def test_aarch64_keeps_accumulators_in_registers(kind: str, instruction: str) -> None:
+    facts = named_facts("generic-aarch64")
+    module = ModuleText(triple=facts.triple)
+    name = f"tw_mk_{kind}_{TYPES[kind][2]}_8x16"
+    module.define_once(name, lambda: emit_microkernel(name, module, facts).replace("define internal", "define"))
+    assert instruction in emit_assembly(str(module), facts)
+
+
+def test_whole_blocks_are_asked_for() -> None:
+    rows, columns = preferred_block("f32", "f32", host_facts())
+    assert rows >= 256 and columns >= 256

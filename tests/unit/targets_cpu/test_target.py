@@ -1,0 +1,71 @@
+"""Facts, artefacts, and code for machines other than this one."""
+
+from __future__ import annotations
+
+import pytest
+from loops_kernels import compile_loops
+
+from tilewright.support.errors import LocatedOpError
+from tilewright.targets.base import Target, find_target
+from tilewright.targets.cpu.facts import BASELINE_FEATURES, available_cores, host_facts, named_facts, vector_bits_of
+from tilewright.targets.cpu.target import CpuTarget
+
+EXP = """
+func.func @k(%x: memref<*xf32> {tt.divisibility = 16 : i32}, %o: memref<*xf32>, $GRID) attributes {tilewright.noalias} {
+  %c0 = arith.constant 0 : index
+  %xs = memref.reinterpret_cast %x to offset: [0], sizes: [16], strides: [1] : memref<*xf32> to memref<16xf32>
+  %os = memref.reinterpret_cast %o to offset: [0], sizes: [16], strides: [1] : memref<*xf32> to memref<16xf32>
+  %v = vector.load %xs[%c0] : memref<16xf32>, vector<16xf32>
+  %e = math.exp %v : vector<16xf32>
+  vector.store %e, %os[%c0] : memref<16xf32>, vector<16xf32>
+  return
+}
+"""
+
+
+def test_the_cpu_target_is_found_by_name() -> None:
+    target = find_target("cpu")
+    assert isinstance(target, Target)
+    assert target.facts.num_cores == available_cores()
+
+
+def test_vector_width_follows_the_features() -> None:
+    assert vector_bits_of("x86_64-unknown-linux-gnu", BASELINE_FEATURES["x86-64-v4"]) == 512
+    assert vector_bits_of("x86_64-unknown-linux-gnu", BASELINE_FEATURES["x86-64-v3"]) == 256
+    assert vector_bits_of("x86_64-unknown-linux-gnu", BASELINE_FEATURES["x86-64"]) == 128
+    assert vector_bits_of("aarch64-unknown-linux-gnu", ()) == 128
+
+
+def test_the_fingerprint_tells_machines_apart() -> None:
+    prints = {CpuTarget(named_facts(cpu)).fingerprint() for cpu in BASELINE_FEATURES}
+    assert len(prints) == len(BASELINE_FEATURES)
+    assert CpuTarget(host_facts()).fingerprint() == CpuTarget(host_facts()).fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("cpu", "register"), [("x86-64", "xmm"), ("x86-64-v3", "ymm"), ("x86-64-v4", "zmm"), ("generic-aarch64", ".4s")]
+)
+def test_math_is_vector_code_on_every_machine(cpu: str, register: str) -> None:
+    facts = named_facts(cpu)
+    artefact = compile_loops(EXP, facts)
+    assembly = CpuTarget(facts).assembly(artefact.llir)
+    assert register in assembly
+    assert "expf" not in assembly
+
+
+def test_arguments_keep_what_is_known_about_them() -> None:
+    llir = compile_loops(EXP).llir
+    assert "ptr noalias align 16 %a0, ptr noalias %a1" in llir
+
+
+def test_an_artefact_says_what_a_launch_needs() -> None:
+    artefact = compile_loops(EXP)
+    assert artefact.entry == "k"
+    assert artefact.arena_bytes == 0
+    assert artefact.metadata["arena_bytes"] == 0 and not artefact.metadata["prints"]
+
+
+def test_ops_of_other_stages_are_refused_by_name() -> None:
+    text = "func.func @k($GRID) {\n %t = tensor.empty() : tensor<4xf32>\n return\n}"
+    with pytest.raises(LocatedOpError, match=r"tensor\.empty.*loops stage"):
+        compile_loops(text)
