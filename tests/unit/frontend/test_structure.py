@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -319,3 +321,19 @@ def test_functions_as_constants() -> None:
     module = build(applies, "*fp32", "fp32", FN=tl.extra.libdevice.tanh)
     (op,) = ops(module, tt.ExternElementwiseOp)
     assert op.symbol.data == "__nv_tanhf"
+
+
+def test_long_expressions_and_chains(tmp_path: Path) -> None:
+    terms = " + ".join(["n"] * 900)
+    chain = "".join(f"    elif n == {i}:\n        x = {i}\n" for i in range(150))
+    path = tmp_path / "long_kernel.py"
+    path.write_text(
+        "import tilewright.language as tl\nfrom tilewright.frontend import language_function as jit\n\n@jit\n"
+        f"def long(p, n):\n    x = {terms}\n    if n < 0:\n        x = 1\n{chain}    tl.store(p, x)\n"
+    )
+    spec = importlib.util.spec_from_file_location("long_kernel", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    names = [op.name for op in compile_to_tt(module.long, {"p": "*i32", "n": "i32"}).walk()]
+    assert names.count("arith.addi") == 899 and names.count("scf.if") == 151
