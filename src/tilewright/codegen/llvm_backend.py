@@ -25,7 +25,7 @@ llvm: Any = import_module("llvmlite.binding")
 
 
 class Effort(Enum):
-    """How much LLVM optimises."""
+    """How much LLVM optimises: NONE is for code whose compile time matters more than its speed."""
 
     NONE = "none"
     LIGHT = "light"
@@ -53,7 +53,7 @@ def create_target_machine(facts: TargetFacts, *, effort: Effort = Effort.LIGHT) 
     """A fresh LLVM target machine for a CPU (one per use: target machines are not thread-safe)."""
     features = ",".join(f"+{feature}" for feature in sorted(facts.features))
     return _target(facts.triple).create_target_machine(
-        cpu=facts.cpu, features=features, opt=2 if effort is not Effort.NONE else 1, reloc="pic", codemodel="small"
+        cpu=facts.cpu, features=features, opt=0 if effort is Effort.NONE else 2, reloc="pic", codemodel="small"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from loops_kernels import run_loops
+from loops_kernels import run_loops  # pyright: ignore[reportMissingImports]
 
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 

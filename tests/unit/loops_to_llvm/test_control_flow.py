@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loops_kernels import compile_loops, run_loops
+from loops_kernels import compile_loops, run_loops  # pyright: ignore[reportMissingImports]
 
 from tilewright.support.errors import PassError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from loops_kernels import run_loops
+from loops_kernels import run_loops  # pyright: ignore[reportMissingImports]
 
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
@@ -56,8 +56,16 @@ func.func @k(%x: memref<*x$T>, %o: memref<*x$T>, %n32: i32, $GRID) {
     "sizes: [%n], strides: [1] : memref<*x$T> to memref<?x$T>",
 )
 
-DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i32": np.int32}
-DTYPES |= {"i64": np.int64, "i16": np.int16, "i8": np.int8}
+DTYPES = {
+    "f32": np.float32,
+    "f64": np.float64,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "i64": np.int64,
+    "i32": np.int32,
+    "i16": np.int16,
+    "i8": np.int8,
+}
 
 
 @pytest.mark.parametrize("type", DTYPES)

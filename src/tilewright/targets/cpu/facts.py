@@ -103,7 +103,7 @@ def named_facts(cpu: str, *, num_cores: int = 1) -> CpuFacts:
 
 
 def request_amx() -> bool:
-    """Ask Linux for the use of AMX tiles, for all threads of the process; they fault without. False where it declines."""
+    """Ask Linux for the use of AMX tiles by this process; without, they fault. False where it declines."""
     if not sys.platform.startswith("linux"):
         return False
     arch_prctl, request_permission, tile_data = 158, 0x1023, 18

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from string import Template
 
-from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader, compile_text
+from tilewright.codegen.llvm_backend import Effort, LoadedObject, ObjectLoader, compile_text
 from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
 
 LaunchFunction = Callable[[int, int, int, int, int, int], object]
@@ -102,10 +102,10 @@ _lock = threading.Lock()
 @lru_cache(maxsize=1)
 def _build() -> NativeRuntime:
     facts = host_facts()
-    return NativeRuntime(compile_text(runtime_text(facts), facts))
+    return NativeRuntime(compile_text(runtime_text(facts), facts, effort=Effort.NONE))
 
 
 def native_runtime() -> NativeRuntime:
-    """The runtime of this process, compiled and linked on first use."""
+    """The runtime of this process, compiled (10 ms, unoptimised: it only hands out chunks) and linked on first use."""
     with _lock:
         return _build()
