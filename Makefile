@@ -7,7 +7,7 @@ TORCH_STAMP := $(VENV)/.torch
 MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check lint format bench oracle-tools clean
+.PHONY: help venv demo test check lint format bench oracles torch clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -46,10 +46,13 @@ $(TORCH_STAMP): $(STAMP)
 
 torch: $(TORCH_STAMP) ## add PyTorch (optional: tests with tensors, benchmarks)
 
-oracle-tools: ## add the independent oracles that tests use where they are found: mlir-opt 22 (Debian), official Triton (PyPI)
+oracles: $(STAMP) ## add what tests compare with where it is found: mlir-opt 22 (Debian, as root), official Triton (PyPI)
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-	  apt-get update -qq && apt-get install -y -qq $(MLIR_PACKAGES) >/dev/null || echo "mlir-22-tools not available: those tests will be skipped"; \
+	  { apt-get update -qq && apt-get install -y -qq $(MLIR_PACKAGES) >/dev/null; } \
+	    || echo "mlir-22-tools cannot be installed: the tests that need it will be skipped"; \
 	fi
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[oracle]' \
+	  || echo "official Triton cannot be installed: the tests that need it will be skipped"
 
 clean: ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -144,7 +144,7 @@ def launch_microseconds() -> float:
 
 def main() -> int:
     """Entry point."""
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 110)
     rows = [
         vector_add_row(2**20, "2^20"), vector_add_row(2**24, "2^24"), softmax_row(4096, 1000), softmax_row(2048, 4096),
         matmul_row(256), matmul_row(512), matmul_row(1024),

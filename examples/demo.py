@@ -127,7 +127,7 @@ def main() -> int:
     parser.add_argument("--show", metavar="STAGE", choices=STAGES, help=f"print a stage's IR: {', '.join(STAGES)}")
     parser.add_argument("--kernel", choices=CASES, help="one kernel only")
     options = parser.parse_args()
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 110)
     rng = np.random.default_rng(0)
     names = [options.kernel] if options.kernel else list(CASES)
     table = Table(title="Triton kernels on this CPU")
