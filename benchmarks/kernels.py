@@ -1,0 +1,80 @@
+"""Kernels of the benchmark table beyond the examples, written as a Triton user writes them."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def gelu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    inner = 0.7978845608028654 * (x + 0.044715 * x * x * x)
+    tanh = 1 - 2 / (tl.exp(2 * inner) + 1)
+    tl.store(out_ptr + offsets, 0.5 * x * (1 + tanh), mask=mask)
+
+
+@triton.jit
+def layer_norm_kernel(x_ptr, out_ptr, w_ptr, b_ptr, stride, n_cols, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    mask = cols < n_cols
+    x = tl.load(x_ptr + row * stride + cols, mask=mask, other=0.0)
+    mean = tl.sum(x, axis=0) / n_cols
+    centred = tl.where(mask, x - mean, 0.0)
+    rstd = 1 / tl.sqrt(tl.sum(centred * centred, axis=0) / n_cols + eps)
+    w = tl.load(w_ptr + cols, mask=mask)
+    b = tl.load(b_ptr + cols, mask=mask)
+    tl.store(out_ptr + row * stride + cols, centred * rstd * w + b, mask=mask)
+
+
+@triton.jit
+def gather_kernel(index_ptr, table_ptr, out_ptr, width, n, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    cols = tl.arange(0, BLOCK)
+    index = tl.load(index_ptr + rows, mask=rows < n, other=0)
+    mask = (rows[:, None] < n) & (cols[None, :] < width)
+    values = tl.load(table_ptr + index[:, None] * width + cols[None, :], mask=mask)
+    tl.store(out_ptr + rows[:, None] * width + cols[None, :], values, mask=mask)
+
+
+@triton.jit
+def column_sum_kernel(x_ptr, out_ptr, rows, cols, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+    n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
+    total = tl.zeros((BLOCK_N,), dtype=tl.float32)
+    for start in range(0, rows, BLOCK_M):
+        m = start + tl.arange(0, BLOCK_M)
+        x = tl.load(x_ptr + m[:, None] * cols + n[None, :], mask=(m[:, None] < rows) & (n[None, :] < cols), other=0.0)
+        total += tl.sum(x, axis=0)
+    tl.store(out_ptr + n, total, mask=n < cols)
+
+
+@triton.jit
+def cumsum_kernel(x_ptr, out_ptr, cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < cols
+    x = tl.load(x_ptr + row * cols + offsets, mask=mask, other=0.0)
+    tl.store(out_ptr + row * cols + offsets, tl.cumsum(x, axis=0), mask=mask)
+
+
+@triton.jit
+def matmul_nt_kernel(
+    a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bn, stride_cm,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """C = A B^T with both operands row major."""
+    rows = tl.program_id(1) * BLOCK_M + tl.arange(0, BLOCK_M)
+    cols = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
+    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for start in range(0, K, BLOCK_K):
+        ks = start + tl.arange(0, BLOCK_K)
+        a = tl.load(
+            a_ptr + rows[:, None] * stride_am + ks[None, :], mask=(rows[:, None] < M) & (ks[None, :] < K), other=0.0
+        )
+        b = tl.load(
+            b_ptr + cols[:, None] * stride_bn + ks[None, :], mask=(cols[:, None] < N) & (ks[None, :] < K), other=0.0
+        )
+        acc = tl.dot(a, tl.trans(b), acc)
+    mask = (rows[:, None] < M) & (cols[None, :] < N)
+    tl.store(c_ptr + rows[:, None] * stride_cm + cols[None, :], acc.to(c_ptr.dtype.element_ty), mask=mask)
