@@ -15,8 +15,8 @@ from tilewright.dialects import memref, scf
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
+    LoweringTable,
     has_tensors,
-    register_lowering,
     same_window,
     tensor_shape,
 )
@@ -287,14 +287,15 @@ def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
     replace_op(lowering, op, new, leaving)
 
 
-def register() -> None:
-    """Make these lowerings known."""
-    register_lowering(scf.ForOp, lower_for)
-    register_lowering(scf.IfOp, lower_if)
-    register_lowering(scf.WhileOp, lower_while)
-    register_lowering(scf.YieldOp, keep)
-    register_lowering(scf.ConditionOp, keep)
-
-
 def keep(lowering: FunctionLowering, op: Operation) -> None:
     """Terminators are finished with the op that they belong to."""
+
+
+LOWERINGS: LoweringTable = {
+    scf.ForOp: lower_for,
+    scf.IfOp: lower_if,
+    scf.WhileOp: lower_while,
+    scf.YieldOp: keep,
+    scf.ConditionOp: keep,
+}
+"""From op class to its lowering."""

@@ -10,8 +10,8 @@ A micro-kernel adds an MR x NR block to C, its operands are byte addresses and s
                                              k_count, m_count, n_count)
 
 Operands that are plain windows of memory are read in place. A box is read in place when the program finds it full
-when it runs, else copied into the arena with its padding, so the result is that of the whole product. Where both operands are
-padded with zeros behind the same k, the sum stops there: what is left out is 0 * 0.
+when it runs, else copied into the arena with its padding, so the result is that of the whole product. Where both
+operands are padded with zeros behind the same k, the sum stops there: what is left out is 0 * 0.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
-    known,
-    lower_generic,
-    register_lowering,
+    LoweringTable,
     tensor_shape,
 )
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
+from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 
 
@@ -211,7 +210,7 @@ def box_panel(lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_di
             continue
         if not (isinstance(box.low[dim], int) and box.low[dim] == 0):
             full = emitter.both(full, emitter.compare("sle", box.low[dim], 0))
-        full = emitter.both(full, emitter.compare("sge", known_index(box.high[dim]), extent))
+        full = emitter.both(full, emitter.compare("sge", known(box.high[dim]), extent))
     if full is True:
         return in_place(emitter, inner)
     if full is False:
@@ -229,11 +228,6 @@ def box_panel(lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_di
     kept: list[Index] = [1 if constant_of(old) == 1 and dim == len(shape) - 1 else new
                          for dim, (old, new) in enumerate(zip(inner.strides, strides, strict=True))]  # fmt: skip
     return Panel(address, tuple(kept), bit_width(inner.element) // 8)
-
-
-def known_index(value: Index) -> Index:
-    """A constant as a number."""
-    return value if isinstance(value, int) else known(value)
 
 
 def emit_calls(
@@ -323,7 +317,5 @@ def declare(lowering: FunctionLowering, kernel: MicroKernel) -> None:
     module.body.block.add_op(declaration)
 
 
-def register() -> None:
-    """Make these lowerings known."""
-    register_lowering(linalg.MatmulOp, lower_matmul)
-    register_lowering(linalg.BatchMatmulOp, lower_matmul)
+LOWERINGS: LoweringTable = {linalg.MatmulOp: lower_matmul, linalg.BatchMatmulOp: lower_matmul}
+"""From op class to its lowering."""

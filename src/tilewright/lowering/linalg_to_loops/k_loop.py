@@ -33,8 +33,8 @@ from tilewright.lowering.linalg_to_loops.dot import (
     in_place,
 )
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, known, tensor_shape
-from tilewright.lowering.linalg_to_loops.provable import constant_of
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
+from tilewright.lowering.linalg_to_loops.provable import constant_of, known
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.transforms.linalg.effects import may_write
 

@@ -6,13 +6,27 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import func
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.lowering.linalg_to_loops import control_flow, dot
-from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
+from tilewright.lowering.linalg_to_loops import (
+    control_flow,
+    dot,
+    lower_memory,
+    lower_shapes,
+    lower_structured,
+    lower_values,
+)
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable
 
 _DEFAULT_VECTOR_BITS = 256
 
-control_flow.register()
-dot.register()
+TABLE: LoweringTable = {
+    **lower_values.LOWERINGS,
+    **lower_shapes.LOWERINGS,
+    **lower_memory.LOWERINGS,
+    **lower_structured.LOWERINGS,
+    **dot.LOWERINGS,
+    **control_flow.LOWERINGS,
+}
+"""Everything that is not legal at the loops stage as it is."""
 
 
 @register_pass
@@ -42,4 +56,4 @@ class LinalgToLoopsPass(Pass):
         bits = self.vector_bits or (facts.vector_bits if facts is not None else _DEFAULT_VECTOR_BITS)
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
-                FunctionLowering(op, context, bits).run()
+                FunctionLowering(op, context, bits, TABLE).run()

@@ -192,7 +192,12 @@ def root_of_memref(value: SSAValue) -> SSAValue:
     """The pointer argument or buffer that a chain of views starts from."""
     while isinstance(
         value.owner,
-        memref.ReinterpretCastOp | memref.SubviewOp | memref.CastOp | memref.CollapseShapeOp | memref.ExpandShapeOp,
+        memref.ReinterpretCastOp
+        | memref.SubviewOp
+        | memref.CastOp
+        | memref.ViewOp
+        | memref.CollapseShapeOp
+        | memref.ExpandShapeOp,
     ):
         value = value.owner.operands[0]
     return value

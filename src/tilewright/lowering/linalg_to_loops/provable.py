@@ -27,6 +27,12 @@ def constant_of(value: Index) -> int | None:
     return None
 
 
+def known(value: Index) -> Index:
+    """A constant as a number, any other value as it is."""
+    number = constant_of(value)
+    return value if number is None else number
+
+
 def is_same(left: Index, right: Index, depth: int = _DEPTH) -> bool:
     """Whether both are the same pure expression of the same values."""
     if left is right:

@@ -226,7 +226,7 @@ class Storage:
             self._store_inner_box(value, dest, starts, sizes)
             return
         if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
-            from tilewright.lowering.linalg_to_loops.function_lowering import run_generic
+            from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
 
             if self.writes_directly(producer, dest):
                 run_generic(lowering, producer, dest, sizes)
@@ -251,7 +251,7 @@ class Storage:
         shape = value.type.get_shape()
         buffer = lowering.memory.new_buffer(value.type.element_type, shape)
         if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
-            from tilewright.lowering.linalg_to_loops.function_lowering import run_generic
+            from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
 
             run_generic(lowering, producer, buffer, shape)
         else:

@@ -1,0 +1,115 @@
+"""Between tensors and memory: loads, stores, copies, local buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import bufferization, gpu, llvm, memref, tensor
+from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.memory import kept_dims
+from tilewright.lowering.linalg_to_loops.sources import Source, Window
+
+
+def lower_to_tensor(lowering: FunctionLowering, op: bufferization.ToTensorOp) -> None:
+    """The memory itself is read, where the tensor is used."""
+    lowering.define(op, lowering.window_for(op, op.memref))
+
+
+def memref_sizes(lowering: FunctionLowering, value: SSAValue) -> list[Index] | None:
+    """The extents of a view."""
+    match value.owner:
+        case memref.SubviewOp() as view:
+            kept = kept_dims(view.mixed_sizes, view.result.type.get_shape())  # pyright: ignore
+            return [view.mixed_sizes[dim] for dim in kept]
+        case memref.ReinterpretCastOp() as view:
+            return list(view.mixed_sizes)
+        case _:
+            assert isinstance(value.type, MemRefType)
+            return None if DYNAMIC_INDEX in value.type.get_shape() else list(value.type.get_shape())
+
+
+def lower_alloc(lowering: FunctionLowering, op: memref.AllocOp) -> None:
+    """Local buffers live in the arena."""
+    lowering.window_for(op, op.memref)
+    lowering.dead.append(op)
+
+
+def lower_copy(lowering: FunctionLowering, op: memref.CopyOp) -> None:
+    """A loop that copies full vectors."""
+    source, dest = lowering.memory.window(op.source), lowering.memory.window(op.target)
+    sizes = memref_sizes(lowering, op.source) or memref_sizes(lowering, op.target)
+    if source is None or dest is None or sizes is None:
+        return
+    copy_window(lowering, source, dest, sizes, extents_of(source.shape, dest.shape))
+    lowering.dead.append(op)
+
+
+def extents_of(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
+    """The static extents where either side has them."""
+    return tuple(other if size == DYNAMIC_INDEX else size for size, other in zip(left, right, strict=True))
+
+
+def copy_window(
+    lowering: FunctionLowering, source: Source, dest: Window, sizes: Sequence[Index], extents: tuple[int, ...]
+) -> None:
+    """Copy up to `sizes`; a dynamic extent counts as large for the choice of vectors."""
+    shape = tuple(_ANY_EXTENT if size == DYNAMIC_INDEX else size for size in extents)
+    if isinstance(source, Window):
+        source = with_shape(source, shape)
+    lowering.copy(source, with_shape(dest, shape), sizes)
+
+
+_ANY_EXTENT = 1 << 20
+
+
+def with_shape(window: Window, shape: tuple[int, ...]) -> Window:
+    """The same memory, other extents."""
+    return Window(window.flat, window.offset, window.strides, shape, window.element, window.root, window.owned)
+
+
+def lower_nothing(lowering: FunctionLowering, op: Operation) -> None:
+    """Barriers (one thread runs the whole program, in order) and assumptions leave nothing behind."""
+    lowering.dead.append(op)
+
+
+def lower_dealloc(lowering: FunctionLowering, op: memref.DeallocOp) -> None:
+    """The arena is not freed."""
+    lowering.dead.append(op)
+
+
+def lower_materialize(lowering: FunctionLowering, op: bufferization.MaterializeInDestinationOp) -> None:
+    """Elements are computed straight into the destination where nothing that is read there can be overwritten."""
+    value, sizes, offsets = op.source, None, None
+    slice_op = value.owner
+    if isinstance(slice_op, tensor.ExtractSliceOp):
+        sizes = list(slice_op.mixed_sizes)
+        offsets = list(slice_op.mixed_offsets)
+        value = slice_op.source
+    dest = lowering.window_for(op, op.dest)
+    shape = tensor_shape(value)
+    if sizes is None:
+        sizes = list(shape)
+    assert offsets is None or len(sizes) == len(dest.shape)
+    offset = dest.offset
+    for start, stride in zip(offsets or [], dest.strides, strict=False):
+        offset = lowering.emitter.sub(offset, lowering.emitter.mul(start, stride))
+    whole = Window(dest.flat, offset, dest.strides, shape, dest.element, dest.root, dest.owned)
+    starts = [0 if start == 0 else start for start in offsets or [0] * len(shape)]
+    lowering.storage.store(op, value, whole, starts, sizes)
+    lowering.dead.append(op)
+
+
+LOWERINGS: LoweringTable = {
+    bufferization.ToTensorOp: lower_to_tensor,
+    bufferization.MaterializeInDestinationOp: lower_materialize,
+    memref.AllocOp: lower_alloc,
+    memref.CopyOp: lower_copy,
+    memref.DeallocOp: lower_dealloc,
+    gpu.BarrierOp: lower_nothing,
+    llvm.AssumeOp: lower_nothing,
+}
+"""From op class to its lowering."""

@@ -1,0 +1,166 @@
+"""Tensors that are other views of tensors: reshapes, transposes, slices, padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import arith, linalg, tensor
+from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
+from tilewright.lowering.linalg_to_loops.memory import kept_dims
+from tilewright.lowering.linalg_to_loops.provable import known
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+
+
+def lower_expand(lowering: FunctionLowering, op: tensor.ExpandShapeOp) -> None:
+    """New strides over the same memory."""
+    reshape(lowering, op, op.src, lambda source: sources.expand(source, op.groups, tensor_shape(op.result)))
+
+
+def lower_collapse(lowering: FunctionLowering, op: tensor.CollapseShapeOp) -> None:
+    """New strides over the same memory, if the joined dimensions are adjacent in it."""
+    reshape(lowering, op, op.src, lambda source: sources.collapse(source, op.groups, tensor_shape(op.result)))
+
+
+def lower_transpose(lowering: FunctionLowering, op: linalg.TransposeOp) -> None:
+    """Strides in another order over the same memory."""
+    if not op.results:
+        lower_generic(lowering, op)
+        return
+    lowering.define(op, sources.permute(lowering.source(op.inputs[0]), op.permutation_values))
+
+
+def lower_reshape(lowering: FunctionLowering, op: tensor.ReshapeOp) -> None:
+    """Any shape to any other, through row major memory."""
+    shape = tensor_shape(op.result)
+
+    def change(source: Source) -> Source | None:
+        if isinstance(source, Uniform):
+            return source
+        if not isinstance(source, Window) or not source.is_contiguous():
+            return None
+        strides = sources.contiguous_strides(shape)
+        return Window(source.flat, source.offset, strides, shape, source.element, source.root, source.owned)
+
+    reshape(lowering, op, op.source, change)
+
+
+def reshape(
+    lowering: FunctionLowering, op: Operation, value: SSAValue, change: Callable[[Source], Source | None]
+) -> None:
+    """Apply a change of shape to a source, or to a contiguous copy of it."""
+    changed = change(lowering.source(value))
+    if changed is None:
+        assert isinstance(value.type, TensorType)
+        buffer = lowering.memory.new_buffer(value.type.element_type, value.type.get_shape())
+        lowering.copy(lowering.source(value), buffer)
+        changed = change(buffer)
+        assert changed is not None
+    lowering.define(op, changed)
+
+
+def lower_cast(lowering: FunctionLowering, op: tensor.CastOp) -> None:
+    """The same elements."""
+    lowering.define(op, lowering.source(op.source))
+
+
+def lower_extract_slice(lowering: FunctionLowering, op: tensor.ExtractSliceOp) -> None:
+    """A static slice is a change of offset and strides; a dynamic one is looked through by the store that takes it."""
+    shape = tensor_shape(op.result)
+    if DYNAMIC_INDEX in shape:
+        lowering.dead.append(op)
+        return
+    if any(isinstance(step, SSAValue) for step in op.mixed_strides):
+        lowering.fail(op, "slice with a stride that is not constant")
+    steps = [step for step in op.mixed_strides if isinstance(step, int)]
+    kept = kept_dims(op.mixed_sizes, shape)
+    source = lowering.source(op.source)
+    offsets = [known(offset) if isinstance(offset, SSAValue) else offset for offset in op.mixed_offsets]
+    cut = sources.cut_slice(lowering.emitter, source, offsets, steps, kept, shape)
+    if cut is None:
+        cut = sources.cut_slice(lowering.emitter, lowering.in_memory(op.source), offsets, steps, kept, shape)
+        assert cut is not None
+    lowering.define(op, cut)
+
+
+def lower_insert_slice(lowering: FunctionLowering, op: tensor.InsertSliceOp) -> None:
+    """A slice changed: in place where the old tensor is not needed any more, else in a copy."""
+    if any(isinstance(entry, SSAValue) for entry in (*op.mixed_sizes, *op.mixed_strides)):
+        lowering.fail(op, "slice of dynamic extent")
+    source = lowering.source(op.source)
+    dest = lowering.storage.updated(op, op.dest, op.result)
+    shape = tensor_shape(op.source)
+    offsets = [known(offset) if isinstance(offset, SSAValue) else offset for offset in op.mixed_offsets]
+    steps = [step for step in op.mixed_strides if isinstance(step, int)]
+    part = sources.cut_slice(lowering.emitter, dest, offsets, steps, kept_dims(op.mixed_sizes, shape), shape)
+    assert isinstance(part, Window)
+    lowering.copy(source, part)
+    lowering.define(op, dest)
+
+
+def lower_concat(lowering: FunctionLowering, op: tensor.ConcatOp) -> None:
+    """The inputs, one after the other, in a new buffer."""
+    shape = tensor_shape(op.result)
+    assert isinstance(op.result.type, TensorType)
+    buffer = lowering.memory.new_buffer(op.result.type.element_type, shape)
+    dims = list(range(len(shape)))
+    dim, start = op.dim.value.data, 0
+    for value in op.inputs:
+        part_shape = tensor_shape(value)
+        offsets = [start if axis == dim else 0 for axis in range(len(shape))]
+        part = sources.cut_slice(lowering.emitter, buffer, offsets, [1] * len(shape), dims, part_shape)
+        assert isinstance(part, Window)
+        lowering.copy(lowering.source(value), part)
+        start += part_shape[dim]
+    lowering.define(op, buffer)
+
+
+def lower_pad(lowering: FunctionLowering, op: tensor.PadOp) -> None:
+    """A box around a window: elements outside of it are the padding."""
+    shape = tensor_shape(op.result)
+    body = op.region.block
+    yield_op = body.last_op
+    assert yield_op is not None
+    fill = yield_op.operands[0]
+    window = lowering.source(op.source)
+    if fill.owner is body or DYNAMIC_INDEX in shape or not isinstance(window, Window):
+        lowering.fail(op, "padding of this form")
+        return
+    if isinstance(fill.owner, Operation) and fill.owner.parent_block() is body:
+        fill.owner.detach()
+        lowering.emitter.insert(fill.owner)
+    low = [known(entry) if isinstance(entry, SSAValue) else entry for entry in op.mixed_low]
+    high = [box_end(lowering, extent, entry) for extent, entry in zip(shape, op.mixed_high, strict=True)]
+    offset = window.offset
+    for start, stride in zip(low, window.strides, strict=True):
+        offset = lowering.emitter.sub(offset, lowering.emitter.mul(start, stride))
+    inner = Window(window.flat, offset, window.strides, shape, window.element, window.root, window.owned)
+    lowering.define(op, Box(inner, tuple(low), tuple(high), shape, fill))
+
+
+def box_end(lowering: FunctionLowering, extent: int, padding: Index) -> Index:
+    """Where a box ends in front of its padding: `extent - (extent - size)` is `size`."""
+    padding = known(padding)
+    owner = padding.owner if isinstance(padding, SSAValue) else None
+    if isinstance(owner, arith.SubiOp) and known(owner.lhs) == extent:
+        return known(owner.rhs)
+    return lowering.emitter.sub(extent, padding)
+
+
+LOWERINGS: LoweringTable = {
+    tensor.ExpandShapeOp: lower_expand,
+    tensor.CollapseShapeOp: lower_collapse,
+    tensor.ReshapeOp: lower_reshape,
+    tensor.CastOp: lower_cast,
+    tensor.ExtractSliceOp: lower_extract_slice,
+    tensor.InsertSliceOp: lower_insert_slice,
+    tensor.ConcatOp: lower_concat,
+    tensor.PadOp: lower_pad,
+    linalg.TransposeOp: lower_transpose,
+}
+"""From op class to its lowering."""

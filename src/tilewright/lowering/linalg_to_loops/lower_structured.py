@@ -1,0 +1,81 @@
+"""Structured ops as nests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import linalg
+from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.nest_plan import Operand
+from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
+from tilewright.transforms.linalg.structured import access_of, loop_extents
+
+
+def lower_generic(lowering: FunctionLowering, op: linalg.StructuredOp) -> None:
+    """A nest; or nothing yet, if the only reader is a store that will run it."""
+    if op in lowering.deferred or lowering.storage.defers(op):
+        lowering.deferred.add(op)
+        lowering.dead.append(op)
+        return
+    run_generic(lowering, op)
+    lowering.dead.append(op)
+
+
+def run_generic(
+    lowering: FunctionLowering,
+    op: linalg.StructuredOp,
+    dest: Window | None = None,
+    bounds: Sequence[Index] | None = None,
+) -> None:
+    """Emit the nest of a generic at the cursor; its only result goes to `dest` if that is given."""
+    body = op.body.block
+    maps = op.maps
+    count = len(op.inputs)
+    extents = loop_extents(op)
+    inputs = [
+        Operand(
+            lowering.source(value) if body.args[number].uses.get_length() else Uniform(value), access_of(maps[number])
+        )
+        for number, value in enumerate(op.inputs)
+    ]
+    if not op.results and op.outputs:
+        lowering.fail(op, "generic on buffers")
+    iterators = tuple(iterator == "reduction" for iterator in op.iterators)
+    outputs: list[tuple[Window | None, tuple[AffineExpr, ...], Operand, tuple[Index, ...] | None]] = []
+    kept_bounds: list[tuple[Index, ...]] = []
+    for number, (init, result) in enumerate(zip(op.outputs, op.results, strict=True)):
+        access = access_of(maps[count + number])
+        init_source: Source = lowering.source(init) if init in lowering.sources else Uniform(init)
+        window = dest
+        demanded = tuple(extents)
+        if window is None and not (prod(tensor_shape(result)) == 1 and reduces(access, iterators)):
+            window = lowering.storage.destination(op, result)
+            demanded = lowering.demand.loop_bounds(op, number, access, extents)
+        outputs.append((window, access, Operand(init_source, access), demanded))
+        kept_bounds.append(demanded)
+    if bounds is None:
+        bounds = lowering.demand.common(kept_bounds, iterators, extents)
+    scalars = lowering.run_nest(body, inputs, outputs, iterators, extents, bounds)
+    if dest is None:
+        for number, result in enumerate(op.results):
+            window, scalar = outputs[number][0], scalars[number]
+            lowering.sources[result] = window if window is not None else Uniform(scalar)  # pyright: ignore
+
+
+def reduces(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> bool:
+    """Whether an output leaves out a reduced dimension and is one element."""
+    used = {dim for expr in access for dim in expr.used_dims()}
+    return any(iterators) and not {d for d, flag in enumerate(iterators) if flag} <= used and all(iterators)
+
+
+LOWERINGS: LoweringTable = {
+    linalg.GenericOp: lower_generic,
+    linalg.ReduceOp: lower_generic,
+    linalg.BroadcastOp: lower_generic,
+    linalg.MapOp: lower_generic,
+}
+"""From op class to its lowering."""

@@ -1,0 +1,143 @@
+"""Tensors without memory: constants, fills, single elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, MemRefType, TensorType
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import arith, bufferization, linalg, tensor
+from tilewright.lowering.linalg_to_loops.body_values import pack_bool, unpack_bool
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.provable import known
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.transposing_copy import zero_of
+
+
+def lower_constant(lowering: FunctionLowering, op: arith.ConstantOp) -> None:
+    """A splat constant is the same scalar everywhere; other constants are written to a buffer element by element."""
+    type_ = op.result.type
+    if not isinstance(type_, TensorType):
+        return
+    value = op.value
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        lowering.fail(op, "constant of unknown form")
+        return
+    numbers = list(value.get_values())
+    element = type_.element_type
+    if value.is_splat() or len(set(numbers)) == 1:
+        lowering.define(op, Uniform(lowering.emitter.constant(numbers[0], element)))
+        return
+    buffer = lowering.memory.new_buffer(element, type_.get_shape())
+    stored = buffer.flat.type
+    assert isinstance(stored, MemRefType)
+    for index, number in enumerate(numbers):
+        lowering.emitter.store(lowering.emitter.constant(number, stored.element_type), buffer.flat, index)
+    lowering.define(op, buffer)
+
+
+def lower_empty(lowering: FunctionLowering, op: Operation) -> None:
+    """Nothing is known of the elements; reading them gives zeros."""
+    type_ = op.results[0].type
+    assert isinstance(type_, TensorType)
+    if DYNAMIC_INDEX in type_.get_shape():
+        lowering.fail(op, "tensor of dynamic shape")
+    lowering.define(op, Uniform(zero_of(lowering.emitter, type_.element_type)))
+
+
+def lower_fill(lowering: FunctionLowering, op: linalg.FillOp) -> None:
+    """A fill of a tensor is a uniform source; a fill of a buffer is a loop."""
+    value = op.inputs[0]
+    if op.results:
+        lowering.define(op, Uniform(value))
+        return
+    dest = lowering.window_for(op, op.outputs[0])
+    if DYNAMIC_INDEX in dest.shape:
+        lowering.fail(op, "fill of a buffer of dynamic shape")
+    lowering.copy(Uniform(value), dest)
+    lowering.dead.append(op)
+
+
+def lower_splat(lowering: FunctionLowering, op: tensor.SplatOp) -> None:
+    """The same scalar everywhere."""
+    lowering.define(op, Uniform(op.input))
+
+
+def lower_extract(lowering: FunctionLowering, op: tensor.ExtractOp) -> None:
+    """One element, loaded here and now."""
+    if not isinstance(op.tensor.type, TensorType):
+        return
+    source = lowering.source(op.tensor)
+    op.result.replace_all_uses_with(read_element(lowering, source, list(op.indices)))
+    lowering.dead.append(op)
+
+
+def read_element(lowering: FunctionLowering, source: Source, indices: Sequence[SSAValue]) -> SSAValue:
+    """The scalar at `indices` of a source."""
+    emitter = lowering.emitter
+    match source:
+        case Uniform():
+            return source.value
+        case Window():
+            offset = source.offset
+            for index, stride in zip(indices, source.strides, strict=True):
+                offset = emitter.add(offset, emitter.mul(known(index), stride))
+            value = emitter.load(source.flat, offset)
+            return unpack_bool(emitter, value) if source.stored_as_byte else value
+        case Box():
+            inside: SSAValue | bool = True
+            for index, low, high in zip(indices, source.low, source.high, strict=True):
+                number = known(index)
+                inside = emitter.both(inside, emitter.compare("sge", number, low))
+                inside = emitter.both(inside, emitter.compare("slt", number, high))
+            if isinstance(inside, bool):
+                return read_element(lowering, source.inner, indices) if inside else source.fill
+            op, then_block, else_block = emitter.if_(inside, [source.fill.type])
+            with emitter.at(Cursor(then_block)):
+                emitter.yield_([read_element(lowering, source.inner, indices)])
+            with emitter.at(Cursor(else_block)):
+                emitter.yield_([source.fill])
+            return op.results[0]
+
+
+def lower_insert(lowering: FunctionLowering, op: tensor.InsertOp) -> None:
+    """One element changed: in place where the old tensor is not needed any more, else in a copy."""
+    shape = tensor_shape(op.result)
+    if prod(shape) == 1 and not lowering.storage.is_wanted(op.result):
+        lowering.define(op, Uniform(op.scalar))
+        return
+    dest = lowering.storage.updated(op, op.dest, op.result)
+    offset = dest.offset
+    for index, stride in zip(op.indices, dest.strides, strict=True):
+        offset = lowering.emitter.add(offset, lowering.emitter.mul(known(index), stride))
+    store_scalar(lowering, op.scalar, dest, offset)
+    lowering.define(op, dest)
+
+
+def store_scalar(lowering: FunctionLowering, value: SSAValue, dest: Window, offset: Index) -> None:
+    """Store one element, in the form the buffer keeps it."""
+    lowering.emitter.store(pack_bool(lowering.emitter, value) if dest.stored_as_byte else value, dest.flat, offset)
+
+
+def lower_dim(lowering: FunctionLowering, op: tensor.DimOp) -> None:
+    """Extents are static."""
+    number = known(op.index)
+    assert isinstance(number, int)
+    op.result.replace_all_uses_with(lowering.emitter.constant(tensor_shape(op.source)[number], INDEX))
+    lowering.dead.append(op)
+
+
+LOWERINGS: LoweringTable = {
+    arith.ConstantOp: lower_constant,
+    tensor.EmptyOp: lower_empty,
+    bufferization.AllocTensorOp: lower_empty,
+    linalg.FillOp: lower_fill,
+    tensor.SplatOp: lower_splat,
+    tensor.ExtractOp: lower_extract,
+    tensor.InsertOp: lower_insert,
+    tensor.DimOp: lower_dim,
+}
+"""From op class to its lowering."""
