@@ -111,3 +111,90 @@ def attention_forward(
         acc.to(out_ptr.dtype.element_ty),
         mask=rows[:, None] < n_queries,
     )
+
+
+@triton.jit
+def attention_backward_delta(out_ptr, dout_ptr, delta_ptr, n_queries, HEAD: tl.constexpr, BLOCK_M: tl.constexpr):
+    """delta[row] = sum(out[row] * dout[row]), for contiguous [heads, rows, HEAD]."""
+    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    head = tl.program_id(1)
+    offsets = (head * n_queries + rows[:, None]) * HEAD + tl.arange(0, HEAD)[None, :]
+    out = tl.load(out_ptr + offsets, mask=rows[:, None] < n_queries, other=0.0).to(tl.float32)
+    dout = tl.load(dout_ptr + offsets, mask=rows[:, None] < n_queries, other=0.0).to(tl.float32)
+    tl.store(delta_ptr + head * n_queries + rows, tl.sum(out * dout, axis=1), mask=rows < n_queries)
+
+
+@triton.jit
+def attention_backward_keys(
+    q_ptr, k_ptr, v_ptr, dout_ptr, dk_ptr, dv_ptr, lse_ptr, delta_ptr, scale, length,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr,
+):  # fmt: skip
+    """Gradients of one block of keys and values: a loop over the blocks of queries that see it."""
+    block = tl.program_id(0)
+    head = tl.program_id(1)
+    base = head * length * HEAD
+    keys = block * BLOCK_N + tl.arange(0, BLOCK_N)
+    dims = tl.arange(0, HEAD)
+    key_mask = keys[:, None] < length
+    k = tl.load(k_ptr + base + keys[:, None] * HEAD + dims[None, :], mask=key_mask, other=0.0)
+    v = tl.load(v_ptr + base + keys[:, None] * HEAD + dims[None, :], mask=key_mask, other=0.0)
+    dk = tl.zeros([BLOCK_N, HEAD], dtype=tl.float32)
+    dv = tl.zeros([BLOCK_N, HEAD], dtype=tl.float32)
+    first = 0
+    if CAUSAL:
+        first = (block * BLOCK_N) // BLOCK_M * BLOCK_M
+    for start in range(first, length, BLOCK_M):
+        rows = start + tl.arange(0, BLOCK_M)
+        row_mask = rows[:, None] < length
+        q = tl.load(q_ptr + base + rows[:, None] * HEAD + dims[None, :], mask=row_mask, other=0.0)
+        dout = tl.load(dout_ptr + base + rows[:, None] * HEAD + dims[None, :], mask=row_mask, other=0.0)
+        lse = tl.load(lse_ptr + head * length + rows, mask=rows < length, other=float("inf"))
+        delta = tl.load(delta_ptr + head * length + rows, mask=rows < length, other=0.0)
+        p_t = tl.math.exp2(tl.dot(k, tl.trans(q)) * (scale * 1.44269504) - lse[None, :])
+        p_t = tl.where(key_mask, p_t, 0.0)
+        if CAUSAL:
+            p_t = tl.where(rows[None, :] >= keys[:, None], p_t, 0.0)
+        dv = tl.dot(p_t.to(dout.dtype), dout, dv)
+        dp_t = tl.dot(v, tl.trans(dout))
+        ds_t = p_t * (dp_t - delta[None, :])
+        dk = tl.dot(ds_t.to(q.dtype), q, dk)
+    tl.store(
+        dk_ptr + base + keys[:, None] * HEAD + dims[None, :], (dk * scale).to(dk_ptr.dtype.element_ty), mask=key_mask
+    )
+    tl.store(dv_ptr + base + keys[:, None] * HEAD + dims[None, :], dv.to(dv_ptr.dtype.element_ty), mask=key_mask)
+
+
+@triton.jit
+def attention_backward_queries(
+    q_ptr, k_ptr, v_ptr, dout_ptr, dq_ptr, lse_ptr, delta_ptr, scale, length,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr,
+):  # fmt: skip
+    """Gradient of one block of queries: a loop over the blocks of keys that it sees."""
+    block = tl.program_id(0)
+    head = tl.program_id(1)
+    base = head * length * HEAD
+    rows = block * BLOCK_M + tl.arange(0, BLOCK_M)
+    dims = tl.arange(0, HEAD)
+    row_mask = rows[:, None] < length
+    q = tl.load(q_ptr + base + rows[:, None] * HEAD + dims[None, :], mask=row_mask, other=0.0)
+    dout = tl.load(dout_ptr + base + rows[:, None] * HEAD + dims[None, :], mask=row_mask, other=0.0)
+    lse = tl.load(lse_ptr + head * length + rows, mask=rows < length, other=float("inf"))
+    delta = tl.load(delta_ptr + head * length + rows, mask=rows < length, other=0.0)
+    dq = tl.zeros([BLOCK_M, HEAD], dtype=tl.float32)
+    end = length
+    if CAUSAL:
+        end = tl.minimum((block + 1) * BLOCK_M, length)
+    for start in range(0, end, BLOCK_N):
+        keys = start + tl.arange(0, BLOCK_N)
+        key_mask = keys[:, None] < length
+        k = tl.load(k_ptr + base + keys[:, None] * HEAD + dims[None, :], mask=key_mask, other=0.0)
+        v = tl.load(v_ptr + base + keys[:, None] * HEAD + dims[None, :], mask=key_mask, other=0.0)
+        p = tl.math.exp2(tl.dot(q, tl.trans(k)) * (scale * 1.44269504) - lse[:, None])
+        p = tl.where(keys[None, :] < length, p, 0.0)
+        if CAUSAL:
+            p = tl.where(rows[:, None] >= keys[None, :], p, 0.0)
+        ds = p * (tl.dot(dout, tl.trans(v)) - delta[:, None])
+        dq = tl.dot(ds.to(k.dtype), k, dq)
+    tl.store(
+        dq_ptr + base + rows[:, None] * HEAD + dims[None, :], (dq * scale).to(dq_ptr.dtype.element_ty), mask=row_mask
+    )
