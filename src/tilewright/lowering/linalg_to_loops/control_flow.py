@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import memref, scf
+from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
@@ -51,7 +52,7 @@ def carried_buffer(
         window = storage.take(init, op)
     if window is None or any(window.flat is other.flat for other in taken):
         assert isinstance(init.type, TensorType)
-        window = lowering.memory.new_buffer(init.type.element_type, tensor_shape(init))
+        window = lowering.memory.new_buffer(element_type(init.type), tensor_shape(init))
     lowering.copy(source, window)
     return window
 
@@ -158,7 +159,7 @@ def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:
         window = storage.find_wanted(result)
         if window is None or not storage.may_overwrite_after(window, op):
             assert isinstance(result.type, TensorType)
-            window = lowering.memory.new_buffer(result.type.element_type, tensor_shape(result))
+            window = lowering.memory.new_buffer(element_type(result.type), tensor_shape(result))
         windows[position] = window
     held = {window.flat: storage.held.get(window.flat) for window in windows.values()}
     for region in op.regions:
@@ -266,7 +267,7 @@ def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
             exits[position] = source
         else:
             assert isinstance(value.type, TensorType)
-            exits[position] = lowering.memory.new_buffer(value.type.element_type, tensor_shape(value))
+            exits[position] = lowering.memory.new_buffer(element_type(value.type), tensor_shape(value))
     finish_region(lowering, condition, 1, exits)
     for position, window in exits.items():
         lowering.sources[after.args[position]] = window

@@ -16,7 +16,7 @@ from tilewright.dialects import linalg, tensor
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.storage import find_store
-from tilewright.transforms.linalg.structured import access_of, is_elementwise
+from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
@@ -37,7 +37,7 @@ class Demand:
 
     def _find(self, value: SSAValue) -> tuple[Index, ...]:
         assert isinstance(value.type, TensorType)
-        extents = value.type.get_shape()
+        extents = shape_or_scalar(value.type)
         joined: tuple[Index, ...] | None = None
         for use in value.uses:
             bounds = self._of_use(use.operation, use.index, value, extents)

@@ -35,7 +35,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from tilewright.codegen.microkernels import preferred_block
 from tilewright.dialects import arith, func, linalg, memref
-from tilewright.dialects.types import bit_width
+from tilewright.dialects.types import bit_width, element_type
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import (
@@ -99,7 +99,7 @@ def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchM
     """See the module's docstring."""
     lhs, rhs, init = op.operands
     result = op.results[0] if op.results else None
-    types = [value.type.element_type for value in op.operands if isinstance(value.type, TensorType)]
+    types = [element_type(value.type) for value in op.operands if isinstance(value.type, TensorType)]
     kernel = (
         find_micro_kernel(types[0], types[2], lowering.vector_bits, lowering.context.facts) if len(types) == 3 else None
     )
@@ -133,7 +133,7 @@ def _flat(source: Source) -> SSAValue | None:
 
 def _copied(lowering: FunctionLowering, value: SSAValue) -> Source:
     assert isinstance(value.type, TensorType)
-    buffer = lowering.memory.new_buffer(value.type.element_type, tensor_shape(value))
+    buffer = lowering.memory.new_buffer(element_type(value.type), tensor_shape(value))
     lowering.copy(lowering.source(value), buffer)
     return buffer
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, UnrankedM
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, memref, tensor
+from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 
@@ -95,7 +96,7 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
     if isinstance(address, Uniform):
         return address.value
     result = op.results[0]
-    stored = address.flat.type.element_type  # pyright: ignore
+    stored = element_type(address.flat.type)
     zero = emitter.constant(0 if _is_integer(stored) else 0.0, stored)
     if values.is_lanes(nest.depends[result]):
         base, lanes = _lane_address(values, address)

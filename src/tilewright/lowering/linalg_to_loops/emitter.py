@@ -32,6 +32,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith, memref, scf, vector
+from tilewright.dialects.types import element_type
 
 Index: TypeAlias = "int | SSAValue"
 
@@ -346,7 +347,7 @@ def default_flags(op_class: type[IRDLOperation]) -> dict[str, Attribute] | None:
 
 
 def _element(flat: SSAValue) -> Attribute:
-    return flat.type.element_type  # pyright: ignore[reportAttributeAccessIssue]
+    return element_type(flat.type)
 
 
 def is_dynamic(size: int) -> bool:

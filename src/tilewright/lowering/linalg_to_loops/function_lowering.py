@@ -16,6 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import func, linalg, memref, tensor
+from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops.demand import Demand
@@ -27,6 +28,7 @@ from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
+from tilewright.transforms.linalg.structured import shape_or_scalar
 
 LoweringTable: TypeAlias = "dict[type[Operation], Callable[[FunctionLowering, Any], None]]"
 """From op class to what lowers it."""
@@ -169,7 +171,7 @@ class FunctionLowering:
         if isinstance(source, Window):
             return source
         assert isinstance(value.type, TensorType)
-        buffer = self.memory.new_buffer(value.type.element_type, value.type.get_shape())
+        buffer = self.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
         self.copy(source, buffer)
         self.sources[value] = buffer
         return buffer
@@ -229,7 +231,7 @@ def _is_removable(op: Operation) -> bool:
 def tensor_shape(value: SSAValue) -> tuple[int, ...]:
     """The static shape of a tensor value."""
     assert isinstance(value.type, TensorType)
-    return value.type.get_shape()
+    return shape_or_scalar(value.type)
 
 
 def has_tensors(values: Iterable[SSAValue]) -> bool:

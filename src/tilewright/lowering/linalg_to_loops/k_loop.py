@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import IndexType, MemRefType, UnrankedMemRefType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
-from tilewright.dialects.types import bit_width
+from tilewright.dialects.types import bit_width, element_type
 from tilewright.lowering.linalg_to_loops.dot import (
     MicroKernel,
     Panel,
@@ -37,6 +37,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLoweri
 from tilewright.lowering.linalg_to_loops.provable import constant_of, known
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
 class _NoMatch(Exception):
@@ -167,7 +168,7 @@ def plan_k_loop(lowering: FunctionLowering, loop: scf.ForOp) -> FastPath | None:
     product = find_product(loop)
     if product is None:
         return None
-    types = [value.type.element_type for value in product.operands]  # pyright: ignore[reportAttributeAccessIssue]
+    types = [element_type(value.type) for value in product.operands]  # pyright: ignore[reportAttributeAccessIssue]
     kernel = find_micro_kernel(types[0], types[2], lowering.vector_bits, lowering.context.facts)
     if kernel is None or types[0] != types[1]:
         return None
@@ -360,12 +361,12 @@ def _window(lowering: FunctionLowering, first: _First, view: SSAValue) -> Window
     strides = op.mixed_strides
     if len(strides) != 2 or not all(first.is_loop_invariant(stride) for stride in strides):
         raise _NoMatch
-    element = source.type.element_type
+    element = element_type(source.type)
     if bit_width(element) % 8:
         raise _NoMatch
     offset = first.first(op.mixed_offsets[0])
     moved = tuple(first.first(stride) for stride in strides)
-    shape = tuple(op.result.type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+    shape = tuple(shape_or_scalar(op.result.type))  # pyright: ignore[reportAttributeAccessIssue]
     return Window(lowering.memory.flat(source), offset, moved, shape, element, source)
 
 

@@ -12,6 +12,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
 from tilewright.lowering.linalg_to_loops.memory import kept_dims
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
+from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
 def lower_to_tensor(lowering: FunctionLowering, op: bufferization.ToTensorOp) -> None:
@@ -23,13 +24,13 @@ def memref_sizes(lowering: FunctionLowering, value: SSAValue) -> list[Index] | N
     """The extents of a view."""
     match value.owner:
         case memref.SubviewOp() as view:
-            kept = kept_dims(view.mixed_sizes, view.result.type.get_shape())  # pyright: ignore
+            kept = kept_dims(view.mixed_sizes, shape_or_scalar(view.result.type))  # pyright: ignore
             return [view.mixed_sizes[dim] for dim in kept]
         case memref.ReinterpretCastOp() as view:
             return list(view.mixed_sizes)
         case _:
             assert isinstance(value.type, MemRefType)
-            return None if DYNAMIC_INDEX in value.type.get_shape() else list(value.type.get_shape())
+            return None if DYNAMIC_INDEX in shape_or_scalar(value.type) else list(shape_or_scalar(value.type))
 
 
 def lower_alloc(lowering: FunctionLowering, op: memref.AllocOp) -> None:

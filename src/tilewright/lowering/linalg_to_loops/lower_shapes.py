@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, linalg, tensor
+from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
@@ -15,6 +16,7 @@ from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
 from tilewright.lowering.linalg_to_loops.memory import kept_dims
 from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
 def lower_expand(lowering: FunctionLowering, op: tensor.ExpandShapeOp) -> None:
@@ -57,7 +59,7 @@ def reshape(
     changed = change(lowering.source(value))
     if changed is None:
         assert isinstance(value.type, TensorType)
-        buffer = lowering.memory.new_buffer(value.type.element_type, value.type.get_shape())
+        buffer = lowering.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
         lowering.copy(lowering.source(value), buffer)
         changed = change(buffer)
         assert changed is not None
@@ -107,7 +109,7 @@ def lower_concat(lowering: FunctionLowering, op: tensor.ConcatOp) -> None:
     """The inputs, one after the other, in a new buffer."""
     shape = tensor_shape(op.result)
     assert isinstance(op.result.type, TensorType)
-    buffer = lowering.memory.new_buffer(op.result.type.element_type, shape)
+    buffer = lowering.memory.new_buffer(element_type(op.result.type), shape)
     dims = list(range(len(shape)))
     dim, start = op.dim.value.data, 0
     for value in op.inputs:

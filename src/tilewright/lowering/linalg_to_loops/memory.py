@@ -24,8 +24,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import memref
 from tilewright.dialects.construction import index_array, segment_sizes
+from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides
+from tilewright.transforms.linalg.structured import shape_or_scalar
 
 UNKNOWN_EXTENT = (1 << 62) - 1
 """Stands for the number of elements behind a pointer argument."""
@@ -67,12 +69,12 @@ class Memory:
             case memref.CastOp() if isinstance(op.source.type, UnrankedMemRefType):
                 flat = self.flat(op.source)
                 assert isinstance(op.dest.type, MemRefType)
-                shape = op.dest.type.get_shape()
-                return Window(flat, 0, _strides_of(shape), shape, op.dest.type.element_type, root_of_memref(value))
+                shape = shape_or_scalar(op.dest.type)
+                return Window(flat, 0, _strides_of(shape), shape, element_type(op.dest.type), root_of_memref(value))
             case memref.CastOp():
                 source = self.window(op.source)
                 assert isinstance(op.dest.type, MemRefType)
-                return None if source is None else replace(source, shape=op.dest.type.get_shape())
+                return None if source is None else replace(source, shape=shape_or_scalar(op.dest.type))
             case memref.AllocOp() | memref.AllocaOp():
                 return self._allocation(op.memref)
             case memref.CollapseShapeOp() | memref.ExpandShapeOp():
@@ -95,7 +97,7 @@ class Memory:
                 assert block is not None
                 cursor = Cursor(block, owner.next_op)
             with self.emitter.at(cursor):
-                type_ = MemRefType(pointer.type.element_type, [DYNAMIC_INDEX])
+                type_ = MemRefType(element_type(pointer.type), [DYNAMIC_INDEX])
                 found = self._flat[pointer] = self.emitter.value(
                     memref.ReinterpretCastOp,
                     (pointer, self.emitter.constant(UNKNOWN_EXTENT, INDEX)),
@@ -113,7 +115,7 @@ class Memory:
         source = op.source
         if isinstance(source.type, UnrankedMemRefType):
             flat = self.flat(source)
-            element, owned = source.type.element_type, False
+            element, owned = element_type(source.type), False
         else:
             base = self.window(source)
             if base is None:

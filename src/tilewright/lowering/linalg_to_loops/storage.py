@@ -17,12 +17,13 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import bufferization, func, linalg, scf, tensor
+from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, root_of
 from tilewright.transforms.linalg.effects import may_write
-from tilewright.transforms.linalg.structured import access_of, is_elementwise
+from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
@@ -66,7 +67,7 @@ class Storage:
         window = self.find_wanted(result)
         if window is None or not self.may_overwrite(window, op):
             assert isinstance(result.type, TensorType)
-            window = self.lowering.memory.new_buffer(result.type.element_type, result.type.get_shape())
+            window = self.lowering.memory.new_buffer(element_type(result.type), shape_or_scalar(result.type))
         self.held[window.flat] = result
         return window
 
@@ -221,7 +222,7 @@ class Storage:
         lowering = self.lowering
         producer = value.owner
         assert isinstance(value.type, TensorType)
-        element, shape = value.type.element_type, value.type.get_shape()
+        element, shape = element_type(value.type), shape_or_scalar(value.type)
         if any(start != 0 for start in starts):
             self._store_inner_box(value, dest, starts, sizes)
             return
@@ -248,8 +249,8 @@ class Storage:
         lowering = self.lowering
         producer = value.owner
         assert isinstance(value.type, TensorType)
-        shape = value.type.get_shape()
-        buffer = lowering.memory.new_buffer(value.type.element_type, shape)
+        shape = shape_or_scalar(value.type)
+        buffer = lowering.memory.new_buffer(element_type(value.type), shape)
         if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
             from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
 

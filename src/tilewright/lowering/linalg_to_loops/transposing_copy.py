@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import vector
 from tilewright.dialects.construction import index_array
-from tilewright.dialects.types import bit_width
+from tilewright.dialects.types import bit_width, element_type
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
@@ -107,7 +107,7 @@ def _inside_of(emitter: LoopEmitter, source: Source, bounds: Sequence[Index]) ->
 def transpose_lanes(emitter: LoopEmitter, rows: list[SSAValue]) -> list[SSAValue]:
     """A square of lanes, transposed by exchanging halves of halves: log2(side) rounds."""
     side = len(rows)
-    type_ = vector_type(side, rows[0].type.element_type)  # pyright: ignore[reportAttributeAccessIssue]
+    type_ = vector_type(side, element_type(rows[0].type))  # pyright: ignore[reportAttributeAccessIssue]
     distance = side // 2
     while distance:
         upper = tuple(lane if not lane & distance else side + lane - distance for lane in range(side))

@@ -26,6 +26,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf
 from tilewright.dialects.construction import MixedIndex
+from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def find_choice(op: bufferization.ToTensorOp) -> Choice | None:
     if not isinstance(buffer, memref.AllocOp):
         return None
     block = buffer.parent_block()
-    shape = buffer.memref.type.get_shape()
+    shape = shape_or_scalar(buffer.memref.type)
     if DYNAMIC_INDEX in shape or op.parent_block() is not block:
         return None
     fill: linalg.FillOp | None = None
@@ -89,7 +90,7 @@ def _with_copy(
     pure = ("arith.", "memref.reinterpret_cast", "memref.subview", "memref.cast", "scf.yield")
     if any(inner is not copy and (inner.regions or not inner.name.startswith(pure)) for inner in then_block.ops):
         return None
-    shape = buffer.memref.type.get_shape()
+    shape = shape_or_scalar(buffer.memref.type)
     low: tuple[MixedIndex, ...] = (0,) * len(shape)
     sizes: tuple[MixedIndex, ...] = shape
     if copy.target is not buffer.memref:
@@ -178,7 +179,7 @@ def _is_contiguous_row(value: SSAValue) -> bool:
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tuple(value.type.get_shape()) if isinstance(value.type, MemRefType) else ()
+    return tuple(shape_or_scalar(value.type)) if isinstance(value.type, MemRefType) else ()
 
 
 def choose_view(choice: Choice) -> SSAValue:

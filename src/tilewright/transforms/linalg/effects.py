@@ -15,7 +15,14 @@ _WRITERS = (
     bufferization.MaterializeInDestinationOp,
     func.CallOp,
 )
-_VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.CollapseShapeOp, memref.ExpandShapeOp)
+_VIEWS = (
+    memref.CastOp,
+    memref.CollapseShapeOp,
+    memref.ExpandShapeOp,
+    memref.ReinterpretCastOp,
+    memref.SubviewOp,
+    memref.ViewOp,
+)
 _PURE_DIALECTS = ("arith.", "math.", "tensor.", "ub.", "scf.", "cf.", "vector.")
 
 

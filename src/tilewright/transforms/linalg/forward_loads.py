@@ -10,11 +10,20 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, bufferization, func, linalg, memref, scf, tensor
 from tilewright.dialects.construction import MixedIndex
+from tilewright.dialects.types import element_type
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.transforms.linalg.choose_views import Choice, choose_view, find_choice
 from tilewright.transforms.linalg.effects import may_write, written_memory
+from tilewright.transforms.linalg.structured import shape_or_scalar
 
-_VIEWS = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, memref.CollapseShapeOp, memref.ExpandShapeOp)
+_VIEWS = (
+    memref.CastOp,
+    memref.CollapseShapeOp,
+    memref.ExpandShapeOp,
+    memref.ReinterpretCastOp,
+    memref.SubviewOp,
+    memref.ViewOp,
+)
 _ALIASES = (
     tensor.ExpandShapeOp,
     tensor.CollapseShapeOp,
@@ -163,7 +172,7 @@ def find_load(op: bufferization.ToTensorOp) -> _Load | None:
     buffer = op.memref.owner
     if not isinstance(buffer, memref.AllocOp) or not isinstance(op.tensor.type, TensorType):
         return None
-    shape = op.tensor.type.get_shape()
+    shape = shape_or_scalar(op.tensor.type)
     if DYNAMIC_INDEX in shape or op.parent_block() is not buffer.parent_block():
         return None
     fill: Operation | None = None
@@ -215,7 +224,7 @@ def _only_fill_of(fill: linalg.FillOp) -> Operation | None:
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tuple(value.type.get_shape()) if isinstance(value.type, MemRefType) else ()
+    return tuple(shape_or_scalar(value.type)) if isinstance(value.type, MemRefType) else ()
 
 
 def forward(load: _Load) -> None:
@@ -250,7 +259,7 @@ def replace_tensor(
     """Put a tensor that reads `view`, padded to the shape of the old one, in the place of `op`."""
     block = op.parent_block()
     assert block is not None and isinstance(op.tensor.type, TensorType)
-    shape, element = op.tensor.type.get_shape(), op.tensor.type.element_type
+    shape, element = shape_or_scalar(op.tensor.type), element_type(op.tensor.type)
 
     def insert(new: Operation) -> Operation:
         new.location = op.location

@@ -10,6 +10,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 
 from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.construction import segment_sizes
+from tilewright.dialects.types import element_type
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.transforms.linalg.fusion_plan import (
     FusionPlan,
@@ -147,7 +148,7 @@ class _Fusion:
         producer = value.owner
         match producer:
             case linalg.FillOp():
-                if producer.inputs[0].type == producer.results[0].type.element_type:  # pyright: ignore
+                if producer.inputs[0].type == element_type(producer.results[0].type):  # pyright: ignore
                     return producer.inputs[0]
             case tensor.SplatOp():
                 return producer.input
@@ -170,7 +171,7 @@ class _Fusion:
         assert isinstance(value.type, TensorType)
         position = len(self.inputs)
         self.inputs.append((value, access))
-        return self.block.insert_arg(value.type.element_type, position)
+        return self.block.insert_arg(element_type(value.type), position)
 
     def _inlined(self, producer: linalg.StructuredOp, value: SSAValue, access: tuple[AffineExpr, ...]) -> SSAValue:
         maps = [map_.results for map_ in producer.maps]
@@ -246,7 +247,7 @@ class _Fusion:
             outputs.append(self._empty(parent, value.type))
             accesses.append(access)
             assert isinstance(value.type, TensorType)
-            self.block.insert_arg(value.type.element_type, len(self.block.args))
+            self.block.insert_arg(element_type(value.type), len(self.block.args))
         self.block.add_op(linalg.YieldOp.create(operands=[*yielded, *kept]))
         self._cover_all_loops(parent, [access for _, access in self.inputs] + accesses)
         maps = [access for _, access in self.inputs] + accesses
@@ -295,7 +296,7 @@ def splat_scalar(op: arith.ConstantOp) -> Operation | None:
     if not value.is_splat():
         return None
     attr = value.get_attrs()[0]
-    return arith.ConstantOp.create(result_types=[op.result.type.element_type], properties={"value": attr})
+    return arith.ConstantOp.create(result_types=[element_type(op.result.type)], properties={"value": attr})
 
 
 __all__ = ["LinalgFuseElementwisePass", "fuse_block", "is_elementwise"]

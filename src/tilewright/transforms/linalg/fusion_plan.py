@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
 from tilewright.transforms.linalg.effects import may_write
-from tilewright.transforms.linalg.structured import is_elementwise
+from tilewright.transforms.linalg.structured import is_elementwise, shape_or_scalar
 
 CHEAP = 16
 """A body of at most this cost is computed again in each of its readers."""
@@ -207,7 +207,7 @@ def substitute(expr: AffineExpr, loops: Sequence[AffineExpr]) -> AffineExpr:
 
 def through_expand(op: tensor.ExpandShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
     """The access behind an expansion that only adds unit dimensions."""
-    shape = op.result.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+    shape = shape_or_scalar(op.result.type)  # pyright: ignore[reportAttributeAccessIssue]
     inner: list[AffineExpr] = []
     for group in op.groups:
         wide = [dim for dim in group if shape[dim] != 1]
@@ -219,7 +219,7 @@ def through_expand(op: tensor.ExpandShapeOp, access: tuple[AffineExpr, ...]) -> 
 
 def through_collapse(op: tensor.CollapseShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
     """The access behind a collapse that only drops unit dimensions."""
-    shape = op.src.type.get_shape()
+    shape = shape_or_scalar(op.src.type)
     inner: list[AffineExpr] = [AffineConstantExpr(0)] * len(shape)
     for position, group in enumerate(op.groups):
         wide = [dim for dim in group if shape[dim] != 1]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import linalg
+from tilewright.dialects.types import shape_of
 
 
 def access_of(map_: AffineMap) -> tuple[AffineExpr, ...]:
@@ -20,3 +22,8 @@ def loop_extents(op: linalg.StructuredOp) -> tuple[int, ...]:
 def is_elementwise(op: linalg.StructuredOp) -> bool:
     """Whether every iteration is independent of the others."""
     return all(iterator == "parallel" for iterator in op.iterators)
+
+
+def shape_or_scalar(type_: Attribute) -> tuple[int, ...]:
+    """The shape of a tensor, vector or memref type; the empty shape for anything else."""
+    return shape_of(type_) or ()
