@@ -99,8 +99,8 @@ def descriptor_argument(src, out_ptr, N: tl.constexpr):
 def atomics(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     mask = i < n
-    a = tl.atomic_add(x_ptr + i, 1, mask=mask)
-    a += tl.atomic_max(x_ptr + i, a, mask=mask, sem="relaxed")
+    a = tl.where(mask, tl.atomic_add(x_ptr + i, 1, mask=mask), 0)
+    a += tl.where(mask, tl.atomic_max(x_ptr + i, a, mask=mask, sem="relaxed"), 0)
     a += tl.atomic_min(x_ptr + i, a, sem="acquire", scope="cta")
     a += tl.atomic_xchg(x_ptr + i, a, scope="sys")
     a += tl.atomic_add(x_ptr, n, sem="release")
@@ -111,7 +111,7 @@ def atomics(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def bit_atomics(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     a = tl.atomic_and(x_ptr + i, n)
-    b = tl.atomic_or(x_ptr + i, 12, mask=i < n)
+    b = tl.where(i < n, tl.atomic_or(x_ptr + i, 12, mask=i < n), 0)
     c = tl.atomic_xor(x_ptr + i, a)
     d = tl.atomic_cas(x_ptr + i, b, c)
     e = tl.atomic_cas(x_ptr, n.to(x_ptr.dtype.element_ty), n.to(x_ptr.dtype.element_ty), sem="acquire", scope="gpu")
