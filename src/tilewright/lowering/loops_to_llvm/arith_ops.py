@@ -31,6 +31,7 @@ from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.loops_to_llvm.integer_division import emit_division
 from tilewright.lowering.loops_to_llvm.math_calls import emit_math
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType, ValueType
+from tilewright.lowering.loops_to_llvm.uniform_division import emit_uniform_division
 
 _INTEGER_BINARY: dict[type[Operation], str] = {
     arith.AddiOp: "add",
@@ -157,6 +158,10 @@ def lower_float_binary(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     opcode = _FLOAT_BINARY[type_of_op(op)]
     b = low.lanes(type)
+    if opcode == "fdiv" and (divisor := low.divisors.get(op.operands[1])) is not None:
+        x, s = (low.get(operand) for operand in op.operands)
+        low.set(op.results[0], emit_uniform_division(b, x, s, divisor, type.scalar.text))
+        return
     x, y = (to_compute(b, low.get(operand), type.scalar) for operand in op.operands)
     compute = F32 if type.scalar.is_soft_float else type.scalar
     result = _remainder(low, b, x, y, compute) if opcode == "frem" else b.binary(opcode, x, y, compute.text)

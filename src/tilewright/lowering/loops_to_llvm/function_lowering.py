@@ -37,6 +37,7 @@ from tilewright.lowering.loops_to_llvm.types import (
     ValueType,
     is_memref,
 )
+from tilewright.lowering.loops_to_llvm.uniform_division import UniformDivisor
 
 PASS_NAME = "loops-to-llvm"
 
@@ -95,6 +96,8 @@ class FunctionLowering:
         self.labels: dict[Block, str] = {}
         self.block_phis: dict[Block, list[Phi]] = {}
         self.nan_free = NanFree()
+        self.divisors: dict[SSAValue, UniformDivisor] = {}
+        """Vectors that are one number in all lanes and that others are divided by."""
         self._exit_label = ""
 
     # ------------------------------------------------------------------------------------------------ values, types

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import vector_constant
-from tilewright.dialects import vector
+from tilewright.dialects import arith, vector
 from tilewright.dialects.construction import static_values
 from tilewright.lowering.loops_to_llvm.addressing import (
     element_address,
@@ -22,7 +22,8 @@ from tilewright.lowering.loops_to_llvm.addressing import (
 from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
-from tilewright.lowering.loops_to_llvm.types import F32, ValueType
+from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
+from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
 
 _DYNAMIC = -(2**63)
 
@@ -158,6 +159,12 @@ def lower_broadcast(low: FunctionLowering, op: Operation) -> None:
         single = fn.value(f"insertelement {held} poison, {source.text} {value}, i32 0")
     mask = f"<{target.lanes} x i32> zeroinitializer"
     low.set(op.results[0], fn.value(f"shufflevector {held} {single}, {held} poison, {mask}"))
+    if not source.lanes and target.scalar in (F32, F64) and _is_divisor(op.results[0]):
+        low.divisors[op.results[0]] = plan_divisor(low.lanes(target), value, target)
+
+
+def _is_divisor(value: SSAValue) -> bool:
+    return any(isinstance(use.operation, arith.DivfOp) and use.index == 1 for use in value.uses)
 
 
 def lower_shape_cast(low: FunctionLowering, op: Operation) -> None:
