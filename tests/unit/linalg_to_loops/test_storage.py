@@ -133,10 +133,7 @@ def branch_then_old(x, o, flag, B: tl.constexpr):
     acc = tl.load(x + c)
     for i in range(4):
         before = acc
-        if i % 2 == flag:
-            acc = acc * 2 + tl.flip(acc)
-        else:
-            acc = acc + 1
+        acc = acc * 2 + tl.flip(acc) if i % 2 == flag else acc + 1
         acc = acc - before * 0.25
     tl.store(o + c, acc)
 
