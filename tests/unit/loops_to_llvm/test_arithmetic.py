@@ -246,3 +246,17 @@ def test_math_on_other_float_types(name: str, type: str) -> None:
     for lanes in (0, 16):
         result = apply(f"%r = math.{name} %a : $V", a, a, type, type, lanes, host_facts()).astype(np.float64)
         assert np.all(np.abs(result - exact) <= tolerance * np.abs(exact))
+
+
+def test_products_and_sums_are_fused_unless_the_module_forbids_it() -> None:
+    """x * x - rounded(x * x) is the rounding error when fused, and 0 when not."""
+    body = """%p = arith.mulf %a, %a : $V
+    %r = arith.subf %p, %b : $V"""
+    a = (1 + np.random.default_rng(0).random(64)).astype(np.float32)
+    kernel = elementwise(body, "f32", "f32", 16)
+    if not host_facts().has("fma"):
+        pytest.skip("this processor has no fused operations")
+    for text, is_fused in ((kernel, True), ("module attributes {tilewright.no_fp_fusion} {" + kernel + "}", False)):
+        out = np.zeros(64, np.float32)
+        run_loops(text, a, a * a, out, a.size)
+        assert np.any(out != 0) == is_fused

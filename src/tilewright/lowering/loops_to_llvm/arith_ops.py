@@ -157,6 +157,8 @@ def lower_division(low: FunctionLowering, op: Operation) -> None:
 def lower_float_binary(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     opcode = _FLOAT_BINARY[type_of_op(op)]
+    if not low.module.fuses:
+        opcode = opcode.removesuffix(" contract")
     b = low.lanes(type)
     if opcode == "fdiv" and (divisor := low.divisors.get(op.operands[1])) is not None:
         x, s = (low.get(operand) for operand in op.operands)

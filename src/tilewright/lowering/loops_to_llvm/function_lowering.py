@@ -72,6 +72,8 @@ class ModuleLowering:
     externals: set[str] = field(default_factory=set[str])
     """Declared functions that are called and not defined here: the loader binds them."""
     wants_full_optimisation: bool = False
+    fuses: bool = True
+    """Whether a product and a sum may become one fused operation."""
 
     def use_external(self, name: str) -> None:
         """A declared function is called: define it if it is a micro-kernel, else leave it to the loader."""

@@ -49,6 +49,8 @@ from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeEr
 
 NOALIAS_ATTRIBUTE = "tilewright.noalias"
 DIVISIBILITY_ATTRIBUTE = "tt.divisibility"
+NO_FUSION_ATTRIBUTE = "tilewright.no_fp_fusion"
+"""Unit attribute of a module whose products and sums must be rounded one by one (`enable_fp_fusion=False`)."""
 PROGRAM_SUFFIX = ".program"
 
 
@@ -78,6 +80,7 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
     """Lower a module at the loops stage. Raises PassError for an op that the stage does not allow."""
     text = ModuleText(triple=facts.triple, data_layout=data_layout)
     lowering = ModuleLowering(text, facts, TypeTable(facts), MathLibrary(text, facts), rule_table())
+    lowering.fuses = NO_FUSION_ATTRIBUTE not in module.attributes
     functions = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
     for op in module.body.block.ops:
         if isinstance(op, memref.GlobalOp):
