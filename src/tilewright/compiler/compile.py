@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from tilewright.ir.passes import Remark
+    from tilewright.support.sanitizing import Plan
 
 LOCATED_STAGES = ("source", "ttir")
 """Stages whose text carries source locations, as Triton's does."""
@@ -47,16 +48,28 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
 def build_entry(source: Source, options: CompileOptions, target: Target) -> Entry:
     """Run all stages and emit machine code."""
     written: frozenset[int] = frozenset()
+    sanitizer: dict[str, Any] | None = None
     module = None
     for stage, module in lower(source, options, target):
         if stage == "ttir":
             from tilewright.analysis.written_arguments import find_written_arguments
 
             written = find_written_arguments(module)
+        elif stage == "linalg":
+            sanitizer = _sanitizer_plan(module)
     assert module is not None, "a source yields at least its own stage"
     artefact = target.emit(module)
-    metadata = {"written": sorted(written), "entry": artefact.entry, **artefact.metadata}
+    metadata = {"written": sorted(written), "entry": artefact.entry, "sanitizer": sanitizer, **artefact.metadata}
     return Entry(metadata, {"obj": artefact.object, "llir": artefact.llir.encode()})
+
+
+def _sanitizer_plan(module: ModuleOp) -> dict[str, Any] | None:
+    """What a sanitised kernel needs at launch, which the pass left on it."""
+    if not knobs.get("sanitize"):
+        return None
+    from tilewright.transforms.sanitize.sanitize import find_plan
+
+    return find_plan(module)
 
 
 def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, target: Target) -> CompiledKernel:
@@ -74,7 +87,16 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         metadata=metadata,
         parameters=Parameters(source.runtime_parameters(), frozenset(entry.metadata["written"])),
         native=target.load(entry.sections["obj"], entry.metadata),
+        sanitizer=_read_plan(entry.metadata.get("sanitizer")),
     )
+
+
+def _read_plan(data: dict[str, Any] | None) -> Plan | None:
+    if data is None:
+        return None
+    from tilewright.support.sanitizing import Plan
+
+    return Plan.from_json(data)
 
 
 def stages_from(source: Source, target: Target) -> list[str]:

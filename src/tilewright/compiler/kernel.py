@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from tilewright.support.sanitizing import Plan
 
 
 class NativeKernel(Protocol):
@@ -65,6 +68,8 @@ class CompiledKernel:
     metadata: SimpleNamespace
     parameters: Parameters
     native: NativeKernel
+    sanitizer: Plan | None = None
+    """Of a sanitised kernel: its further arguments, and what its reports mean."""
     n_regs: int = 0
     n_spills: int = 0
 

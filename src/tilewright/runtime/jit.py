@@ -68,7 +68,7 @@ class JITFunction(JITCallable):
         binder = self.binder
         values, options = binder.match(args, keywords)
         seen = probe(values, binder.rules, options)
-        switches = (knobs.get("target"), knobs.get("debug"))
+        switches = (knobs.get("target"), knobs.get("debug"), knobs.get("sanitize"))
         kernel = None
         if seen is not None:
             kernel = self._probed.get((seen.key, switches))
@@ -142,6 +142,11 @@ def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], gri
             )
     x, y, z = grid
     if programs := x * y * z:
+        if kernel.sanitizer is not None:
+            from tilewright.runtime.sanitizer import launch_checked
+
+            launch_checked(kernel, slots, arrays, grid)
+            return
         packed = (ctypes.c_uint64 * (len(slots) + 3))(*slots, x, y, z)
         kernel.native.launch(ctypes.addressof(packed), programs)
 

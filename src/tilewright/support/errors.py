@@ -207,6 +207,45 @@ class DeviceAssertionError(TilewrightError, AssertionError):
     """A `tl.device_assert` failed, or a sanitiser found a bad access, while the kernel ran."""
 
 
+class SanitizerError(DeviceAssertionError):
+    """A sanitiser found a bad access: says where in the source, which program, lane, argument and element.
+
+    `check` is `bounds`, `race-write`, `race-read`, `unwritten` or `undefined`; `index` counts elements from the
+    argument's address and `extent` is the range of elements that the argument's memory has; `other` is the program
+    that a race is with.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        check: str,
+        kernel: str,
+        program: tuple[int, int, int],
+        lane: tuple[int, ...],
+        argument: str,
+        index: int,
+        extent: tuple[int, int],
+        other: tuple[int, int, int] | None = None,
+        span: Span | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.check = check
+        self.kernel = kernel
+        self.program = program
+        self.lane = lane
+        self.argument = argument
+        self.index = index
+        self.extent = extent
+        self.other = other
+        self.span = span
+
+    def __str__(self) -> str:
+        place = ", ".join(map(str, self.program))
+        return render_message("error", f"{self.message} (kernel '{self.kernel}', program {place})", self.span)
+
+
 class CacheError(TilewrightError):
     """The compilation cache cannot be read or written."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.ir.passes import Pass
+from tilewright.support import knobs
 
 
 def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
@@ -29,6 +30,7 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
             "linalg",
             (
                 TritonToUnstructuredPass(),
+                *_checks(),
                 TritonArithToLinalgPass(),
                 StructuredToMemrefPass(),
                 UnstructuredToMemrefPass(),
@@ -41,3 +43,13 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
         # Fusion first: it moves readers, and a load is forwarded only if nothing writes before its last reader.
         ("loops", (LinalgFuseElementwisePass(), ForwardLoadsPass(), LinalgToLoopsPass())),
     )
+
+
+def _checks() -> Sequence[Pass]:
+    """The checks of the `sanitize` switch; where every access is a tile or lanes at offsets from an argument."""
+    kinds = knobs.get("sanitize")
+    if not kinds:
+        return ()
+    from tilewright.transforms.sanitize.sanitize import SanitizePass
+
+    return (SanitizePass(bounds=True, race="race" in kinds, init="init" in kinds),)
