@@ -12,7 +12,13 @@ from math_harness import LOADER
 
 from tilewright.codegen.llvm_backend import compile_text, emit_assembly
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels import emit_microkernel, has_packed_microkernel, parse_name, preferred_block
+from tilewright.codegen.microkernels import (
+    emit_microkernel,
+    exact_name,
+    has_packed_microkernel,
+    parse_name,
+    preferred_block,
+)
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
 TYPES: dict[str, tuple[type, type, str, float]] = {
@@ -115,6 +121,16 @@ def test_aarch64_keeps_accumulators_in_registers(kind: str, instruction: str) ->
     name = f"tw_mk_{kind}_{TYPES[kind][2]}_8x16"
     module.define_once(name, lambda: emit_microkernel(name, module, facts).replace("define internal", "define"))
     assert instruction in emit_assembly(str(module), facts)
+
+
+def test_kernels_without_edges_for_counts_that_fill_tiles() -> None:
+    facts = machines()[-1]
+    name = "tw_mk_f32_f32_1024x1024"
+    exact = exact_name(name, 64, 128, facts)
+    assert exact == f"{name}_exact"
+    assert exact_name(name, 63, 128, facts) == exact_name(name, 64, 100, facts) == name
+    for m, n, k in [(64, 128, 70), (8, 32, 300), (16, 64, 0)]:
+        check(exact, "f32", m, n, k, facts)
 
 
 def test_whole_blocks_are_asked_for() -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form
-from tilewright.codegen.microkernels.block import SMALLEST_BLOCK, emit_block_kernel
+from tilewright.codegen.microkernels.block import SMALLEST_BLOCK, emit_block_kernel, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
 from tilewright.codegen.microkernels.packing import emit_packing
@@ -31,7 +31,9 @@ MICROKERNEL_PREFIX = "tw_mk_"
 WHOLE_BLOCK = 1024
 """A tile size that no Triton block exceeds in both directions: one call for the whole block."""
 
-_NAME = re.compile(r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)(?P<packed>_packed)?$")
+_NAME = re.compile(
+    r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)(?P<packed>_packed)?(?P<exact>_exact)?$"
+)
 _PACK_NAME = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
 
 
@@ -43,6 +45,8 @@ class MicrokernelName:
     rows: int
     columns: int
     is_packed: bool
+    is_exact: bool
+    """Every call fills its register tiles: no code for edges."""
 
 
 def parse_name(name: str) -> MicrokernelName:
@@ -51,7 +55,17 @@ def parse_name(name: str) -> MicrokernelName:
     if match is None:
         raise ValueError(f"'{name}' is not the name of a micro-kernel")
     element = element_kind(match["a"], match["acc"])
-    return MicrokernelName(element, int(match["mr"]), int(match["nr"]), bool(match["packed"]))
+    return MicrokernelName(element, int(match["mr"]), int(match["nr"]), bool(match["packed"]), bool(match["exact"]))
+
+
+def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str:
+    """The kernel to call for counts that are known: the variant without edges where they fill its register tiles."""
+    parts = parse_name(name)
+    if parts.is_packed or parts.rows < SMALLEST_BLOCK or has_amx_form(parts.element, parts.rows, parts.columns, facts):
+        return name
+    tile = plan_block_tile(facts, parts.element, parts.rows, parts.columns)
+    fills = m_count > 0 and n_count > 0 and m_count % tile.rows == 0 and n_count % tile.columns == 0
+    return f"{name}_exact" if fills else name
 
 
 def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple[int, int]:
@@ -70,7 +84,8 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     if has_amx_form(parts.element, parts.rows, parts.columns, facts):
         return emit_amx_kernel(name, module, facts, parts.element)
     if parts.rows >= SMALLEST_BLOCK:
-        return emit_block_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
+        tile = plan_block_tile(facts, parts.element, parts.rows, parts.columns)
+        return emit_block_kernel(name, module, parts.element, tile, has_edges=not parts.is_exact)
     return emit_tile_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
 
 

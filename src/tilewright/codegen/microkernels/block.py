@@ -28,8 +28,9 @@ SMALLEST_BLOCK = 16
 class BlockWriter(TileWriter):
     """Writes one kernel for whole blocks."""
 
-    def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile) -> None:
+    def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile, *, has_edges: bool) -> None:
         super().__init__(fn, element, tile)
+        self.has_edges = has_edges
         self.panel_row_bytes = tile.columns * element.accumulator_bytes
         self.depth = ""
 
@@ -73,6 +74,9 @@ class BlockWriter(TileWriter):
             left = fn.value(f"sub i64 %m_count, {m0}")
             a_m = self.advance(a, fn.value(f"mul i64 {m0}, {self.strides.a_row}"))
             c_m = self.advance(c, fn.value(f"mul i64 {m0}, {self.strides.c_row}"))
+            if not self.has_edges:
+                self.full_tile(a_m, panel, c_m)
+                return
             enough = fn.value(f"icmp uge i64 {left}, {self.tile.rows}")
             inner, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
             fn.branch_if(fn.value(f"and i1 {enough}, {full}"), inner, edge)
@@ -98,6 +102,9 @@ class BlockWriter(TileWriter):
                 left = fn.value(f"sub i64 {columns}, {n0}")
                 from_row = self.advance(source, self.scaled(n0, self.element.bytes))
                 into = self.advance(target, self.scaled(n0, K_PANEL * self.element.accumulator_bytes))
+                if not self.has_edges:
+                    self._pack_row(into, from_row, None)
+                    return
                 whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
                 fn.branch_if(fn.value(f"icmp uge i64 {left}, {self.tile.columns}"), whole, partial)
                 fn.start(whole)
@@ -140,13 +147,17 @@ class BlockWriter(TileWriter):
         return self.fn.value(f"load {self.vector.type(self.element.accumulator)}, ptr {at}, align 64")
 
 
+def plan_block_tile(facts: TargetFacts, element: ElementKind, rows: int, columns: int) -> RegisterTile:
+    """The register tile that a kernel for blocks of rows x columns works in."""
+    register_rows = 8 if facts.vector_bits >= 512 or not facts.triple.startswith("x86_64") else 4
+    lanes = facts.lanes(element.accumulator_bits)
+    return plan_register_tile(facts, min(rows, register_rows), min(columns, 2 * lanes), element.accumulator_bits)
+
+
 def emit_block_kernel(
-    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, rows: int, columns: int
+    name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, *, has_edges: bool = True
 ) -> str:
     """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows."""
     fn = kernel_function(name, module)
-    register_rows = 8 if facts.vector_bits >= 512 or not facts.triple.startswith("x86_64") else 4
-    lanes = facts.lanes(element.accumulator_bits)
-    tile = plan_register_tile(facts, min(rows, register_rows), min(columns, 2 * lanes), element.accumulator_bits)
-    BlockWriter(fn, element, tile).write()
+    BlockWriter(fn, element, tile, has_edges=has_edges).write()
     return fn.text()

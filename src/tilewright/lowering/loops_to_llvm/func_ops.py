@@ -7,9 +7,13 @@ from typing import cast
 from xdsl.ir import Operation
 
 from tilewright.codegen.llvm_text import global_name
+from tilewright.codegen.microkernels import MICROKERNEL_PREFIX, exact_name
 from tilewright.dialects import func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
+
+MICROKERNEL_ARITY = 10
+"""Parameters of a micro-kernel; the last two are the rows and columns of C."""
 
 
 def lower_return(low: FunctionLowering, op: Operation) -> None:
@@ -43,6 +47,10 @@ def _call_external(
     low: FunctionLowering, op: Operation, name: str, arguments: list[tuple[str, str]], results: list[str]
 ) -> None:
     """A function that the module only declares: a micro-kernel, libm, or part of the runtime."""
+    if name.startswith(MICROKERNEL_PREFIX) and len(arguments) == MICROKERNEL_ARITY:
+        m_count, n_count = arguments[-2][1], arguments[-1][1]
+        if m_count[0] != "%" and n_count[0] != "%":
+            name = exact_name(name, int(m_count), int(n_count), low.module.facts)
     low.module.use_external(name)
     result_type = result_struct(results)
     fn = low.fn
