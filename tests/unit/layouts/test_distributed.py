@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -283,14 +283,19 @@ def of_gluon(printed: Any) -> tuple[Any, ...]:
 
 
 @pytest.fixture(scope="module")
-def oracle() -> Iterator[Callable[[DistributedLayout, Sequence[int]], tuple[Any, ...]]]:
+def oracle() -> Callable[[DistributedLayout, Sequence[int]], tuple[Any, ...]]:
     libtriton = pytest.importorskip("triton._C.libtriton", reason="official Triton is not installed")
     gl = pytest.importorskip("triton.experimental.gluon.language._layouts", reason="official Triton has no Gluon")
     context = libtriton.ir.context()
     libtriton.ir.load_dialects(context)
     builder = libtriton.gluon_ir.GluonOpBuilder(context)
-    yield lambda layout, shape: of_gluon(builder.to_linear_layout(in_gluon(layout, gl)._to_ir(builder), list(shape)))
-    del builder, context
+    kept_alive = [context]
+
+    def ask(layout: DistributedLayout, shape: Sequence[int]) -> tuple[Any, ...]:
+        assert kept_alive
+        return of_gluon(builder.to_linear_layout(in_gluon(layout, gl)._to_ir(builder), list(shape)))
+
+    return ask
 
 
 @quick
