@@ -154,9 +154,6 @@ class NvmmaSharedLayout(SharedLayout):
         """Number of phases."""
         return max(self.swizzle_bytes // 16, 1)
 
-    def num_elements(self, shape: Sequence[int]) -> int:
-        return super().num_elements(shape) * (2 if self.fp4_padded else 1)
-
     def core_tile(self) -> LinearLayout:
         """Eight rows of `swizzle_bytes`: offsets to (row, column), the column being the contiguous coordinate."""
         columns = 8 * self.swizzle_bytes // self.element_bits
