@@ -87,6 +87,8 @@ class ASTSource:
         if self.noalias:
             for op in module.body.block.ops:
                 op.attributes["tilewright.noalias"] = UnitAttr()
+        if not options.enable_fp_fusion:
+            module.attributes["tilewright.no_fp_fusion"] = UnitAttr()
         return module
 
     def identity(self) -> str:
@@ -110,8 +112,12 @@ def _attributes(values: Any) -> dict[str, int]:
 
 
 def _runtime_leaves(kind: Any) -> list[str]:
+    """One entry for each launch slot of a parameter; see `runtime.specialization.Descriptor` for descriptors."""
     if isinstance(kind, tuple):
         return [leaf for item in kind for leaf in _runtime_leaves(item)]  # pyright: ignore[reportUnknownVariableType]
+    if kind.startswith("tensordesc<"):
+        rank = kind.count(",", kind.index("[")) + 1
+        return [kind] * (2 + 4 * rank)
     return [] if kind == "constexpr" else [kind]
 
 

@@ -12,6 +12,7 @@ from tilewright.compiler.options import OPTION_NAMES
 from tilewright.runtime.specialization import (
     Classified,
     Constant,
+    Descriptor,
     Group,
     ParameterRule,
     Pointer,
@@ -71,6 +72,8 @@ def _leaves(item: Classified) -> Iterable[Scalar | Pointer]:
             return ()
         case Group(items, _):
             return (leaf for inner in items for leaf in _leaves(inner))
+        case Descriptor(_, leaves):
+            return leaves
         case _:
             return (item,)
 

@@ -21,6 +21,7 @@ from tilewright.compiler.compile import compile_source
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
+from tilewright.language.values import unwrap
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import active_driver
 from tilewright.runtime.fast_path import is_writable, probe
@@ -56,6 +57,7 @@ class JITFunction(JITCallable):
         self._binder: Binder | None = None
         self._kernels: dict[Hashable, CompiledKernel] = {}
         self._probed: dict[Hashable, CompiledKernel] = {}
+        self._globals: list[tuple[str, Any, dict[str, Any]]] = []
 
     def __getitem__(self, grid: GridLike) -> Callable[..., CompiledKernel | None]:
         """A function that launches this kernel over `grid`: one to three integers, or a function of the arguments."""
@@ -72,6 +74,9 @@ class JITFunction(JITCallable):
         kernel = None
         if seen is not None:
             kernel = self._probed.get((seen.key, switches))
+        for name, value, scope in self._globals:
+            if scope.get(name) is not value:
+                self._check_global(name, value, scope)
         if kernel is None:
             bound = binder.bind(values, options)
             kernel = self._find(bound, switches)
@@ -91,7 +96,17 @@ class JITFunction(JITCallable):
         kernel = self._kernels.get(key)
         if kernel is None:
             kernel = self._kernels[key] = self._compile(bound, active_driver(bound))
+            self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
         return kernel
+
+    def _check_global(self, name: str, value: Any, scope: dict[str, Any]) -> None:
+        """A constant from outside is compiled in: a new value would silently be ignored."""
+        now = unwrap(scope.get(name))
+        if name not in scope or now != unwrap(value):
+            raise RuntimeError(
+                f"Global variable {name} has changed since kernel `{self.fn.__name__}` was compiled, "
+                f"from {unwrap(value)!r} to {now!r}. Pass it as an argument, or define the kernel anew."
+            )
 
     def warmup(self, *args: Any, grid: GridLike, **keywords: Any) -> CompiledKernel | None:
         """Compile for these arguments and return the kernel without running it."""

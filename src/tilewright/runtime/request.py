@@ -7,7 +7,7 @@ from typing import Any
 from tilewright.compiler.source import ArgumentPath, ASTSource
 from tilewright.language.callables import JITCallable
 from tilewright.runtime.binding import Bound
-from tilewright.runtime.specialization import DIVISIBILITY, Classified, Constant, Group, Pointer, Scalar
+from tilewright.runtime.specialization import DIVISIBILITY, Classified, Constant, Descriptor, Group, Pointer, Scalar
 
 Constants = dict[ArgumentPath, Any]
 Attributes = dict[ArgumentPath, dict[str, int]]
@@ -31,6 +31,8 @@ def _describe(path: ArgumentPath, item: Classified, constants: Constants, attrib
         case Scalar(kind, _, divisible) | Pointer(kind, _, divisible):
             if divisible:
                 attributes[path] = {"tt.divisibility": DIVISIBILITY}
+            return kind
+        case Descriptor(kind, _):
             return kind
         case Group(items, template):
             kinds = [_describe((*path, index), inner, constants, attributes) for index, inner in enumerate(items)]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.runtime.storage import Storage, find_storage
+from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
 
 DIVISIBILITY = 16
@@ -58,7 +59,19 @@ class Group:
     template: type | None = None
 
 
-Classified = Constant | Scalar | Pointer | Group
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A host-made tensor descriptor: its signature type and the slots that it takes.
+
+    The slots are what `triton-rewrite-tensor-descriptor-to-pointer` leaves of the argument (base, i64 extents, i64
+    strides, NaN padding), then the extents (i32) and strides (i64) that the front end passes beside it.
+    """
+
+    type: str
+    leaves: tuple[Pointer | Scalar, ...]
+
+
+Classified = Constant | Scalar | Pointer | Group | Descriptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +110,8 @@ def key_of(item: Classified) -> Hashable:
             return ("constexpr", value.__class__, _hashable(value))
         case Group(items, template):
             return (template, *(key_of(inner) for inner in items))
+        case Descriptor(type_, _):
+            return type_
 
 
 def _hashable(value: Any) -> Hashable:
@@ -154,6 +169,8 @@ def _classify_other(value: Any, rule: ParameterRule) -> Classified:
         return _classify_tuple(value, rule)  # pyright: ignore[reportUnknownArgumentType]
     if isinstance(value, int | float):
         return (_classify_int if isinstance(value, int) else _classify_float)(value, rule)  # pyright: ignore[reportArgumentType]
+    if isinstance(value, TensorDescriptor):
+        return _classify_descriptor(value)
     storage = find_storage(value)
     if storage is not None:
         return _classify_storage(storage, rule)
@@ -171,6 +188,21 @@ def _classify_storage(storage: Storage, rule: ParameterRule) -> Classified:
     if rule.forced_type is not None and rule.forced_type.startswith("*"):
         return Pointer(rule.forced_type, storage, aligned)
     return Pointer(("*k" if rule.is_const else "*") + storage.dtype, storage, aligned)
+
+
+def _classify_descriptor(descriptor: TensorDescriptor) -> Descriptor:
+    storage = descriptor.storage()
+    extents = [Scalar("i64", extent) for extent in descriptor.shape]
+    strides = [Scalar("i64", stride) for stride in descriptor.strides]
+    leaves = (
+        Pointer(f"*{storage.dtype}", storage, True),
+        *extents,
+        *strides,
+        Scalar("u1", int(descriptor.padding == "nan")),
+        *(Scalar("i32", extent) for extent in descriptor.shape),
+        *strides,
+    )
+    return Descriptor(descriptor.signature(), leaves)
 
 
 def _forced_scalar(value: float, rule: ParameterRule) -> Classified:

@@ -197,6 +197,26 @@ def test_calling_without_a_grid() -> None:
         scale(1, 2, 3, 4)
 
 
+FACTOR = tl.constexpr(3.0)
+
+
+@triton.jit
+def scale_by_global(x_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * FACTOR)
+
+
+def test_a_global_that_changed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.ones(16, np.float32)
+    scale_by_global[(1,)](x, BLOCK=16)
+    monkeypatch.setitem(globals(), "FACTOR", tl.constexpr(3.0))
+    scale_by_global[(1,)](x, BLOCK=16)
+    monkeypatch.setitem(globals(), "FACTOR", tl.constexpr(4.0))
+    with pytest.raises(RuntimeError, match=r"Global variable FACTOR has changed .* from 3.0 to 4.0"):
+        scale_by_global[(1,)](x, BLOCK=16)
+    np.testing.assert_array_equal(x, np.full(16, 9, np.float32))
+
+
 def test_warmup_compiles_without_running() -> None:
     x, out = arrays()
     kernel = scale.warmup(x, out, 16, 2.0, grid=(1,))

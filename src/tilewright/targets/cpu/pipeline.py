@@ -24,7 +24,7 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
     from tilewright.transforms.tt.pipeline import make_ttir
 
     return (
-        ("ttir", make_ttir()),
+        ("ttir", make_ttir(unit_inner_stride=True)),
         ("structured", (TritonToStructuredPass(), CsePass(), CanonicalizePass())),
         (
             "linalg",

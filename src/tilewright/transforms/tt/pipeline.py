@@ -14,13 +14,17 @@ from tilewright.transforms.tt.rewrite_tensor_pointer import RewriteTensorPointer
 from tilewright.transforms.tt.unroll_loops import LoopUnrollPass
 
 
-def make_ttir(*, rewrite_tensor_pointers: bool = True, rewrite_tensor_descriptors: bool = True) -> list[Pass]:
-    """The passes in order. A target that lowers block pointers or descriptors itself leaves their rewrite out."""
+def make_ttir(
+    *, rewrite_tensor_pointers: bool = True, rewrite_tensor_descriptors: bool = True, unit_inner_stride: bool = False
+) -> list[Pass]:
+    """The passes in order. A target that lowers block pointers or descriptors itself leaves their rewrite out;
+    `unit_inner_stride` lets contiguity be seen through descriptor arguments.
+    """
     passes: list[Pass] = [InlinePass()]
     if rewrite_tensor_pointers:
         passes.append(RewriteTensorPointerPass())
     if rewrite_tensor_descriptors:
-        passes.append(RewriteTensorDescriptorToPointerPass())
+        passes.append(RewriteTensorDescriptorToPointerPass(unit_inner_stride=unit_inner_stride))
     passes += [
         CanonicalizePass(),
         CombinePass(),

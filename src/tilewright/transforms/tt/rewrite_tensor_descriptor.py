@@ -36,6 +36,15 @@ class _DescriptorExpander(ValueExpander):
 
     pass_name = "triton-rewrite-tensor-descriptor-to-pointer"
 
+    def __init__(self, module: ModuleOp, unit_inner_stride: bool) -> None:
+        super().__init__(module)
+        self._unit_inner_stride = unit_inner_stride
+
+    def _strides(self, builder: OpBuilder, descriptor: _Descriptor) -> list[SSAValue]:
+        if not self._unit_inner_stride:
+            return descriptor.strides
+        return [*descriptor.strides[:-1], builder.insert(arith.constant_int(1, i64)).results[0]]
+
     def component_types(self, type: Attribute) -> list[Attribute] | None:
         if not isinstance(type, TensorDescType):
             return None
@@ -85,7 +94,7 @@ class _DescriptorExpander(ValueExpander):
     ) -> None:
         builder = OpBuilder.before(op)
         descriptor = _Descriptor(self.components(desc))
-        pointers = access.pointers(descriptor.base, descriptor.strides)
+        pointers = access.pointers(descriptor.base, self._strides(builder, descriptor))
         mask = access.mask(descriptor.extents, range(len(descriptor.extents)))
         other = self._padding(builder, descriptor, pointers)
         load = builder.insert(tt.LoadOp(pointers, mask, other))
@@ -117,7 +126,7 @@ class _DescriptorExpander(ValueExpander):
         self, builder: OpBuilder, desc: SSAValue, src: SSAValue, access: BlockAccess
     ) -> tuple[SSAValue, SSAValue, SSAValue | None]:
         descriptor = _Descriptor(self.components(desc))
-        pointers = access.pointers(descriptor.base, descriptor.strides)
+        pointers = access.pointers(descriptor.base, self._strides(builder, descriptor))
         mask = access.mask(descriptor.extents, range(len(descriptor.extents)))
         assert is_tensor(pointers.type) and is_tensor(src.type)
         value = self._reshaped(builder, src, tensor_type(src.type.element_type, pointers.type.get_shape()))
@@ -187,6 +196,8 @@ class RewriteTensorDescriptorToPointerPass(Pass):
     """
 
     name = "triton-rewrite-tensor-descriptor-to-pointer"
+    unit_inner_stride: bool = False
+    """Use the constant 1 for the innermost stride, as every descriptor must have it: Triton reads it at run time."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        _DescriptorExpander(module).run()
+        _DescriptorExpander(module, self.unit_inner_stride).run()

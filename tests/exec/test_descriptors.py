@@ -1,0 +1,87 @@
+"""Tensor descriptors made on the host, against NumPy; and what the constructor refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.runtime.tensor_descriptor import TensorDescriptor
+from tilewright.support.errors import ArgumentValueError
+
+
+@triton.jit
+def copy_scaled(src, dst, factor, M: tl.constexpr, N: tl.constexpr):
+    row = tl.program_id(0) * M
+    col = tl.program_id(1) * N
+    dst.store([row, col], src.load([row, col]) * factor + src.shape[0])
+
+
+@triton.jit
+def product(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    row = tl.program_id(0) * BM
+    col = tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(a.load([row, k]), b.load([col, k]).T, acc)
+    c.store([row, col], acc)
+
+
+@triton.jit
+def load_padded(src, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], src.load([0, 0]))
+
+
+def normal(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+
+
+def test_loads_and_stores_stay_inside() -> None:
+    x, out = normal(20, 40), np.zeros((22, 40), np.float32)
+    src = TensorDescriptor.from_tensor(x, [16, 16])
+    dst = TensorDescriptor(out, [20, 40], [40, 1], [16, 16])
+    copy_scaled[(2, 3)](src, dst, 2.0, M=16, N=16)
+    np.testing.assert_allclose(out[:20], x * 2 + 20, rtol=1e-6)
+    assert not out[20:].any()
+
+
+def test_matmul() -> None:
+    a, b, c = normal(50, 36), normal(30, 36), np.zeros((50, 32), np.float32)
+    descriptors = [TensorDescriptor.from_tensor(array, [16, 16]) for array in (a, b, c)]
+    product[(4, 2)](*descriptors, 36, BM=16, BN=16, BK=16)
+    np.testing.assert_allclose(c[:, :30], a @ b.T, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+def test_padding(padding: str) -> None:
+    x, out = normal(5, 8), np.ones((8, 16), np.float32)
+    load_padded[(1,)](TensorDescriptor.from_tensor(x, [8, 16], padding), out, M=8, N=16)
+    expected = np.full((8, 16), np.nan if padding == "nan" else 0, np.float32)
+    expected[:5, :8] = x
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_a_read_only_base_is_noticed() -> None:
+    x, out = normal(16, 16), np.zeros((16, 16), np.float32)
+    out.flags.writeable = False
+    with pytest.raises(ArgumentValueError, match="argument 'dst': a read-only array"):
+        copy_scaled[(1, 1)](*(TensorDescriptor.from_tensor(t, [16, 16]) for t in (x, out)), 2.0, M=16, N=16)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda x: TensorDescriptor(x, [4, 8], [1, 8], [4, 8]), "innermost stride 8"),
+        (lambda x: TensorDescriptor(x, [4, 8], [7, 1], [4, 8]), "stride of 28 bytes"),
+        (lambda x: TensorDescriptor(x[0, 1:], [7], [1], [4]), "unaligned base"),
+        (lambda x: TensorDescriptor(x, [4, 8], [8, 1], [4]), "block of rank 1"),
+        (lambda x: TensorDescriptor(x, [4, 8], [8, 1], [4, 8], "one"), "padding 'one'"),
+        (lambda x: TensorDescriptor(x.astype(np.int32), [4, 8], [8, 1], [4, 8], "nan"), "NaN padding of i32"),
+    ],
+)
+def test_wrong_descriptors(make: Any, text: str) -> None:
+    with pytest.raises(ArgumentValueError, match=text):
+        make(np.zeros((4, 8), np.float32))
