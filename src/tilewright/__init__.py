@@ -40,7 +40,7 @@ _HOMES = {
     "UnsupportedLanguageConstruct": "tilewright.support.errors",
 }
 _RENAMED = {"TritonError": "TilewrightError"}
-_MODULES = ("compat", "compiler", "language", "runtime", "testing", "tools")
+_MODULES = ("compat", "compiler", "knobs", "language", "runtime", "testing", "tools")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "AutotunerError",
@@ -66,6 +66,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "get_num_threads",
     "heuristics",
     "jit",
+    "knobs",
     "language",
     "must_use_result",
     "next_power_of_2",
@@ -78,7 +79,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
 ]
 
 if TYPE_CHECKING:
-    from tilewright import compat, compiler, language, runtime, testing, tools
+    from tilewright import compat, compiler, knobs, language, runtime, testing, tools
     from tilewright.compiler.api import compile
     from tilewright.language.callables import constexpr_function
     from tilewright.language.host import cdiv, next_power_of_2

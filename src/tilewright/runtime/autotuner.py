@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from tilewright.support import knobs
 from tilewright.support.errors import CompileTimeAssertionFailure, OutOfResources, TilewrightError
+from tilewright.support.fingerprint import fingerprint
 
 INFEASIBLE = float("inf")
 QUANTILES = (0.5, 0.2, 0.8)
@@ -108,6 +109,7 @@ class Autotuner(KernelInterface):
         warmup: float | None = None,
         rep: float | None = None,
         do_bench: Callable[..., Any] | None = None,
+        cache_results: bool = False,
     ) -> None:
         self.fn = fn
         self.configs = list(configs) or [Config({})]
@@ -130,6 +132,7 @@ class Autotuner(KernelInterface):
         self._warmup = warmup
         self._rep = rep
         self._do_bench = do_bench
+        self._cache_results = cache_results
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "fn" not in self.__dict__:
@@ -186,7 +189,12 @@ class Autotuner(KernelInterface):
     def _tune(self, key: tuple[Any, ...], args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> None:
         start = time.perf_counter()
         candidates = self.prune_configs(keywords)
-        timings = {config: self._measure(config, args, grid, keywords) for config in candidates}
+        kept = self._kept_results(key, candidates)
+        timings = kept.load() if kept is not None else None
+        if timings is None:
+            timings = {config: self._measure(config, args, grid, keywords) for config in candidates}
+            if kept is not None:
+                kept.store(timings)
         self.bench_time = time.perf_counter() - start
         best = builtins.min(timings, key=lambda config: timings[config][0])
         if timings[best][0] == INFEASIBLE:
@@ -197,6 +205,14 @@ class Autotuner(KernelInterface):
         self.configs_timings = timings
         if self._reset_to_zero:
             self._reset({**self.nargs, **keywords, **best.all_kwargs()})
+
+    def _kept_results(self, key: tuple[Any, ...], candidates: Sequence[Config]) -> KeptResults | None:
+        """Where the timings for this key are kept on disk, if they are; configurations with hooks never are."""
+        wanted = self._cache_results or knobs.get("cache_autotuning")
+        source = getattr(self.fn, "cache_key", None)
+        if not wanted or source is None or any(config.pre_hook is not None for config in candidates):
+            return None
+        return KeptResults(source, key, candidates)
 
     def _measure(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> Sequence[float]:
         from tilewright import testing
@@ -248,6 +264,31 @@ class Autotuner(KernelInterface):
         self._saved = {}
 
 
+class KeptResults:
+    """Timings of one kernel and key in the disk cache: valid for this source, these configurations, this compiler."""
+
+    def __init__(self, source: str, key: tuple[Any, ...], candidates: Sequence[Config]) -> None:
+        from tilewright.compiler.cache import DiskCache, cache_directory
+        from tilewright.compiler.toolchain import toolchain_fingerprint
+
+        self._configs = {str(config): config for config in candidates}
+        self._cache = DiskCache(cache_directory())
+        self._name = fingerprint("autotune", source, repr(key), sorted(self._configs), toolchain_fingerprint())
+
+    def load(self) -> dict[Config, Sequence[float]] | None:
+        """What was measured before, or None."""
+        entry = self._cache.get(self._name)
+        if entry is None:
+            return None
+        return {self._configs[name]: times for name, times in entry.metadata.items()}
+
+    def store(self, timings: Mapping[Config, Sequence[float]]) -> None:
+        """Keep what was measured."""
+        from tilewright.compiler.cache import Entry
+
+        self._cache.put(self._name, Entry({str(config): list(times) for config, times in timings.items()}))
+
+
 def _copied(value: Any) -> Any:
     return value.clone() if hasattr(value, "clone") else value.copy()
 
@@ -293,13 +334,24 @@ def autotune(
 
     `reset_to_zero` and `restore_value` name arguments that are zeroed or restored around each trial, since a trial runs
     the kernel for real. `prune_configs_by` may hold `early_config_prune(configs, named_args, **kwargs)`,
-    `perf_model(**args)` and `top_k`. `use_cuda_graph` and `cache_results` are accepted as Triton has them: CUDA graphs
-    do not exist on the CPU, and results live as long as the process.
+    `perf_model(**args)` and `top_k`. `cache_results` (or TILEWRIGHT_CACHE_AUTOTUNING) keeps timings on disk for later
+    processes. `use_cuda_graph` is accepted and without effect: there are no CUDA graphs on the CPU.
     """
 
     def decorate(fn: Launchable) -> Autotuner:
         return Autotuner(
-            fn, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by, warmup, rep, do_bench
+            fn,
+            configs,
+            key,
+            reset_to_zero,
+            restore_value,
+            pre_hook,
+            post_hook,
+            prune_configs_by,
+            warmup,
+            rep,
+            do_bench,
+            cache_results,
         )
 
     return decorate

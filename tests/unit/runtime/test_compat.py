@@ -37,9 +37,10 @@ def test_both_names_mean_the_same_modules() -> None:
         import triton
         import triton.language as tl
         import triton.language.extra.libdevice as libdevice
-        import triton.testing
+        import triton.testing as testing
 
         assert triton is tilewright
+        assert testing is importlib.import_module("tilewright.testing")
         assert tl is importlib.import_module("tilewright.language")
         assert libdevice is importlib.import_module("tilewright.language.extra.libdevice")
         assert tl.__spec__ is not None and tl.__spec__.name == "tilewright.language"

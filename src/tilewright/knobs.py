@@ -1,0 +1,63 @@
+"""`triton.knobs`: the switches that mean the same here, under Triton's names.
+
+    tilewright.knobs.runtime.debug = True
+    with tilewright.knobs.autotuning.scope():
+        tilewright.knobs.autotuning.print = True
+
+They are views of the one table of switches (`tilewright knobs` lists it); a name of Triton's that has no meaning here
+is an AttributeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from tilewright.support import knobs as table
+
+
+class Namespace:
+    """One group of switches, as attributes."""
+
+    _names: Mapping[str, str]
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        object.__setattr__(self, "_names", dict(names))
+
+    def __getattr__(self, name: str) -> Any:
+        return table.get(self._known(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        table.set_value(self._known(name), value)
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._names)
+
+    def _known(self, name: str) -> str:
+        if name not in self._names:
+            known = ", ".join(sorted(self._names))
+            raise AttributeError(f"no switch {name!r} in this group; it has {known}")
+        return self._names[name]
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Give all switches of the group their present values back at the end of a `with`."""
+        with table.scope(**{name: table.get(name) for name in self._names.values()}):
+            yield
+
+
+compilation = Namespace(
+    {
+        "always_compile": "always_compile",
+        "disable_line_info": "disable_line_info",
+        "front_end_debugging": "tracebacks",
+        "allow_non_constexpr_globals": "allow_non_constexpr_globals",
+        "dump_ir": "dump_ir",
+    },
+)
+runtime = Namespace({"interpret": "interpret", "debug": "debug", "override_arch": "override_arch"})
+autotuning = Namespace({"print": "print_autotuning", "cache": "cache_autotuning"})
+language = Namespace({"fp32_default": "f32_default", "default_fp_fusion": "default_fp_fusion"})
+nvidia = Namespace({"ptxas": "ptxas_path"})
+cache = Namespace({"dir": "cache_dir"})
