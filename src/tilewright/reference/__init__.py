@@ -2,8 +2,8 @@
 
 from tilewright.reference.errors import AssertionFailed, ReferenceError
 from tilewright.reference.machine import Frame, Machine, meaning_of
-from tilewright.reference.memory import MemRef, Storage
-from tilewright.reference.run import run_grid, run_module
+from tilewright.reference.memory import MemRef, Storage, Window
+from tilewright.reference.run import find_kernel, run_grid, run_module
 
 __all__ = [
     "AssertionFailed",
@@ -12,6 +12,8 @@ __all__ = [
     "MemRef",
     "ReferenceError",
     "Storage",
+    "Window",
+    "find_kernel",
     "meaning_of",
     "run_grid",
     "run_module",

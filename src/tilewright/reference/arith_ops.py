@@ -13,6 +13,7 @@ from tilewright.dialects.arith import meaning
 from tilewright.dialects.arith.attributes import RoundingMode
 from tilewright.dialects.math import meaning as math_meaning
 from tilewright.dialects.numeric import dense_values, dtype_of, wrap_to_width
+from tilewright.dialects.tt import PointerType
 from tilewright.dialects.types import bit_width, element_type, shape_of
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of, scalar
@@ -114,7 +115,8 @@ def cast(op: Operation, frame: Frame) -> Values:
 def poison(op: ub.PoisonOp, frame: Frame) -> Values:
     """Any value: zero."""
     type_ = op.results[0].type
-    zero = scalar(0, element_type(type_))
+    element = element_type(type_)
+    zero = np.int64(0) if isinstance(element, PointerType) else scalar(0, element)
     shape = shape_of(type_)
     return (zero if shape is None else np.full(shape, zero),)
 

@@ -27,9 +27,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
+from tilewright.dialects.tt import PointerType
 from tilewright.dialects.types import is_float
+from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.errors import ReferenceError, reference_error
-from tilewright.reference.memory import AccessError, MemRef, Storage
+from tilewright.reference.memory import AccessError, MemRef, Storage, Window
 
 Values = Sequence[Any]
 Meaning = Callable[[Any, "Frame"], Values]
@@ -64,6 +66,11 @@ class Machine:
     output: list[str] = field(default_factory=list[str])
     external: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
     """Functions without a body, by name: called with the values of the operands."""
+    memory: AddressSpace = field(default_factory=AddressSpace)
+    """What the pointers of the tt and structured stages point into."""
+    rounds_dot_inputs: bool = False
+    """Whether `tt.dot` rounds f32 operands as its `inputPrecision` allows; exact products are allowed as well, and are
+    what native code computes."""
     steps: int = 0
     step_limit: int | None = None
     """How many ops may be executed; a loop that never ends is an error, not a hang."""
@@ -76,8 +83,10 @@ class Machine:
                 self.functions[symbol.data] = op  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         self.globals: dict[str, MemRef] = {}
 
-    def call(self, name: str, arguments: Sequence[Any], caller: Operation | None = None) -> Values:
-        """Run a function of the module and give its results."""
+    def call(
+        self, name: str, arguments: Sequence[Any], caller: Operation | None = None, active: Array | None = None
+    ) -> Values:
+        """Run a function of the module, for the lanes that take part where it is called in lanes; gives its results."""
         function = self.functions.get(name)
         if function is None:
             if caller is None:
@@ -89,7 +98,9 @@ class Machine:
                 raise reference_error(caller or function, f"'{name}' is declared outside of the module")
             found = self.external[name](*arguments)
             return () if found is None else found if isinstance(found, tuple) else (found,)
-        return Frame(self).run_blocks(body, arguments)
+        frame = Frame(self)
+        frame.active = active
+        return frame.run_blocks(body, arguments)
 
 
 class Frame:
@@ -188,11 +199,18 @@ def scalar(value: float, type_: Attribute) -> Any:
     return np.asarray(value).astype(dtype)[()]
 
 
-def argument_value(value: Any, type_: Attribute, name: str) -> Any:
+def argument_value(machine: Machine, value: Any, type_: Attribute, name: str) -> Any:
     """A Python argument as the value of a function argument: arrays for pointers and tensors, numbers for scalars."""
+    if isinstance(type_, PointerType):
+        return machine.memory.add(value, name) if isinstance(value, (np.ndarray, Window)) else np.int64(value or 0)
     if isinstance(value, (MemRef, np.generic)):
         return value
     if isinstance(type_, UnrankedMemRefType):
+        if isinstance(value, Window):
+            dtype = dtype_of(type_.element_type)
+            whole = value.data.size // dtype.itemsize * dtype.itemsize
+            storage = Storage(value.data[:whole].view(dtype), name)
+            return MemRef(storage, value.start // dtype.itemsize, element=type_.element_type)
         return MemRef(Storage.of_array(value, type_.element_type, name), element=type_.element_type)
     converter = ARGUMENTS.get(type(type_))
     if converter is not None:
@@ -203,4 +221,4 @@ def argument_value(value: Any, type_: Attribute, name: str) -> Any:
 
 
 ARGUMENTS: dict[type[Attribute], Callable[[Any, Any, str], Any]] = {}
-"""How Python arguments become values of types that other modules define (ranked memrefs, Triton pointers)."""
+"""How Python arguments become values of types that other modules define (ranked memrefs)."""

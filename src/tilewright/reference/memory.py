@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute
 
 from tilewright.dialects.numeric import Array, dtype_of
@@ -15,6 +16,14 @@ from tilewright.dialects.numeric import Array, dtype_of
 
 class AccessError(Exception):
     """An access that leaves its view or its storage; the op that made it turns this into a ReferenceError."""
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """An argument that starts inside of its memory: the bytes that may be reached, and the byte it points to."""
+
+    data: Array
+    start: int = 0
 
 
 @dataclass(eq=False)
@@ -34,13 +43,20 @@ class Storage:
     def of_array(array: Array, element: Attribute, name: str) -> Storage:
         """The elements of an argument, shared with it: writes show in the array.
 
-        Arrays of other types of the same width are reinterpreted (uint16 for bfloat16, int8 for bool).
+        Arrays of other types of the same width are reinterpreted (uint16 for bfloat16, int8 for bool), and any array is
+        a row of bytes.
         """
         dtype = dtype_of(element)
-        if array.dtype != dtype and array.dtype.itemsize != dtype.itemsize:
+        if array.dtype.itemsize != dtype.itemsize and element != i8:
             raise TypeError(f"argument '{name}': expected elements of {element}, got {array.dtype}")
-        flat = _memory_of(array, name)
+        flat = memory_of(array, name)
         return Storage(flat if array.dtype == dtype else flat.view(dtype), name)
+
+    def view(self, start: int, element: Attribute) -> Storage:
+        """The same memory from a byte on, as elements of another type; for storage of bytes."""
+        dtype = dtype_of(element)
+        rest = self.data[start:]
+        return Storage(rest[: rest.size // dtype.itemsize * dtype.itemsize].view(dtype), self.name)
 
     def check(self, positions: Array) -> None:
         """Raise unless every position is within the storage."""
@@ -68,7 +84,7 @@ class Storage:
             self.written[positions] = True
 
 
-def _memory_of(array: Array, name: str) -> Array:
+def memory_of(array: Array, name: str) -> Array:
     """The memory that an array spans, from its first element to its last, as kernels see it behind a pointer."""
     if array.flags.c_contiguous:
         return array.reshape(-1)

@@ -6,18 +6,40 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 
-from tilewright.reference import arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, vector_ops
+from tilewright.reference import arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, tt, tts, vector_ops
 from tilewright.reference.errors import ReferenceError
 from tilewright.reference.machine import Machine, argument_value
 
-OP_FAMILIES = (arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, vector_ops)
+OP_FAMILIES = (
+    arith_ops,
+    control_ops,
+    linalg_ops,
+    memref_ops,
+    tensor_ops,
+    *tt.OP_FAMILIES,
+    *tts.OP_FAMILIES,
+    vector_ops,
+)
 """The modules that fill the table of meanings."""
 
 PROGRAM_ARGUMENTS = 6
 """The trailing i32 arguments of a kernel of the linalg and loops stages: numbers of programs in x, y, z, then the
 program id."""
+
+
+def find_kernel(module: ModuleOp) -> str:
+    """The name of the function that can be launched: public, with a body. Raises ReferenceError where it is not one."""
+    names: list[str] = []
+    for op in module.body.block.ops:
+        name, visibility = op.properties.get("sym_name"), op.properties.get("sym_visibility")
+        if isinstance(name, StringAttr) and op.regions and op.regions[0].blocks:
+            if not isinstance(visibility, StringAttr) or visibility.data == "public":
+                names.append(name.data)
+    if len(names) != 1:
+        raise ReferenceError(f"a module to run has one public function, this one has {', '.join(names) or 'none'}")
+    return names[0]
 
 
 def run_module(
@@ -36,10 +58,7 @@ def run_module(
     types = _argument_types(machine, function_name)
     if len(types) != len(arguments):
         raise TypeError(f"'{function_name}' takes {len(types)} arguments, got {len(arguments)}")
-    values = [
-        argument_value(value, type_, f"#{number}")
-        for number, (value, type_) in enumerate(zip(arguments, types, strict=True))
-    ]
+    values = _argument_values(machine, function_name, arguments)
     with np.errstate(all="ignore"):
         return tuple(machine.call(function_name, values))
 
@@ -52,23 +71,34 @@ def run_grid(
     *,
     external: dict[str, Callable[..., Any]] | None = None,
     track_initialisation: bool = False,
+    rounds_dot_inputs: bool = False,
+    step_limit: int | None = None,
 ) -> Machine:
     """Run all programs of a grid one after another, x fastest, as if each ran alone; returns the machine with what
     was printed.
 
     Kernels of the linalg and loops stages get the numbers of programs and the program id as six trailing arguments;
-    kernels of the tt stage ask for them.
+    kernels of the tt and structured stages ask for them. The arguments are the same at every stage: an array for a
+    pointer (changed in place), None for a null pointer, a number for a scalar. `step_limit` bounds the number of ops
+    that are executed, over the whole grid; `rounds_dot_inputs` makes `tt.dot` round f32 operands as `inputPrecision`
+    says.
+
+    Raises ReferenceError, located in the source, where the program leaves its memory or its meaning.
     """
     extents = (grid[0], grid[1] if len(grid) > 1 else 1, grid[2] if len(grid) > 2 else 1)
-    machine = Machine(module, num_programs=extents, track_initialisation=track_initialisation, external=external or {})
+    machine = Machine(
+        module,
+        num_programs=extents,
+        track_initialisation=track_initialisation,
+        external=external or {},
+        rounds_dot_inputs=rounds_dot_inputs,
+        step_limit=step_limit,
+    )
     types = _argument_types(machine, kernel_name)
     takes_program = len(types) == len(arguments) + PROGRAM_ARGUMENTS
     if not takes_program and len(types) != len(arguments):
         raise TypeError(f"'{kernel_name}' takes {len(types)} arguments, got {len(arguments)}")
-    values = [
-        argument_value(value, type_, f"#{number}")
-        for number, (value, type_) in enumerate(zip(arguments, types, strict=False))
-    ]
+    values = _argument_values(machine, kernel_name, arguments)
     with np.errstate(all="ignore"):
         for z in range(extents[2]):
             for y in range(extents[1]):
@@ -77,6 +107,15 @@ def run_grid(
                     place = [np.int32(value) for value in (*extents, x, y, z)] if takes_program else []
                     machine.call(kernel_name, [*values, *place])
     return machine
+
+
+def _argument_values(machine: Machine, name: str, arguments: Sequence[Any]) -> list[Any]:
+    """Arguments as values, named in messages as the function names them."""
+    entry = machine.functions[name].regions[0].blocks[0]
+    return [
+        argument_value(machine, value, argument.type, argument.name_hint or f"#{number}")
+        for number, (value, argument) in enumerate(zip(arguments, entry.args, strict=False))
+    ]
 
 
 def _argument_types(machine: Machine, name: str) -> Sequence[Any]:

@@ -1,0 +1,44 @@
+"""What a kernel's prints look like: one line for each lane, in Triton's form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class PrintedOperand:
+    """One operand of a print: its number among how many, and how its values are written."""
+
+    prefix: str
+    number: int
+    count: int
+    bits: int = 0
+    is_signed: bool = True
+    hexadecimal: bool = False
+
+
+def format_lane(program: Sequence[int], place: Sequence[int], operand: PrintedOperand, value: Any = None) -> str:
+    """The line of one lane: ``pid (0, 0, 0) idx (5) x: 3.000000``."""
+    line = f"pid ({', '.join(map(str, program))}) idx ({', '.join(map(str, place))}){operand.prefix}"
+    if operand.count == 0:
+        return line
+    if operand.count != 1:
+        line += f"(operand {operand.number}) "
+    return line + format_value(operand, np.asarray(value))
+
+
+def format_value(operand: PrintedOperand, value: Any) -> str:
+    """One value: floats with six digits, integers by their sign, either as the hexadecimal code if asked for."""
+    if operand.hexadecimal:
+        bits = int(value.reshape(1).view(f"u{value.dtype.itemsize}")[0]) & ((1 << operand.bits) - 1)
+        return f"0x{bits:0{max(1, operand.bits // 4)}x}"
+    if value.dtype == np.bool_:
+        return str(int(value))
+    if value.dtype.kind in "iu":
+        number = int(value)
+        return str(number if operand.is_signed else number & ((1 << operand.bits) - 1))
+    return f"{float(value):f}"

@@ -1,0 +1,45 @@
+"""Prints and assertions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.dialects import tt
+from tilewright.dialects.construction import static_values
+from tilewright.dialects.types import bit_width, element_type
+from tilewright.reference.errors import AssertionFailed, reference_error
+from tilewright.reference.machine import Frame, Values, meaning_of
+from tilewright.reference.printing import PrintedOperand, format_lane
+from tilewright.reference.tt.access import describe_lane
+
+
+@meaning_of(tt.PrintOp)
+def print_lanes(op: tt.PrintOp, frame: Frame) -> Values:
+    """A line for every lane of every operand, in order, into the machine's `output`."""
+    machine, prefix, hexadecimal = frame.machine, op.prefix.data, bool(op.hex.value.data)
+    if not op.args:
+        machine.output.append(format_lane(machine.program_id, (), PrintedOperand(prefix, 0, 0)))
+    signed = static_values(op.is_signed)
+    for number, value in enumerate(op.args):
+        kind = element_type(value.type)
+        operand = PrintedOperand(
+            prefix, number, len(op.args), bit_width(kind), bool(signed[number]), hexadecimal=hexadecimal
+        )
+        lanes = np.asarray(frame.get(value))
+        for place in np.ndindex(*lanes.shape):
+            machine.output.append(format_lane(machine.program_id, place, operand, lanes[place]))
+    return ()
+
+
+@meaning_of(tt.AssertOp)
+def assertion(op: tt.AssertOp, frame: Frame) -> Values:
+    """Every lane that takes part has to satisfy it."""
+    fails = ~np.asarray(frame.get(op.condition))
+    if frame.active is not None:
+        fails = fails & frame.active
+    if np.any(fails):
+        x, y, z = frame.machine.program_id
+        lane = describe_lane(0, fails.shape, fails)
+        reason = f"{lane}Assertion `{op.message.data}` failed (program {x}, {y}, {z})"
+        raise reference_error(op, reason, AssertionFailed)
+    return ()

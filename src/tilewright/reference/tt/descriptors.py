@@ -1,0 +1,141 @@
+"""Tensor descriptors: blocks of a tensor in memory, padded where read and cut where written outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType, Signedness
+from xdsl.ir import Attribute
+
+from tilewright.dialects import tt
+from tilewright.dialects.numeric import Array
+from tilewright.dialects.tt import DescriptorReduceKind, PaddingOption, PointerType, RMWOp, TensorDescType
+from tilewright.dialects.tt.descriptor import block_type_of, signless
+from tilewright.dialects.tt.types import shape_of
+from tilewright.dialects.types import is_float
+from tilewright.reference.machine import Frame, Values, as_int, meaning_of
+from tilewright.reference.tt.access import read_lanes, write_lanes
+from tilewright.reference.tt.atomics import Update, update_lanes
+from tilewright.reference.tt.block_pointers import along, block_addresses
+from tilewright.reference.tt.combine import combine_rmw
+from tilewright.reference.tt.memory import padding_value
+from tilewright.reference.tt.pointers import storage_type
+
+
+@dataclass(frozen=True, eq=False)
+class Descriptor:
+    """A tensor in memory; extents and strides count elements."""
+
+    base: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    element: Attribute
+    padding: PaddingOption = PaddingOption.ZERO
+
+    def access(self, places: Sequence[Array], sizes: Sequence[int]) -> tuple[Array, Array]:
+        """The address of every lane, and which lanes lie in the tensor; `places` are indices by dimension."""
+        item_bytes = storage_type(self.element).itemsize
+        addresses = block_addresses(self.base, places, self.strides, item_bytes, sizes)
+        inside: Any = np.bool_(True)
+        for place, extent in zip(places, self.shape, strict=True):
+            inside = inside & (place >= 0) & (place < extent)
+        return addresses, np.asarray(np.broadcast_to(inside, addresses.shape))
+
+
+@meaning_of(tt.MakeTensorDescOp)
+def make_descriptor(op: tt.MakeTensorDescOp, frame: Frame) -> Values:
+    assert isinstance(op.base.type, PointerType) and isinstance(op.result.type, TensorDescType)
+    shape = tuple(as_int(value) for value in frame.get_all(op.shape))
+    strides = tuple(as_int(value) for value in frame.get_all(op.strides))
+    element, padding = op.base.type.pointee_type, PaddingOption.of(op.padding)
+    return (Descriptor(as_int(frame.get(op.base)), shape, strides, element, padding),)
+
+
+def _block(op: Any, frame: Frame) -> tuple[Descriptor, Array, Array]:
+    """The lanes of the block at the indices of an op."""
+    descriptor: Descriptor = frame.get(op.desc)
+    sizes = block_type_of(op.desc).get_shape()
+    starts = [as_int(value) for value in frame.get_all(op.indices)]
+    places = [
+        np.arange(start, start + size, dtype=np.int64).reshape(along(dim, size, len(sizes)))
+        for dim, (start, size) in enumerate(zip(starts, sizes, strict=True))
+    ]
+    return descriptor, *descriptor.access(places, sizes)
+
+
+def _rows(op: tt.DescriptorGatherOp | tt.DescriptorScatterOp, frame: Frame) -> tuple[Descriptor, Array, Array]:
+    """The lanes of the rows that an op names, from its column on."""
+    descriptor: Descriptor = frame.get(op.desc)
+    rows = np.asarray(frame.get(op.x_offsets)).astype(np.int64)
+    start, columns = as_int(frame.get(op.y_offset)), block_type_of(op.desc).get_shape()[1]
+    places = [rows[:, np.newaxis], np.arange(start, start + columns, dtype=np.int64)[np.newaxis]]
+    return descriptor, *descriptor.access(places, (rows.size, columns))
+
+
+def _read(frame: Frame, descriptor: Descriptor, addresses: Array, inside: Array) -> Array:
+    return read_lanes(
+        frame, addresses, descriptor.element, inside, padding_value(descriptor.padding, descriptor.element)
+    )
+
+
+@meaning_of(tt.DescriptorLoadOp)
+def load(op: tt.DescriptorLoadOp, frame: Frame) -> Values:
+    block = _read(frame, *_block(op, frame))
+    return (block.reshape(shape_of(op.result.type)),)
+
+
+@meaning_of(tt.DescriptorStoreOp)
+def store(op: tt.DescriptorStoreOp, frame: Frame) -> Values:
+    descriptor, addresses, inside = _block(op, frame)
+    write_lanes(frame, addresses, frame.get(op.src).reshape(addresses.shape), descriptor.element, inside)
+    return ()
+
+
+@meaning_of(tt.DescriptorGatherOp)
+def gather(op: tt.DescriptorGatherOp, frame: Frame) -> Values:
+    return (_read(frame, *_rows(op, frame)),)
+
+
+@meaning_of(tt.DescriptorScatterOp)
+def scatter(op: tt.DescriptorScatterOp, frame: Frame) -> Values:
+    descriptor, addresses, inside = _rows(op, frame)
+    write_lanes(frame, addresses, frame.get(op.src), descriptor.element, inside)
+    return ()
+
+
+@meaning_of(tt.DescriptorReduceOp)
+def reduce(op: tt.DescriptorReduceOp, frame: Frame) -> Values:
+    _, addresses, inside = _block(op, frame)
+    element = block_type_of(op.desc).element_type
+    update = _reduction(DescriptorReduceKind.of(op.kind), element)
+    update_lanes(frame, addresses, [frame.get(op.src).reshape(addresses.shape)], signless(element), update, inside)
+    return ()
+
+
+def _reduction(kind: DescriptorReduceKind, element: Attribute) -> Update:
+    """How an element and a value combine; `inc` and `dec` count up to and down from the value, unsigned."""
+    unsigned = isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
+    named = {
+        DescriptorReduceKind.ADD: RMWOp.FADD if is_float(element) else RMWOp.ADD,
+        DescriptorReduceKind.MIN: RMWOp.UMIN if unsigned else RMWOp.MIN,
+        DescriptorReduceKind.MAX: RMWOp.UMAX if unsigned else RMWOp.MAX,
+        DescriptorReduceKind.AND: RMWOp.AND,
+        DescriptorReduceKind.OR: RMWOp.OR,
+        DescriptorReduceKind.XOR: RMWOp.XOR,
+    }
+    if kind in named:
+        return lambda old, value: combine_rmw(named[kind], old, value, signless(element))
+    return _count_up if kind is DescriptorReduceKind.INC else _count_down
+
+
+def _count_up(old: Array, value: Array) -> Array:
+    bits = f"u{old.dtype.name}"
+    return np.where(old.view(bits) >= value.view(bits), old.dtype.type(0), old + old.dtype.type(1))
+
+
+def _count_down(old: Array, value: Array) -> Array:
+    bits = f"u{old.dtype.name}"
+    return np.where((old == 0) | (old.view(bits) > value.view(bits)), value, old - old.dtype.type(1))

@@ -1,0 +1,184 @@
+"""Functions of libdevice, by NumPy in double precision, rounded to the type of the result.
+
+The table shares nothing with the lowering's, which composes the same functions from ops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType
+
+from tilewright.dialects import tt
+from tilewright.dialects.arith.meaning import round_floats
+from tilewright.dialects.numeric import Array, dtype_of
+from tilewright.dialects.types import element_type
+from tilewright.reference.errors import reference_error
+from tilewright.reference.machine import Frame, Values, meaning_of
+from tilewright.reference.tt.libdevice_integers import INTEGER_FUNCTIONS
+
+Wide = Callable[..., Array]
+
+
+def by_element(function: Callable[[float], float]) -> Wide:
+    """A function of Python floats on arrays; where it refuses its argument the result is NaN or infinite."""
+
+    def one(value: float) -> float:
+        try:
+            return function(value)
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.inf
+
+    def apply(values: Array) -> Array:
+        return np.array([one(value) for value in values.ravel().tolist()], np.float64).reshape(values.shape)
+
+    return apply
+
+
+def _round_half_away(x: Array) -> Array:
+    return np.copysign(np.floor(np.abs(x) + 0.5), x)
+
+
+def _positive_difference(x: Array, y: Array) -> Array:
+    return np.where(np.isnan(x) | np.isnan(y), np.nan, np.where(x > y, x - y, 0.0))
+
+
+def _norm(*parts: Array) -> Array:
+    total = np.abs(parts[0])
+    for part in parts[1:]:
+        total = np.hypot(total, part)
+    return total
+
+
+def _in_half_turns(function: Callable[[Array], Array]) -> Wide:
+    return lambda x: function(np.fmod(x, 2.0) * np.pi)
+
+
+def _remainder(x: Array, y: Array) -> Array:
+    pairs = zip(x.ravel().tolist(), y.ravel().tolist(), strict=True)
+    values = [math.remainder(a, b) if math.isfinite(a) and b == b and b != 0 else math.nan for a, b in pairs]
+    return np.array(values, np.float64).reshape(x.shape)
+
+
+FLOAT_FUNCTIONS: dict[str, Wide] = {
+    "fabs": np.abs,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "logb": lambda x: np.floor(np.log2(np.abs(x))),
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "exp10": lambda x: np.power(10.0, x),
+    "expm1": np.expm1,
+    "erf": by_element(math.erf),
+    "erfc": by_element(math.erfc),
+    "tgamma": by_element(math.gamma),
+    "lgamma": by_element(math.lgamma),
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "cbrt": np.cbrt,
+    "rcbrt": lambda x: 1 / np.cbrt(x),
+    "ceil": np.ceil,
+    "floor": np.floor,
+    "trunc": np.trunc,
+    "round": _round_half_away,
+    "rint": np.rint,
+    "nearbyint": np.rint,
+    "sinpi": _in_half_turns(np.sin),
+    "cospi": _in_half_turns(np.cos),
+    "normcdf": lambda x: by_element(math.erfc)(x / -math.sqrt(2.0)) / 2,
+    "atan2": np.arctan2,
+    "pow": np.power,
+    "fmod": np.fmod,
+    "fmax": np.fmax,
+    "fmin": np.fmin,
+    "copysign": np.copysign,
+    "nextafter": np.nextafter,
+    "hypot": np.hypot,
+    "rhypot": lambda x, y: 1 / np.hypot(x, y),
+    "fdim": _positive_difference,
+    "remainder": _remainder,
+    "norm3d": _norm,
+    "norm4d": _norm,
+    "rnorm3d": lambda *x: 1 / _norm(*x),
+    "rnorm4d": lambda *x: 1 / _norm(*x),
+    "powi": np.power,
+    "ldexp": np.ldexp,
+    "scalbn": np.ldexp,
+}
+"""By the name for f64; f32's ends in f. Integer arguments (of powi, ldexp) come as they are."""
+
+SINGLE_FUNCTIONS: dict[str, Wide] = {
+    "saturatef": lambda x: np.clip(np.where(np.isnan(x), 0.0, x), 0.0, 1.0),
+    "fast_sinf": np.sin,
+    "fast_cosf": np.cos,
+    "fast_tanf": np.tan,
+    "fast_expf": np.exp,
+    "fast_exp10f": lambda x: np.power(10.0, x),
+    "fast_logf": np.log,
+    "fast_log2f": np.log2,
+    "fast_log10f": np.log10,
+    "fast_powf": np.power,
+    "fast_fdividef": np.divide,
+    "frsqrt_rn": lambda x: 1 / np.sqrt(x),
+    **{f"{prefix}{name}_rn": f for prefix in "fd" for name, f in
+       {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
+        "sqrt": np.sqrt, "rcp": np.reciprocal}.items()},
+}  # fmt: skip
+"""By their full names. Arithmetic of two f32 in f64, rounded once more, is correctly rounded (Figueroa 1995)."""
+
+FUSED = ("fma", "fmaf", "fmaf_rn", "fma_rn")
+
+TESTS: dict[str, Callable[[Array], Array]] = {
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
+    "signbit": np.signbit,
+    "finite": np.isfinite,
+}
+"""Questions about a float: 1 or 0. Their names end in f for f32, in d (or nothing) for f64."""
+
+
+def find_float_function(name: str) -> Wide | None:
+    """The function of floats that a symbol without its prefix names."""
+    if name in SINGLE_FUNCTIONS:
+        return SINGLE_FUNCTIONS[name]
+    return FLOAT_FUNCTIONS.get(name) or FLOAT_FUNCTIONS.get(name.removesuffix("f"))
+
+
+@meaning_of(tt.ExternElementwiseOp)
+def call_extern(op: tt.ExternElementwiseOp, frame: Frame) -> Values:
+    symbol, result = op.symbol.data, element_type(op.result.type)
+    name = symbol.removeprefix("__nv_")
+    operands = [np.asarray(value) for value in frame.get_all(op.operands)]
+    if name in FUSED:
+        from tilewright.dialects.math.meaning import fused_multiply_add
+
+        return (fused_multiply_add(*operands),)
+    test = TESTS.get(name) or TESTS.get(name[:-1])
+    if test is not None:
+        return (np.asarray(test(operands[0])).astype(dtype_of(result)),)
+    if name in INTEGER_FUNCTIONS:
+        return (np.asarray(INTEGER_FUNCTIONS[name](*operands)),)
+    function = find_float_function(name)
+    if function is None or isinstance(result, IntegerType):
+        raise reference_error(op, f"extern function '{symbol}' has no reference meaning")
+    wide = [value.astype(np.float64) if value.dtype.kind == "f" else value for value in operands]
+    return (round_floats(np.asarray(function(*wide)), dtype_of(result)),)

@@ -1,0 +1,28 @@
+"""Program ids, calls, and where index ranges come from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.dialects import tt
+from tilewright.reference.machine import Frame, Values, meaning_of
+
+
+@meaning_of(tt.GetProgramIdOp)
+def program_id(op: tt.GetProgramIdOp, frame: Frame) -> Values:
+    return (np.int32(frame.machine.program_id[op.axis.value.data]),)
+
+
+@meaning_of(tt.GetNumProgramsOp)
+def num_programs(op: tt.GetNumProgramsOp, frame: Frame) -> Values:
+    return (np.int32(frame.machine.num_programs[op.axis.value.data]),)
+
+
+@meaning_of(tt.MakeRangeOp)
+def make_range(op: tt.MakeRangeOp, frame: Frame) -> Values:
+    return (np.arange(op.start.value.data, op.end.value.data, dtype=np.int32),)
+
+
+@meaning_of(tt.CallOp)
+def call(op: tt.CallOp, frame: Frame) -> Values:
+    return frame.machine.call(op.callee.string_value(), frame.get_all(op.operands), op, frame.active)
