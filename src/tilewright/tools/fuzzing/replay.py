@@ -1,0 +1,104 @@
+"""Generated kernels as files: a file holds the kernel and its inputs, runs by itself, and is what a failure leaves.
+
+```python
+import numpy as np
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(a0, n0): ...
+
+def tilewright_inputs():
+    ...
+    return kernel, (grid,), {"a0": ..., "n0": 3}
+```
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from tilewright.tools.fuzzing.values import FILL, FLOATS, UNSIGNED, Argument, GeneratedKernel
+from tilewright.tools.validation.compare import Tolerance
+
+HEADER = """import triton
+import triton.language as tl
+
+from tilewright.tools.fuzzing.replay import make_array
+from tilewright.tools.fuzzing.values import Argument
+
+"""
+
+
+def render(kernel: GeneratedKernel, note: str = "") -> str:
+    """The file of a kernel; `note` goes into comment lines at its top."""
+    comment = "".join(f"# {line}\n" for line in note.splitlines())
+    arguments = ",\n    ".join(repr(argument) for argument in kernel.arguments)
+    scalars = ", ".join(f"{name!r}: {value!r}" for name, value in kernel.scalars.items())
+    comma = "," if kernel.arguments else ""
+    return (
+        f"{comment}{HEADER}\nARGUMENTS = (\n    {arguments}{comma}\n)\nDATA_SEED = {kernel.data_seed}\n\n\n"
+        f"{kernel.source}\n\n"
+        "def tilewright_inputs():\n"
+        "    arrays = {a.name: make_array(a, DATA_SEED + n) for n, a in enumerate(ARGUMENTS)}\n"
+        f"    keywords = {{**arrays, {scalars}, 'enable_fp_fusion': {kernel.fp_fusion}}}\n"
+        f"    return kernel, {kernel.grid!r}, keywords\n"
+    )
+
+
+def make_array(argument: Argument, seed: int) -> np.ndarray[Any, Any]:
+    """The contents of an argument."""
+    rng = np.random.default_rng(seed)
+    dtype = _numpy_type(argument.dtype)
+    if argument.contents == "zeros":
+        return np.zeros(argument.count, dtype)
+    if argument.contents == "fill":
+        return np.full(argument.count, FILL).astype(dtype)
+    if argument.contents.startswith("index:"):
+        return rng.integers(0, int(argument.contents.partition(":")[2]), argument.count).astype(dtype)
+    if argument.dtype in FLOATS:
+        return (rng.integers(-32, 33, argument.count) / 4.0).astype(dtype)
+    if argument.dtype in UNSIGNED:
+        return rng.integers(0, 2 ** min(int(argument.dtype[4:]), 63), argument.count, dtype=np.int64).astype(dtype)
+    high = 2 ** (int(argument.dtype[3:]) - 1)
+    small = rng.random() < 0.6
+    values = (
+        rng.integers(-8, 8, argument.count) if small else rng.integers(-high, high - 1, argument.count, endpoint=True)
+    )
+    return values.astype(dtype)
+
+
+def _numpy_type(name: str) -> np.dtype[Any]:
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)
+
+
+def tolerance_of(kernel: GeneratedKernel) -> Tolerance:
+    """How far the outputs of engines may be apart."""
+    return Tolerance(absolute={argument.name: argument.slack for argument in kernel.arguments})
+
+
+def load_file(path: Path) -> ModuleType:
+    """Import a file under a name of its own, with tilewright in the place of Triton."""
+    from tilewright import compat
+
+    compat.install()
+    name = f"tilewright_replay_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.modules.pop(name, None)
+    return module

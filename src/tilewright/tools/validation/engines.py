@@ -1,0 +1,117 @@
+"""Engines: each takes a launch and gives what memory holds after it.
+
+The reference runs the module as it is after any pass; the CPU runs machine code. More engines may be added to `NATIVE`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.compiler.compile import build_entry, load_entry
+from tilewright.dialects import func, tt
+from tilewright.ir.passes import PassContext, PassPipeline
+from tilewright.reference import run_grid
+from tilewright.reference.machine import Machine
+from tilewright.support.errors import TilewrightError
+from tilewright.targets.base import Target
+from tilewright.tools.validation.launches import Array, Launch
+
+DEFAULT_STEP_LIMIT = 3_000_000
+"""Ops that the reference may execute per launch; kernels that need more are no material for validation."""
+
+
+@dataclass
+class Outcome:
+    """What one engine made of a launch: memory after it, or the error that it ended with."""
+
+    engine: str
+    memory: list[Array] = field(default_factory=list[Array])
+    error: TilewrightError | None = None
+    printed: list[str] = field(default_factory=list[str])
+
+
+def run_reference(
+    launch: Launch, module: ModuleOp, engine: str, *, step_limit: int | None = DEFAULT_STEP_LIMIT
+) -> Outcome:
+    """Run a module as it is now on the reference."""
+    memory = launch.memory()
+    try:
+        machine: Machine = run_grid(
+            module, kernel_name(module), launch.arguments(memory), launch.grid, step_limit=step_limit
+        )
+    except TilewrightError as error:
+        return Outcome(engine, memory, error)
+    return Outcome(engine, memory, printed=machine.output)
+
+
+def run_native(launch: Launch, target: Target) -> Outcome:
+    """Compile for a target, without the disk cache, and run."""
+    memory = launch.memory()
+    try:
+        entry = build_entry(launch.source, launch.options, target)
+        kernel = load_entry(entry, "", launch.source, launch.options, target)
+        slots = launch.launch_slots(memory)
+        x, y, z = launch.grid
+        packed = (ctypes.c_uint64 * (len(slots) + 3))(*(slot & (2**64 - 1) for slot in slots), x, y, z)
+        if x * y * z:
+            kernel.native.launch(ctypes.addressof(packed), x * y * z)
+    except TilewrightError as error:
+        return Outcome(target.name, memory, error)
+    return Outcome(target.name, memory)
+
+
+def kernel_name(module: ModuleOp) -> str:
+    """The kernel of a module: its first public function with a body."""
+    for op in module.body.block.ops:
+        if isinstance(op, func.FuncOp | tt.FuncOp) and op.regions[0].blocks:
+            visibility = op.sym_visibility
+            if visibility is None or visibility.data != "private":
+                return op.sym_name.data
+    raise TilewrightError("the module has no public function")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place in the pipeline: the front end's output, or behind a pass."""
+
+    stage: str
+    number: int
+    pass_name: str
+
+    def __str__(self) -> str:
+        return f"{self.stage}: {self.pass_name}" if self.pass_name else self.stage
+
+
+def walk_passes(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleOp]]:
+    """The module after the front end and after every pass of the target's pipeline. It is one module, changed in
+    place. Raises PassError classes."""
+    module = launch.source.module(target, launch.options)
+    yield Point(launch.source.first_stage, 0, ""), module
+    context = PassContext(facts=target.facts)
+    number = 0
+    for stage, passes in target.stages():
+        for pass_ in passes:
+            number += 1
+            PassPipeline([pass_]).run(module, context)
+            yield Point(stage, number, pass_.name), module
+
+
+def walk_stages(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleOp]]:
+    """The module after the front end and at the end of each stage."""
+    module = launch.source.module(target, launch.options)
+    yield Point(launch.source.first_stage, 0, ""), module
+    context = PassContext(facts=target.facts)
+    for number, (stage, passes) in enumerate(target.stages(), 1):
+        PassPipeline(passes).run(module, context)
+        yield Point(stage, number, ""), module
+
+
+def find_cpu() -> Target:
+    """The CPU target of this host."""
+    from tilewright.targets.base import find_target
+
+    return find_target("cpu")
