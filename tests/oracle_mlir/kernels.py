@@ -204,3 +204,41 @@ def bits_and_values(x_ptr, out_ptr, BLOCK: tl.constexpr):
 def largest(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.atomic_max(out_ptr + offsets * 0, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+
+
+@triton.jit
+def sum_and_maximum(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """One argument as floats and, in the atomic maximum, as integers."""
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_max(out_ptr, tl.max(tl.load(x_ptr + offsets, mask=offsets < n, other=-float("inf")), 0))
+    tl.atomic_add(out_ptr + 1, tl.sum(tl.load(x_ptr + offsets, mask=offsets < n, other=0.0), 0))
+
+
+@triton.jit
+def halves_of_words(x_ptr, out_ptr, which, n, BLOCK: tl.constexpr):
+    """One argument at three widths, one of them chosen by a branch."""
+    offsets = tl.arange(0, BLOCK)
+    halves = x_ptr.to(tl.pointer_type(tl.int16))
+    if which > 0:
+        start = halves
+    else:
+        start = out_ptr.to(tl.pointer_type(tl.int16))
+    low = tl.load(halves + 2 * offsets, mask=offsets < n, other=0)
+    high = tl.load(start + 2 * offsets + 1, mask=offsets < n, other=0)
+    byte = tl.load(x_ptr.to(tl.pointer_type(tl.int8)) + 4 * offsets + 3, mask=offsets < n, other=0)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n) + low + high + byte, mask=offsets < n)
+
+
+@triton.jit
+def products_of_rows(a_ptrs, b_ptrs, out_ptrs, sizes, BLOCK: tl.constexpr):
+    """Addresses of matrices in memory, as in a grouped matrix product."""
+    group = tl.program_id(0)
+    n = tl.load(sizes + group)
+    a = tl.load(a_ptrs + group).to(tl.pointer_type(tl.float32))
+    b = tl.load(b_ptrs + group).to(tl.pointer_type(tl.float32))
+    out = tl.load(out_ptrs + group).to(tl.pointer_type(tl.float32))
+    offsets = tl.arange(0, BLOCK)
+    for row in range(n):
+        mask = offsets < n
+        product = tl.load(a + row * n + offsets, mask=mask) * tl.load(b + row * n + offsets, mask=mask)
+        tl.store(out + row * n + offsets, product, mask=mask)

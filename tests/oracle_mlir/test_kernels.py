@@ -190,3 +190,29 @@ def test_float_maximum_by_integer_atomics(launch: Callable[..., None]) -> None:
     x, out = floats(100), np.full(1, -np.inf, np.float32)
     launch("largest", (4,), x, out, 100, BLOCK=32)
     assert out[0] == x.max()
+
+
+def test_argument_read_as_floats_and_changed_as_integers(launch: Callable[..., None]) -> None:
+    x, out = floats(100), np.array([-np.inf, 0], np.float32)
+    launch("sum_and_maximum", (4,), x, out, 100, BLOCK=32)
+    np.testing.assert_allclose(out, [x.max(), x.sum()], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_argument_at_several_widths(launch: Callable[..., None], which: int) -> None:
+    x = rng.integers(-(2**31), 2**31, 13).astype(np.int32)
+    out = rng.integers(-(2**31), 2**31, 16).astype(np.int32)
+    halves, before = x.view(np.int16).reshape(-1, 2), out.copy()
+    high = halves[:, 1] if which else before[:13].view(np.int16).reshape(-1, 2)[:, 1]
+    launch("halves_of_words", (1,), x, out, which, 13, BLOCK=16)
+    expected = x + halves[:, 0] + high.astype(np.int32) + x.view(np.int8).reshape(-1, 4)[:, 3]
+    np.testing.assert_array_equal(out, np.append(expected, before[13:]))
+
+
+def test_addresses_of_matrices_in_memory(launch: Callable[..., None]) -> None:
+    sizes = np.array([5, 8, 1], np.int32)
+    a, b, out = ([floats(n, n) for n in sizes] for _ in range(3))
+    places = [np.array([m.ctypes.data for m in group], np.int64) for group in (a, b, out)]
+    launch("products_of_rows", (3,), *places, sizes, BLOCK=8)
+    for left, right, product in zip(a, b, out, strict=True):
+        np.testing.assert_array_equal(product, left * right)

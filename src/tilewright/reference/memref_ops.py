@@ -19,7 +19,7 @@ from tilewright.dialects.slices import SlicingOp, find_dropped_dims
 from tilewright.dialects.types import bit_width, element_type, shape_of
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import ARGUMENTS, Frame, Values, as_int, meaning_of
-from tilewright.reference.memory import AccessError, MemRef, Storage, allocate
+from tilewright.reference.memory import AccessError, MemRef, Storage, allocate, row_major_strides
 from tilewright.reference.tensor_ops import mixed_ints, sizes_of
 
 
@@ -152,6 +152,17 @@ def reinterpret_cast(op: memref.ReinterpretCastOp, frame: Frame) -> Values:
     (offset,) = mixed_ints(op.mixed_offsets, frame)
     sizes, strides = mixed_ints(op.mixed_sizes, frame), mixed_ints(op.mixed_strides, frame)
     return (MemRef(source.storage, offset, tuple(sizes), tuple(strides), source.element),)
+
+
+@meaning_of(memref.ViewOp)
+def view(op: memref.ViewOp, frame: Frame) -> Values:
+    source: MemRef = frame.get(op.source)
+    type_, element = op.results[0].type, element_type(op.results[0].type)
+    start = source.offset + as_int(frame.get(op.byte_shift))
+    if start < 0:
+        raise reference_error(op, f"byte {start} is in front of the memory")
+    sizes = tuple(sizes_of(type_, op.sizes, frame))
+    return (MemRef(source.storage.view(start, element), 0, sizes, row_major_strides(sizes), element),)
 
 
 @meaning_of(memref.SubviewOp)

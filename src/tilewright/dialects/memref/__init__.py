@@ -20,6 +20,7 @@ from tilewright.dialects.memref.views import (
     ExpandShapeOp,
     ReinterpretCastOp,
     SubviewOp,
+    ViewOp,
     strides_and_offset,
 )
 
@@ -43,6 +44,7 @@ OPERATIONS: list[type[Operation]] = [
     ReinterpretCastOp,
     StoreOp,
     SubviewOp,
+    ViewOp,
 ]
 
 MemRef = Dialect("memref", OPERATIONS, [])
@@ -70,5 +72,6 @@ __all__ = [
     "ReinterpretCastOp",
     "StoreOp",
     "SubviewOp",
+    "ViewOp",
     "strides_and_offset",
 ]

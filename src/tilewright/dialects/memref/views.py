@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     ShapedType,
     StridedLayoutAttr,
     UnrankedMemRefType,
+    i8,
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
@@ -276,6 +277,37 @@ def infer_subview_type(
     ]
     layout = strided_layout(result_strides, offset)
     return MemRefType(source.element_type, static_extents(sizes), layout, source.memory_space)
+
+
+@op_definition
+class ViewOp(IRDLOperation):
+    """``%v = memref.view %b[%shift][%n] : memref<?xi8> to memref<?xf32>``: bytes from a place on as elements of any type.
+
+    One size for each dynamic extent of the result, which lies contiguous.
+    """
+
+    name = "memref.view"
+
+    source = operand_def(MemRefType)
+    byte_shift = operand_def(INDEX)
+    sizes = var_operand_def(INDEX)
+    result = result_def(MemRefType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source `[` $byte_shift `]` `` `[` $sizes `]` attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: Value, byte_shift: Value, sizes: Sequence[Value], result_type: Attribute) -> None:
+        init_op(self, [value_of(source), value_of(byte_shift), *map(value_of, sizes)], (result_type,))
+
+    def verify_(self) -> None:
+        source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
+        if source.element_type != i8 or source.get_num_dims() != 1 or strides_and_offset(source) != ((1,), 0):
+            raise VerifyException(f"{source} is no row of bytes")
+        if not isinstance(result.layout, NoneAttr) or source.memory_space != result.memory_space:
+            raise VerifyException(f"{result} is no contiguous memory where {source} is")
+        if result.get_shape().count(DYNAMIC_INDEX) != len(self.sizes):
+            raise VerifyException("the number of sizes does not match the number of dynamic extents")
 
 
 @op_definition

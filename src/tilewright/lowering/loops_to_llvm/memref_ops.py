@@ -87,6 +87,19 @@ def _kept_dims(view: memref.SubviewOp, sizes: Sequence[Index]) -> list[int]:
     return kept
 
 
+def lower_view(low: FunctionLowering, op: Operation) -> None:
+    """Another element type from a byte on: strides and offsets count elements, so the shift goes into the pointer."""
+    shift, extents = low.index(op.operands[1]), iter(op.operands[2:])
+    base = low.memref(op.operands[0]).base
+    if shift != 0:
+        base = low.fn.value(f"getelementptr i8, ptr {base}, i64 {shift}")
+    sizes: list[Index] = [low.index(next(extents)) if n is None else n for n in shape_of(op.results[0].type).sizes]
+    strides: list[Index] = [1] * len(sizes)
+    for dim in reversed(range(len(sizes) - 1)):
+        strides[dim] = low.math.mul(strides[dim + 1], sizes[dim + 1])
+    _bind(low, op.results[0], MemrefValue(base, 0, tuple(sizes), tuple(strides)))
+
+
 def lower_collapse_shape(low: FunctionLowering, op: Operation) -> None:
     """Sizes multiply; the stride of a group is that of its innermost dimension that is not of extent one."""
     collapse = cast(memref.CollapseShapeOp, op)
@@ -252,6 +265,7 @@ def _named_rules() -> dict[type[Operation], Rule]:
         "memref.reinterpret_cast": lower_reinterpret_cast,
         "memref.cast": lower_cast,
         "memref.subview": lower_subview,
+        "memref.view": lower_view,
         "memref.collapse_shape": lower_collapse_shape,
         "memref.expand_shape": lower_expand_shape,
         "memref.assume_alignment": lower_assume_alignment,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, UnrealizedConversionCastOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
@@ -14,6 +15,7 @@ from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.access_lowering import erase_unused
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.ptr_to_memref.addresses import lower_addresses
+from tilewright.lowering.ptr_to_memref.byte_memory import BYTES, find_byte_memory, recast_bytes, view_bytes
 from tilewright.lowering.ptr_to_memref.reconcile import reconcile_casts
 from tilewright.lowering.tensor_builder import unranked_memref_of
 
@@ -56,20 +58,27 @@ class TritonPtrToMemrefPass(Pass):
       "use"(%p) : (memref<*xf32>) -> ()
     ```
     An argument that is only ever seen through one ``tt.bitcast`` gets the element type of the cast (Triton reads
-    ``i1`` memory as ``i8``). Ops that still compute with pointers keep a cast back to ``!tt.ptr`` and are remarked.
+    ``i1`` memory as ``i8``). Memory that is read as several types is ``memref<*xi8>`` (see `byte_memory`). Ops that
+    still compute with pointers keep a cast back to ``!tt.ptr`` and are remarked.
     """
 
     name = "triton-ptr-to-memref"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         lower_addresses(module, context)
-        for op in module.ops:
-            if isinstance(op, func.FuncOp | tt.FuncOp):
-                _retype_bitcast_arguments(op)
-        for op in module.ops:
-            if isinstance(op, func.FuncOp | tt.FuncOp):
-                _retype_function(op)
+        functions = [op for op in module.ops if isinstance(op, func.FuncOp | tt.FuncOp)]
+        erase_unused(module, (tt.AddPtrOp, tt.BitcastOp, tt.IntToPtrOp, tt.PtrToIntOp))
+        for function in functions:
+            _retype_bitcast_arguments(function)
+        retyping = _Retyping(find_byte_memory(module))
+        for function in functions:
+            retyping.retype_function(function)
+        if retyping.byte_memory:
+            recast_bytes(module)
         reconcile_casts(module)
+        if retyping.byte_memory:
+            view_bytes(module)
+            reconcile_casts(module)
         erase_unused(module, (tt.AddPtrOp, tt.BitcastOp, tt.IntToPtrOp, tt.PtrToIntOp))
         reconcile_casts(module)
         for op in module.walk():
@@ -99,48 +108,55 @@ def _retype_bitcast_arguments(function: func.FuncOp | tt.FuncOp) -> None:
     _sync_signature(function)
 
 
-def _retype_function(function: func.FuncOp | tt.FuncOp) -> None:
-    """Change the type of every pointer that only carriers and casts touch; others get a cast back for their users."""
-    for block in function.body.blocks:
-        _retype_block(block)
-    _sync_signature(function)
+@dataclass(frozen=True)
+class _Retyping:
+    """Gives pointers their memref types; those of `byte_memory` become bytes."""
 
+    byte_memory: set[SSAValue]
 
-def _retype_block(block: Block) -> None:
-    for argument in block.args:
-        _retype_value(argument)
-    for op in block.ops:
-        for region in op.regions:
-            for inner in region.blocks:
-                _retype_block(inner)
-        if isinstance(op, CARRIERS):
-            for result in op.results:
-                _retype_value(result)
-            _convert_operands(op)
+    def retype_function(self, function: func.FuncOp | tt.FuncOp) -> None:
+        """Change the type of every pointer that only carriers and casts touch; others get a cast back for their
+        users."""
+        for block in function.body.blocks:
+            self._retype_block(block)
+        _sync_signature(function)
 
+    def _memory_of(self, value: SSAValue) -> Attribute | None:
+        return BYTES if value in self.byte_memory else memory_type(value.type)
 
-def _retype_value(value: SSAValue) -> None:
-    """Give a pointer value its memref type, with a cast back for users that are no carriers."""
-    memory = memory_type(value.type)
-    if memory is None:
-        return
-    pointer = value.type
-    retyped = Rewriter.replace_value_with_new_type(value, memory)
-    for use in list(retyped.uses):
-        user = use.operation
-        if isinstance(user, CARRIERS):
-            continue
-        if isinstance(user, UnrealizedConversionCastOp) and user.results[0].type == memory:
-            continue
-        user.operands[use.index] = _cast_before(user, retyped, pointer)
+    def _retype_block(self, block: Block) -> None:
+        for argument in block.args:
+            self._retype_value(argument)
+        for op in block.ops:
+            for region in op.regions:
+                for inner in region.blocks:
+                    self._retype_block(inner)
+            if isinstance(op, CARRIERS):
+                for result in op.results:
+                    self._retype_value(result)
+                self._convert_operands(op)
 
+    def _retype_value(self, value: SSAValue) -> None:
+        """Give a pointer value its memref type, with a cast back for users that are no carriers."""
+        memory = self._memory_of(value)
+        if memory is None:
+            return
+        pointer = value.type
+        retyped = Rewriter.replace_value_with_new_type(value, memory)
+        for use in list(retyped.uses):
+            user = use.operation
+            if isinstance(user, CARRIERS):
+                continue
+            if isinstance(user, UnrealizedConversionCastOp) and user.results[0].type == memory:
+                continue
+            user.operands[use.index] = _cast_before(user, retyped, pointer)
 
-def _convert_operands(op: Operation) -> None:
-    """Pointer operands of a carrier that come from ops that compute pointers are cast to memory."""
-    for index, operand in enumerate(op.operands):
-        memory = memory_type(operand.type)
-        if memory is not None and not isinstance(operand, BlockArgument) and not isinstance(operand.owner, CARRIERS):
-            op.operands[index] = _cast_before(op, operand, memory)
+    def _convert_operands(self, op: Operation) -> None:
+        """Pointer operands of a carrier that come from ops that compute pointers are cast to memory."""
+        for index, operand in enumerate(op.operands):
+            memory = self._memory_of(operand)
+            if memory is not None and not isinstance(operand, BlockArgument) and not isinstance(operand.owner, CARRIERS):
+                op.operands[index] = _cast_before(op, operand, memory)
 
 
 def _cast_before(op: Operation, value: SSAValue, kind: Attribute) -> SSAValue:
@@ -159,5 +175,8 @@ def _sync_signature(function: func.FuncOp | tt.FuncOp) -> None:
         inputs = [argument.type for argument in entry.args]
     else:
         inputs = [memory_type(kind) or kind for kind in function.function_type.inputs.data]
-    outputs = [memory_type(kind) or kind for kind in function.function_type.outputs.data]
+    returned = next((op for op in function.body.walk() if isinstance(op, func.ReturnOp | tt.ReturnOp)), None)
+    outputs: Sequence[Attribute] = [memory_type(kind) or kind for kind in function.function_type.outputs.data]
+    if returned is not None and len(returned.operands) == len(outputs):
+        outputs = [operand.type for operand in returned.operands]
     function.properties["function_type"] = FunctionType.from_lists(inputs, outputs)

@@ -88,4 +88,10 @@ module {
     %18 = memref.atomic_rmw xori %arg6, %arg5[%arg3] : (i32, memref<16xi32>) -> i32
     return
   }
+  func.func @bytes(%arg0: memref<?xi8>, %arg1: index) {
+    %view = memref.view %arg0[%arg1][%arg1] : memref<?xi8> to memref<?xf32>
+    %view_0 = memref.view %arg0[%arg1][] : memref<?xi8> to memref<4x8xf64>
+    %view_1 = memref.view %arg0[%arg1][%arg1, %arg1] {k} : memref<?xi8> to memref<?x2x?xi16>
+    return
+  }
 }
