@@ -34,6 +34,7 @@ from xdsl.utils.worklist import Worklist
 
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
+from tilewright.ir.rewrite_watch import record_rewrite, rewriting_stopped
 from tilewright.support.errors import PassError, TilewrightError
 
 RewriteRule = RewritePattern
@@ -194,6 +195,8 @@ class _Driver:
         return changed
 
     def _apply_first(self, rules: Sequence[RewritePattern], op: Operation, rewriter: RuleRewriter) -> bool:
+        if rewriting_stopped():
+            return False
         rewriter.visit(op)
         for rule in rules:
             try:
@@ -205,6 +208,7 @@ class _Driver:
                 raise op_error(op, reason, pass_name=self.name, internal=True) from error
             if rewriter.has_done_action:
                 self.fired[type(rule).__name__] += 1
+                record_rewrite(type(rule).__name__, op)
                 if op.parent is not None:
                     self.worklist.push(op)
                 return True

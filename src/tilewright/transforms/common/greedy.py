@@ -14,6 +14,7 @@ from xdsl.utils.worklist import Worklist
 from tilewright.dialects.arith import materialize_constant
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.effects import is_trivially_dead
+from tilewright.ir.rewrite_watch import record_rewrite, rewriting_stopped
 from tilewright.ir.rules import RewriteRule, RuleRewriter, op_types_of
 from tilewright.support.errors import TilewrightError
 from tilewright.transforms.common.constants import ConstantPool, is_constant_class
@@ -144,6 +145,8 @@ class GreedyRewriter:
         return changed
 
     def _simplify(self, op: Operation) -> bool:
+        if rewriting_stopped():
+            return False
         entry = self._entry_of(type(op))
         if entry.is_commutative and _put_constant_last(op):
             self._modified(op)
@@ -165,6 +168,7 @@ class GreedyRewriter:
                 raise op_error(op, reason, pass_name=self._pass_name) from error
             if rewriter.has_done_action:
                 self._fired[type(rule).__name__] += 1
+                record_rewrite(type(rule).__name__, op)
                 self._push(op)
                 return True
         return False
@@ -187,6 +191,7 @@ class GreedyRewriter:
             self._constants.append(constant)
             values.append(constant.results[0])
         self._fired[f"{type(op).__name__}.fold"] += 1
+        record_rewrite(f"{type(op).__name__}.fold", op)
         for result, value in zip(op.results, values, strict=True):
             self._push_users((result,))
             result.replace_all_uses_with(value)
