@@ -36,7 +36,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects import arith, cf, func, tt
+from tilewright.dialects import arith, cf, func, gpu, tt
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
@@ -131,4 +131,9 @@ def _emit_call(
     f.b.insert(func.CallOp(name, arguments, ()))
 
 
-LOWERINGS: LoweringTable = {tt.AssertOp: lower_assert, tt.PrintOp: lower_print}
+def lower_barrier(op: gpu.BarrierOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """Nothing: a program is one thread here, and does everything in order."""
+    return ()
+
+
+LOWERINGS: LoweringTable = {tt.AssertOp: lower_assert, tt.PrintOp: lower_print, gpu.BarrierOp: lower_barrier}
