@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.dialects.utils import DynamicIndexList
@@ -103,7 +103,8 @@ def parse_integer_list(parser: AttrParser) -> tuple[int, ...]:
 def reassociation_groups(attribute: Attribute | None) -> list[list[int]]:
     """The dimension groups of a reassociation attribute."""
     assert isinstance(attribute, ArrayAttr)
-    return [[dim.value.data for dim in group] for group in attribute]
+    groups = cast("ArrayAttr[ArrayAttr[IntegerAttr]]", attribute)
+    return [[dim.value.data for dim in group] for group in groups]
 
 
 def parse_operand_group(parser: Parser, keyword: str) -> list[SSAValue]:

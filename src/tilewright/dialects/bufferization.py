@@ -154,7 +154,7 @@ class MaterializeInDestinationOp(IRDLOperation):
             raise VerifyException("a tensor destination gives a result")
         if into_memref and self.writable is None:
             raise VerifyException("'writable' must be specified if the destination is a memref")
-        _verify_same_shape(self.operands[0].type, dest_type)
+        _verify_same_shape(self.operands[0].type, self.operands[1].type)
 
 
 @op_definition

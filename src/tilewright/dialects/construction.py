@@ -15,9 +15,12 @@ from typing import cast
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
+    BytesAttr,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     IntegerAttr,
     IntegerType,
+    TensorType,
     UnitAttr,
     i1,
     i32,
@@ -93,6 +96,13 @@ def flag_array(values: tuple[bool, ...]) -> DenseArrayBase:
 def int_attr(value: int, width: int = 64) -> IntegerAttr:
     """``value : iN``."""
     return IntegerAttr(value, width)
+
+
+def dense_attr(type_: Attribute, data: bytes | BytesAttr) -> DenseIntOrFPElementsAttr:
+    """``dense<...> : type_``, a tensor or vector type, from the packed elements."""
+    return DenseIntOrFPElementsAttr(
+        cast("TensorType[IntegerType]", type_), data if isinstance(data, BytesAttr) else BytesAttr(data)
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import (
     BFloat16Type,
-    BytesAttr,
     DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
@@ -29,6 +28,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tilewright.dialects.construction import dense_attr
 from tilewright.dialects.types import element_type, is_float
 
 Array = npt.NDArray[Any]
@@ -84,9 +84,9 @@ def wrap_to_width(values: Array, type_: Attribute) -> Array:
     """
     if not isinstance(type_, IntegerType):
         return values
-    storage_bits = dtype_of(type_).itemsize * 8
-    unused = storage_bits - type_.bitwidth
-    if type_.bitwidth == 1 or unused == 0:
+    width = type_.bitwidth
+    unused = dtype_of(cast(Attribute, type_)).itemsize * 8 - width
+    if width == 1 or unused == 0:
         return values
     return (values << unused) >> unused
 
@@ -169,14 +169,16 @@ def _decode(data: bytes, element: Attribute) -> Array:
 
 def attr_of(values: Array, type_: Attribute) -> Attribute:
     """An array as the constant attribute of a type: 0-d becomes a scalar, or a splat when the type is shaped."""
-    if isinstance(type_, (TensorType, VectorType)):
-        data = _encode(np.asarray(values), type_.element_type)
-        count = math.prod(type_.get_shape())
-        return DenseIntOrFPElementsAttr(type_, BytesAttr(data * count if np.ndim(values) == 0 else data))
-    if is_float(type_):
-        return FloatAttr(float(values), type_)
-    assert isinstance(type_, (IntegerType, IndexType))
-    return IntegerAttr(int(values), type_, truncate_bits=True)
+    match type_:
+        case TensorType() | VectorType():
+            data = _encode(np.asarray(values), type_.element_type)
+            count = math.prod(type_.get_shape())
+            return dense_attr(type_, data * count if np.ndim(values) == 0 else data)
+        case IntegerType() | IndexType():
+            return IntegerAttr(int(values), type_, truncate_bits=True)
+        case _:
+            assert is_float(type_), f"no constants of {type_}"
+            return FloatAttr(float(values), type_)
 
 
 def _encode(values: Array, element: Attribute) -> bytes:

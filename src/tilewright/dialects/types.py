@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard, cast, get_args
 
-from typing_extensions import TypeVar
+from typing_extensions import TypeIs, TypeVar
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
@@ -37,25 +37,40 @@ _SHAPED = (TensorType, VectorType, MemRefType, UnrankedTensorType, UnrankedMemRe
 
 def element_type(type_: Attribute) -> Attribute:
     """The element type of a tensor, vector or memref; any other type itself."""
-    return cast(TensorType[Attribute], type_).element_type if isinstance(type_, _SHAPED) else type_
+    return cast("TensorType[Attribute]", type_).element_type if isinstance(type_, _SHAPED) else type_
+
+
+def is_tensor(type_: Attribute) -> TypeIs[TensorType[Attribute]]:
+    """Whether a type is a ranked tensor, of whatever elements."""
+    return isinstance(type_, TensorType)
+
+
+def is_vector(type_: Attribute) -> TypeIs[VectorType[Attribute]]:
+    """Whether a type is a vector, of whatever elements."""
+    return isinstance(type_, VectorType)
+
+
+def is_memref(type_: Attribute) -> TypeIs[MemRefType[Attribute]]:
+    """Whether a type is a ranked memref, of whatever elements."""
+    return isinstance(type_, MemRefType)
 
 
 def as_tensor(type_: Attribute) -> TensorType[Attribute]:
     """A type that is known to be a ranked tensor, seen as one."""
     assert isinstance(type_, TensorType), f"{type_} is no ranked tensor"
-    return cast(TensorType[Attribute], type_)
+    return cast("TensorType[Attribute]", type_)
 
 
 def as_vector(type_: Attribute) -> VectorType[Attribute]:
     """A type that is known to be a vector, seen as one."""
     assert isinstance(type_, VectorType), f"{type_} is no vector"
-    return cast(VectorType[Attribute], type_)
+    return cast("VectorType[Attribute]", type_)
 
 
 def as_memref(type_: Attribute) -> MemRefType[Attribute]:
     """A type that is known to be a ranked memref, seen as one."""
     assert isinstance(type_, MemRefType), f"{type_} is no ranked memref"
-    return cast(MemRefType[Attribute], type_)
+    return cast("MemRefType[Attribute]", type_)
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...] | None:
@@ -98,7 +113,7 @@ def is_float(type_: Attribute) -> TypeGuard[AnyFloat]:
 
 def is_signless_integer(type_: Attribute) -> TypeGuard[IntegerType]:
     """Whether a type is ``iN``."""
-    return isinstance(type_, IntegerType) and type_.signedness.data == Signedness.SIGNLESS
+    return isinstance(type_, IntegerType) and cast(IntegerType, type_).signedness.data == Signedness.SIGNLESS
 
 
 def is_integer_or_index(type_: Attribute) -> bool:
@@ -123,7 +138,7 @@ def same_shape(left: Attribute, right: Attribute) -> bool:
         return True
     if isinstance(left, VectorType) != isinstance(right, VectorType):
         return False
-    left_shape, right_shape = shape_of(left), shape_of(right)
+    left_shape, right_shape = shape_of(cast(Attribute, left)), shape_of(right)
     return left_shape is None or right_shape is None or shapes_agree(left_shape, right_shape)
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import cast
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
-    BytesAttr,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
-    TensorType,
     UnrankedTensorType,
-    VectorType,
     i1,
 )
 from xdsl.interfaces import HasFolderInterface
@@ -32,9 +31,9 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.construction import init_op
+from tilewright.dialects.construction import dense_attr, init_op
 from tilewright.dialects.definition import op_definition
-from tilewright.dialects.types import INDEX, element_type, is_float
+from tilewright.dialects.types import INDEX, element_type, is_float, is_signless_integer, is_tensor, is_vector
 
 ConstantAttr = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr | DenseResourceAttr
 
@@ -58,7 +57,7 @@ class ConstantOp(IRDLOperation, HasFolderInterface):
         if value_type != self.result.type:
             raise VerifyException(f"value of type {value_type} does not match the result type {self.result.type}")
         element = element_type(value_type)
-        if isinstance(element, IntegerType) and element.signedness.data.value:
+        if not is_signless_integer(element) and isinstance(element, IntegerType):
             raise VerifyException(f"integer constants are signless, got {element}")
 
     @classmethod
@@ -68,7 +67,7 @@ class ConstantOp(IRDLOperation, HasFolderInterface):
         value = parser.parse_attribute()
         if not isinstance(value, ConstantAttr):
             parser.raise_error("expected an integer, a float or dense elements", position, parser.pos)
-        op = cls(value)
+        op = cls(cast(ConstantAttr, value))
         op.attributes.update(attributes)
         return op
 
@@ -105,11 +104,13 @@ def constant_float(value: float, type_: Attribute) -> ConstantOp:
 
 def constant_splat(value: float, type_: Attribute) -> ConstantOp:
     """``%cst = arith.constant dense<0.000000e+00> : tensor<4xf32>``; a scalar type gives a scalar constant."""
-    if isinstance(type_, (IntegerType, IndexType)):
-        return constant_int(int(value), type_)
-    if is_float(type_):
-        return constant_float(value, type_)
-    return _named(ConstantOp(splat_attr(value, type_), type_), "cst")
+    match type_:
+        case IntegerType() | IndexType():
+            return constant_int(int(value), type_)
+        case _ if is_float(type_):
+            return constant_float(value, type_)
+        case _:
+            return _named(ConstantOp(splat_attr(value, type_), type_), "cst")
 
 
 @lru_cache(maxsize=4096)
@@ -129,19 +130,19 @@ def splat_attr(value: float, type_: Attribute) -> DenseIntOrFPElementsAttr:
     """``dense<value>`` of a tensor or vector type of static shape."""
     from tilewright.dialects.numeric import round_to_type
 
-    assert isinstance(type_, (TensorType, VectorType)), type_
-    element = type_.element_type
-    if is_float(element):
-        data = element.pack((round_to_type(value, element),))
-    else:
-        assert isinstance(element, (IntegerType, IndexType))
-        data = element.pack((_integer_attr(int(value), element).value.data,))
+    assert is_tensor(type_) or is_vector(type_), type_
+    match type_.element_type:
+        case IntegerType() | IndexType() as element:
+            data = element.pack((_integer_attr(int(value), element).value.data,))
+        case element:
+            assert is_float(element), f"no constants of {element}"
+            data = element.pack((round_to_type(value, element),))
     count = 1
     for extent in type_.get_shape():
         if extent < 0:
             raise ValueError(f"a splat needs a static shape, got {type_}")
         count *= extent
-    return DenseIntOrFPElementsAttr(type_, BytesAttr(data * count))
+    return dense_attr(type_, data * count)
 
 
 def _named(op: ConstantOp, name: str) -> ConstantOp:
@@ -156,10 +157,10 @@ def _integer_name(value: int, type_: Attribute) -> str:
     return f"c{value}" if isinstance(type_, IndexType) else f"c{value}_{type_}"
 
 
-def constant_attr(value: SSAValue) -> Attribute | None:
+def constant_attr(value: SSAValue) -> ConstantAttr | None:
     """The attribute of the constant that a value is, or None."""
     owner = value.owner
-    return owner.properties["value"] if isinstance(owner, ConstantOp) else None
+    return cast(ConstantAttr, owner.properties["value"]) if isinstance(owner, ConstantOp) else None
 
 
 def find_constant_int(value: SSAValue) -> int | None:
@@ -181,6 +182,11 @@ def find_splat_int(attr: DenseIntOrFPElementsAttr) -> int | None:
         return None
     size = element.compile_time_size
     return element.unpack(attr.data.data[:size], 1)[0]
+
+
+def is_dense(attr: Attribute | None) -> TypeIs[DenseIntOrFPElementsAttr]:
+    """Whether an attribute lists the elements of a tensor or vector."""
+    return isinstance(attr, DenseIntOrFPElementsAttr)
 
 
 def is_splat(attr: DenseIntOrFPElementsAttr) -> bool:

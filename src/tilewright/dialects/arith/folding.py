@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.arith import meaning
 from tilewright.dialects.arith.attributes import CmpFPredicate, CmpIPredicate, RoundingMode
-from tilewright.dialects.arith.constant import constant_attr, find_constant_int, is_splat, splat_attr
+from tilewright.dialects.arith.constant import constant_attr, find_constant_int, is_dense, is_splat, splat_attr
 from tilewright.dialects.numeric import Array, array_of, attr_of, wrap_to_width
 from tilewright.dialects.types import bit_width, element_type, has_static_shape
 
@@ -177,19 +177,18 @@ def is_harmless_divisor(divisor: Attribute, *, signed: bool) -> bool:
 
 def _arrays(*attrs: Attribute) -> tuple[Array | None, ...]:
     """The operands as arrays, or Nones when one is no number or a list too long to fold."""
-    if any(
-        isinstance(attr, DenseIntOrFPElementsAttr) and not is_splat(attr) and len(attr) > LARGEST_FOLDED_LIST
-        for attr in attrs
-    ):
+    if any(is_dense(attr) and not is_splat(attr) and len(attr) > LARGEST_FOLDED_LIST for attr in attrs):
         return (None,) * len(attrs)
     return tuple(array_of(attr) for attr in attrs)
 
 
 def integer_constant(value: int, type_: Attribute) -> Attribute:
     """An integer attribute, or a splat of it for a shaped type."""
-    if isinstance(type_, (IntegerType, IndexType)):
-        return IntegerAttr(value, type_, truncate_bits=True)
-    return splat_attr(value, type_)
+    match type_:
+        case IntegerType() | IndexType():
+            return IntegerAttr(value, type_, truncate_bits=True)
+        case _:
+            return splat_attr(value, type_)
 
 
 def fold_float_binary(op: FloatBinaryOp) -> Folded:

@@ -268,7 +268,8 @@ def _round_to_odd(values: Array) -> Array:
     inexact = np.isfinite(single) & (single.astype(np.float64) != values)
     too_large = inexact & (np.abs(single.astype(np.float64)) > np.abs(values))
     bits = single.view(np.uint32) - too_large.astype(np.uint32)
-    return np.where(inexact, bits | np.uint32(1), bits).astype(np.uint32).view(np.float32)
+    odd = np.bitwise_or(bits, inexact.astype(np.uint32), dtype=np.uint32)
+    return odd.view(np.float32)
 
 
 def truncate_float(values: Array, dtype: np.dtype[Any], mode: RoundingMode) -> Array:
@@ -309,11 +310,8 @@ def _sticky_double_source(values: Array) -> Array:
     float is right."""
     low_bits = values & values.dtype.type(0xFFF)
     cut = values - low_bits
-    return np.where(
-        np.abs(values.astype(np.float64)) < 2.0**52,
-        values,
-        cut | np.where(low_bits != 0, values.dtype.type(0x1000), values.dtype.type(0)),
-    )
+    sticky = np.not_equal(low_bits, 0).astype(values.dtype) << 12
+    return np.where(np.abs(values.astype(np.float64)) < 2.0**52, values, cut | sticky)
 
 
 def _float_to_integer(values: Array, target: Attribute, *, signed: bool) -> Array:

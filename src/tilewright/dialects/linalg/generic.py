@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
 from xdsl.ir import Attribute, Block, Region
@@ -168,7 +169,8 @@ class GenericOp(StructuredOp):
                 if several is None
                 else several
             )
-        op = cls(inputs, outputs, body, maps, iterators.data, types)
+        map_attrs, iterator_attrs = cast(ArrayAttr[AffineMapAttr], maps), cast(ArrayAttr, iterators).data
+        op = cls(inputs, outputs, body, map_attrs, iterator_attrs, types)
         for name in ("doc", "library_call"):
             if name in trait:
                 op.properties[name] = trait.pop(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute, Region, SSAValue
@@ -150,7 +151,7 @@ class ContractionOp(NamedOp, ABC):
     def maps(self) -> Sequence[AffineMap]:
         attr = self.properties["indexing_maps"]
         assert isinstance(attr, ArrayAttr)
-        return [map_.data for map_ in attr if isinstance(map_, AffineMapAttr)]
+        return [map_.data for map_ in cast("ArrayAttr[AffineMapAttr]", attr)]
 
     @classmethod
     def parse(cls, parser: Parser) -> ContractionOp:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.irdl import IRDLOperation, VarOperand, region_def, var_result_def
@@ -15,7 +15,7 @@ from xdsl.traits import EffectInstance, MemoryEffect, MemoryReadEffect, MemoryWr
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.linalg.attributes import IteratorType
-from tilewright.dialects.types import element_type, shape_of
+from tilewright.dialects.types import element_type, is_tensor, shape_of
 
 
 class StructuredOpEffects(MemoryEffect):
@@ -80,7 +80,7 @@ class StructuredOp(IRDLOperation, ABC):
 
     def _verify_destinations(self) -> None:
         output_types = [value.type for value in self.outputs]
-        tensors = [type_ for type_ in output_types if isinstance(type_, TensorType)]
+        tensors = [type_ for type_ in output_types if is_tensor(type_)]
         if tensors and any(isinstance(operand.type, MemRefType) for operand in self.operands):
             raise VerifyException("expected to have pure tensor or buffer semantics")
         if [result.type for result in self.results] != tensors:
@@ -144,4 +144,4 @@ def entry_block(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], output_
 
 def tensor_result_types(outputs: Sequence[SSAValue]) -> list[Attribute]:
     """The results that destinations give: tensors their own type, buffers none."""
-    return [value.type for value in outputs if isinstance(value.type, TensorType)]
+    return [value.type for value in outputs if is_tensor(value.type)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def float_test(name: str, values: Array) -> Array:
 def _is_normal(values: Array) -> Array:
     import ml_dtypes
 
-    tiny = float(ml_dtypes.finfo(values.dtype).tiny)
+    tiny = float(cast(Any, ml_dtypes.finfo(values.dtype)).tiny)
     magnitude = np.abs(values.astype(np.float64))
     return np.isfinite(magnitude) & (magnitude >= tiny)
 

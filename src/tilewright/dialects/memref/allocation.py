@@ -40,7 +40,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import UNIT, Value, init_op, int_attr, segment_sizes, value_of, values_of
 from tilewright.dialects.definition import op_definition
-from tilewright.dialects.types import ANY_MEMREF, I64_ATTR, INDEX
+from tilewright.dialects.types import ANY_MEMREF, I64_ATTR, INDEX, is_memref
 
 
 class AllocationOp(IRDLOperation, ABC):
@@ -178,7 +178,7 @@ class GlobalOp(IRDLOperation):
         name = parser.parse_symbol_name().data
         parser.parse_punctuation(":")
         type_ = parser.parse_type()
-        if not isinstance(type_, MemRefType):
+        if not is_memref(type_):
             parser.raise_error("expected a memref type")
         initial: Attribute | None = None
         if parser.parse_optional_punctuation("=") is not None:

@@ -41,7 +41,7 @@ from tilewright.dialects.construction import (
 )
 from tilewright.dialects.definition import op_definition
 from tilewright.dialects.numeric import array_of, attr_of
-from tilewright.dialects.types import I64_ARRAY, INDEX
+from tilewright.dialects.types import I64_ARRAY, INDEX, as_tensor, is_tensor
 
 
 def _verify_dynamic_sizes(type_: Attribute, sizes: Sequence[SSAValue]) -> None:
@@ -161,8 +161,7 @@ class GenerateOp(IRDLOperation):
     def verify_(self) -> None:
         result_type = self.results[0].type
         _verify_dynamic_sizes(result_type, self.operands)
-        assert isinstance(result_type, TensorType)
-        _verify_element_region(self.body.block, result_type)
+        _verify_element_region(self.body.block, as_tensor(result_type))
 
 
 @op_definition
@@ -224,7 +223,7 @@ class PadOp(IRDLOperation):
 
     def verify_(self) -> None:
         source_type, result_type = self.source.type, self.results[0].type
-        assert isinstance(source_type, TensorType) and isinstance(result_type, TensorType)
+        assert is_tensor(source_type) and is_tensor(result_type)
         low, high = static_values(self.static_low), static_values(self.static_high)
         rank = source_type.get_num_dims()
         if not len(low) == len(high) == result_type.get_num_dims() == rank:

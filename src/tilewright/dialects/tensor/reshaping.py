@@ -23,6 +23,7 @@ from tilewright.dialects.assembly import DynamicIndexList, Reassociation, reasso
 from tilewright.dialects.construction import (
     MixedIndex,
     Value,
+    dense_attr,
     init_op,
     int_attr,
     join_mixed,
@@ -43,6 +44,7 @@ from tilewright.dialects.types import (
     bit_width,
     element_type,
     has_static_shape,
+    is_tensor,
     shape_of,
     shapes_agree,
 )
@@ -291,6 +293,6 @@ def _fold_reshape(source: SSAValue, result_type: Attribute) -> Sequence[SSAValue
     if source.type == result_type and has_static_shape(result_type):
         return (source,)
     constant = constant_attr(source)
-    if isinstance(constant, DenseIntOrFPElementsAttr) and isinstance(result_type, TensorType):
-        return (DenseIntOrFPElementsAttr(result_type, constant.data),)
+    if isinstance(constant, DenseIntOrFPElementsAttr) and is_tensor(result_type):
+        return (dense_attr(result_type, constant.data),)
     return None

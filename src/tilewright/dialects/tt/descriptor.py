@@ -37,9 +37,9 @@ ZERO_PADDING = i32_attr(PaddingOption.ZERO)
 
 def signless(element: Attribute) -> Attribute:
     """The element type of values: descriptors may say `ui8`, tensors always say `i8`."""
-    if not isinstance(element, IntegerType) or is_signless_integer(element):
+    if is_signless_integer(element) or not isinstance(element, IntegerType):
         return element
-    return IntegerType(bit_width(element))
+    return IntegerType(element.bitwidth)
 
 
 def block_type_of(descriptor: SSAValue) -> TensorType[Attribute]:

@@ -20,6 +20,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, segment_sizes, value_of
+from tilewright.dialects.tt import inference
 from tilewright.dialects.tt.constraints import TENSOR
 from tilewright.dialects.tt.definition import bool_attr, i32_attr, op_definition
 from tilewright.dialects.tt.enums import InputPrecision, ScaleDotElemType
@@ -100,6 +101,7 @@ class DotOp(IRDLOperation):
             raise VerifyException("accumulator and operands must both be floats or both be integers")
         if (a.encoding == NO_ENCODING) != (b.encoding == NO_ENCODING):
             raise VerifyException("mismatching encoding between A and B operands")
+        inference.check_dot(c.encoding, (a.encoding, b.encoding))
         shapes = a.get_shape(), b.get_shape(), c.get_shape()
         k_b = shapes[1][-2] if len(shapes[1]) > 1 else -1
         _check_dot_shapes(*shapes, k_a=shapes[0][-1], k_b=k_b)

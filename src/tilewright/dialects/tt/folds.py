@@ -5,10 +5,8 @@ from __future__ import annotations
 from math import copysign, prod
 from typing import Any, cast
 
-from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     BFloat16Type,
-    BytesAttr,
     DenseIntOrFPElementsAttr,
     Float8E4M3FNType,
     Float8E5M2Type,
@@ -23,7 +21,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.arith.constant import constant_attr, is_splat, splat_attr
+from tilewright.dialects.arith.constant import constant_attr, is_dense, is_splat, splat_attr
+from tilewright.dialects.construction import dense_attr
 from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.types import element_type, is_float
 
@@ -31,11 +30,6 @@ AnyDense = DenseIntOrFPElementsAttr[Any]
 
 SIGNED_ZERO_TYPES = (Float64Type, Float32Type, Float16Type, BFloat16Type, Float8E5M2Type, Float8E4M3FNType)
 """Float formats that have a negative zero."""
-
-
-def is_dense(attribute: Attribute | None) -> TypeIs[AnyDense]:
-    """Whether an attribute lists the elements of a tensor."""
-    return isinstance(attribute, DenseIntOrFPElementsAttr)
 
 
 def splat_of(value: SSAValue) -> int | float | None:
@@ -52,18 +46,21 @@ def first_element(dense: AnyDense) -> int | float:
     return element.unpack(dense.data.data[: element.compile_time_size], 1)[0]
 
 
-def resplat(dense: AnyDense, type: TensorType[Any]) -> AnyDense:
+def resplat(dense: AnyDense, type: TensorType[Attribute]) -> AnyDense:
     """The splat `dense` at another shape, bit for bit."""
     size = dense.type.element_type.compile_time_size
-    return DenseIntOrFPElementsAttr(type, BytesAttr(dense.data.data[:size] * prod(type.get_shape())))
+    return dense_attr(type, dense.data.data[:size] * prod(type.get_shape()))
 
 
 def scalar_of_splat(dense: AnyDense) -> Attribute:
     """The scalar attribute that every element of a splat equals, bit for bit."""
-    element, value = dense.type.element_type, first_element(dense)
-    if isinstance(element, IntegerType | IndexType):
-        return cast(Attribute, IntegerAttr(int(value), element))
-    return FloatAttr(float(value), element)
+    value = first_element(dense)
+    match cast(Attribute, dense.type.element_type):
+        case IntegerType() | IndexType() as element:
+            return IntegerAttr(int(value), element)
+        case element:
+            assert is_float(element), f"no scalar constants of {element}"
+            return FloatAttr(float(value), element)
 
 
 def splat_constant(source: SSAValue, type: Attribute) -> tuple[Attribute] | None:
@@ -82,8 +79,8 @@ def constant_with_shape(source: SSAValue, type: Attribute, *, splat_only: bool =
     if not is_dense(constant) or not is_tensor(type):
         return None
     if is_splat(constant):
-        return (resplat(constant, cast(TensorType[Any], type)),)
-    return None if splat_only else (DenseIntOrFPElementsAttr(cast(TensorType[Any], type), constant.data),)
+        return (resplat(constant, type),)
+    return None if splat_only else (dense_attr(type, constant.data),)
 
 
 def convert_zero(source: SSAValue, type: Attribute) -> tuple[Attribute] | None:

@@ -34,12 +34,24 @@ class LayoutInference(ABC):
         """The encoding of the permuted tensor."""
 
     @abstractmethod
+    def infer_reshape(self, shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Attribute:
+        """The encoding of the same elements, in row-major order, in another shape."""
+
+    @abstractmethod
     def infer_join(self, shape: tuple[int, ...]) -> Attribute:
         """The encoding of two tensors of `shape` joined in a new minor dimension."""
 
     @abstractmethod
     def infer_split(self, shape: tuple[int, ...]) -> Attribute:
         """The encoding of either half of a tensor of `shape` whose last extent is 2."""
+
+    @abstractmethod
+    def is_equivalent(self, other: Attribute, shape: tuple[int, ...]) -> bool:
+        """Whether another encoding puts every element of a tensor of `shape` in the same place."""
+
+    @abstractmethod
+    def check_dot(self, operands: Sequence[Attribute]) -> None:
+        """Raises VerifyException unless A and B have encodings that give a matrix product with this encoding."""
 
 
 def _tensor(type: Attribute) -> TensorType[Attribute]:
@@ -126,12 +138,39 @@ def gather(source: Attribute, indices: Attribute) -> Attribute:
     return tensor_type(_tensor(source).element_type, index_type.get_shape(), index_type.encoding)
 
 
+def reshape(source: Attribute, shape: Sequence[int]) -> Attribute:
+    """`tensor<8x4xf32>` in shape 32 gives `tensor<32xf32>`."""
+    type, new_shape = _tensor(source), tuple(shape)
+    layout = _layout(type)
+    encoding = layout.infer_reshape(type.get_shape(), new_shape) if layout else NO_ENCODING
+    return tensor_type(type.element_type, new_shape, encoding)
+
+
 def check_inferred(op_name: str, expected: Attribute, actual: Attribute) -> None:
-    """Raises VerifyException when a result type is not the inferred one."""
-    if expected != actual:
+    """Raises VerifyException when a result type is not the inferred one, nor one that puts all elements in the same
+    place.
+    """
+    if expected != actual and not _equivalent(expected, actual):
         raise VerifyException(
             f"'{op_name}' op inferred type(s) '{expected}' are incompatible with return type(s) of operation '{actual}'"
         )
+
+
+def _equivalent(expected: Attribute, actual: Attribute) -> bool:
+    if not (isinstance(expected, TensorType) and isinstance(actual, TensorType)):
+        return False
+    wanted = cast("TensorType[Attribute]", expected)
+    found = cast("TensorType[Attribute]", actual)
+    if wanted.element_type != found.element_type or wanted.get_shape() != found.get_shape():
+        return False
+    encoding = wanted.encoding
+    return isinstance(encoding, LayoutInference) and encoding.is_equivalent(found.encoding, found.get_shape())
+
+
+def check_dot(result: Attribute, operands: Sequence[Attribute]) -> None:
+    """Raises VerifyException when encoded operands do not fit the encoding of the product."""
+    if isinstance(result, LayoutInference) and NO_ENCODING not in operands:
+        result.check_dot(operands)
 
 
 def same_encoding(types: Sequence[Attribute]) -> bool:

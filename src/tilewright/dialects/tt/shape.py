@@ -207,6 +207,9 @@ class ReshapeOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOp
         _check_element_type(self, self.src, self.result)
         if prod(shape_of(self.src.type)) != prod(shape_of(self.result.type)):
             raise VerifyException("number of src and dst elements of reshape must be the same")
+        if self.allow_reorder is None:
+            expected = inference.reshape(self.src.type, shape_of(self.result.type))
+            inference.check_inferred(self.name, expected, self.result.type)
 
     def fold(self) -> Folded:
         """A reshape to the same type that may not reorder is its source; one of a constant is a constant."""

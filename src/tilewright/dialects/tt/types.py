@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from typing_extensions import TypeIs
 from xdsl.dialects.builtin import IntAttr, NoneAttr, TensorType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -13,7 +12,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.types import bool_like, element_type, with_element_type
+from tilewright.dialects.types import bool_like, element_type, is_tensor, with_element_type
 
 NO_ENCODING = NoneAttr()
 
@@ -69,11 +68,6 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_attribute(self.block_type)
-
-
-def is_tensor(type: Attribute) -> TypeIs[TensorType[Attribute]]:
-    """Whether `type` is a ranked tensor, of whatever elements."""
-    return isinstance(type, TensorType)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -286,7 +287,7 @@ class MakeGatherScatterTensorPtrOp(IRDLOperation):
         self._check_slices("gather_scatter_mask", self.gather_scatter_mask, extent)
         for use in self.result.uses:
             mask_dims = use.operation.properties.get("static_mask_dims")
-            dims = static_values(mask_dims) if isinstance(mask_dims, DenseArrayBase) else None
+            dims = static_values(cast(DenseArrayBase, mask_dims)) if isinstance(mask_dims, DenseArrayBase) else None
             if dims is None or (dims and dims[dim] != 0):
                 raise VerifyException(
                     "with a gather_scatter_mask, every user must be a tts.load or tts.store whose "

@@ -24,10 +24,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import constant_attr, find_constant_int, is_splat
 from tilewright.dialects.arith.folding import integer_constant
-from tilewright.dialects.construction import Value, index_array, init_op, static_values, value_of, values_of
+from tilewright.dialects.construction import Value, dense_attr, index_array, init_op, static_values, value_of, values_of
 from tilewright.dialects.definition import op_definition
 from tilewright.dialects.numeric import array_of, attr_of
-from tilewright.dialects.types import BOOL_LIKE, I64_ARRAY, INDEX, bit_width, element_type, shape_of
+from tilewright.dialects.types import BOOL_LIKE, I64_ARRAY, INDEX, bit_width, element_type, is_vector, shape_of
 from tilewright.dialects.vector.attributes import NEWLINE, Punctuation, PunctuationAttr
 
 Folded = Sequence[SSAValue | Attribute] | None
@@ -98,8 +98,8 @@ class ShapeCastOp(IRDLOperation, HasFolderInterface):
         if isinstance(inner, ShapeCastOp) and inner.operands[0].type == result_type:
             return (inner.operands[0],)
         constant = constant_attr(source)
-        if isinstance(constant, DenseIntOrFPElementsAttr) and isinstance(result_type, VectorType):
-            return (DenseIntOrFPElementsAttr(result_type, constant.data),)
+        if isinstance(constant, DenseIntOrFPElementsAttr) and is_vector(result_type):
+            return (dense_attr(result_type, constant.data),)
         return None
 
 
