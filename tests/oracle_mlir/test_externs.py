@@ -144,3 +144,59 @@ def test_saturating_conversions(run_tiles: Run) -> None:
     top, low = 2**31 - 1, -(2**31)
     for got, first in zip(results, ([2, -2, 2], [1, -1, 2], [1, -2, 2], [2, -1, 3]), strict=True):
         np.testing.assert_array_equal(got, [*first, top, low, 0, top, 0])
+
+
+SPECIAL = ("erfinv", "erfcinv", "normcdfinv", "erfcx", "tgamma", "lgamma")
+
+
+def special(run_tiles: Run, name: str, suffix: str, x: Array) -> Array:
+    element = "f32" if suffix else "f64"
+    kind = f"{len(x)}x{element}"
+    body = f"%r = {call(name + suffix, '%x', f'tensor<{kind}>', f'tensor<{kind}>')}"
+    (result,) = run_tiles({"x": kind}, body, {"r": kind}, x)
+    return result
+
+
+@pytest.mark.parametrize(("suffix", "dtype", "tolerance"), [("f", np.float32, 2e-7), ("", np.float64, 2e-13)])
+def test_inverses_of_the_error_functions(run_tiles: Run, suffix: str, dtype: Any, tolerance: float) -> None:
+    """An inverse is right if the function takes it back, up to how much the function stretches the rounding."""
+    x = np.concatenate([rng.uniform(-1, 1, 28), [0.99999, -0.5, 1e-6, 0.0]]).astype(dtype)
+    y = special(run_tiles, "erfinv", suffix, x).astype(np.float64)
+    slope = 2 / np.sqrt(np.pi) * np.exp(-y * y)
+    np.testing.assert_array_less(np.abs(each(math.erf)(y) - x), tolerance * np.abs(y) * slope + 3e-16)
+    q = np.concatenate([rng.uniform(0, 2, 20), 10.0 ** -np.arange(1, 38, 3.1)]).astype(dtype)[:32]
+    for name, back in (("erfcinv", math.erfc), ("normcdfinv", lambda t: 0.5 * math.erfc(-t / math.sqrt(2)))):
+        p = q if name == "erfcinv" else q / 2
+        y = special(run_tiles, name, suffix, p).astype(np.float64)
+        scale = 1 if name == "erfcinv" else 1 / math.sqrt(2)
+        slope = 2 / np.sqrt(np.pi) * np.exp(-((y * scale) ** 2)) * (1 if name == "erfcinv" else 0.5 * scale)
+        bound = tolerance * np.abs(y) * slope + 3e-16 * np.maximum(1, np.abs(p)) * (p > 1e-3) + 1e-13 * p
+        np.testing.assert_array_less(np.abs(each(back)(y) - p), bound, err_msg=name)
+
+
+@pytest.mark.parametrize(("suffix", "dtype", "tolerance"), [("f", np.float32, 3e-7), ("", np.float64, 5e-13)])
+def test_gamma_and_scaled_error_function(run_tiles: Run, suffix: str, dtype: Any, tolerance: float) -> None:
+    x = np.concatenate([rng.uniform(-8, 8, 24), [0.5, 1, 2, 5, 30, 1e-5, -0.25, 33.1]]).astype(dtype)
+    gamma = each(math.gamma)(x)
+    np.testing.assert_allclose(special(run_tiles, "tgamma", suffix, x), gamma.astype(dtype), rtol=tolerance * 10)
+    lgamma = special(run_tiles, "lgamma", suffix, x)
+    np.testing.assert_allclose(lgamma, each(math.lgamma)(x), rtol=tolerance, atol=tolerance * 3)
+    near = np.abs(x[:24]) * 3
+    expected = each(lambda t: math.exp(t * t) * math.erfc(t))(near)
+    np.testing.assert_allclose(special(run_tiles, "erfcx", suffix, near), expected, rtol=max(1e-12, tolerance))
+
+
+def test_special_functions_at_their_ends(run_tiles: Run) -> None:
+    ends = np.array([np.nan, np.inf, -np.inf, 0.0, 1.0, -1.0, 2.0, -2.0])
+    inf, nan = np.inf, np.nan
+    expected = {
+        "erfinv": [nan, nan, nan, 0, inf, -inf, nan, nan],
+        "erfcinv": [nan, nan, nan, inf, 0, nan, -inf, nan],
+        "normcdfinv": [nan, nan, nan, -inf, inf, nan, nan, nan],
+        "erfcx": [nan, 0, inf, 1, math.e * math.erfc(1), math.e * math.erfc(-1), math.exp(4) * math.erfc(2), 108.94090],
+        "tgamma": [nan, inf, nan, inf, 1, nan, 1, nan],
+        "lgamma": [nan, inf, inf, inf, 0, inf, 0, inf],
+    }
+    for name, values in expected.items():
+        got = special(run_tiles, name, "", ends)
+        np.testing.assert_allclose(got, values, rtol=1e-6, atol=1e-14, err_msg=name)
