@@ -113,7 +113,9 @@ class Storage:
         holder = self.held.get(source.flat)
         if holder is not None and holder is not old:
             return False
-        return self._same_block(old, op) and self.last_use(old) <= self.place(op)
+        # A slice is read from the memory of what it was cut from, which others may still read.
+        whole = _aliased(old)
+        return self._same_block(whole, op) and self.last_use(whole) <= self.place(op)
 
     def may_overwrite(self, window: Window, op: Operation) -> bool:
         """Whether what a buffer holds is dead once `op` has read it, and `op` reads it element by element."""
@@ -305,6 +307,13 @@ class Storage:
 
     def _is_argument(self, root: SSAValue) -> bool:
         return isinstance(root, BlockArgument) and root.owner is self.lowering.emitter.entry
+
+
+def _aliased(value: SSAValue) -> SSAValue:
+    """The value whose memory a value is read from."""
+    while isinstance(value.owner, ALIASES):
+        value = value.owner.operands[0]
+    return value
 
 
 def find_store(value: SSAValue) -> bufferization.MaterializeInDestinationOp | None:
