@@ -110,6 +110,11 @@ def store(op: memref.StoreOp, frame: Frame) -> Values:
     return ()
 
 
+@meaning_of(memref.PrefetchOp)
+def prefetch(op: memref.PrefetchOp, frame: Frame) -> Values:
+    return ()
+
+
 @meaning_of(memref.CopyOp)
 def copy(op: memref.CopyOp, frame: Frame) -> Values:
     source, target = frame.get_all(op.operands)

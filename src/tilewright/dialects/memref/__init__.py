@@ -14,6 +14,7 @@ from tilewright.dialects.memref.access import (
 from tilewright.dialects.memref.allocation import AllocaOp, AllocOp, AssumeAlignmentOp, DeallocOp, GetGlobalOp, GlobalOp
 from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
 from tilewright.dialects.memref.metadata import ExtractAlignedPointerAsIndexOp
+from tilewright.dialects.memref.prefetch import PrefetchOp
 from tilewright.dialects.memref.views import (
     CastOp,
     CollapseShapeOp,
@@ -41,6 +42,7 @@ OPERATIONS: list[type[Operation]] = [
     GetGlobalOp,
     GlobalOp,
     LoadOp,
+    PrefetchOp,
     ReinterpretCastOp,
     StoreOp,
     SubviewOp,
@@ -69,6 +71,7 @@ __all__ = [
     "GlobalOp",
     "LoadOp",
     "MemRef",
+    "PrefetchOp",
     "ReinterpretCastOp",
     "StoreOp",
     "SubviewOp",

@@ -216,6 +216,8 @@ class BodyValues:
         stride = stride_along(window, operand.access, self.nest.vector_dim or 0)
         mask = self.mask() if mask is None else mask
         stored = i8 if window.stored_as_byte else window.element
+        if stride == 1 and fill is None and self._holds_whole_vectors(window) and not _is_integer(stored):
+            mask = None
         if stride == 1 and mask is None:
             return self._unpack(window, self.emitter.vector_load(window.flat, index, self.nest.lanes))
         if fill is None:
@@ -233,6 +235,13 @@ class BodyValues:
                 window.flat, index, self.lane_offsets(stride), mask or self.all_lanes(), passthrough
             )
         return self._unpack(window, lanes)
+
+    def _holds_whole_vectors(self, window: Window) -> bool:
+        """Whether the last, partial vector may be touched as a whole: its other lanes are spare room of the tile."""
+        dim = self.nest.vector_dim
+        return (
+            window.owned and self.nest.has_tiles and dim is not None and self.nest.extents[dim] % self.nest.lanes == 0
+        )
 
     def lane_offsets(self, stride: Index) -> SSAValue:
         """0, stride, 2 * stride, ... as index lanes."""
@@ -333,8 +342,10 @@ class BodyValues:
             self.emitter.yield_([box.fill])
         return op.results[0]
 
-    def write(self, window: Window, access: tuple[AffineExpr, ...], value: SSAValue) -> None:
-        """Store the current step's element or lanes."""
+    def write(
+        self, window: Window, access: tuple[AffineExpr, ...], value: SSAValue, *, whole_vectors: bool = False
+    ) -> None:
+        """Store the current step's element or lanes, if allowed with the lanes that do not exist."""
         index = self.linear_index(window, access)
         vector_dim = self.nest.vector_dim
         value = self._pack(window, value)
@@ -346,7 +357,7 @@ class BodyValues:
         if stride != 1:
             lanes = self.lane_offsets(stride)
             self.emitter.scatter(value, window.flat, index, lanes, mask or self.all_lanes())
-        elif mask is None:
+        elif mask is None or (whole_vectors and self._holds_whole_vectors(window)):
             self.emitter.vector_store(value, window.flat, index)
         else:
             self.emitter.masked_store(value, window.flat, index, mask)

@@ -25,6 +25,7 @@ from tilewright.lowering.linalg_to_loops.memory import Memory
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, combiner_of
 from tilewright.lowering.linalg_to_loops.predication import if_convert
+from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
@@ -50,6 +51,7 @@ class FunctionLowering:
         self.sources: dict[SSAValue, Source] = {}
         self.storage = Storage(self)
         self.demand = Demand(self)
+        self.prefetching = Prefetching(self.emitter, function)
         self.dead: list[Operation] = []
         self.deferred: set[Operation] = set()
 
@@ -138,16 +140,23 @@ class FunctionLowering:
         reduced: tuple[bool, ...],
         extents: tuple[int, ...],
         bounds: Sequence[Index] | None = None,
+        *,
+        tiles: bool = False,
+        fresh: bool = False,
     ) -> list[SSAValue | None]:
-        """Plan and emit a nest at the cursor."""
+        """Plan and emit a nest at the cursor.
+
+        `tiles`: operands have just the extents of the nest. `fresh`: nobody needs the old elements of the outputs.
+        """
         reduction_dims = {dim for dim, flag in enumerate(reduced) if flag}
         made: list[Output] = []
         for number, (dest, access, init, output_bounds) in enumerate(outputs):
             used = {dim for expr in access for dim in expr.used_dims()}
             reduces = bool(reduction_dims) and not reduction_dims <= used
             combiner = combiner_of(body, number) if reduces else None
-            made.append(Output(dest, access, init, reduces, output_bounds or tuple(extents), combiner))
+            made.append(Output(dest, access, init, reduces, output_bounds or tuple(extents), combiner, fresh))
         nest = Nest(body, inputs, made, reduced, extents, list(bounds if bounds is not None else extents))
+        nest.has_tiles = tiles
         for op in list(body.walk()):
             if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Uniform):
                 self.in_memory(op.tensor)
@@ -155,7 +164,7 @@ class FunctionLowering:
         nest.source_of = self.source
         nest.window_of = self.memory.window
         nest.flat_of = self.memory.flat
-        return emit_nest(self.emitter, nest, self.vector_bits)
+        return emit_nest(self.emitter, nest, self.vector_bits, self.prefetching)
 
     def window_for(self, op: Operation, value: SSAValue) -> Window:
         """The memory that a memref operand stands for."""

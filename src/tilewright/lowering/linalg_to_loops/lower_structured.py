@@ -59,7 +59,7 @@ def run_generic(
         kept_bounds.append(demanded)
     if bounds is None:
         bounds = lowering.demand.common(kept_bounds, iterators, extents)
-    scalars = lowering.run_nest(body, inputs, outputs, iterators, extents, bounds)
+    scalars = lowering.run_nest(body, inputs, outputs, iterators, extents, bounds, tiles=True, fresh=dest is None)
     if dest is None:
         for number, result in enumerate(op.results):
             window, scalar = outputs[number][0], scalars[number]

@@ -17,6 +17,7 @@ from tilewright.lowering.linalg_to_loops.element_access import emit_store, load_
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, is_straight, plan_nest
 from tilewright.lowering.linalg_to_loops.padding import Padding, find_padding, padded_element
+from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Uniform
 
 
@@ -30,9 +31,10 @@ class Step:
     masked: bool
 
 
-def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int) -> list[SSAValue | None]:
+def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int, prefetching: Prefetching) -> list[SSAValue | None]:
     """Emit a nest at the cursor. Returns the scalar of each output that has no destination, None for the others."""
     plan_nest(nest, vector_bits)
+    prefetching.plan(nest)
     return _NestWriter(emitter, nest).write()
 
 
@@ -254,6 +256,9 @@ class _NestWriter:
         for number, accumulator in zip(self.reducing, accumulators, strict=True):
             frame.values[self.nest.body.args[self.first_output + number]] = accumulator
         with self.emitter.at(frame.cursor):
+            if values.mask() is None:
+                for window, access, locality in self.nest.fetches:
+                    self.emitter.prefetch(window.flat, values.linear_index(window, access), locality)
             if not is_straight(self.nest.body):
                 self._run_in_order(values, frame)
             else:
@@ -273,7 +278,7 @@ class _NestWriter:
         assert output.dest is not None
         dims = frozenset(dim for expr in output.access for dim in expr.used_dims())
         value = values.get_lanes(yielded) if values.is_lanes(dims) else values.get(yielded)
-        values.write(output.dest, output.access, value)
+        values.write(output.dest, output.access, value, whole_vectors=output.is_alone)
 
     def _run_in_order(self, values: BodyValues, frame: Frame) -> None:
         """A body that touches memory: its ops are copied in their order, one element at a time."""

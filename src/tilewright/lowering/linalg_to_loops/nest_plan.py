@@ -58,6 +58,8 @@ class Output:
     bounds: tuple[Index, ...] = ()
     """How far the nest's dimensions must run for this output's readers."""
     combiner: Combiner | None = None
+    is_alone: bool = False
+    """Whether nobody needs what the destination holds behind the bounds."""
 
 
 def _no_memory(value: SSAValue) -> Any:
@@ -80,6 +82,12 @@ class Nest:
     vector_dim: int | None = None
     lanes: int = 1
     unroll: int = 1
+    fetches: list[tuple[Window, tuple[AffineExpr, ...], int]] = field(
+        default_factory=list[tuple[Window, tuple[AffineExpr, ...], int]]
+    )
+    """Elements that each step asks for ahead of their use, with how near they are wanted (3: first-level cache)."""
+    has_tiles: bool = False
+    """Whether the extents are those of the tiles that the operands are, so that whole vectors stay inside of them."""
     depends: dict[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
     cost: int = 0
     predicates: dict[Operation, Predicate] = field(default_factory=dict[Operation, Predicate])

@@ -260,6 +260,14 @@ def _copy_run(
     fn.call("void", "llvm.memcpy.p0.p0.i64", arguments)
 
 
+def lower_prefetch(low: FunctionLowering, op: Operation) -> None:
+    hint = cast(memref.PrefetchOp, op)
+    base = op.operands[0]
+    address = element_address(low, base, low.memref(base), op.operands[1:])
+    flags = (hint.is_write.value.data & 1, hint.locality_hint.value.data, hint.is_data_cache.value.data & 1)
+    low.fn.call("void", "llvm.prefetch.p0", [("ptr", address), *(("i32", str(flag)) for flag in flags)])
+
+
 def _named_rules() -> dict[type[Operation], Rule]:
     by_name: dict[str, Rule] = {
         "memref.reinterpret_cast": lower_reinterpret_cast,
@@ -277,6 +285,7 @@ def _named_rules() -> dict[type[Operation], Rule]:
         "memref.load": lower_load,
         "memref.store": lower_store,
         "memref.copy": lower_copy,
+        "memref.prefetch": lower_prefetch,
     }
     return {op: by_name[op.name] for op in memref.OPERATIONS if op.name in by_name}
 

@@ -316,7 +316,6 @@ _INTEGER_REDUCTIONS = {
     "maxsi": "smax",
     "maxui": "umax",
 }
-_FLOAT_REDUCTIONS = {"minnumf": "fmin", "maxnumf": "fmax", "minimumf": "fminimum", "maximumf": "fmaximum"}
 
 
 def lower_reduction(low: FunctionLowering, op: Operation) -> None:
@@ -367,11 +366,27 @@ def _reduce_floats(
         arguments = [(scalar.text, neutral if start is None else start), (vector_text, value)]
         result = low.fn.call(scalar.text, f"llvm.vector.reduce.f{kind}.{suffix}", arguments, flags="reassoc ")
         return from_compute(one, result, type.scalar)
-    name = f"llvm.vector.reduce.{_FLOAT_REDUCTIONS[kind]}.{suffix}"
-    result = low.fn.call(scalar.text, name, [(vector_text, value)], flags=flags)
+    result = _reduce_in_halves(low, FLOAT_MINMAX[kind], scalar.text, type.lanes, value, flags)
     if start is not None:
         result = one.intrinsic(FLOAT_MINMAX[kind], scalar.text, result, start, flags="nsz ")
     return from_compute(one, result, type.scalar)
+
+
+def _reduce_in_halves(low: FunctionLowering, name: str, scalar: str, lanes: int, value: str, flags: str) -> str:
+    """Minimum or maximum over the lanes in log2(lanes) steps; LLVM's own expansion is a chain of all lanes."""
+    fn = low.fn
+    while lanes > 1:
+        text, half = f"<{lanes} x {scalar}>", lanes // 2
+        width = lanes - half
+        low_lanes = ", ".join(f"i32 {lane}" for lane in range(width))
+        high_lanes = ", ".join(f"i32 {lane}" for lane in range(half, lanes))
+        parts = [
+            fn.value(f"shufflevector {text} {value}, {text} poison, <{width} x i32> <{mask}>")
+            for mask in (low_lanes, high_lanes)
+        ]
+        value = LaneBuilder(fn, width).intrinsic(name, scalar, *parts, flags=flags)
+        lanes = width
+    return fn.value(f"extractelement <1 x {scalar}> {value}, i64 0")
 
 
 def _named_rules() -> dict[type[Operation], Rule]:

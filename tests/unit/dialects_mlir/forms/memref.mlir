@@ -20,6 +20,8 @@ module {
     %reinterpret_cast = memref.reinterpret_cast %arg5 to offset: [%arg7], sizes: [4, %arg7], strides: [1, %arg7] : memref<*xf32> to memref<4x?xf32, strided<[1, ?], offset: ?>>
     %subview = memref.subview %arg6[%arg7, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1], offset: ?>>
     %12 = memref.load %arg6[%arg7, %arg7] {nontemporal = true} : memref<4x8xf32>
+    memref.prefetch %arg6[%arg7, %arg7], read, locality<3>, data : memref<4x8xf32>
+    memref.prefetch %arg6[%arg7, %arg7], write, locality<2>, instr : memref<4x8xf32>
     %cast = memref.cast %arg5 : memref<*xf32> to memref<?xf32>
     %alloc = memref.alloc(%arg7) {alignment = 64 : i64} : memref<?xf32>
     memref.copy %alloc, %cast : memref<?xf32> to memref<?xf32>

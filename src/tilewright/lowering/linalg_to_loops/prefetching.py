@@ -1,0 +1,128 @@
+"""Fetches what the next program reads while this one computes from the caches.
+
+A nest that reads a tile which an earlier nest has read already leaves memory idle. Programs run in the order of their
+ids, so that is the time to ask for the same tile of the next program, one line a step:
+
+    %row = muli %pid_x, %stride                     %next = muli (%pid_x + 1), %stride
+    for %i { max(x[%row + %i]) }            ->      for %i { max(x[%row + %i]) }
+    for %i { exp(x[%row + %i] - %m) }               for %i { prefetch x[%next + %i];  exp(x[%row + %i] - %m) }
+
+Addresses behind the last program's tile are harmless: a prefetch does not fault.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from xdsl.dialects.builtin import IntegerType, i32
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from tilewright.dialects import arith, func
+from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, stride_along
+from tilewright.lowering.linalg_to_loops.sources import Box, Window
+
+NEAR_BYTES = 16 * 1024
+"""Tiles up to this size go to the first-level cache, larger ones to the second."""
+
+LARGEST_TILE_BYTES = 256 * 1024
+_GRID_ARGUMENTS = 6
+_MAX_OPS = 24
+_DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
+
+
+class Prefetching:
+    """Which tiles of memory a function's nests have read so far, and which of them have been asked for ahead."""
+
+    def __init__(self, emitter: LoopEmitter, function: func.FuncOp):
+        self.emitter = emitter
+        arguments = list(emitter.entry.args)
+        grid = arguments[-_GRID_ARGUMENTS:]
+        is_kernel = len(grid) == _GRID_ARGUMENTS and all(value.type == i32 for value in grid)
+        self.program_id: SSAValue | None = grid[3] if is_kernel and not function.function_type.outputs.data else None
+        self._read: set[tuple[SSAValue, object]] = set()
+        self._fetched: set[tuple[SSAValue, object]] = set()
+
+    def plan(self, nest: Nest) -> None:
+        """Give a planned nest, which the emitter is about to write, the tiles that it is to fetch."""
+        if self.program_id is None or nest.vector_dim is None or self.emitter.cursor.block is not self.emitter.entry:
+            return
+        for operand in nest.inputs:
+            source = operand.source
+            window = source.inner if isinstance(source, Box) else source
+            if not isinstance(window, Window) or window.owned or nest.vector_dim not in operand.dims():
+                continue
+            key = (window.flat, window.offset)
+            if key in self._read and key not in self._fetched:
+                self._fetched.add(key)
+                self._fetch(nest, operand, window)
+            self._read.add(key)
+
+    def _fetch(self, nest: Nest, operand: Operand, window: Window) -> None:
+        assert nest.vector_dim is not None
+        size = prod(window.shape) * bit_width(window.element) // 8
+        if stride_along(window, operand.access, nest.vector_dim) != 1 or size > LARGEST_TILE_BYTES:
+            return
+        if isinstance(window.offset, int) or (following := self._in_next_program(window.offset)) is None:
+            return
+        locality = 3 if size <= NEAR_BYTES else 2
+        nest.fetches.append((replace(window, offset=following), operand.access, locality))
+
+    def _in_next_program(self, value: SSAValue) -> SSAValue | None:
+        """The value that a pure expression of the program id has one program later; None where it stays the same."""
+        assert self.program_id is not None
+        slice_ = _expression_of(value, self.emitter.entry)
+        if slice_ is None:
+            return None
+        one = self.emitter.constant(1, i32)
+        changed: dict[SSAValue, SSAValue] = {}
+        for op in slice_:
+            operands = [changed.get(operand, operand) for operand in op.operands]
+            if self.program_id in operands:
+                following = self.emitter.arith(arith.AddiOp, self.program_id, one)
+                operands = [following if operand is self.program_id else operand for operand in operands]
+            if operands == list(op.operands):
+                continue
+            if isinstance(op, _DIVISIONS) and operands[1] is not op.operands[1]:
+                return None
+            result_types = [result.type for result in op.results]
+            copy = self.emitter.insert(
+                type(op).create(operands=operands, result_types=result_types, properties=dict(op.properties))
+            )
+            changed.update(zip(op.results, copy.results, strict=True))
+        return changed.get(value)
+
+
+def _expression_of(value: SSAValue, entry: Block) -> list[Operation] | None:
+    """The ops that compute a value from arguments and constants, in order; None if they are many or not arithmetic."""
+    ops: dict[Operation, None] = {}
+    pending = [value]
+    found: list[Operation] = []
+    while pending:
+        current = pending.pop()
+        if isinstance(current, BlockArgument):
+            if current.block is not entry or not isinstance(current.type, IntegerType):
+                return None
+            continue
+        op = current.owner
+        assert isinstance(op, Operation)
+        if isinstance(op, arith.ConstantOp) or op in ops:
+            continue
+        if not op.name.startswith("arith.") or op.parent_block() is not entry or len(ops) == _MAX_OPS:
+            return None
+        ops[op] = None
+        pending.extend(op.operands)
+    _in_order(value, ops, found, set())
+    return found
+
+
+def _in_order(value: SSAValue, ops: dict[Operation, None], found: list[Operation], done: set[Operation]) -> None:
+    op = value.owner
+    if not isinstance(op, Operation) or op not in ops or op in done:
+        return
+    done.add(op)
+    for operand in op.operands:
+        _in_order(operand, ops, found, done)
+    found.append(op)
