@@ -22,19 +22,23 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, UnrankedMemRefType
+from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerType, ModuleOp, UnrankedMemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects import memref, tt
 from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
 from tilewright.dialects.tt import PointerType
 from tilewright.dialects.types import is_float
 from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.errors import ReferenceError, reference_error
 from tilewright.reference.memory import AccessError, MemRef, Storage, Window
+from tilewright.reference.printing import PRINT_ATTRIBUTE, format_declared
 
 Values = Sequence[Any]
 Meaning = Callable[[Any, "Frame"], Values]
+
+ADDRESS_OPS = (memref.ExtractAlignedPointerAsIndexOp, tt.IntToPtrOp)
 
 MEANINGS: dict[type[Operation], Meaning] = {}
 """What every op class means; modules of this package fill it."""
@@ -77,6 +81,8 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.functions: dict[str, Operation] = {}
+        self.computes_addresses = any(isinstance(op, ADDRESS_OPS) for op in self.module.walk())
+        """Whether the program may reach any memory from any pointer, by arithmetic on addresses."""
         for op in self.module.body.block.ops:
             symbol = op.properties.get("sym_name")
             if symbol is not None:
@@ -94,6 +100,10 @@ class Machine:
             raise reference_error(caller, f"the module has no function '{name}'")
         body = function.regions[0]
         if body.blocks.first is None:
+            meaning = function.attributes.get(PRINT_ATTRIBUTE)
+            if isinstance(meaning, DictionaryAttr):
+                self.output.append(format_declared(meaning, arguments))
+                return ()
             if name not in self.external:
                 raise reference_error(caller or function, f"'{name}' is declared outside of the module")
             found = self.external[name](*arguments)
@@ -203,15 +213,22 @@ def argument_value(machine: Machine, value: Any, type_: Attribute, name: str) ->
     """A Python argument as the value of a function argument: arrays for pointers and tensors, numbers for scalars."""
     if isinstance(type_, PointerType):
         return machine.memory.add(value, name) if isinstance(value, (np.ndarray, Window)) else np.int64(value or 0)
-    if isinstance(value, (MemRef, np.generic)):
+    if isinstance(value, MemRef):
         return value
+    if isinstance(value, np.generic):
+        return scalar(value.item(), type_) if value.dtype.kind in "iub" else value
     if isinstance(type_, UnrankedMemRefType):
         if isinstance(value, Window):
             dtype = dtype_of(type_.element_type)
             whole = value.data.size // dtype.itemsize * dtype.itemsize
             storage = Storage(value.data[:whole].view(dtype), name)
-            return MemRef(storage, value.start // dtype.itemsize, element=type_.element_type)
-        return MemRef(Storage.of_array(value, type_.element_type, name), element=type_.element_type)
+            start = value.start // dtype.itemsize
+        else:
+            storage, start = Storage.of_array(value, type_.element_type, name), 0
+        if machine.computes_addresses:
+            machine.memory.add(value, name)
+            storage.beyond = machine.memory
+        return MemRef(storage, start, element=type_.element_type)
     converter = ARGUMENTS.get(type(type_))
     if converter is not None:
         return converter(value, type_, name)

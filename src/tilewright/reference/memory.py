@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from xdsl.dialects.builtin import i8
@@ -26,6 +26,13 @@ class Window:
     start: int = 0
 
 
+class Reachable(Protocol):
+    """Memory that is found by real addresses; a miss raises AccessError."""
+
+    def read(self, addresses: Array, dtype: np.dtype[Any]) -> Array: ...
+    def write(self, addresses: Array, values: Array, dtype: np.dtype[Any]) -> None: ...
+
+
 @dataclass(eq=False)
 class Storage:
     """A flat array of elements and what is known about it.
@@ -38,6 +45,8 @@ class Storage:
     name: str = ""
     written: Array | None = None
     freed: bool = False
+    beyond: Reachable | None = None
+    """Where addresses outside of this storage are looked up, in programs that compute with addresses."""
 
     @staticmethod
     def of_array(array: Array, element: Attribute, name: str) -> Storage:
@@ -67,17 +76,31 @@ class Storage:
             first = int(np.asarray(positions)[outside].reshape(-1)[0])
             raise AccessError(f"element {first} is outside of {self.describe()}")
 
+    def _leaves(self, positions: Array) -> bool:
+        return bool(np.any((positions < 0) | (positions >= self.data.size)))
+
+    def _addresses(self, positions: Array) -> Array:
+        """Where elements would lie in this process, in a row."""
+        start, size = np.int64(self.data.ctypes.data), np.int64(self.data.itemsize)
+        return start + np.asarray(positions, np.int64).reshape(-1) * size
+
     def describe(self) -> str:
         """Which memory this is, for messages."""
         return f"{self.name or 'a buffer'} of {self.data.size} elements"
 
     def read(self, positions: Array) -> Array:
         """The elements at some positions."""
+        if self.beyond is not None and self._leaves(positions):
+            return self.beyond.read(self._addresses(positions), self.data.dtype).reshape(np.shape(positions))
         self.check(positions)
         return self.data[positions]
 
     def write(self, positions: Array, values: Array) -> None:
         """Set elements; of several writes to one the last stays."""
+        if self.beyond is not None and self._leaves(positions):
+            spread = np.broadcast_to(np.asarray(values, self.data.dtype), np.shape(positions))
+            self.beyond.write(self._addresses(positions), spread.reshape(-1), self.data.dtype)
+            return
         self.check(positions)
         self.data[positions] = values
         if self.written is not None:

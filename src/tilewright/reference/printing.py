@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr
+from xdsl.ir import Attribute
+
+PRINT_ATTRIBUTE = "tilewright.print"
+"""What says how a declared function prints its last argument: see ``triton-arith-to-linalg``."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,30 @@ def format_lane(program: Sequence[int], place: Sequence[int], operand: PrintedOp
     if operand.count != 1:
         line += f"(operand {operand.number}) "
     return line + format_value(operand, np.asarray(value))
+
+
+def format_declared(meaning: DictionaryAttr, arguments: Sequence[Any]) -> str:
+    """The line of a call of a declared print: program id, the lane's indices, and the value as i64 or f64."""
+    facts = meaning.data
+    count = _number(facts["operands"])
+    program, place = [int(value) for value in arguments[:3]], [int(value) for value in arguments[3:]]
+    prefix = facts["prefix"]
+    assert isinstance(prefix, StringAttr)
+    if count == 0:
+        return format_lane(program, place, PrintedOperand(prefix.data, 0, 0))
+    bits, value = _number(facts["bits"]), np.asarray(arguments[-1])
+    narrow = {32: np.float32, 16: np.float16}.get(bits)
+    if value.dtype.kind == "f" and narrow is not None:
+        value = value.astype(narrow)
+    operand = PrintedOperand(
+        prefix.data, _number(facts["operand"]), count, bits, bool(_number(facts["signed"])), bool(_number(facts["hex"]))
+    )
+    return format_lane(program, place[:-1], operand, value)
+
+
+def _number(attr: Attribute) -> int:
+    assert isinstance(attr, IntegerAttr)
+    return attr.value.data
 
 
 def format_value(operand: PrintedOperand, value: Any) -> str:

@@ -34,9 +34,9 @@ def find_kernel(module: ModuleOp) -> str:
     names: list[str] = []
     for op in module.body.block.ops:
         name, visibility = op.properties.get("sym_name"), op.properties.get("sym_visibility")
-        if isinstance(name, StringAttr) and op.regions and op.regions[0].blocks:
-            if not isinstance(visibility, StringAttr) or visibility.data == "public":
-                names.append(name.data)
+        is_public = not isinstance(visibility, StringAttr) or visibility.data == "public"
+        if isinstance(name, StringAttr) and is_public and op.regions and op.regions[0].blocks:
+            names.append(name.data)
     if len(names) != 1:
         raise ReferenceError(f"a module to run has one public function, this one has {', '.join(names) or 'none'}")
     return names[0]
@@ -73,6 +73,7 @@ def run_grid(
     track_initialisation: bool = False,
     rounds_dot_inputs: bool = False,
     step_limit: int | None = None,
+    reachable: Sequence[np.ndarray[Any, Any]] = (),
 ) -> Machine:
     """Run all programs of a grid one after another, x fastest, as if each ran alone; returns the machine with what
     was printed.
@@ -81,7 +82,7 @@ def run_grid(
     kernels of the tt and structured stages ask for them. The arguments are the same at every stage: an array for a
     pointer (changed in place), None for a null pointer, a number for a scalar. `step_limit` bounds the number of ops
     that are executed, over the whole grid; `rounds_dot_inputs` makes `tt.dot` round f32 operands as `inputPrecision`
-    says.
+    says; `reachable` are arrays that the program finds by addresses in memory.
 
     Raises ReferenceError, located in the source, where the program leaves its memory or its meaning.
     """
@@ -98,6 +99,8 @@ def run_grid(
     takes_program = len(types) == len(arguments) + PROGRAM_ARGUMENTS
     if not takes_program and len(types) != len(arguments):
         raise TypeError(f"'{kernel_name}' takes {len(types)} arguments, got {len(arguments)}")
+    for array in reachable:
+        machine.memory.add(array)
     values = _argument_values(machine, kernel_name, arguments)
     with np.errstate(all="ignore"):
         for z in range(extents[2]):

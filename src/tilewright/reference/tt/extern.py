@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from statistics import NormalDist
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType
@@ -37,6 +38,26 @@ def by_element(function: Callable[[float], float]) -> Wide:
         return np.array([one(value) for value in values.ravel().tolist()], np.float64).reshape(values.shape)
 
     return apply
+
+
+def _inverse_normal(probability: float) -> float:
+    if probability in (0.0, 1.0):
+        return math.copysign(math.inf, probability - 0.5)
+    return NormalDist().inv_cdf(probability)
+
+
+def _inverse_erf(value: float) -> float:
+    """By bisection's better sibling: Newton steps from the normal quantile, which alone loses digits near 0."""
+    if abs(value) >= 1:
+        return math.copysign(math.inf, value) if abs(value) == 1 else math.nan
+    x = _inverse_normal((value + 1) / 2) / math.sqrt(2)
+    for _ in range(2):
+        x -= (math.erf(x) - value) / (2 / math.sqrt(math.pi) * math.exp(-x * x))
+    return x
+
+
+def _inverse_erfc(value: float) -> float:
+    return -_inverse_normal(value / 2) / math.sqrt(2)
 
 
 def _round_half_away(x: Array) -> Array:
@@ -89,6 +110,9 @@ FLOAT_FUNCTIONS: dict[str, Wide] = {
     "expm1": np.expm1,
     "erf": by_element(math.erf),
     "erfc": by_element(math.erfc),
+    "erfinv": by_element(_inverse_erf),
+    "erfcinv": by_element(_inverse_erfc),
+    "normcdfinv": by_element(_inverse_normal),
     "tgamma": by_element(math.gamma),
     "lgamma": by_element(math.lgamma),
     "sqrt": np.sqrt,
