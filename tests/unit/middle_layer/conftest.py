@@ -3,65 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp
 
-ROOT = Path(__file__).parents[3]
-for folder in (ROOT / "tests" / "kernels", Path(__file__).parent):
-    sys.path.insert(0, str(folder))
+for _folder in (Path(__file__).parents[2] / "kernels", Path(__file__).parent):
+    sys.path.insert(0, str(_folder))
 
-import tilewright.lowering.registration
-import tilewright.transforms.registration  # noqa: F401
-from tilewright.ir.passes import PassContext, parse_pipeline
-
-PREPARE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-rewrite-tensor-descriptor-to-pointer,canonicalize,cse"
-TO_STRUCTURED = "triton-to-structured,cse,canonicalize,triton-to-unstructured"
-
-NOT_LOWERED = {"assembly": "inline assembly has no meaning outside of its target"}
-"""Kernels of the corpus of which something stays, and why."""
-
-
-@dataclass(frozen=True)
-class Stages:
-    """One kernel at the three stages of the middle layer, and what the passes remarked."""
-
-    name: str
-    tt: ModuleOp
-    structured: ModuleOp
-    linalg: ModuleOp
-    remarks: tuple[str, ...]
-
-    @property
-    def left(self) -> set[str]:
-        """Ops of the linalg stage that do not belong there."""
-        return {op.name for op in self.linalg.walk() if op.name.startswith(("tt.", "tts."))}
-
-
-def lowered(name: str, module: ModuleOp) -> Stages:
-    """A module of the front end through the middle layer."""
-    context = PassContext()
-    parse_pipeline(PREPARE).run(module, context)
-    structured, linalg = module.clone(), module.clone()
-    parse_pipeline(TO_STRUCTURED).run(structured, context)
-    parse_pipeline("triton-to-linalg").run(linalg, context)
-    return Stages(name, module, structured, linalg, tuple(map(str, context.remarks)))
-
-
-def example_modules() -> Iterator[tuple[str, ModuleOp]]:
-    """The kernels of `examples/` as their own launches compile them."""
-    from example_kernels import modules
-
-    yield from modules(ROOT / "examples")
+if TYPE_CHECKING:
+    from corpus_stages import Stages
 
 
 @pytest.fixture(scope="session")
 def corpus() -> list[Stages]:
-    """Every case of the corpus and every example."""
-    import corpus_oracle
+    """`corpus_stages.all_stages`."""
+    from corpus_stages import all_stages
 
-    cases = [(str(case), corpus_oracle.our_module(case)) for case in corpus_oracle.cases()]
-    return [lowered(name, module) for name, module in [*cases, *example_modules()]]
+    return list(all_stages())

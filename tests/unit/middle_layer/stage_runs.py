@@ -7,7 +7,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from conftest import Stages
+from corpus_stages import Stages
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 

@@ -1,4 +1,4 @@
-"""Every kernel of the corpus and the examples: equal results at every stage, and upstream MLIR takes the linalg stage."""
+"""Every kernel of the corpus and the examples: equal results at every stage, and upstream MLIR takes the linalg text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import NOT_LOWERED, Stages
+from corpus_stages import NOT_LOWERED, Stages
 from stage_runs import NOT_RUN, compare_stages
 
 from tilewright.ir.printing import print_op

@@ -1,0 +1,54 @@
+"""The corpus of kernels and the examples at the stages of the middle layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import corpus_oracle
+import example_kernels
+from xdsl.dialects.builtin import ModuleOp
+
+import tilewright.lowering.registration
+import tilewright.transforms.registration  # noqa: F401
+from tilewright.ir.passes import PassContext, parse_pipeline
+
+PREPARE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-rewrite-tensor-descriptor-to-pointer,canonicalize,cse"
+TO_STRUCTURED = "triton-to-structured,cse,canonicalize,triton-to-unstructured"
+
+NOT_LOWERED = {"assembly": "inline assembly has no meaning outside of its target"}
+"""Kernels of the corpus of which something stays, and why."""
+
+
+@dataclass(frozen=True)
+class Stages:
+    """One kernel at the three stages of the middle layer, and what the passes remarked."""
+
+    name: str
+    tt: ModuleOp
+    structured: ModuleOp
+    linalg: ModuleOp
+    remarks: tuple[str, ...]
+
+    @property
+    def left(self) -> set[str]:
+        """Ops of the linalg stage that do not belong there."""
+        return {op.name for op in self.linalg.walk() if op.name.startswith(("tt.", "tts."))}
+
+
+def lowered(name: str, module: ModuleOp) -> Stages:
+    """A module of the front end through the middle layer."""
+    context = PassContext()
+    parse_pipeline(PREPARE).run(module, context)
+    structured, linalg = module.clone(), module.clone()
+    parse_pipeline(TO_STRUCTURED).run(structured, context)
+    parse_pipeline("triton-to-linalg").run(linalg, context)
+    return Stages(name, module, structured, linalg, tuple(map(str, context.remarks)))
+
+
+def all_stages() -> Iterator[Stages]:
+    """Every case of the corpus and every example."""
+    for case in corpus_oracle.cases():
+        yield lowered(str(case), corpus_oracle.our_module(case))
+    for name, module in example_kernels.modules(ROOT / "examples"):
+        yield lowered(name, module)
