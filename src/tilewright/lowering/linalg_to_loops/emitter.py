@@ -286,8 +286,8 @@ class LoopEmitter:
     def store(self, value: SSAValue, flat: SSAValue, index: Index) -> None:
         self.create(memref.StoreOp, (value, flat, self.ssa(index)))
 
-    def prefetch(self, flat: SSAValue, index: Index, locality: int) -> None:
-        self.insert(memref.PrefetchOp(flat, [self.ssa(index)], locality=locality))
+    def prefetch(self, flat: SSAValue, index: Index, locality: int, *, is_write: bool = False) -> None:
+        self.insert(memref.PrefetchOp(flat, [self.ssa(index)], is_write=is_write, locality=locality))
 
     def vector_load(self, flat: SSAValue, index: Index, lanes: int) -> SSAValue:
         return self.value(vector.LoadOp, (flat, self.ssa(index)), vector_type(lanes, _element(flat)))

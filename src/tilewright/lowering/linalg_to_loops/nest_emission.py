@@ -35,12 +35,13 @@ def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int, prefetching: P
     """Emit a nest at the cursor. Returns the scalar of each output that has no destination, None for the others."""
     plan_nest(nest, vector_bits)
     prefetching.plan(nest)
-    return _NestWriter(emitter, nest).write()
+    return _NestWriter(emitter, nest, prefetching).write()
 
 
 class _NestWriter:
-    def __init__(self, emitter: LoopEmitter, nest: Nest):
+    def __init__(self, emitter: LoopEmitter, nest: Nest, prefetching: Prefetching):
         self.emitter = emitter
+        self.prefetching = prefetching
         self.nest = nest
         yield_op = nest.body.last_op
         assert yield_op is not None
@@ -256,9 +257,8 @@ class _NestWriter:
         for number, accumulator in zip(self.reducing, accumulators, strict=True):
             frame.values[self.nest.body.args[self.first_output + number]] = accumulator
         with self.emitter.at(frame.cursor):
-            if values.mask() is None:
-                for window, access, locality in self.nest.fetches:
-                    self.emitter.prefetch(window.flat, values.linear_index(window, access), locality)
+            if values.mask() is None and self.nest.fetches:
+                self.prefetching.fetch(values)
             if not is_straight(self.nest.body):
                 self._run_in_order(values, frame)
             else:

@@ -7,7 +7,8 @@ ids, so that is the time to ask for the same tile of the next program, one line 
     for %i { max(x[%row + %i]) }            ->      for %i { max(x[%row + %i]) }
     for %i { exp(x[%row + %i] - %m) }               for %i { prefetch x[%next + %i];  exp(x[%row + %i] - %m) }
 
-Addresses behind the last program's tile are harmless: a prefetch does not fault.
+Addresses behind the last program's tile are harmless: a prefetch does not fault. The same steps ask for the lines that
+this program will write, once a later nest shows which these are: a store to a line that is not there has to read it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, func
 from tilewright.dialects.types import bit_width
-from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, stride_along
+from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, stride_along
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 
 NEAR_BYTES = 16 * 1024
@@ -44,6 +46,8 @@ class Prefetching:
         self.program_id: SSAValue | None = grid[3] if is_kernel and not function.function_type.outputs.data else None
         self._read: set[tuple[SSAValue, object]] = set()
         self._fetched: set[tuple[SSAValue, object]] = set()
+        self._steps: list[BodyValues] = []
+        """The steps that ask for something, of the nest that did so last."""
 
     def plan(self, nest: Nest) -> None:
         """Give a planned nest, which the emitter is about to write, the tiles that it is to fetch."""
@@ -59,16 +63,70 @@ class Prefetching:
                 self._fetched.add(key)
                 self._fetch(nest, operand, window)
             self._read.add(key)
+        for output in nest.outputs:
+            self._fetch_output(nest, output)
+        if nest.fetches:
+            self._steps.clear()
+
+    def fetch(self, values: BodyValues) -> None:
+        """Emit what one full step of a nest asks for."""
+        for window, access, locality in values.nest.fetches:
+            self.emitter.prefetch(window.flat, values.linear_index(window, access), locality)
+        self._steps.append(values)
+
+    def _fetch_output(self, nest: Nest, output: Output) -> None:
+        """Let the steps of an earlier nest over the same elements ask for the lines that an output will be stored to."""
+        window = output.dest
+        if window is None or window.owned or not self._steps or nest.extents != self._steps[0].nest.extents:
+            return
+        earlier = self._steps[0].nest
+        key = (window.flat, window.offset)
+        assert earlier.vector_dim is not None
+        if key in self._fetched or output.access != earlier.fetches[0][1]:
+            return
+        if stride_along(window, output.access, earlier.vector_dim) != 1 or _bytes_of(window) > LARGEST_TILE_BYTES:
+            return
+        self._fetched.add(key)
+        for values in self._steps:
+            self._fetch_in_step(values, window, output)
+
+    def _fetch_in_step(self, values: BodyValues, window: Window, output: Output) -> None:
+        """Add a prefetch to a step that is written already; what its address needs is computed in front of its loops."""
+        emitter = self.emitter
+        inside = values.frames[-1].cursor.block
+        if inside is emitter.entry:
+            return
+        frames = [Frame(_before(frame.cursor.block, inside), frame.dim, frame.induction) for frame in values.frames]
+        with emitter.at(frames[0].cursor):
+            parts = [self._copy_expression(part) for part in (window.offset, *window.strides)]
+        if any(part is None for part in parts):
+            return
+        copied = replace(window, offset=parts[0], strides=tuple(parts[1:]))  # pyright: ignore[reportArgumentType]
+        step = BodyValues(emitter, values.nest, frames)
+        with emitter.at(frames[-1].cursor):
+            index = step.linear_index(copied, output.access)
+            emitter.prefetch(window.flat, index, _locality_of(window), is_write=True)
+
+    def _copy_expression(self, value: Index) -> Index | None:
+        """The same pure expression at the cursor, which may be in front of where `value` is defined."""
+        if isinstance(value, int):
+            return value
+        ops = _expression_of(value, self.emitter.entry)
+        if ops is None:
+            return None
+        copies: dict[SSAValue, SSAValue] = {}
+        for op in ops:
+            self.emitter.insert(copy := op.clone(value_mapper=copies))
+            copies.update(zip(op.results, copy.results, strict=True))
+        return copies.get(value, value)
 
     def _fetch(self, nest: Nest, operand: Operand, window: Window) -> None:
         assert nest.vector_dim is not None
-        size = prod(window.shape) * bit_width(window.element) // 8
-        if stride_along(window, operand.access, nest.vector_dim) != 1 or size > LARGEST_TILE_BYTES:
+        if stride_along(window, operand.access, nest.vector_dim) != 1 or _bytes_of(window) > LARGEST_TILE_BYTES:
             return
         if isinstance(window.offset, int) or (following := self._in_next_program(window.offset)) is None:
             return
-        locality = 3 if size <= NEAR_BYTES else 2
-        nest.fetches.append((replace(window, offset=following), operand.access, locality))
+        nest.fetches.append((replace(window, offset=following), operand.access, _locality_of(window)))
 
     def _in_next_program(self, value: SSAValue) -> SSAValue | None:
         """The value that a pure expression of the program id has one program later; None where it stays the same."""
@@ -93,6 +151,25 @@ class Prefetching:
             )
             changed.update(zip(op.results, copy.results, strict=True))
         return changed.get(value)
+
+
+def _bytes_of(window: Window) -> int:
+    return prod(window.shape) * bit_width(window.element) // 8
+
+
+def _locality_of(window: Window) -> int:
+    return 3 if _bytes_of(window) <= NEAR_BYTES else 2
+
+
+def _before(block: Block, inside: Block) -> Cursor:
+    """The place in `block` in front of the loop that holds `inside`, or the end of the loop body itself."""
+    if block is inside:
+        return Cursor(block, block.last_op)
+    op = inside.parent_op()
+    while op is not None and op.parent_block() is not block:
+        op = op.parent_op()
+    assert op is not None
+    return Cursor(block, op)
 
 
 def _expression_of(value: SSAValue, entry: Block) -> list[Operation] | None:
