@@ -1,4 +1,4 @@
-"""Every kernel of the corpus and the examples: equal results at every stage, and upstream MLIR takes the linalg text."""
+"""Every kernel of the corpus and the examples: equal results at every stage, and upstream MLIR takes the last."""
 
 from __future__ import annotations
 
