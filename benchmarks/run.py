@@ -146,7 +146,7 @@ def matmul_case(n: int, floor: float) -> Case:
     if torch is not None:
         ta, tb, tout = tensors(a, b, third)
         peers["PyTorch"] = lambda: torch.mm(ta, tb, out=tout)
-    shapes = [(32, 64, 64), (64, 64, 64), (128, 128, 64), (128, 128, 256)]
+    shapes = [(64, 64, 64), (128, 128, 64), (128, 128, 256), (256, 256, 64)]
     ours = [lambda shape=shape: matmul.matmul(a, b, out, *shape) for shape in shapes]
     return Case(ours, peers, 2 * n**3, "GFLOP/s", floor)
 
@@ -169,7 +169,7 @@ def matmul_nt_case(n: int, floor: float, dtype: str = "float32") -> Case:
         ta, tb = tensors(a, b) if dtype == "float32" else (a, b)
         tout = torch.empty_like(ta)
         peers["PyTorch"] = lambda: torch.mm(ta, tb.T, out=tout)
-    shapes = [(64, 64, 64), (128, 128, 64), (128, 128, 256)]
+    shapes = [(64, 64, 64), (128, 128, 64), (128, 128, 256), (256, 256, 64)]
     return Case([lambda shape=shape: launch(*shape) for shape in shapes], peers, 2 * n**3, "GFLOP/s", floor)
 
 
@@ -178,7 +178,7 @@ def bf16_matmul_case(n: int, floor: float) -> Case:
         raise RuntimeError("needs PyTorch for bfloat16")
     a, b = (torch.from_numpy(normal(n, n, seed=seed)).to(torch.bfloat16) for seed in (0, 1))
     out, tout = torch.empty_like(a), torch.empty_like(a)
-    shapes = [(64, 64, 64), (128, 128, 64), (128, 128, 256)]
+    shapes = [(64, 64, 64), (128, 128, 64), (128, 128, 256), (256, 256, 64)]
     ours = [lambda shape=shape: matmul.matmul(a, b, out, *shape) for shape in shapes]
     return Case(ours, {"PyTorch": lambda: torch.mm(a, b, out=tout)}, 2 * n**3, "GFLOP/s", floor)
 
@@ -211,7 +211,8 @@ def attention_case(
         batch = [t[None] for t in (q, k, v)]
         peers["PyTorch"] = lambda: attend(*batch, is_causal=causal)
     work = 4 * heads * length * length * dim / (2 if causal else 1)
-    return Case([lambda s=s: launch(*s) for s in ((64, 64), (128, 64), (64, 128))], peers, work, "GFLOP/s", floor)
+    shapes = [(64, 64), (128, 64)] if causal else [(64, 64), (128, 64), (64, 128)]
+    return Case([lambda s=s: launch(*s) for s in shapes], peers, work, "GFLOP/s", floor)
 
 
 def gather_case(table_rows: int, width: int, n: int, floor: float) -> Case:

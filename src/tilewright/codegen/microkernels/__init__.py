@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form
-from tilewright.codegen.microkernels.block import SMALLEST_BLOCK, emit_block_kernel, plan_block_tile
+from tilewright.codegen.microkernels.block import SMALLEST_BLOCK, emit_block_kernel, fills_tiles, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
 from tilewright.codegen.microkernels.packing import emit_packing
@@ -63,9 +63,11 @@ def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str
     parts = parse_name(name)
     if parts.is_packed or parts.rows < SMALLEST_BLOCK or has_amx_form(parts.element, parts.rows, parts.columns, facts):
         return name
-    tile = plan_block_tile(facts, parts.element, parts.rows, parts.columns)
-    fills = m_count > 0 and n_count > 0 and m_count % tile.rows == 0 and n_count % tile.columns == 0
-    return f"{name}_exact" if fills else name
+    lanes = facts.lanes(parts.element.accumulator_bits)
+    for columns in (parts.columns, 2 * lanes, lanes):
+        if fills_tiles(plan_block_tile(facts, parts.element, columns), m_count, n_count):
+            return name.replace(f"x{parts.columns}", f"x{columns}") + "_exact"
+    return name
 
 
 def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple[int, int]:
@@ -84,8 +86,8 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     if has_amx_form(parts.element, parts.rows, parts.columns, facts):
         return emit_amx_kernel(name, module, facts, parts.element)
     if parts.rows >= SMALLEST_BLOCK:
-        tile = plan_block_tile(facts, parts.element, parts.rows, parts.columns)
-        return emit_block_kernel(name, module, parts.element, tile, has_edges=not parts.is_exact)
+        tile = plan_block_tile(facts, parts.element, parts.columns)
+        return emit_block_kernel(name, module, facts, parts.element, tile, has_edges=not parts.is_exact)
     return emit_tile_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
 
 

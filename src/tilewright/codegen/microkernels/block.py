@@ -1,7 +1,10 @@
 """The micro-kernel for whole blocks: B is packed, a few panels at a time, into the stack frame.
 
-    for k0 in k by 256:  for g0 in n by 4 NR:  panels = B[k0:, g0:], widened, columns padded with zeros
+    for k0 in k by KC:  for g0 in n by PANELS NR:  panels = B[k0:, g0:], widened, columns padded with zeros
       for n0 in the group by NR:  for m0 in m by MR:  C[m0:, n0:] += A[m0:, k0:] panel
+
+A panel takes two thirds of the first level cache. Rows that MR does not divide go by tiles of four rows: with MR = 6
+that serves every even count from 4 on.
 
 B in place costs a new page and, for row lengths that are powers of two, the same few cache sets for each step of k,
 once for every MR rows of C. Packing costs that once a block, four panels of a row at a time; the panels' rows are
@@ -11,15 +14,18 @@ aligned, and narrow types are widened once.
 from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
-from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile, plan_register_tile
-from tilewright.codegen.microkernels.tile import TileWriter, kernel_function
+from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.tile import KState, TileWriter, kernel_function
 from tilewright.ir.facts import TargetFacts
 
-K_PANEL = 256
-"""Steps of k in a panel: 32 KiB of 32 columns of f32."""
+GROUP_COLUMNS = 128
+"""Columns that are packed together, so that each row of B is visited once for several panels."""
 
-PANELS = 4
-"""Panels that are packed together, so that each row of B is visited once for all of them."""
+PREFETCHED_ROWS = 4
+"""Lines of B that a chunk of k asks for."""
+
+SHORT_ROWS = 4
+"""Rows of the tiles for what is left of the rows."""
 
 SMALLEST_BLOCK = 16
 """Kernels for at least this many rows pack B."""
@@ -28,67 +34,117 @@ SMALLEST_BLOCK = 16
 class BlockWriter(TileWriter):
     """Writes one kernel for whole blocks."""
 
-    def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile, *, has_edges: bool) -> None:
+    def __init__(
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, *, has_edges: bool
+    ) -> None:
         super().__init__(fn, element, tile)
         self.has_edges = has_edges
         self.panel_row_bytes = tile.columns * element.accumulator_bytes
+        self.k_panel = max(64, l1_bytes * 2 // 3 // self.panel_row_bytes // 32 * 32)
+        self.panels = max(1, GROUP_COLUMNS // tile.columns)
         self.depth = ""
+        self.next_b = ""
+        self.next_a = ""
+        self.next_line = ""
 
     def write(self) -> None:
         """The whole body."""
         fn = self.fn
-        panels = fn.entry_value(f"alloca [{PANELS * K_PANEL * self.panel_row_bytes} x i8], align 64")
+        panels = fn.entry_value(f"alloca [{self.panels * self.k_panel * self.panel_row_bytes} x i8], align 64")
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
+        self._row_limits()
 
         def depth_step(k0: str) -> None:
             left = fn.value(f"sub i64 %k_count, {k0}")
-            self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(K_PANEL))])
+            self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.k_panel))])
             a_k = self.advance(a, fn.value(f"mul i64 {k0}, {self.strides.a_k}"))
             b_k = self.advance(b, fn.value(f"mul i64 {k0}, {self.strides.b_row}"))
-            self.loop("%n_count", PANELS * self.tile.columns, lambda g0: self._group(panels, a_k, b_k, c, g0))
+            b_next = self.advance(b_k, self.scaled(self.strides.b_row, self.k_panel))
 
-        self.loop("%k_count", K_PANEL, depth_step)
+            def group(g0: str) -> None:
+                width = self.panels * self.tile.columns
+                following = self.advance(b_k, self.scaled(fn.value(f"add i64 {g0}, {width}"), self.element.bytes))
+                is_last = fn.value(f"icmp uge i64 {fn.value(f'add i64 {g0}, {width}')}, %n_count")
+                self.next_b = fn.value(f"select i1 {is_last}, ptr {b_next}, ptr {following}")
+                self._group(panels, a_k, b_k, c, g0)
+
+            self.loop("%n_count", self.panels * self.tile.columns, group)
+
+        self.loop("%k_count", self.k_panel, depth_step)
         fn.terminate("ret void")
 
     def _group(self, panels: str, a: str, b: str, c: str, first: str) -> None:
         """Pack the panels from column `first` on and run all rows of A over them."""
         fn = self.fn
         left = fn.value(f"sub i64 %n_count, {first}")
-        columns = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(PANELS * self.tile.columns))])
+        columns = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.panels * self.tile.columns))])
         self._pack(panels, self.advance(b, self.scaled(first, self.element.bytes)), columns)
         c_group = self.advance(c, self.scaled(first, self.element.accumulator_bytes))
 
         def one_panel(n0: str) -> None:
-            panel = self.advance(panels, self.scaled(n0, K_PANEL * self.element.accumulator_bytes))
+            panel = self.advance(panels, self.scaled(n0, self.k_panel * self.element.accumulator_bytes))
             c_n = self.advance(c_group, self.scaled(n0, self.element.accumulator_bytes))
-            self._rows(panel, a, c_n, fn.value(f"sub i64 {columns}, {n0}"))
+            self._rows(panel, a, c_n, n0, fn.value(f"sub i64 {columns}, {n0}"))
 
         self.loop(columns, self.tile.columns, one_panel)
 
-    def _rows(self, panel: str, a: str, c: str, columns: str) -> None:
+    def _rows(self, panel: str, a: str, c: str, n0: str, columns: str) -> None:
         """All rows of A over one packed panel, of which `columns` exist."""
         fn = self.fn
-        full = fn.value(f"icmp uge i64 {columns}, {self.tile.columns}")
 
-        def rows(m0: str) -> None:
-            left = fn.value(f"sub i64 %m_count, {m0}")
-            a_m = self.advance(a, fn.value(f"mul i64 {m0}, {self.strides.a_row}"))
-            c_m = self.advance(c, fn.value(f"mul i64 {m0}, {self.strides.c_row}"))
-            if not self.has_edges:
-                self.full_tile(a_m, panel, c_m)
-                return
-            enough = fn.value(f"icmp uge i64 {left}, {self.tile.rows}")
-            inner, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
-            fn.branch_if(fn.value(f"and i1 {enough}, {full}"), inner, edge)
-            fn.start(inner)
-            self.full_tile(a_m, panel, c_m)
-            fn.branch(done)
-            fn.start(edge)
-            self._edge(a_m, panel, c_m, left, columns)
-            fn.branch(done)
-            fn.start(done)
+        def at(m0: str) -> tuple[str, str]:
+            return (
+                self.advance(a, fn.value(f"mul i64 {m0}, {self.strides.a_row}")),
+                self.advance(c, fn.value(f"mul i64 {m0}, {self.strides.c_row}")),
+            )
 
-        self.loop("%m_count", self.tile.rows, rows)
+        def tile(m0: str, rows: int) -> None:
+            a_m, c_m = at(m0)
+            self.next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
+            self.next_line = self._next_line(fn.value(f"add i64 {first}, {m0}"))
+            self.full_tile(a_m, panel, c_m, rows)
+
+        first = fn.value(f"mul i64 {fn.value(f'udiv i64 {n0}, {self.tile.columns}')}, %m_count")
+
+        def rest(m0: str) -> None:
+            a_m, c_m = at(m0)
+            self._edge(a_m, panel, c_m, fn.value(f"sub i64 %m_count, {m0}"), columns)
+
+        full_rows, short_rows = self.full_rows, self.short_rows
+        if self.has_edges:
+            is_whole = fn.value(f"icmp uge i64 {columns}, {self.tile.columns}")
+            full_rows = fn.value(f"select i1 {is_whole}, i64 {full_rows}, i64 0")
+            short_rows = fn.value(f"select i1 {is_whole}, i64 {short_rows}, i64 0")
+        self.range("0", full_rows, self.tile.rows, lambda m0: tile(m0, self.tile.rows))
+        if self.tile.rows > SHORT_ROWS:
+            self.range(full_rows, short_rows, SHORT_ROWS, lambda m0: tile(m0, SHORT_ROWS))
+        if self.has_edges:
+            self.range(short_rows, "%m_count", self.tile.rows, rest)
+
+    def _next_line(self, position: str) -> str:
+        """Where a tile starts to ask for B: successive tiles take other lines of a row, then other rows of a chunk."""
+        fn = self.fn
+        number = fn.value(f"udiv i64 {position}, {self.tile.rows}")
+        line = fn.value(f"and i64 {self.scaled(number, 64)}, {GROUP_COLUMNS * self.element.bytes - 1}")
+        lines = GROUP_COLUMNS * self.element.bytes // 64
+        blocks = self.prefetch_chunk // PREFETCHED_ROWS
+        block = fn.value(f"and i64 {fn.value(f'udiv i64 {number}, {lines}')}, {blocks - 1}")
+        row = fn.value(f"mul i64 {self.scaled(block, PREFETCHED_ROWS)}, {self.strides.b_row}")
+        return self.advance(self.advance(self.next_b, line), row)
+
+    def _row_limits(self) -> None:
+        """Where the full tiles end, and where the short ones behind them end."""
+        fn, rows = self.fn, self.tile.rows
+        left = fn.value(f"urem i64 %m_count, {rows}")
+        if rows % SHORT_ROWS == 2:
+            # 2 or 3 left over: with one full tile less it is 8 or 9, two short tiles.
+            odd = fn.value(f"and i64 {left}, 6")
+            enough = fn.value(f"icmp ugt i64 %m_count, {rows}")
+            less = fn.value(f"and i1 {fn.value(f'icmp eq i64 {odd}, 2')}, {enough}")
+            left = fn.value(f"select i1 {less}, i64 {fn.value(f'add i64 {left}, {rows}')}, i64 {left}")
+        self.full_rows = fn.value(f"sub i64 %m_count, {left}")
+        rest = fn.value(f"and i64 {left}, {SHORT_ROWS - 1}")
+        self.short_rows = fn.value(f"sub i64 %m_count, {rest}")
 
     def _pack(self, panels: str, b: str, columns: str) -> None:
         """Rows of the panels from rows of B, widened; columns past the last become 0."""
@@ -101,7 +157,7 @@ class BlockWriter(TileWriter):
             def piece(n0: str) -> None:
                 left = fn.value(f"sub i64 {columns}, {n0}")
                 from_row = self.advance(source, self.scaled(n0, self.element.bytes))
-                into = self.advance(target, self.scaled(n0, K_PANEL * self.element.accumulator_bytes))
+                into = self.advance(target, self.scaled(n0, self.k_panel * self.element.accumulator_bytes))
                 if not self.has_edges:
                     self._pack_row(into, from_row, None)
                     return
@@ -135,6 +191,23 @@ class BlockWriter(TileWriter):
     # What the inner loop asks for: columns come from the panel.
 
     @property
+    def prefetch_chunk(self) -> int:
+        return 64 // self.element.accumulator_bytes
+
+    def prefetch(self, state: KState) -> None:
+        """The next rows of A into the first level cache, some of the rows of B that are packed next into the second."""
+        fn = self.fn
+        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        address = self.advance(self.next_a, state.a_offset)
+        for row in range(self.tile.rows):
+            at = self._row_offset(address, self.strides.a_row, row) if row else address
+            fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
+        address = self.advance(self.next_line, fn.value(f"mul i64 {state.k}, {self.strides.b_row}"))
+        for row in range(PREFETCHED_ROWS):
+            at = self._row_offset(address, self.strides.b_row, row) if row else address
+            fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)")
+
+    @property
     def b_step(self) -> str:
         return str(self.panel_row_bytes)
 
@@ -147,17 +220,29 @@ class BlockWriter(TileWriter):
         return self.fn.value(f"load {self.vector.type(self.element.accumulator)}, ptr {at}, align 64")
 
 
-def plan_block_tile(facts: TargetFacts, element: ElementKind, rows: int, columns: int) -> RegisterTile:
-    """The register tile that a kernel for blocks of rows x columns works in."""
-    register_rows = 8 if facts.vector_bits >= 512 or not facts.triple.startswith("x86_64") else 4
+def plan_block_tile(facts: TargetFacts, element: ElementKind, columns: int) -> RegisterTile:
+    """The register tile that a kernel for blocks with so many columns works in.
+
+    Wide and low tiles need the fewest loads a step: 6 x 4 vectors take 10 loads for 24 products, at 32 registers.
+    """
+    has_32_registers = facts.vector_bits >= 512 or not facts.triple.startswith("x86_64")
     lanes = facts.lanes(element.accumulator_bits)
-    return plan_register_tile(facts, min(rows, register_rows), min(columns, 2 * lanes), element.accumulator_bits)
+    vectors = min(max(1, columns // lanes), 4 if has_32_registers else 2)
+    rows = {4: 6, 3: 8}.get(vectors, 8) if has_32_registers else 6
+    return RegisterTile(rows, vectors, lanes)
+
+
+def fills_tiles(tile: RegisterTile, m_count: int, n_count: int) -> bool:
+    """Whether blocks of this size have no edges."""
+    if m_count < tile.rows or n_count <= 0 or n_count % tile.columns:
+        return False
+    return m_count % 2 == 0 if tile.rows % SHORT_ROWS == 2 else m_count % SHORT_ROWS == 0
 
 
 def emit_block_kernel(
-    name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, *, has_edges: bool = True
+    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, *, has_edges: bool
 ) -> str:
     """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows."""
     fn = kernel_function(name, module)
-    BlockWriter(fn, element, tile, has_edges=has_edges).write()
+    BlockWriter(fn, element, tile, facts.l1_bytes, has_edges=has_edges).write()
     return fn.text()

@@ -31,6 +31,16 @@ class Strides:
     c_row: str
 
 
+@dataclass(frozen=True)
+class KState:
+    """What the loop over k carries: k, the offset of A in bytes, the row of B, the accumulators row by row."""
+
+    k: str
+    a_offset: str
+    b: str
+    sums: list[str]
+
+
 class TileWriter:
     """Writes one micro-kernel. Subclasses change how operands are loaded and multiplied."""
 
@@ -78,7 +88,7 @@ class TileWriter:
             full, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
             fn.branch_if(fn.value(f"and i1 {rows_full}, {columns_full}"), full, edge)
             fn.start(full)
-            self.full_tile(a_at, b_at, c_at)
+            self.full_tile(a_at, b_at, c_at, self.tile.rows)
             fn.branch(done)
             fn.start(edge)
             self._edge(a_at, b_at, c_at, rows_left, left)
@@ -97,25 +107,29 @@ class TileWriter:
 
     def loop(self, count: str, step: int, body: Callable[[str], None]) -> None:
         """``for i in range(0, count, step): body(i)``."""
+        self.range("0", count, step, body)
+
+    def range(self, first: str, end: str, step: int, body: Callable[[str], None]) -> None:
+        """``for i in range(first, end, step): body(i)``."""
         fn = self.fn
         loop, done, before = fn.new_label("loop"), fn.new_label("done"), fn.label
-        fn.branch_if(fn.value(f"icmp sgt i64 {count}, 0"), loop, done)
+        fn.branch_if(fn.value(f"icmp slt i64 {first}, {end}"), loop, done)
         fn.start(loop)
         counter = fn.phi("i64", "i")
-        counter.add("0", before)
+        counter.add(first, before)
         body(counter.name)
         following = fn.value(f"add nsw i64 {counter.name}, {step}")
-        again = fn.value(f"icmp slt i64 {following}, {count}")
+        again = fn.value(f"icmp slt i64 {following}, {end}")
         counter.add(following, fn.label)
         fn.branch_if(again, loop, done)
         fn.start(done)
 
     # -------------------------------------------------------------------------------------------------------- tiles
 
-    def full_tile(self, a: str, b: str, c: str) -> None:
-        """C of full rows and columns, from C's old values."""
-        rows = [a, *(self._opaque(self._row_offset(a, self.strides.a_row, row)) for row in range(1, self.tile.rows))]
-        c_rows = [c, *(self._row_offset(c, self.strides.c_row, row) for row in range(1, self.tile.rows))]
+    def full_tile(self, a: str, b: str, c: str, count: int) -> None:
+        """`count` rows of C, with full columns, from C's old values."""
+        rows = [a, *(self._opaque(self._row_offset(a, self.strides.a_row, row)) for row in range(1, count))]
+        c_rows = [c, *(self._row_offset(c, self.strides.c_row, row) for row in range(1, count))]
         addresses = [[self._vector_at(base, v) for v in range(self.tile.vectors)] for base in c_rows]
         text = self.vector.type(self.element.accumulator)
         size = self.element.accumulator_bytes
@@ -212,45 +226,89 @@ class TileWriter:
         """start + A B over all k, for rows of A at the given addresses; the columns of B masked if `masks` is given."""
         fn = self.fn
         text = self.vector.type(self.element.accumulator)
-        loop, done, before = fn.new_label("k"), fn.new_label("kdone"), fn.label
-        fn.branch_if(fn.value(f"icmp sgt i64 {self.steps}, 0"), loop, done)
-        fn.start(loop)
-        k, a_offset, b_at = fn.phi("i64", "k"), fn.phi("i64", "ao"), fn.phi("ptr", "bp")
-        sums = [[fn.phi(text, "c") for _ in row] for row in start]
-        k.add("0", before)
-        a_offset.add("0", before)
-        b_at.add(b, before)
-        columns = [self.load_b(b_at.name, v, None if masks is None else masks[v]) for v in range(len(start[0]))]
-        updated: list[list[str]] = []
-        for base, row in zip(rows, sums, strict=True):
-            value = self._load_a(self.advance(base, a_offset.name))
-            updated.append(
-                [
-                    self.element.multiply_add(self.vector, value, column, phi.name)
-                    for column, phi in zip(columns, row, strict=True)
-                ]
-            )
-        next_k = fn.value(f"add nsw i64 {k.name}, 1")
-        next_a = fn.value(f"add i64 {a_offset.name}, {self.strides.a_k}")
-        next_b = self.advance(b_at.name, self.b_step)
-        again = fn.value(f"icmp slt i64 {next_k}, {self.steps}")
-        for phi, value in ((k, next_k), (a_offset, next_a), (b_at, next_b)):
-            phi.add(value, fn.label)
+        width = len(start[0])
+        old = [value for row in start for value in row]
+        some, done, before = fn.new_label("some"), fn.new_label("kdone"), fn.label
+        fn.branch_if(fn.value(f"icmp sgt i64 {self.steps}, 0"), some, done)
+        fn.start(some)
+        begin = KState("0", "0", b, old)
+        if masks is None and self.prefetch_chunk:
+            end = self._chunks(rows, begin)
+        else:
+            end = self._steps(rows, begin, self.steps, masks)
         latch = fn.label
-        fn.branch_if(again, loop, done)
+        fn.branch(done)
         fn.start(done)
-        results: list[list[str]] = []
-        for row, new_row, old_row in zip(sums, updated, start, strict=True):
-            results.append([])
-            for phi, new, old in zip(row, new_row, old_row, strict=True):
-                phi.add(old, before)
-                phi.add(new, latch)
-                result = fn.detached_phi(text)
-                result.add(old, before)
-                result.add(new, latch)
-                fn.place_phis([result])
-                results[-1].append(result.name)
-        return results
+        results: list[str] = []
+        for first, last in zip(old, end.sums, strict=True):
+            result = fn.detached_phi(text)
+            result.add(first, before)
+            result.add(last, latch)
+            fn.place_phis([result])
+            results.append(result.name)
+        return [results[at : at + width] for at in range(0, len(results), width)]
+
+    def _chunks(self, rows: list[str], begin: KState) -> KState:
+        """The loop over k in chunks, with requests for what comes after this tile in front of each."""
+        fn = self.fn
+
+        def body(state: KState) -> KState:
+            self.prefetch(state)
+            end = fn.value(f"add nsw i64 {state.k}, {self.prefetch_chunk}")
+            end = fn.call("i64", "llvm.smin.i64", [("i64", end), ("i64", self.steps)])
+            return self._steps(rows, state, end, None)
+
+        return self._repeat(begin, self.steps, body)
+
+    def _steps(self, rows: list[str], begin: KState, end: str, masks: list[str] | None) -> KState:
+        """At least one step of k, up to `end`."""
+        fn = self.fn
+        width = len(begin.sums) // len(rows)
+
+        def body(state: KState) -> KState:
+            columns = [self.load_b(state.b, v, None if masks is None else masks[v]) for v in range(width)]
+            sums: list[str] = []
+            for number, base in enumerate(rows):
+                value = self._load_a(self.advance(base, state.a_offset))
+                for column, old in zip(columns, state.sums[number * width :], strict=False):
+                    sums.append(self.element.multiply_add(self.vector, value, column, old))
+            return KState(
+                fn.value(f"add nsw i64 {state.k}, 1"),
+                fn.value(f"add i64 {state.a_offset}, {self.strides.a_k}"),
+                self.advance(state.b, self.b_step),
+                sums,
+            )
+
+        return self._repeat(begin, end, body)
+
+    def _repeat(self, begin: KState, end: str, body: Callable[[KState], KState]) -> KState:
+        """``do state = body(state) while state.k < end``."""
+        fn = self.fn
+        loop, done, before = fn.new_label("k"), fn.new_label("done"), fn.label
+        fn.branch(loop)
+        fn.start(loop)
+        text = self.vector.type(self.element.accumulator)
+        k, a_offset, b = fn.phi("i64", "k"), fn.phi("i64", "ao"), fn.phi("ptr", "bp")
+        sums = [fn.phi(text, "c") for _ in begin.sums]
+        after = body(KState(k.name, a_offset.name, b.name, [phi.name for phi in sums]))
+        pairs = zip(
+            (k, a_offset, b, *sums),
+            (begin.k, begin.a_offset, begin.b, *begin.sums),
+            (after.k, after.a_offset, after.b, *after.sums),
+            strict=True,
+        )
+        for phi, first, following in pairs:
+            phi.add(first, before)
+            phi.add(following, fn.label)
+        fn.branch_if(fn.value(f"icmp slt i64 {after.k}, {end}"), loop, done)
+        fn.start(done)
+        return after
+
+    prefetch_chunk: int = 0
+    """Steps of k between calls of `prefetch`; 0: it is not called."""
+
+    def prefetch(self, state: KState) -> None:
+        """Ask for what comes after this tile."""
 
     def load_b(self, base: str, vector: int, mask: str | None) -> str:
         size = self.element.bytes
