@@ -29,6 +29,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "scf": ("tilewright.dialects.scf", "Scf"),
     "tensor": ("tilewright.dialects.tensor", "Tensor"),
     "tt": ("tilewright.dialects.tt", "TT"),
+    "ttg": ("tilewright.dialects.ttg", "TTG"),
     "tts": ("tilewright.dialects.tts", "TTS"),
     "ub": ("tilewright.dialects.ub", "Ub"),
     "vector": ("tilewright.dialects.vector", "Vector"),

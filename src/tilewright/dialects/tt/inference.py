@@ -157,14 +157,12 @@ def check_inferred(op_name: str, expected: Attribute, actual: Attribute) -> None
 
 
 def _equivalent(expected: Attribute, actual: Attribute) -> bool:
-    if not (isinstance(expected, TensorType) and isinstance(actual, TensorType)):
+    if not (is_tensor(expected) and is_tensor(actual)):
         return False
-    wanted = cast("TensorType[Attribute]", expected)
-    found = cast("TensorType[Attribute]", actual)
-    if wanted.element_type != found.element_type or wanted.get_shape() != found.get_shape():
+    if expected.element_type != actual.element_type or expected.get_shape() != actual.get_shape():
         return False
-    encoding = wanted.encoding
-    return isinstance(encoding, LayoutInference) and encoding.is_equivalent(found.encoding, found.get_shape())
+    encoding = expected.encoding
+    return isinstance(encoding, LayoutInference) and encoding.is_equivalent(actual.encoding, actual.get_shape())
 
 
 def check_dot(result: Attribute, operands: Sequence[Attribute]) -> None:

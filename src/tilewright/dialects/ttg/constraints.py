@@ -1,0 +1,48 @@
+"""Type constraints, and questions about types, that several `ttg` ops share."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+from xdsl.irdl import EqAttrConstraint
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.tt.definition import op_definition_with
+from tilewright.dialects.ttg.types import ASYNC_TOKEN, MemDescType
+from tilewright.dialects.types import TypeWhere, is_tensor
+
+op_definition = op_definition_with("tilewright.dialects.ttg.assembly")
+
+MEMDESC = TypeWhere("a memdesc", lambda type: isinstance(type, MemDescType))
+TOKEN = EqAttrConstraint(ASYNC_TOKEN)
+
+
+def as_memdesc(type: Attribute) -> MemDescType:
+    """A type that is known to be a buffer; VerifyException for any other."""
+    if not isinstance(type, MemDescType):
+        raise VerifyException(f"expected a memdesc, got {type}")
+    return type
+
+
+def as_tensor(type: Attribute) -> TensorType[Attribute]:
+    """A type that is known to be a tensor; VerifyException for any other."""
+    if not is_tensor(type):
+        raise VerifyException(f"expected a tensor, got {type}")
+    return type
+
+
+def check_same_contents(tensor: Attribute, buffer: Attribute, what: str) -> None:
+    """VerifyException unless tensor and buffer have one shape and element type."""
+    value, memory = as_tensor(tensor), as_memdesc(buffer)
+    if value.get_shape() != memory.get_shape():
+        raise VerifyException(
+            f"{what}: shapes differ, tensor {list(value.get_shape())} and buffer {list(memory.get_shape())}"
+        )
+    if value.element_type != memory.element_type:
+        raise VerifyException(f"{what}: element types differ, {value.element_type} and {memory.element_type}")
+
+
+def check_mutable(buffer: Attribute) -> None:
+    """VerifyException unless stores to the buffer are allowed."""
+    if not as_memdesc(buffer).is_mutable:
+        raise VerifyException("Cannot store into immutable memory")

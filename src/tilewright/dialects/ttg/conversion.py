@@ -1,0 +1,97 @@
+"""Ops that change the layout, or the packing, of tensors in registers."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerAttr, TensorType, i8
+from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, operand_def, prop_def, result_def, traits_def
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.tt.constraints import TENSOR
+from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.tt.inference import check_inferred
+from tilewright.dialects.tt.traits import TensorSizeTrait
+from tilewright.dialects.tt.types import NO_ENCODING, tensor_type
+from tilewright.dialects.ttg.constraints import as_tensor, op_definition
+from tilewright.dialects.ttg.encodings import encoding_of, layout_of
+from tilewright.layouts import reshaping
+
+
+@op_definition
+class ConvertLayoutOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+    """The same tensor in another layout:
+    `%1 = ttg.convert_layout %0 : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #mma>`."""
+
+    name = "ttg.convert_layout"
+
+    src = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, src: Value, result_type: Attribute):
+        init_op(self, (value_of(src),), (result_type,))
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilewright.dialects.ttg.canonicalization import CONVERT_LAYOUT_RULES
+
+        return CONVERT_LAYOUT_RULES
+
+    def verify_(self) -> None:
+        source, result = as_tensor(self.src.type), as_tensor(self.result.type)
+        if source.get_shape() != result.get_shape():
+            raise VerifyException("requires the same shape for all operands and results")
+        if source.element_type != result.element_type:
+            raise VerifyException("requires the same element type for all operands and results")
+
+    def fold(self) -> tuple[SSAValue | Attribute, ...] | None:
+        """A conversion to the same layout is its source."""
+        return (self.src,) if self.src.type == self.result.type else None
+
+
+@op_definition
+class Fp4ToFpOp(IRDLOperation):
+    """Two 4-bit floats per byte, unpacked along `axis`:
+    `ttg.fp4_to_fp %x {axis = 1 : i32} : tensor<16x32xi8, #blocked> -> tensor<16x64xbf16, #blocked1>`."""
+
+    name = "ttg.fp4_to_fp"
+
+    src = operand_def(TENSOR)
+    axis = prop_def(IntegerAttr)
+    result = result_def(TENSOR)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, src: Value, element_type: Attribute, axis: int):
+        source = value_of(src)
+        init_op(self, (source,), (_unpacked(as_tensor(source.type), element_type, axis),), {"axis": i32_attr(axis)})
+
+    def verify_(self) -> None:
+        source, result = as_tensor(self.src.type), as_tensor(self.result.type)
+        if source.element_type != i8:
+            raise VerifyException(f"source must have i8 elements, got {source.element_type}")
+        if not isinstance(result.element_type, Float16Type | BFloat16Type):
+            raise VerifyException(f"only f16 and bf16 results are supported, got {result.element_type}")
+        if not 0 <= self.axis.value.data < len(source.get_shape()):
+            raise VerifyException(f"axis {self.axis.value.data} is out of range")
+        expected = _unpacked(source, result.element_type, self.axis.value.data)
+        check_inferred(self.name, expected, result)
+
+
+def _unpacked(source: TensorType[Attribute], element_type: Attribute, axis: int) -> TensorType[Attribute]:
+    shape = tuple(extent * (2 if dim == axis else 1) for dim, extent in enumerate(source.get_shape()))
+    if source.encoding == NO_ENCODING:
+        return tensor_type(element_type, shape)
+    try:
+        encoding = encoding_of(reshaping.double_axis(layout_of(source.encoding), axis))
+    except ValueError as error:
+        raise VerifyException(str(error)) from error
+    return tensor_type(element_type, shape, encoding)

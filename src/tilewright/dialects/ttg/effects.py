@@ -1,0 +1,63 @@
+"""Which memory an op touches: shared memory and tensor memory are apart from global memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+from xdsl.traits import DefaultResource, EffectInstance, MemoryEffect, MemoryEffectKind, Resource
+
+READ, WRITE = MemoryEffectKind.READ, MemoryEffectKind.WRITE
+ALLOC, FREE = MemoryEffectKind.ALLOC, MemoryEffectKind.FREE
+
+
+@dataclass(frozen=True)
+class SharedMemory(Resource):
+    """The memory that the threads of a CTA share."""
+
+    def name(self) -> str:
+        return "SharedMemory"
+
+
+@dataclass(frozen=True)
+class TensorMemory(Resource):
+    """The memory of Blackwell's tensor cores."""
+
+    def name(self) -> str:
+        return "TensorMemory"
+
+
+GLOBAL = DefaultResource()
+SHARED = SharedMemory()
+TENSOR = TensorMemory()
+
+
+@dataclass(frozen=True)
+class Touches(MemoryEffect):
+    """A fixed set of (kind, memory) pairs: `Touches(((READ, GLOBAL), (WRITE, SHARED)))`."""
+
+    effects: tuple[tuple[MemoryEffectKind, Resource], ...]
+
+    def get_effects(self, op: Operation) -> set[EffectInstance]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return {EffectInstance(kind, resource=memory) for kind, memory in self.effects}
+
+
+@dataclass(frozen=True)
+class AllocatesBuffer(MemoryEffect):
+    """A new buffer in shared memory; written at once when an initial value is given."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        effects = {EffectInstance(ALLOC, resource=SHARED)}
+        if op.operands:
+            effects.add(EffectInstance(WRITE, resource=SHARED))
+        return effects
+
+
+def touches_shared(op: Operation, kind: MemoryEffectKind) -> bool:
+    """Whether an op's own traits say that it does `kind` to shared memory."""
+    return any(
+        instance.kind == kind and instance.resource == SHARED
+        for trait in op.get_traits_of_type(MemoryEffect)
+        for instance in trait.get_effects(op) or ()
+    )

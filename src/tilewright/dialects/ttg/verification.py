@@ -1,0 +1,105 @@
+"""Verification of a whole TritonGPU module: tensors have layouts that fit the module's warps, lanes and CTAs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from tilewright.dialects.tt.types import NO_ENCODING
+from tilewright.dialects.ttg.encodings import DistributedEncoding
+from tilewright.dialects.ttg.shared_encodings import SharedEncoding
+from tilewright.dialects.ttg.warp_specialize import WarpSpecializeOp
+from tilewright.dialects.types import is_tensor
+from tilewright.ir.diagnostics import verify_error
+
+NUM_WARPS = "ttg.num-warps"
+NUM_CTAS = "ttg.num-ctas"
+THREADS_PER_WARP = "ttg.threads-per-warp"
+TARGET = "ttg.target"
+MODULE_ONLY = (NUM_CTAS, THREADS_PER_WARP)
+DEFAULT_THREADS_PER_WARP = 32
+
+
+@dataclass(frozen=True)
+class ProgramShape:
+    """How many threads run a piece of code."""
+
+    lanes: int
+    warps: int
+    blocks: int
+
+
+def integer_attribute(op: Operation, name: str) -> int | None:
+    """The value of an integer attribute of an op, None where it has none."""
+    attribute = op.attributes.get(name)
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+def program_shape(module: ModuleOp) -> ProgramShape | None:
+    """Warps, lanes and CTAs that a module states; None where it is no TritonGPU module."""
+    warps = integer_attribute(module, NUM_WARPS)
+    if warps is None:
+        return None
+    lanes = integer_attribute(module, THREADS_PER_WARP) or DEFAULT_THREADS_PER_WARP
+    return ProgramShape(lanes, warps, integer_attribute(module, NUM_CTAS) or 1)
+
+
+def warps_around(op: Operation, shape: ProgramShape) -> int:
+    """The warps that run an op: those of its partition, or of its function, or of the module."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, WarpSpecializeOp):
+            region = _holding_region(parent, op)
+            if region is not None:
+                return parent.num_warps[region]
+        own = integer_attribute(parent, NUM_WARPS)
+        if own is not None:
+            return own
+        parent = parent.parent_op()
+    return shape.warps
+
+
+def _holding_region(specialized: WarpSpecializeOp, op: Operation) -> int | None:
+    for index, region in enumerate(specialized.partitions):
+        if region.is_ancestor(op):
+            return index
+    return None
+
+
+def layout_problem(type: Attribute, lanes: int, warps: int, blocks: int) -> str | None:
+    """What is wrong with the layout of a tensor type in a program of that shape; None where all is well."""
+    if not is_tensor(type) or type.encoding == NO_ENCODING:
+        return None
+    encoding = type.encoding
+    if isinstance(encoding, SharedEncoding):
+        return "Non-distributed layout is not allowed in tensor type."
+    if not isinstance(encoding, DistributedEncoding):
+        return None
+    return encoding.layout_error(len(type.get_shape()), lanes, warps, blocks)
+
+
+def verify_layouts(module: ModuleOp) -> None:
+    """Raise `VerifyError` at the first op whose operand or result has a layout that does not fit the program."""
+    shape = program_shape(module)
+    if shape is None:
+        return
+    checked: dict[tuple[Attribute, int], str | None] = {}
+    for op in module.walk():
+        if op is not module:
+            for name in MODULE_ONLY:
+                if name in op.attributes:
+                    raise verify_error(op, f"has attribute {name}, which is expected only on `module` ops")
+        values = [(f"Operand {i}", v) for i, v in enumerate(op.operands)]
+        values += [(f"Result {i}", v) for i, v in enumerate(op.results)]
+        if not values:
+            continue
+        warps = warps_around(op, shape)
+        for name, value in values:
+            key = (value.type, warps)
+            if key not in checked:
+                checked[key] = layout_problem(value.type, shape.lanes, warps, shape.blocks)
+            problem = checked[key]
+            if problem is not None:
+                raise verify_error(op, f"{name} ({value.type}) has an invalid layout: {problem}")

@@ -1,0 +1,295 @@
+"""Views of buffers: they move no data and touch no memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, operand_def, prop_def, result_def, traits_def
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import Value, init_op, static_values, value_of
+from tilewright.dialects.tt.definition import i32_array
+from tilewright.dialects.ttg.constraints import MEMDESC, as_memdesc, op_definition
+from tilewright.dialects.ttg.shared_encodings import SharedEncoding, shared_encoding_of
+from tilewright.dialects.ttg.types import MemDescType, memdesc_type
+from tilewright.dialects.types import bit_width
+from tilewright.layouts import reshaping
+from tilewright.layouts.shared import NvmmaSharedLayout, PaddedSharedLayout, SharedLayout
+
+I32_ARRAY = DenseArrayBase.constr(i32)
+
+
+def _with(type: MemDescType, shape: tuple[int, ...], encoding: Attribute, alloc: tuple[int, ...]) -> MemDescType:
+    return memdesc_type(
+        shape,
+        type.element_type,
+        encoding,
+        memory_space=type.memory_space,
+        mutable=type.is_mutable,
+        alloc_shape=alloc,
+    )
+
+
+def _layout_of(type: MemDescType) -> SharedLayout | None:
+    return type.encoding.buffer_layout if isinstance(type.encoding, SharedEncoding) else None
+
+
+def _check_same_memory(source: MemDescType, result: MemDescType) -> None:
+    if source.memory_space != result.memory_space:
+        raise VerifyException("source and result must have the same memory space")
+    if source.is_mutable != result.is_mutable:
+        raise VerifyException("source and result must both be mutable or both be immutable")
+
+
+def _check_equivalent(expected: MemDescType, actual: MemDescType, what: str) -> None:
+    """VerifyException unless the types agree, encodings up to how they are written."""
+    same = (expected.shape, expected.element_type) == (actual.shape, actual.element_type)
+    if same and expected.encoding == actual.encoding:
+        return
+    wanted, found = _layout_of(expected), _layout_of(actual)
+    if not same or wanted is None or found is None or not reshaping.equivalent(wanted, found, actual.get_shape()):
+        raise VerifyException(f"{what}: expected {expected}, got {actual}")
+
+
+def _inferred(infer: Callable[[], SharedLayout]) -> Attribute:
+    try:
+        return shared_encoding_of(infer())
+    except ValueError as error:
+        raise VerifyException(str(error)) from error
+
+
+@op_definition
+class MemDescIndexOp(IRDLOperation):
+    """One buffer out of several: `%s = ttg.memdesc_index %m[%i] : !ttg.memdesc<2x16x32xf16, ...> ->
+    !ttg.memdesc<16x32xf16, ...>`.
+    """
+
+    name = "ttg.memdesc_index"
+
+    src = operand_def(MEMDESC)
+    index = operand_def(i32)
+    result = result_def(MEMDESC)
+
+    assembly_format = "$src `[` $index `]` attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, src: Value, index: Value):
+        source = value_of(src)
+        type = as_memdesc(source.type)
+        shape = type.get_shape()[1:]
+        init_op(self, (source, value_of(index)), (_with(type, shape, type.encoding, shape),))
+
+    def verify_(self) -> None:
+        source, result = as_memdesc(self.src.type), as_memdesc(self.result.type)
+        if source.element_type != result.element_type:
+            raise VerifyException("result element type must match desc element type")
+        if result.get_shape() != source.get_shape()[1:]:
+            raise VerifyException("result shape must equal srcShape[1:]")
+        if source.get_alloc_shape() != source.get_shape():
+            raise VerifyException("We don't support memdesc_index on a subview")
+        if source.encoding != result.encoding:
+            raise VerifyException("src and result must have the same encoding")
+        _check_same_memory(source, result)
+
+
+@op_definition
+class MemDescSubsliceOp(HasFolderInterface, IRDLOperation):
+    """A box of a buffer at fixed offsets:
+    `%s = ttg.memdesc_subslice %m[0, 16] : !ttg.memdesc<16x32xf16, ...> -> !ttg.memdesc<16x16xf16, ..., 16x32>`."""
+
+    name = "ttg.memdesc_subslice"
+
+    src = operand_def(MEMDESC)
+    offsets = prop_def(I32_ARRAY)
+    result = result_def(MEMDESC)
+
+    assembly_format = "$src `` $offsets attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, src: Value, offsets: Sequence[int], shape: Sequence[int]):
+        source = value_of(src)
+        type = as_memdesc(source.type)
+        result = _with(type, tuple(shape), type.encoding, type.get_alloc_shape())
+        init_op(self, (source,), (result,), {"offsets": i32_array(tuple(offsets))})
+
+    def fold(self) -> tuple[SSAValue | Attribute, ...] | None:
+        """A slice of everything is its source."""
+        return (self.src,) if self.src.type == self.result.type else None
+
+    def verify_(self) -> None:
+        source, result = as_memdesc(self.src.type), as_memdesc(self.result.type)
+        offsets = static_values(self.offsets)
+        if source.element_type != result.element_type:
+            raise VerifyException("result element type must match desc element type")
+        if len(offsets) != len(source.get_shape()):
+            raise VerifyException("offsets must have the same rank as input")
+        if len(result.get_shape()) != len(source.get_shape()):
+            raise VerifyException("result rank must equal to the input rank")
+        if source.encoding != result.encoding:
+            raise VerifyException("src and result must have the same encoding")
+        _check_same_memory(source, result)
+        for offset, extent, whole in zip(offsets, result.get_shape(), source.get_shape(), strict=True):
+            if offset < 0 or offset + extent > whole:
+                raise VerifyException(f"slice of {extent} at {offset} is out of bounds of {whole}")
+            if offset and (extent & (extent - 1) or offset % extent):
+                raise VerifyException("The split offset may not touch the tile")
+        _check_tiles_stay_whole(source, result)
+
+
+def _check_tiles_stay_whole(source: MemDescType, result: MemDescType) -> None:
+    """A slice may not cut through what the layout permutes: the offsets of its elements must be those at 0, shifted."""
+    layout = _layout_of(source)
+    if layout is None or layout.rank != len(source.get_shape()):
+        return
+    split = [dim for dim, (a, b) in enumerate(zip(source.get_shape(), result.get_shape(), strict=True)) if a != b]
+    offsets_of = layout.to_linear(source.get_alloc_shape()).pseudoinvert()
+    inside = 0
+    for dim, (_, columns) in enumerate(offsets_of.packed_bases.items()):
+        for column in columns[: result.get_shape()[dim].bit_length() - 1]:
+            inside |= column
+    for dim in split:
+        columns = list(offsets_of.packed_bases.values())[dim]
+        moved = columns[result.get_shape()[dim].bit_length() - 1 :]
+        if any(column & inside for column in moved):
+            raise VerifyException("We don't support splitting along the swizzling pattern")
+
+
+@op_definition
+class MemDescTransOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+    """A buffer with permuted dimensions: `ttg.memdesc_trans %m {order = array<i32: 1, 0>} : !ttg.memdesc<16x32xf16,
+    #shared, #smem> -> !ttg.memdesc<32x16xf16, #shared1, #smem>`.
+    """
+
+    name = "ttg.memdesc_trans"
+
+    src = operand_def(MEMDESC)
+    order = prop_def(I32_ARRAY)
+    result = result_def(MEMDESC)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, src: Value, order: Sequence[int]):
+        source = value_of(src)
+        result = _transposed(as_memdesc(source.type), tuple(order))
+        init_op(self, (source,), (result,), {"order": i32_array(tuple(order))})
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilewright.dialects.ttg.canonicalization import MemDescTransOfTrans
+
+        return (MemDescTransOfTrans(),)
+
+    def fold(self) -> tuple[SSAValue | Attribute, ...] | None:
+        """The identity order with the same type is its source."""
+        order = static_values(self.order)
+        return (self.src,) if order == tuple(range(len(order))) and self.src.type == self.result.type else None
+
+    def verify_(self) -> None:
+        source, result = as_memdesc(self.src.type), as_memdesc(self.result.type)
+        order = static_values(self.order)
+        if sorted(order) != list(range(len(source.get_shape()))):
+            raise VerifyException("order must be a permutation of the dimensions")
+        _check_same_memory(source, result)
+        _check_equivalent(_transposed(source, order), result, "result of the permutation")
+
+
+def _transposed(type: MemDescType, order: tuple[int, ...]) -> MemDescType:
+    layout, shape, allocated = _layout_of(type), type.get_shape(), type.get_alloc_shape()
+    lead = len(allocated) - len(shape)
+    encoding = type.encoding
+    if layout is not None:
+        inner = _inner_order(order, len(shape) - layout.rank)
+        base = allocated[len(allocated) - layout.rank :]
+        encoding = _inferred(lambda: reshaping.transpose_shared(layout, base, inner))
+    new_alloc = (*allocated[:lead], *reshaping.permuted(allocated[lead:], order))
+    return _with(type, reshaping.permuted(shape, order), encoding, new_alloc)
+
+
+def _inner_order(order: tuple[int, ...], leading: int) -> tuple[int, ...]:
+    """The permutation of the dimensions that the encoding knows; those in front must stay."""
+    if order[:leading] != tuple(range(leading)):
+        raise VerifyException("the dimension of several buffers must stay first")
+    return tuple(dim - leading for dim in order[leading:])
+
+
+@op_definition
+class MemDescReshapeOp(IRDLOperation):
+    """The same elements of a buffer, row-major, in another shape:
+    `ttg.memdesc_reshape %m : !ttg.memdesc<16x32xf16, #shared, #smem> -> !ttg.memdesc<512xf16, #shared1, #smem>`."""
+
+    name = "ttg.memdesc_reshape"
+
+    src = operand_def(MEMDESC)
+    result = result_def(MEMDESC)
+
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, src: Value, shape: Sequence[int]):
+        source = value_of(src)
+        init_op(self, (source,), (_reshaped(as_memdesc(source.type), tuple(shape)),))
+
+    def verify_(self) -> None:
+        source, result = as_memdesc(self.src.type), as_memdesc(self.result.type)
+        if source.element_type != result.element_type:
+            raise VerifyException("result element type must match src element type")
+        if source.num_elements != result.num_elements:
+            raise VerifyException("number of src and dst elements of reshape must be the same")
+        _check_same_memory(source, result)
+        _check_equivalent(_reshaped(source, result.get_shape()), result, "result of the reshape")
+
+
+def _reshaped(type: MemDescType, shape: tuple[int, ...]) -> MemDescType:
+    if type.get_shape() != type.get_alloc_shape():
+        raise VerifyException("memdesc_reshape of a subslice is not supported")
+    layout = _layout_of(type)
+    encoding = type.encoding
+    if layout is not None:
+        encoding = _inferred(lambda: reshaping.reshape_shared(layout, type.get_shape(), shape))
+    return _with(type, shape, encoding, shape)
+
+
+@op_definition
+class MemDescReinterpretOp(HasFolderInterface, IRDLOperation):
+    """The bytes of a buffer as something else of the same size:
+    `ttg.memdesc_reinterpret %m : !ttg.memdesc<16x32xf16, ...> -> !ttg.memdesc<16x16xf32, ...>`."""
+
+    name = "ttg.memdesc_reinterpret"
+
+    src = operand_def(MEMDESC)
+    result = result_def(MEMDESC)
+
+    assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, src: Value, result_type: Attribute):
+        init_op(self, (value_of(src),), (result_type,))
+
+    def fold(self) -> tuple[SSAValue | Attribute, ...] | None:
+        """The same type: its source."""
+        return (self.src,) if self.src.type == self.result.type else None
+
+    def verify_(self) -> None:
+        source, result = as_memdesc(self.src.type), as_memdesc(self.result.type)
+        _check_same_memory(source, result)
+        sizes = [_storage_bits(type) for type in (source, result)]
+        if sizes[0] != sizes[1]:
+            raise VerifyException(
+                f"source and result must have the same storage size, got {sizes[0]} and {sizes[1]} bits"
+            )
+
+
+def _storage_bits(type: MemDescType) -> int:
+    layout, shape = _layout_of(type), type.get_shape()
+    if isinstance(layout, PaddedSharedLayout) or (isinstance(layout, NvmmaSharedLayout) and layout.fp4_padded):
+        inner = len(shape) - layout.rank
+        return prod(shape[:inner]) * layout.num_elements(shape[inner:]) * bit_width(type.element_type)
+    return type.num_elements * bit_width(type.element_type)
