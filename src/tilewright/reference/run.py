@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.ir import Attribute
 
+from tilewright.dialects.tt import TensorDescType
 from tilewright.reference import arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, tt, tts, vector_ops
 from tilewright.reference.errors import ReferenceError
 from tilewright.reference.machine import Machine, argument_value
+from tilewright.reference.tt.descriptors import descriptor_argument
 
 OP_FAMILIES = (
     arith_ops,
@@ -56,9 +60,8 @@ def run_module(
     """
     machine = machine or Machine(module)
     types = _argument_types(machine, function_name)
-    if len(types) != len(arguments):
-        raise TypeError(f"'{function_name}' takes {len(types)} arguments, got {len(arguments)}")
-    values = _argument_values(machine, function_name, arguments)
+    _check_count(function_name, types, arguments)
+    values = _argument_values(machine, types, function_name, arguments)
     with np.errstate(all="ignore"):
         return tuple(machine.call(function_name, values))
 
@@ -80,7 +83,8 @@ def run_grid(
 
     Kernels of the linalg and loops stages get the numbers of programs and the program id as six trailing arguments;
     kernels of the tt and structured stages ask for them. The arguments are the same at every stage: an array for a
-    pointer (changed in place), None for a null pointer, a number for a scalar. `step_limit` bounds the number of ops
+    pointer (changed in place), None for a null pointer, a number for a scalar; for a descriptor its array, extents,
+    strides and a bool (padding with NaN). `step_limit` bounds the number of ops
     that are executed, over the whole grid; `rounds_dot_inputs` makes `tt.dot` round f32 operands as `inputPrecision`
     says; `reachable` are arrays that the program finds by addresses in memory.
 
@@ -97,11 +101,12 @@ def run_grid(
     )
     types = _argument_types(machine, kernel_name)
     takes_program = len(types) == len(arguments) + PROGRAM_ARGUMENTS
-    if not takes_program and len(types) != len(arguments):
-        raise TypeError(f"'{kernel_name}' takes {len(types)} arguments, got {len(arguments)}")
+    if takes_program:
+        types = types[:-PROGRAM_ARGUMENTS]
+    _check_count(kernel_name, types, arguments)
     for array in reachable:
         machine.memory.add(array)
-    values = _argument_values(machine, kernel_name, arguments)
+    values = _argument_values(machine, types, kernel_name, arguments)
     with np.errstate(all="ignore"):
         for z in range(extents[2]):
             for y in range(extents[1]):
@@ -112,13 +117,31 @@ def run_grid(
     return machine
 
 
-def _argument_values(machine: Machine, name: str, arguments: Sequence[Any]) -> list[Any]:
+def _slots(type_: Attribute) -> int:
+    """How many arguments a parameter takes: a descriptor is its tensor, extents, strides, and whether it pads with
+    NaN."""
+    return 2 * type_.block_type.get_num_dims() + 2 if isinstance(type_, TensorDescType) else 1
+
+
+def _check_count(name: str, types: Sequence[Attribute], arguments: Sequence[Any]) -> None:
+    expected = sum(map(_slots, types))
+    if expected != len(arguments):
+        raise TypeError(f"'{name}' takes {expected} arguments, got {len(arguments)}")
+
+
+def _argument_values(
+    machine: Machine, types: Sequence[Attribute], function_name: str, arguments: Sequence[Any]
+) -> list[Any]:
     """Arguments as values, named in messages as the function names them."""
-    entry = machine.functions[name].regions[0].blocks[0]
-    return [
-        argument_value(machine, value, argument.type, argument.name_hint or f"#{number}")
-        for number, (value, argument) in enumerate(zip(arguments, entry.args, strict=False))
-    ]
+    entry, remaining = machine.functions[function_name].regions[0].blocks[0], iter(arguments)
+    values: list[Any] = []
+    for number, type_ in enumerate(types):
+        name = entry.args[number].name_hint or f"#{number}"
+        if isinstance(type_, TensorDescType):
+            values.append(descriptor_argument(machine, list(islice(remaining, _slots(type_))), type_, name))
+        else:
+            values.append(argument_value(machine, next(remaining), type_, name))
+    return values
 
 
 def _argument_types(machine: Machine, name: str) -> Sequence[Any]:

@@ -16,7 +16,7 @@ from tilewright.dialects.tt import DescriptorReduceKind, PaddingOption, PointerT
 from tilewright.dialects.tt.descriptor import block_type_of, signless
 from tilewright.dialects.tt.types import shape_of
 from tilewright.dialects.types import is_float
-from tilewright.reference.machine import Frame, Values, as_int, meaning_of
+from tilewright.reference.machine import Frame, Machine, Values, argument_value, as_int, meaning_of
 from tilewright.reference.tt.access import read_lanes, write_lanes
 from tilewright.reference.tt.atomics import Update, update_lanes
 from tilewright.reference.tt.block_pointers import along, block_addresses
@@ -52,6 +52,14 @@ def make_descriptor(op: tt.MakeTensorDescOp, frame: Frame) -> Values:
     strides = tuple(as_int(value) for value in frame.get_all(op.strides))
     element, padding = op.base.type.pointee_type, PaddingOption.of(op.padding)
     return (Descriptor(as_int(frame.get(op.base)), shape, strides, element, padding),)
+
+
+def descriptor_argument(machine: Machine, parts: Sequence[Any], type_: TensorDescType, name: str) -> Descriptor:
+    """A descriptor that the host made: its array, extents, strides, and whether it pads with NaN."""
+    rank, element = type_.block_type.get_num_dims(), signless(type_.block_type.element_type)
+    base = argument_value(machine, parts[0], tt.pointer_type(element), name)
+    shape, strides = (tuple(int(value) for value in parts[start : start + rank]) for start in (1, 1 + rank))
+    return Descriptor(int(base), shape, strides, element, PaddingOption.NAN if parts[-1] else PaddingOption.ZERO)
 
 
 def _block(op: Any, frame: Frame) -> tuple[Descriptor, Array, Array]:

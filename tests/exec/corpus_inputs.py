@@ -1,0 +1,135 @@
+"""Inputs for every kernel of the corpus: made from its signature, and by hand where a kernel expects more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import corpus_oracle as oracle
+import engines
+import numpy as np
+
+from tilewright.compiler.source import ASTSource
+
+Array = np.ndarray[Any, Any]
+
+ELEMENTS = 1 << 14
+"""Elements of every array: more than any kernel of the corpus reaches with scalars of 5."""
+
+WIDE_INTEGERS = {"arithmetic", "casts", "functions", "reductions"}
+"""Files whose kernels compute with integers of either sign; in the others arrays of integers may be indices."""
+
+
+@dataclass
+class Inputs:
+    """What a case is run with."""
+
+    source: ASTSource
+    arguments: list[Any]
+    grid: tuple[int, ...]
+    reachable: list[Array] = field(default_factory=list[Array])
+    """Arrays that the kernel finds by their addresses."""
+    ignored: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """Array and element whose values may differ: addresses."""
+
+
+def inputs_of(case: oracle.Case) -> Inputs:
+    """The inputs of a case, the same every time."""
+    signature, constants, attributes = oracle.arguments_of(case, "tilewright")
+    kernel = oracle.load(case.file, "tilewright").CASES[case.number][0]
+    source = ASTSource(kernel, signature, constants, attributes)
+    random = np.random.default_rng(case.number)
+    wide = case.file in WIDE_INTEGERS
+    named = {name: make(kind, random, wide=wide) for name, kind in source.full_signature().items()}
+    axes = engines.axes_of(oracle.our_module(case))
+    inputs = Inputs(source, [], tuple(2 if axis in axes else 1 for axis in range(3)))
+    adjust = ADJUSTMENTS.get(case.kernel)
+    if adjust is not None:
+        adjust(named, inputs)
+    inputs.arguments = list(named.values())
+    return inputs
+
+
+def make(kind: Any, random: np.random.Generator, *, wide: bool) -> Any:
+    """An argument of a signature type; nothing for a constant."""
+    if isinstance(kind, tuple):
+        return tuple(make(item, random, wide=wide) for item in kind)
+    if kind == "constexpr":
+        return ()
+    if kind.startswith("tensordesc"):
+        return descriptor(kind, random)
+    if kind.startswith("*"):
+        return numbers(engines.DTYPES[kind.lstrip("*k")], ELEMENTS, random, wide=wide)
+    dtype = np.dtype(engines.DTYPES[kind])
+    return dtype.type(0.5 if engines.is_float(dtype) else 1 if dtype == np.bool_ else 5)
+
+
+def numbers(dtype: Any, count: int, random: np.random.Generator, *, wide: bool) -> Array:
+    """Normal floats; integers from 0 to 7, or of either sign and never 0 (kernels divide by them) where `wide`."""
+    kind = np.dtype(dtype)
+    if kind == np.bool_:
+        return random.integers(0, 2, count).astype(np.bool_)
+    if engines.is_float(kind):
+        return random.standard_normal(count).astype(kind)
+    if not wide:
+        return random.integers(0, 8, count).astype(kind)
+    values = random.integers(1, min(100, np.iinfo(kind).max), count)
+    return (values * random.choice([-1, 1], count) if kind.kind == "i" else values).astype(kind)
+
+
+def descriptor(kind: str, random: np.random.Generator) -> tuple[Any, ...]:
+    """A host's descriptor, `tensordesc<fp16[16,32]>`: a tensor of 40 rows and 72 columns, extents, strides, padding."""
+    element = kind.partition("<")[2].partition("[")[0]
+    values = numbers(engines.DTYPES[element], 40 * 72, random, wide=False).reshape(40, 72)
+    extents = (np.int64(40), np.int64(72), np.int64(72), np.int64(1))
+    return values, *extents, np.bool_(False), np.int32(40), np.int32(72), np.int64(72), np.int64(1)
+
+
+def _unlock(named: dict[str, Any], inputs: Inputs) -> None:
+    named["lock_ptr"] = np.zeros(ELEMENTS, np.int32)
+
+
+def _small_sums(named: dict[str, Any], inputs: Inputs) -> None:
+    """Sums that fit their type: what lies beyond is undefined when it comes from a float."""
+    if named["x_ptr"].dtype.itemsize == 1:
+        named["x_ptr"] = np.abs(named["x_ptr"].astype(np.int16) % 2).astype(named["x_ptr"].dtype)
+
+
+def _real_address(named: dict[str, Any], inputs: Inputs) -> None:
+    target = np.array([7.0, 8.0], np.float32)
+    inputs.reachable.append(target)
+    named["address"] = np.int64(target.ctypes.data)
+    inputs.ignored.append((1, 0))
+
+
+def _groups(named: dict[str, Any], inputs: Inputs) -> None:
+    """Two products, of three tiles together."""
+    sizes, random = [(64, 32, 64), (32, 32, 32)], np.random.default_rng(1)
+    made: dict[str, list[Array]] = {"a_ptrs": [], "b_ptrs": [], "c_ptrs": []}
+    for m, n, k in sizes:
+        for name, shape in (("a_ptrs", (m, k)), ("b_ptrs", (k, n)), ("c_ptrs", (m, n))):
+            made[name].append(random.standard_normal(shape).astype(np.float16))
+    for name, arrays in made.items():
+        inputs.reachable += arrays
+        named[name] = np.array([array.ctypes.data for array in arrays], np.int64)
+    named["sizes"] = np.array(sizes, np.int32).reshape(-1)
+    named["strides"] = np.array([(k, n, n) for _, n, k in sizes], np.int32).reshape(-1)
+    named["groups"] = np.int32(2)
+    inputs.grid = (3, 1, 1)
+
+
+ADJUSTMENTS: dict[str, Callable[[dict[str, Any], Inputs], None]] = {
+    "grouped_gemm": _groups,
+    "layer_norm_backward": _unlock,
+    "pointers": _real_address,
+    "sums": _small_sums,
+}
+"""By kernel: what it needs beyond what its signature says."""
+
+WITHOUT_MEANING = {"assembly": "inline assembly is the target's own"}
+"""Kernels that run nowhere but on their target."""
+
+
+def runnable_cases() -> Sequence[oracle.Case]:
+    return [case for case in oracle.cases() if case.kernel not in WITHOUT_MEANING]
