@@ -54,6 +54,8 @@ class FunctionLowering:
         self.prefetching = Prefetching(self.emitter, function)
         self.dead: list[Operation] = []
         self.deferred: set[Operation] = set()
+        self._filled: list[tuple[SSAValue, Source]] = []
+        """Values that were copied to buffers, in order, with how they were read before."""
 
     def run(self) -> None:
         """Lower the whole function in place."""
@@ -65,12 +67,21 @@ class FunctionLowering:
         remove_unused(self.function)
 
     def lower_block(self, block: Block) -> None:
-        """Lower the ops of a block in their order."""
+        """Lower the ops of a block in their order.
+
+        A buffer that is filled in here holds its value in here only: the block may not run.
+        """
+        mark = len(self._filled)
         op = block.first_op
         while op is not None:
             following = op.next_op
             self.lower_op(op)
             op = following
+        for value, source in reversed(self._filled[mark:]):
+            owner = value.owner
+            if (owner if isinstance(owner, Block) else owner.parent_block()) is not block:
+                self.sources[value] = source
+        del self._filled[mark:]
 
     def lower_op(self, op: Operation) -> None:
         """Lower one op, by its class; ops without tensors are legal as they are."""
@@ -182,6 +193,7 @@ class FunctionLowering:
         assert isinstance(value.type, TensorType)
         buffer = self.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
         self.copy(source, buffer)
+        self._filled.append((value, source))
         self.sources[value] = buffer
         return buffer
 

@@ -16,7 +16,12 @@ from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identi
 from tilewright.lowering.linalg_to_loops.element_access import emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, is_straight, plan_nest
-from tilewright.lowering.linalg_to_loops.padding import Padding, find_padding, padded_element
+from tilewright.lowering.linalg_to_loops.padding import (
+    Padding,
+    find_padding,
+    padded_element,
+    settled_comparisons,
+)
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Uniform
 
@@ -63,7 +68,11 @@ class _NestWriter:
                 assert self.nest.vector_dim is not None
                 self.nest.bounds[self.nest.vector_dim] = self.padding.bound
         cursor = self.emitter.cursor
-        self._level(0, [Frame(Cursor(cursor.block, cursor.anchor))])
+        outside = Frame(Cursor(cursor.block, cursor.anchor))
+        for comparison, holds in settled_comparisons(self.emitter, self.nest).items():
+            self.nest.depends[comparison] = frozenset()
+            outside.values[comparison] = self.emitter.constant(int(holds), comparison.type)
+        self._level(0, [outside])
         return self.scalars
 
     # -- loops ------------------------------------------------------------------------------------------------------

@@ -90,6 +90,42 @@ def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
     return Padding(total, emitter.sub(nest.extents[dim], total), comparisons)
 
 
+def settled_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool]:
+    """The comparisons of lane numbers with limits that hold, or fail, in every iteration within the nest's bounds.
+
+    for %i = 0 to min(%n, 64) { select(%i < %n, %x, 0) }      ->      { %x }
+    """
+    settled: dict[SSAValue, bool] = {}
+    for op in nest.body.ops:
+        if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in _FALSE_BEHIND:
+            continue
+        lane = _lane_of(nest, op.lhs)
+        if lane is None or not _is_outside(nest, op.rhs):
+            continue
+        dim, shift = lane
+        limit = _lane_bound(emitter, op.rhs, shift, nest.extents[dim])
+        if is_at_most(nest.bounds[dim], limit):
+            settled[op.result] = not _FALSE_BEHIND[op.predicate.value.data]
+    return settled
+
+
+def _lane_of(nest: Nest, value: SSAValue) -> tuple[int, SSAValue | None] | None:
+    """The dimension whose lane number a value is, and what is added to it."""
+    shift: SSAValue | None = None
+    while isinstance(op := value.owner, Operation) and op.parent_block() is nest.body:
+        match op:
+            case linalg.IndexOp():
+                return op.dim.value.data, shift
+            case arith.IndexCastOp() | arith.ExtSIOp():
+                value = op.operands[0]
+            case arith.AddiOp() if shift is None and any(_is_outside(nest, operand) for operand in op.operands):
+                outside = 1 if _is_outside(nest, op.operands[1]) else 0
+                value, shift = op.operands[1 - outside], op.operands[outside]
+            case _:
+                return None
+    return None
+
+
 def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValue:
     """What one lane behind the bound contributes to output `number`."""
     nest = values.nest

@@ -75,7 +75,7 @@ class Prefetching:
         self._steps.append(values)
 
     def _fetch_output(self, nest: Nest, output: Output) -> None:
-        """Let the steps of an earlier nest over the same elements ask for the lines that an output will be stored to."""
+        """Let the steps of an earlier nest over the same elements ask for the lines that an output will go to."""
         window = output.dest
         if window is None or window.owned or not self._steps or nest.extents != self._steps[0].nest.extents:
             return
@@ -87,25 +87,27 @@ class Prefetching:
         if stride_along(window, output.access, earlier.vector_dim) != 1 or _bytes_of(window) > LARGEST_TILE_BYTES:
             return
         self._fetched.add(key)
+        first = self._steps[0].frames[-1].cursor.block
+        if first is self.emitter.entry:
+            return
+        with self.emitter.at(_before(self.emitter.entry, first)):
+            offset, *strides = (self._copy_expression(part) for part in (window.offset, *window.strides))
+        if offset is None or None in strides:
+            return
+        copied = replace(window, offset=offset, strides=tuple(strides))  # pyright: ignore[reportArgumentType]
         for values in self._steps:
-            self._fetch_in_step(values, window, output)
+            self._fetch_in_step(values, copied, output)
 
     def _fetch_in_step(self, values: BodyValues, window: Window, output: Output) -> None:
-        """Add a prefetch to a step that is written already; what its address needs is computed in front of its loops."""
-        emitter = self.emitter
+        """Add a prefetch to a step that is written already."""
         inside = values.frames[-1].cursor.block
-        if inside is emitter.entry:
-            return
         frames = [Frame(_before(frame.cursor.block, inside), frame.dim, frame.induction) for frame in values.frames]
-        with emitter.at(frames[0].cursor):
-            parts = [self._copy_expression(part) for part in (window.offset, *window.strides)]
-        if any(part is None for part in parts):
+        step = BodyValues(self.emitter, values.nest, frames)
+        if inside is self.emitter.entry:
             return
-        copied = replace(window, offset=parts[0], strides=tuple(parts[1:]))  # pyright: ignore[reportArgumentType]
-        step = BodyValues(emitter, values.nest, frames)
-        with emitter.at(frames[-1].cursor):
-            index = step.linear_index(copied, output.access)
-            emitter.prefetch(window.flat, index, _locality_of(window), is_write=True)
+        with self.emitter.at(frames[-1].cursor):
+            index = step.linear_index(window, output.access)
+            self.emitter.prefetch(window.flat, index, _locality_of(window), is_write=True)
 
     def _copy_expression(self, value: Index) -> Index | None:
         """The same pure expression at the cursor, which may be in front of where `value` is defined."""
