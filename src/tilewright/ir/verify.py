@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.ir import Operation
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import DiagnosticException
@@ -9,6 +11,16 @@ from xdsl.utils.exceptions import DiagnosticException
 from tilewright.ir.diagnostics import verify_error
 from tilewright.ir.dominance import verify_dominance
 from tilewright.support.errors import TilewrightError
+
+ModuleCheck = Callable[[Operation], None]
+"""Raises `VerifyError` for a module that breaks a rule of its dialect."""
+
+_module_checks: dict[str, ModuleCheck] = {}
+
+
+def register_module_check(attribute: str, check: ModuleCheck) -> None:
+    """Have every module that bears `attribute` checked as a whole, besides op by op."""
+    _module_checks[attribute] = check
 
 
 def verify_module(module: Operation) -> None:
@@ -18,6 +30,8 @@ def verify_module(module: Operation) -> None:
     """
     for op in module.walk():
         _verify_op(op)
+    for attribute in module.attributes.keys() & _module_checks.keys():
+        _module_checks[attribute](module)
     verify_dominance(module)
 
 

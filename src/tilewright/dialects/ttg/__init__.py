@@ -35,6 +35,7 @@ from tilewright.dialects.ttg.shared_encodings import (
     shared_layout_of,
 )
 from tilewright.dialects.ttg.types import ASYNC_TOKEN, SMEM, AsyncTokenType, MemDescType, memdesc_type
+from tilewright.dialects.ttg.verification import NUM_WARPS, verify_layouts
 from tilewright.dialects.ttg.views import (
     MemDescIndexOp,
     MemDescReinterpretOp,
@@ -48,6 +49,7 @@ from tilewright.dialects.ttg.warp_specialize import (
     WarpSpecializePartitionsOp,
     WarpYieldOp,
 )
+from tilewright.ir.verify import register_module_check
 
 OPS = (
     AsyncCommitGroupOp,
@@ -92,12 +94,15 @@ ATTRIBUTES = (
 )
 """Every type and attribute of the dialect."""
 
-TTG = Dialect("ttg", OPS, ATTRIBUTES)
+register_module_check(NUM_WARPS, verify_layouts)
+
+TTG = Dialect("ttg", list(OPS), list(ATTRIBUTES))
 """The dialect, to be loaded into a context."""
 
 __all__ = [
     "ASYNC_TOKEN",
     "ATTRIBUTES",
+    "NUM_WARPS",
     "OPS",
     "SMEM",
     "TTG",
@@ -143,4 +148,5 @@ __all__ = [
     "memdesc_type",
     "shared_encoding_of",
     "shared_layout_of",
+    "verify_layouts",
 ]

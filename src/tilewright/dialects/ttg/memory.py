@@ -30,7 +30,7 @@ from tilewright.dialects.ttg.constraints import (
     op_definition,
 )
 from tilewright.dialects.ttg.effects import FREE, READ, SHARED, WRITE, AllocatesBuffer, Touches
-from tilewright.dialects.ttg.shared_encodings import SharedEncoding
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_layout_of
 
 
 @op_definition
@@ -60,7 +60,7 @@ class LocalAllocOp(HasCanonicalizationPatternsInterface, IRDLOperation):
 
     def verify_(self) -> None:
         type = as_memdesc(self.result.type)
-        if not isinstance(type.encoding, SharedEncoding):
+        if find_shared_layout(type.encoding) is None:
             raise VerifyException(f"result must have a shared memory encoding, got {type.encoding}")
         if type.shape != type.alloc_shape:
             raise VerifyException("result shape and its alloc shape must match")
@@ -74,9 +74,7 @@ class LocalAllocOp(HasCanonicalizationPatternsInterface, IRDLOperation):
         """The alignment asked for, else the one that the encoding needs."""
         if self.alignment is not None:
             return self.alignment.value.data
-        encoding = as_memdesc(self.result.type).encoding
-        assert isinstance(encoding, SharedEncoding)
-        return encoding.buffer_layout.alignment()
+        return shared_layout_of(as_memdesc(self.result.type).encoding).alignment()
 
 
 @op_definition

@@ -247,8 +247,14 @@ def shared_encoding_of(layout: SharedLayout) -> Attribute:
             raise ValueError(f"{layout} has no encoding")
 
 
-def shared_layout_of(encoding: object) -> SharedLayout:
-    """The layout behind an encoding of a buffer; ValueError for any other attribute."""
-    if not isinstance(encoding, SharedEncoding):
+def find_shared_layout(encoding: Attribute) -> SharedLayout | None:
+    """The layout behind an encoding of a buffer in shared memory; None for any other attribute."""
+    return encoding.buffer_layout if isinstance(encoding, SharedEncoding) else None
+
+
+def shared_layout_of(encoding: Attribute) -> SharedLayout:
+    """As `find_shared_layout`; ValueError for any other attribute."""
+    layout = find_shared_layout(encoding)
+    if layout is None:
         raise ValueError(f"expected a shared memory encoding, got {encoding}")
-    return encoding.buffer_layout
+    return layout

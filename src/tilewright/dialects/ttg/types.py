@@ -13,7 +13,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.ttg.shared_encodings import SharedEncoding, SharedMemorySpaceAttr
+from tilewright.dialects.ttg.shared_encodings import SharedMemorySpaceAttr, find_shared_layout
 from tilewright.layouts.shared import NvmmaSharedLayout
 
 SMEM = SharedMemorySpaceAttr()
@@ -74,9 +74,9 @@ class MemDescType(ParametrizedAttribute, TypeAttribute):
             raise VerifyException(
                 f"shape must be less than or equal to allocShape, got {_joined(shape)} and {_joined(allocated)}"
             )
-        if not isinstance(self.encoding, SharedEncoding):
+        layout = find_shared_layout(self.encoding)
+        if layout is None:
             return
-        layout = self.encoding.buffer_layout
         if layout.rank not in (len(shape), len(shape) - 1):
             raise VerifyException(
                 f"rank of the encoding must be that of the shape or one less, got {layout.rank} and {len(shape)}"

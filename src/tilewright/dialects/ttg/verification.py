@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.tt.types import NO_ENCODING
@@ -37,7 +37,7 @@ def integer_attribute(op: Operation, name: str) -> int | None:
     return attribute.value.data if isinstance(attribute, IntegerAttr) else None
 
 
-def program_shape(module: ModuleOp) -> ProgramShape | None:
+def program_shape(module: Operation) -> ProgramShape | None:
     """Warps, lanes and CTAs that a module states; None where it is no TritonGPU module."""
     warps = integer_attribute(module, NUM_WARPS)
     if warps is None:
@@ -80,7 +80,7 @@ def layout_problem(type: Attribute, lanes: int, warps: int, blocks: int) -> str 
     return encoding.layout_error(len(type.get_shape()), lanes, warps, blocks)
 
 
-def verify_layouts(module: ModuleOp) -> None:
+def verify_layouts(module: Operation) -> None:
     """Raise `VerifyError` at the first op whose operand or result has a layout that does not fit the program."""
     shape = program_shape(module)
     if shape is None:

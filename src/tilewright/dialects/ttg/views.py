@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.construction import Value, init_op, static_values, value_of
 from tilewright.dialects.tt.definition import i32_array
 from tilewright.dialects.ttg.constraints import MEMDESC, as_memdesc, op_definition
-from tilewright.dialects.ttg.shared_encodings import SharedEncoding, shared_encoding_of
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of
 from tilewright.dialects.ttg.types import MemDescType, memdesc_type
 from tilewright.dialects.types import bit_width
 from tilewright.layouts import reshaping
@@ -37,7 +37,7 @@ def _with(type: MemDescType, shape: tuple[int, ...], encoding: Attribute, alloc:
 
 
 def _layout_of(type: MemDescType) -> SharedLayout | None:
-    return type.encoding.buffer_layout if isinstance(type.encoding, SharedEncoding) else None
+    return find_shared_layout(type.encoding)
 
 
 def _check_same_memory(source: MemDescType, result: MemDescType) -> None:
