@@ -11,7 +11,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 
@@ -88,7 +88,7 @@ def uninstall() -> None:
 
 
 @contextmanager
-def standing_in() -> Iterator[None]:
+def standing_in() -> Generator[None]:
     """Stand in for `triton` for the length of a `with`.
 
     What is imported there keeps our modules; the official package, imported before or after, stays what it is.

@@ -10,7 +10,7 @@ is an AttributeError.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,7 +41,7 @@ class Namespace:
         return self._names[name]
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
+    def scope(self) -> Generator[None]:
         """Give all switches of the group their present values back at the end of a `with`."""
         with table.scope(**{name: table.get(name) for name in self._names.values()}):
             yield

@@ -72,7 +72,7 @@ def select(op: arith.SelectOp, frame: Frame) -> Values:
     condition, lhs, rhs = frame.get_all(op.operands)
     if np.ndim(condition) == 0:
         return (lhs if condition else rhs,)
-    return (np.where(condition, lhs, rhs),)
+    return (np.where(np.asarray(condition), np.asarray(lhs), np.asarray(rhs)),)
 
 
 @meaning_of(arith.AddUIExtendedOp)

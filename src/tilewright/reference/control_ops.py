@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -72,9 +73,8 @@ def parallel_loop(op: scf.ParallelOp, frame: Frame) -> Values:
     bounds = zip(*(frame.get_all(group) for group in (op.lowerBound, op.upperBound, op.step)), strict=True)
     ranges = [range(as_int(low), as_int(high), as_int(step)) for low, high, step in bounds]
     totals = frame.get_all(op.initVals)
-    for place in np.ndindex(*(len(steps) for steps in ranges)):
-        counters = [np.int64(steps[index]) for steps, index in zip(ranges, place, strict=True)]
-        frame.bind(op.body.block, counters)
+    for counters in product(*ranges):
+        frame.bind(op.body.block, [np.int64(counter) for counter in counters])
         terminator = frame.run_ops(op.body.block)
         parts = frame.get_all(terminator.operands)
         for position, (region, part) in enumerate(zip(terminator.regions, parts, strict=True)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
@@ -63,9 +64,9 @@ def _children(attribute: Attribute) -> Iterable[Attribute]:
         return parameters
     data = getattr(attribute, "data", None)
     if isinstance(data, tuple | list):
-        return [child for child in data if isinstance(child, Attribute)]
+        return [child for child in cast(Sequence[object], data) if isinstance(child, Attribute)]
     if isinstance(data, dict):
-        return data.values()
+        return cast(Mapping[str, Attribute], data).values()
     return ()
 
 

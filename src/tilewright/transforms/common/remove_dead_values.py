@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -193,7 +193,7 @@ class _Remover:
 def _shrink_attributes(function: Func, name: str, keep: Sequence[bool]) -> None:
     attributes = function.properties.get(name)
     if isinstance(attributes, ArrayAttr):
-        kept = [attribute for attribute in _kept(attributes.data, keep) if isinstance(attribute, DictionaryAttr)]
+        kept = _kept(cast(ArrayAttr[DictionaryAttr], attributes).data, keep)
         function.properties[name] = ArrayAttr(kept)
 
 

@@ -11,7 +11,7 @@ from tilewright.dialects import arith, tt
 from tilewright.dialects.arith import constant_bool, constant_splat
 from tilewright.dialects.tt.descriptor import block_type_of, signless
 from tilewright.dialects.tt.enums import DescriptorReduceKind, PaddingOption, RMWOp
-from tilewright.dialects.tt.types import TensorDescType, is_tensor, pointer_type, tensor_type
+from tilewright.dialects.tt.types import PointerType, TensorDescType, is_tensor, pointer_type, tensor_type
 from tilewright.dialects.types import is_float, is_signless_integer
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
@@ -108,8 +108,8 @@ class _DescriptorExpander(ValueExpander):
 
     @staticmethod
     def _padding(builder: OpBuilder, descriptor: _Descriptor, pointers: SSAValue) -> SSAValue:
-        assert is_tensor(pointers.type)
-        pointee = descriptor.base.type.pointee_type  # pyright: ignore
+        assert is_tensor(pointers.type) and isinstance(descriptor.base.type, PointerType)
+        pointee = descriptor.base.type.pointee_type
         type = tensor_type(pointee, pointers.type.get_shape())
         zero = builder.insert(constant_splat(0, type)).results[0]
         if not is_float(pointee):
