@@ -12,7 +12,7 @@ import importlib.util
 import sys
 import types
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -45,7 +45,7 @@ class Case:
 
 
 @contextmanager
-def _standing_in() -> Iterator[None]:
+def _standing_in() -> Generator[None]:
     """`import triton` means tilewright inside."""
     saved = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "triton"}
     compat.install()
@@ -160,8 +160,7 @@ def official_text(case: Case) -> str:
 
 def cleaned(module: ModuleOp) -> ModuleOp:
     """The module after inlining and clean-up, by the same passes for both front ends."""
-    import tilewright.transforms.registration  # noqa: F401
-
+    importlib.import_module("tilewright.transforms.registration")
     parse_pipeline("inline,canonicalize,cse,canonicalize,symbol-dce").run(module, PassContext())
     return module
 

@@ -1,7 +1,9 @@
 """Every mistake in a kernel is an error at the right place, in the user's words, with advice where there is any."""
 
 # ruff: noqa: B007, F821, F841, F842, RUF059, SIM105, SIM108
-# pyright: basic
+# The kernels here are wrong on purpose.
+# pyright: reportUndefinedVariable=false, reportUnusedExpression=false, reportUnusedVariable=false
+# pyright: reportConstantRedefinition=false, reportPossiblyUnboundVariable=false
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """What the front end emits, beyond the ops: symbols, attributes, locations, carried values."""
 
+# Kernels with loops whose counters nobody reads.
 # ruff: noqa: B007, F841, RET503
-# pyright: basic
+# pyright: reportUnusedVariable=false, reportPossiblyUnboundVariable=false
 
 from __future__ import annotations
 

@@ -298,20 +298,20 @@ def k_dotchain(a, b, c, M: tl.constexpr):
     p = r[:, None] * M + r[None, :]
     A = tl.load(a + p)
     B = tl.load(b + p)
-    C = tl.dot(A, B, input_precision="ieee")
+    acc = tl.dot(A, B, input_precision="ieee")
     for _i in range(3):
-        C = tl.dot(C, B, C) * 0.1
-    tl.store(c + p, C)
+        acc = tl.dot(acc, B, acc) * 0.1
+    tl.store(c + p, acc)
 
 
 def test_dotchain() -> None:
     A, B = f32(32, 32), f32(32, 32)
     c = np.zeros((32, 32), np.float32)
     k_dotchain[(1,)](A, B, c, 32)
-    C = A @ B
+    expected = A @ B
     for _i in range(3):
-        C = (C @ B + C) * 0.1
-    close(c, C, 1e-3)
+        expected = (expected @ B + expected) * 0.1
+    close(c, expected, 1e-3)
 
 
 @triton.jit
