@@ -23,7 +23,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
 )
 from tilewright.lowering.linalg_to_loops.k_loop import emit_fast_path, plan_k_loop
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
-from tilewright.lowering.linalg_to_loops.sources import Window, root_of
+from tilewright.lowering.linalg_to_loops.sources import Source, Window, root_of
 
 
 def tensor_positions(values: Sequence[SSAValue]) -> list[int]:
@@ -62,24 +62,21 @@ def finish_region(lowering: FunctionLowering, terminator: Operation, first: int,
     block = terminator.parent_block()
     assert block is not None
     lowering.emitter.cursor = Cursor(block, terminator)
-    moves: list[tuple[SSAValue, Window]] = []
+    moves: list[tuple[Source, Window]] = []
     for position, window in windows.items():
-        value = terminator.operands[first + position]
-        source = lowering.source(value)
+        source = lowering.source(terminator.operands[first + position])
         if not (isinstance(source, Window) and same_window(source, window)):
-            moves.append((value, window))
+            moves.append((source, window))
     flats = {window.flat for window in windows.values()}
-    for number, (value, window) in enumerate(moves):
-        source = lowering.source(value)
+    for number, (source, window) in enumerate(moves):
         root = root_of(source)
         if root in flats or (isinstance(source, Window) and source.flat in flats):
             # The source is a carried tile itself, which another move may overwrite first.
             buffer = lowering.memory.new_buffer(window.element, window.shape)
             lowering.copy(source, buffer)
-            lowering.sources[value] = buffer
-            moves[number] = (value, window)
-    for value, window in moves:
-        lowering.copy(lowering.source(value), window)
+            moves[number] = (buffer, window)
+    for source, window in moves:
+        lowering.copy(source, window)
     kept = terminator.operands[:first], terminator.operands[first:]
     terminator.operands = [*kept[0], *without(kept[1], list(windows))]
 

@@ -29,6 +29,8 @@ class FusionPlan:
     kept: dict[Operation, list[SSAValue]] = field(default_factory=dict[Operation, list[SSAValue]])
     """Consumer to the inputs that it computes itself and yields for others too."""
     cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    reading: set[Operation] = field(default_factory=set[Operation])
+    """Ops that read memory, by themselves or through a producer that moves into them: they cannot pass a write."""
 
     def moves(self, producer: Operation, consumer: Operation) -> bool:
         """Whether `producer` is computed inside of `consumer`."""
@@ -78,12 +80,14 @@ def _decide(
         producer = producer_of(value)
         if producer is not None and any(plan.moves(producer, other) for other in (op,)):
             plan.cost[op] += plan.cost.get(producer, 0)
+    if any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk()):
+        plan.reading.add(op)
     if not is_movable(op):
         return
     result = op.results[0]
     readers = structured_readers(result)
     same_block = [reader for reader in readers.ops if reader.parent_block() is op.parent_block()]
-    reads_memory = any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk())
+    reads_memory = op in plan.reading
     total = plan.cost[op]
     if reads_memory and any(writes[reader] != writes[op] for reader in same_block):
         return
@@ -95,11 +99,13 @@ def _decide(
                     continue
                 _move(op, reader, plan)
         return
-    _keep_in_first_reader(op, result, plan, order)
+    _keep_in_first_reader(op, result, plan, order, writes)
 
 
 def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> None:
     plan.moving.add((producer, reader))
+    if producer in plan.reading:
+        plan.reading.add(reader)
     # What moved into the producer moves on with it.
     for inner, consumer in list(plan.moving):
         if consumer is producer:
@@ -123,6 +129,7 @@ def _keep_in_first_reader(
     result: SSAValue,
     plan: FusionPlan,
     order: dict[Operation, int],
+    writes: dict[Operation, int],
 ) -> None:
     """A dear producer with several readers is a further result of the first, if that walks the same elements."""
     block = op.parent_block()
@@ -131,6 +138,8 @@ def _keep_in_first_reader(
     if not isinstance(first, linalg.StructuredOp) or first.parent_block() is not block or len(users) < 2:
         return
     if isinstance(first, linalg.MatmulOp | linalg.BatchMatmulOp | linalg.FillOp) or result in first.outputs:
+        return
+    if op in plan.reading and writes[first] != writes[op]:
         return
     accesses = [access for access in (access_to(operand, map_.results, result) for operand, map_
                 in zip(first.inputs, first.maps, strict=False)) if access is not None]  # fmt: skip
