@@ -39,6 +39,8 @@ class Frame:
     values: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
     mask: SSAValue | None = None
     """Lanes that exist, in the last, partial vector of the vector dimension."""
+    is_streamed: bool = False
+    """Whether its stores go past the caches, to aligned addresses."""
 
 
 class BodyValues:
@@ -357,6 +359,8 @@ class BodyValues:
         if stride != 1:
             lanes = self.lane_offsets(stride)
             self.emitter.scatter(value, window.flat, index, lanes, mask or self.all_lanes())
+        elif self.frames[-1].is_streamed:
+            self.emitter.stream(value, window.flat, index)
         elif mask is None or (whole_vectors and self._holds_whole_vectors(window)):
             self.emitter.vector_store(value, window.flat, index)
         else:

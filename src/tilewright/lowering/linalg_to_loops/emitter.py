@@ -32,7 +32,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith, memref, scf, vector
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import bit_width, element_type
 
 Index: TypeAlias = "int | SSAValue"
 
@@ -264,6 +264,12 @@ class LoopEmitter:
         op = self.create(scf.IfOp, (condition,), result_types, regions=regions)
         return op, then_block, else_block
 
+    def if_else(self, condition: SSAValue) -> tuple[Block, Block]:
+        """An `scf.if` without results; both blocks are without terminator."""
+        then_block, else_block = Block(), Block()
+        self.create(scf.IfOp, (condition,), (), regions=[Region(then_block), Region(else_block)])
+        return then_block, else_block
+
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def alloca(self, element: Attribute, size: int) -> SSAValue:
@@ -294,6 +300,12 @@ class LoopEmitter:
 
     def vector_store(self, value: SSAValue, flat: SSAValue, index: Index) -> None:
         self.create(vector.StoreOp, (value, flat, self.ssa(index)))
+
+    def stream(self, value: SSAValue, flat: SSAValue, index: Index) -> None:
+        """Store a vector past the caches; its address is a multiple of its size."""
+        assert isinstance(value.type, VectorType)
+        size = value.type.get_shape()[0] * bit_width(value.type.element_type) // 8
+        self.insert(vector.StoreOp(value, flat, [self.ssa(index)], alignment=size, nontemporal=True))
 
     def masked_load(self, flat: SSAValue, index: Index, mask: SSAValue, passthrough: SSAValue) -> SSAValue:
         return self.value(vector.MaskedLoadOp, (flat, self.ssa(index), mask, passthrough), passthrough.type)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import linalg, memref, tensor, vector
+from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
 from tilewright.lowering.linalg_to_loops.element_access import emit_store, load_at
@@ -24,6 +25,7 @@ from tilewright.lowering.linalg_to_loops.padding import (
 )
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Uniform
+from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming, streamed_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Step:
     upper: Index
     vectors: int
     masked: bool
+    streamed: bool = False
 
 
 def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int, prefetching: Prefetching) -> list[SSAValue | None]:
@@ -72,8 +75,32 @@ class _NestWriter:
         for comparison, holds in settled_comparisons(self.emitter, self.nest).items():
             self.nest.depends[comparison] = frozenset()
             outside.values[comparison] = self.emitter.constant(int(holds), comparison.type)
-        self._level(0, [outside])
+        streaming = plan_streaming(self.emitter, self.nest)
+        if streaming is None or self.prefetching.asked_for(streaming.window):
+            self._level(0, [outside])
+        else:
+            self._stream_or_not(streaming, outside)
         return self.scalars
+
+    def _stream_or_not(self, streaming: Streaming, outside: Frame) -> None:
+        """Two versions of a loop, chosen by the size of the launch."""
+        dim = self.nest.vector_dim
+        assert dim is not None
+        pays = streaming.pays(self.emitter, self.nest.extents[dim])
+        streamed, plain = self.emitter.if_else(pays)
+        frame = Frame(Cursor(streamed), values=dict(outside.values))
+        with self.emitter.at(frame.cursor):
+            bound, lanes = self.nest.bounds[dim], self.nest.lanes
+            head = streaming.head(self.emitter, bound)
+            full = self.emitter.add(head, self.emitter.align_down(self.emitter.sub(bound, head), lanes))
+        for step in (Step(0, head, 1, masked=True), Step(head, full, 1, masked=False, streamed=True)):
+            self._loop(0, [frame], step, [])
+        self._loop(0, [frame], Step(full, bound, 1, masked=True), [])
+        with self.emitter.at(Cursor(streamed)):
+            self.emitter.yield_()
+        self._level(0, [Frame(Cursor(plain), values=dict(outside.values))])
+        with self.emitter.at(Cursor(plain)):
+            self.emitter.yield_()
 
     # -- loops ------------------------------------------------------------------------------------------------------
 
@@ -147,6 +174,7 @@ class _NestWriter:
         if step.vectors > 1:
             raise AssertionError("only reductions are unrolled")
         inner, _, loop = self._open(level, frames, step, carried)
+        inner[-1].is_streamed = step.streamed
         self._level(level + 1, inner)
         self._close(inner, loop, [])
 
@@ -268,6 +296,10 @@ class _NestWriter:
         with self.emitter.at(frame.cursor):
             if values.mask() is None and self.nest.fetches:
                 self.prefetching.fetch(values)
+            if frame.is_streamed:
+                for window, access, ahead in streamed_inputs(self.nest):
+                    place = self.emitter.add(values.linear_index(window, access), ahead)
+                    self.emitter.prefetch(window.flat, place, MOST_LOCAL)
             if not is_straight(self.nest.body):
                 self._run_in_order(values, frame)
             else:

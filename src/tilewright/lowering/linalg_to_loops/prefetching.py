@@ -68,6 +68,10 @@ class Prefetching:
         if nest.fetches:
             self._steps.clear()
 
+    def asked_for(self, window: Window) -> bool:
+        """Whether the lines of an output are brought into the caches."""
+        return (window.flat, window.offset) in self._fetched
+
     def fetch(self, values: BodyValues) -> None:
         """Emit what one full step of a nest asks for."""
         for window, access, locality in values.nest.fetches:

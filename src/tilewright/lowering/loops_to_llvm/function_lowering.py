@@ -72,6 +72,8 @@ class ModuleLowering:
     externals: set[str] = field(default_factory=set[str])
     """Declared functions that are called and not defined here: the loader binds them."""
     wants_full_optimisation: bool = False
+    streams: bool = False
+    """Whether a store is nontemporal: such stores are ordered by a fence only."""
     fuses: bool = True
     """Whether a product and a sum may become one fused operation."""
 

@@ -65,6 +65,8 @@ class LoweredModule:
     externals: frozenset[str]
     """Functions that the loader has to bind, besides libc and libm."""
     wants_full_optimisation: bool
+    streams: bool = False
+    """Whether stores may be in flight when the kernel returns, until a fence."""
 
 
 @lru_cache(maxsize=1)
@@ -99,7 +101,13 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
     shape = lowering.functions[kernel.sym_name.data]
     arena = lowering.frames[kernel.sym_name.data].total_bytes
     return LoweredModule(
-        text, kernel.sym_name.data, shape, arena, frozenset(lowering.externals), lowering.wants_full_optimisation
+        text=text,
+        kernel_name=kernel.sym_name.data,
+        kernel=shape,
+        arena_bytes=arena,
+        externals=frozenset(lowering.externals),
+        wants_full_optimisation=lowering.wants_full_optimisation,
+        streams=lowering.streams,
     )
 
 

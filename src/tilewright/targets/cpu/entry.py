@@ -87,6 +87,8 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
         phi.add(value, fn.label)
     fn.branch_if(again, loop, end)
     fn.start(end)
+    if module.streams:
+        fn.emit("fence seq_cst")
     fn.terminate("ret void")
 
 
