@@ -64,6 +64,8 @@ class ValueLiveness:
                 if isinstance(last, tt.ReturnOp | func.ReturnOp):
                     self._mark_all(last.operands)
         for op in function.body.walk():
+            if isinstance(op, cf.ConditionalBranchOp):
+                self._mark(op.cond)  # blocks stay, so what chooses between them does
             if isinstance(op, CARRIERS) or op.has_trait(IsTerminator):
                 continue
             if may_write(op):
@@ -115,9 +117,7 @@ class ValueLiveness:
         assert region is not None
         for block in region.blocks:
             last = block.last_op
-            if isinstance(last, cf.ConditionalBranchOp):
-                self._mark(last.cond)
-            elif last is not None and last.successors and not isinstance(last, cf.BranchOp):
+            if last is not None and last.successors and not isinstance(last, cf.BranchOp | cf.ConditionalBranchOp):
                 self._mark_all(last.operands)
         if not isinstance(parent, Func):
             self._mark_op(parent)
