@@ -46,6 +46,14 @@ def _verify_block_access(pointer_type: Attribute, boundary_check: DenseArrayBase
         raise VerifyException(f"boundaryCheck must name dimensions of a rank {rank} block once each, got {dims}")
 
 
+def _verify_hints(op: LoadOp | StoreOp) -> None:
+    """Enum attributes are kept as integers: each has to be one of its enum."""
+    for name, kind in (("cache", CacheModifier), ("evict", EvictionPolicy), ("padding", PaddingOption)):
+        attribute = op.properties.get(name)
+        if isinstance(attribute, IntegerAttr) and attribute.value.data not in set(kind):
+            raise VerifyException(f"{attribute.value.data} is no value of '{name}'")
+
+
 @op_definition
 class LoadOp(HasCanonicalizationPatternsInterface, IRDLOperation):
     """The value behind a pointer, or behind each pointer whose mask bit is set; other lanes give `other`, and are
@@ -104,6 +112,7 @@ class LoadOp(HasCanonicalizationPatternsInterface, IRDLOperation):
     def verify_(self) -> None:
         if self.other is not None and self.mask is None:
             raise VerifyException("operand 'other' needs a mask")
+        _verify_hints(self)
         _verify_block_access(self.ptr.type, self.boundary_check, self.mask is not None)
 
 
@@ -154,4 +163,5 @@ class StoreOp(HasCanonicalizationPatternsInterface, IRDLOperation):
         return (StoreWithConstantMask(),)
 
     def verify_(self) -> None:
+        _verify_hints(self)
         _verify_block_access(self.ptr.type, self.boundary_check, self.mask is not None)
