@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import corpus_oracle
 import example_kernels
@@ -12,6 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 import tilewright.lowering.registration
 import tilewright.transforms.registration  # noqa: F401
 from tilewright.ir.passes import PassContext, parse_pipeline
+
+ROOT = Path(__file__).parents[3]
 
 PREPARE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-rewrite-tensor-descriptor-to-pointer,canonicalize,cse"
 TO_STRUCTURED = "triton-to-structured,cse,canonicalize,triton-to-unstructured"

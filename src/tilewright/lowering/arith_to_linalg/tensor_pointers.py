@@ -22,13 +22,16 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import tt
-from tilewright.lowering.arith_to_linalg.elementwise import lower_bitcast, lower_by_lane, scalar_arith
+from tilewright.lowering.arith_to_linalg.elementwise import lower_bitcast, lower_by_lane
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
 from tilewright.lowering.scalar_builder import ScalarBuilder
+from tilewright.lowering.tensor_builder import element_of
 
 
 def _scalar_form(op: Operation, b: ScalarBuilder, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    return scalar_arith(op, b, operands)
+    """The same op on scalars; what lies in memory keeps its type, 8-bit floats too."""
+    kinds = [element_of(result) for result in op.results]
+    return b.insert(type(op).create(operands=operands, result_types=kinds, properties=op.properties)).results
 
 
 _by_lane = lower_by_lane(_scalar_form)

@@ -136,7 +136,7 @@ def _join_call(groups: _Groups, call: Operation, callee: func.FuncOp | tt.FuncOp
 
 
 def recast_bytes(module: ModuleOp) -> None:
-    """A `tt.bitcast` of memory that is bytes by now is a cast of the bytes to its result's type, no cast of pointers."""
+    """A `tt.bitcast` of memory that is bytes by now is a cast of the bytes, no cast of pointers."""
     for op in [op for op in module.walk() if isinstance(op, tt.BitcastOp)]:
         source = _bytes_behind(op.src)
         if source is None or op.parent is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, UnrealizedConversionCastOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import arith, cf, func, scf, tt
@@ -155,7 +155,7 @@ class _Retyping:
         """Pointer operands of a carrier that come from ops that compute pointers are cast to memory."""
         for index, operand in enumerate(op.operands):
             memory = self._memory_of(operand)
-            if memory is not None and not isinstance(operand, BlockArgument) and not isinstance(operand.owner, CARRIERS):
+            if memory is not None and not isinstance(operand.owner, (Block, *CARRIERS)):
                 op.operands[index] = _cast_before(op, operand, memory)
 
 
