@@ -5,7 +5,7 @@
 #linear = #ttg.linear<{register = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]], block = [[16, 0]]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], CGALayout = [[1, 0]], instrShape = [16, 8]}>
 #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], CGALayout = [[1, 0]]}>
-#shared1 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8, fp4Padded = true, CGALayout = [[1, 0, 0]]}>
+#shared1 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8, fp4Padded = true, rank = 3}>
 #shared2 = #ttg.padded_shared<[32:+4, 64:+8] {order = [1, 0], shape = [16, 32]}>
 #shared3 = #ttg.padded_shared<[32:+4, 64:+8] {offset = [[0, 2], [0, 1], [0, 4], [0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], block = [[8, 0]]}>
 #shared4 = #ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 0], [2, 2]], block = [[4, 0]]}, alignment = 16>
@@ -21,7 +21,7 @@ module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // #linear = #ttg.linear<{register = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]], block = [[16, 0]]}>
 // #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], CGALayout = [[1, 0]], instrShape = [16, 8]}>
 // #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], CGALayout = [[1, 0]]}>
-// #shared1 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8, fp4Padded = true, CGALayout = [[1, 0, 0]]}>
+// #shared1 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8, fp4Padded = true, rank = 3}>
 // #shared2 = #ttg.padded_shared<[32:+4, 64:+8] {order = [1, 0], shape = [16, 32]}>
 // #shared3 = #ttg.padded_shared<[32:+4, 64:+8] {offset = [[0, 2], [0, 1], [0, 4], [0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], block = [[8, 0]]}>
 // #shared4 = #ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 0], [2, 2]], block = [[4, 0]]}, alignment = 16>

@@ -1,0 +1,222 @@
+"""Wrong IR is refused, with the reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.dialects import make_context
+from tilewright.ir.parsing import parse_module
+from tilewright.ir.verify import verify_module
+from tilewright.support.errors import ParseError, VerifyError
+
+MODULE = """
+#a = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}}>
+#v = #ttg.blocked<{{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+#half = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [16], warpsPerCTA = [4], order = [0]}}>
+#eight = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [8], order = [0]}}>
+#two = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[1]]}}>
+#mma = #ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}}>
+#A = #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>
+#B = #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 2}}>
+#B4 = #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 4}}>
+#s = #ttg.swizzled_shared<{{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}}>
+#sT = #ttg.swizzled_shared<{{vec = 8, perPhase = 1, maxPhase = 8, order = [0, 1]}}>
+#smem = #ttg.shared_memory
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func @f({arguments}) {{
+    {op}
+    tt.return
+  }}
+}}
+"""
+
+BUFFER = "!ttg.memdesc<64x64xf16, #s, #smem, mutable>"
+CONSTANT = "!ttg.memdesc<64x64xf16, #s, #smem>"
+STACK = "!ttg.memdesc<2x64x64xf16, #s, #smem, mutable>"
+TENSOR = "tensor<64x64xf16, #a>"
+
+
+def check(arguments: str, op: str) -> None:
+    verify_module(parse_module(MODULE.format(arguments=arguments, op=op), make_context()))
+
+
+REFUSED: list[tuple[str, str, str]] = [
+    (
+        "%x: tensor<64xf16, #a>",
+        "%0 = arith.negf %x : tensor<64xf16, #a>",
+        "Operand 0 .* has an invalid layout: Layout has rank 2, but the tensor it's attached to has rank 1.",
+    ),
+    (
+        "%x: tensor<64xf16, #half>",
+        "%0 = arith.negf %x : tensor<64xf16, #half>",
+        "Layout has 16 threads per warp, but the context requires 32 threads per warp",
+    ),
+    (
+        "%x: f16",
+        "%0 = tt.splat %x : f16 -> tensor<64xf16, #eight>",
+        "Result 0 .* Layout has 8 warps per CTA, but the context requires 4 warps per CTA",
+    ),
+    ("%x: f16", "%0 = tt.splat %x : f16 -> tensor<64xf16, #two>", "Layout has 2 CTAs per CGA"),
+    (
+        "%x: f16",
+        "%0 = tt.splat %x : f16 -> tensor<64x64xf16, #s>",
+        "Non-distributed layout is not allowed in tensor type.",
+    ),
+    (
+        f"%x: {TENSOR}",
+        f"%0 = ttg.convert_layout %x : {TENSOR} -> tensor<64x64xf32, #a>",
+        "same element type for all operands and results",
+    ),
+    (
+        f"%x: {TENSOR}",
+        f"%0 = ttg.convert_layout %x : {TENSOR} -> tensor<32x64xf16, #a>",
+        "same shape for all operands and results",
+    ),
+    ("", f"%0 = ttg.local_alloc : () -> {CONSTANT}", "uninitialized alloc must have a mutable memdesc type"),
+    ("", f"%0 = ttg.local_alloc : () -> {STACK[:-1]}, 4x64x64>", "result shape and its alloc shape must match"),
+    (f"%x: {TENSOR}, %m: {CONSTANT}", f"ttg.local_store %x, %m : {TENSOR} -> {CONSTANT}", "immutable memory"),
+    (
+        f"%m: {BUFFER}",
+        f"%0 = ttg.local_load %m : {BUFFER} -> tensor<64x32xf16, #a>",
+        r"shapes differ, tensor \[64, 32\] and buffer \[64, 64\]",
+    ),
+    (
+        f"%m: {STACK}, %i: i32",
+        f"%0 = ttg.memdesc_index %m[%i] : {STACK} -> !ttg.memdesc<64x32xf16, #s, #smem, mutable>",
+        r"result shape must equal srcShape\[1:\]",
+    ),
+    (
+        f"%m: {STACK}, %i: i32",
+        f"%0 = ttg.memdesc_index %m[%i] : {STACK} -> {CONSTANT}",
+        "both be mutable or both be immutable",
+    ),
+    (
+        f"%m: {BUFFER}",
+        f"%0 = ttg.memdesc_subslice %m[0, 32] : {BUFFER} -> !ttg.memdesc<64x32xf16, #s, #smem, mutable, 64x64>",
+        "splitting along the swizzling pattern",
+    ),
+    (
+        f"%m: {BUFFER}",
+        f"%0 = ttg.memdesc_subslice %m[48, 0] : {BUFFER} -> !ttg.memdesc<32x64xf16, #s, #smem, mutable, 64x64>",
+        "out of bounds",
+    ),
+    (
+        f"%m: {BUFFER}",
+        f"%0 = ttg.memdesc_subslice %m[8, 0] : {BUFFER} -> !ttg.memdesc<16x64xf16, #s, #smem, mutable, 64x64>",
+        "The split offset may not touch the tile",
+    ),
+    (
+        f"%m: {BUFFER}",
+        f"%0 = ttg.memdesc_trans %m {{order = array<i32: 1, 0>}} : {BUFFER} -> {BUFFER}",
+        "result of the permutation",
+    ),
+    (
+        f"%m: {BUFFER}",
+        f"%0 = ttg.memdesc_reinterpret %m : {BUFFER} -> !ttg.memdesc<64x64xf32, #s, #smem, mutable>",
+        "same storage size, got 65536 and 131072 bits",
+    ),
+    (
+        f"%m: {BUFFER}",
+        f"%0 = ttg.memdesc_reshape %m : {BUFFER} -> !ttg.memdesc<32x128xf16, #s, #smem, mutable>",
+        "result of the reshape",
+    ),
+    (
+        "%x: tensor<64x64xf16, #a>",
+        "%0 = ttg.fp4_to_fp %x {axis = 1 : i32} : tensor<64x64xf16, #a> -> tensor<64x128xf16, #a>",
+        "source must have i8 elements",
+    ),
+    (
+        "%x: tensor<64x64xf16, #A>, %y: tensor<64x64xf16, #B4>, %z: tensor<64x64xf32, #mma>",
+        "%0 = tt.dot %x, %y, %z : tensor<64x64xf16, #A> * tensor<64x64xf16, #B4> -> tensor<64x64xf32, #mma>",
+        "mismatching kWidth between A and B operands",
+    ),
+    (
+        "%x: tensor<64x64xf16, #B>, %y: tensor<64x64xf16, #B>, %z: tensor<64x64xf32, #mma>",
+        "%0 = tt.dot %x, %y, %z : tensor<64x64xf16, #B> * tensor<64x64xf16, #B> -> tensor<64x64xf32, #mma>",
+        "Wrong opIdx: operand A has opIdx = 1",
+    ),
+    (
+        "%i: i32",
+        "ttg.warp_specialize(%i)\ndefault {\nttg.warp_yield\n}\npartition0(%p: i32) num_warps(3) {\n"
+        "ttg.warp_return\n} : (i32) -> ()",
+        r"partition #0 number of warps \(3\) must be a power of 2",
+    ),
+    (
+        "%i: i32",
+        "ttg.warp_specialize(%i)\ndefault {\nttg.warp_yield\n}\npartition0() num_warps(4) {\n"
+        "ttg.warp_return\n} : (i32) -> ()",
+        "one argument per capture",
+    ),
+    (
+        "%x: f16",
+        "ttg.warp_specialize(%x)\ndefault {\nttg.warp_yield\n}\npartition0(%p: f16) num_warps(2) {\n"
+        "%0 = tt.splat %p : f16 -> tensor<64xf16, #v>\nttg.warp_return\n} : (f16) -> ()",
+        "Layout has 4 warps per CTA, but the context requires 2 warps per CTA",
+    ),
+]
+
+
+@pytest.mark.parametrize("arguments, op, message", REFUSED, ids=[message[:40] for *_, message in REFUSED])
+def test_wrong_ops(arguments: str, op: str, message: str) -> None:
+    with pytest.raises(VerifyError, match=message):
+        check(arguments, op)
+
+
+WRONG_ATTRIBUTES = [
+    ("#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4]}>", "missing order"),
+    ("#ttg.blocked<{sizePerThread = [3], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>", "powers of two"),
+    ("#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [1]}>", "permutation"),
+    ("#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>", "the same rank"),
+    (
+        "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CTAsPerCGA = [1]}>",
+        "unexpected key 'CTAsPerCGA'",
+    ),
+    (
+        "#ttg.slice<{dim = 0, parent = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], "
+        "order = [0]}>}>",
+        "rank 2 at least",
+    ),
+    (
+        "#ttg.dot_op<{opIdx = 0, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], "
+        "instrShape = [16, 8]}>}>",
+        "kWidth is mandatory",
+    ),
+    (
+        "#ttg.dot_op<{opIdx = 1, parent = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], "
+        "instrShape = [16, 64, 16]}>, kWidth = 2}>",
+        "opIdx must be 0 for a Hopper parent",
+    ),
+    ("#ttg.linear<{register = [[0, 2]], lane = [], warp = [], block = []}>", "do not reach every element"),
+]
+
+
+@pytest.mark.parametrize("attribute, message", WRONG_ATTRIBUTES, ids=[message for _, message in WRONG_ATTRIBUTES])
+def test_wrong_attributes(attribute: str, message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        parse_module(f"module attributes {{test.layout = {attribute}}} {{}}", make_context())
+
+
+WRONG_TYPES = [
+    ("!ttg.memdesc<64x48xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, "
+     "#ttg.shared_memory>", "power-of-2"),
+    ("!ttg.memdesc<64x64xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, "
+     "#ttg.shared_memory, mutable, 32x64>", "less than or equal to allocShape"),
+    ("!ttg.memdesc<4x4x64x64xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, "
+     "#ttg.shared_memory>", "rank of the encoding"),
+    ("!ttg.memdesc<8x16xf16, #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>, "
+     "#ttg.shared_memory>", "larger than the buffer 8x16"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("type, message", WRONG_TYPES, ids=[message for _, message in WRONG_TYPES])
+def test_wrong_types(type: str, message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        parse_module(f"module attributes {{test.type = {type}}} {{}}", make_context())
+
+
+def test_right_programs_pass() -> None:
+    check(
+        f"%x: {TENSOR}, %m: {BUFFER}",
+        f"ttg.local_store %x, %m : {TENSOR} -> {BUFFER}\n"
+        f"%0 = ttg.memdesc_subslice %m[32, 0] : {BUFFER} -> !ttg.memdesc<32x64xf16, #s, #smem, mutable, 64x64>",
+    )
