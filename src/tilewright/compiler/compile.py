@@ -78,6 +78,7 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     metadata = SimpleNamespace(
         **asdict(options), name=name, hash=key, target=target.name, shared=0, details=entry.metadata
     )
+    native = target.load(entry.sections["obj"], entry.metadata)
     kept: dict[str, Any] = {"obj": entry.sections["obj"], "llir": entry.sections["llir"].decode()}
     stages = (*stages_from(source, target), "llir", "asm", "obj")
     return CompiledKernel(
@@ -86,8 +87,9 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         asm=StageTexts(stages, kept, lambda stage: _stage_text(stage, source, options, target, kept["llir"])),
         metadata=metadata,
         parameters=Parameters(source.runtime_parameters(), frozenset(entry.metadata["written"])),
-        native=target.load(entry.sections["obj"], entry.metadata),
+        native=native,
         sanitizer=_read_plan(entry.metadata.get("sanitizer")),
+        launch_within=getattr(native, "launch_within", None),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +15,11 @@ class NativeKernel(Protocol):
     """Loaded machine code. `launch` runs programs 0 to num_programs - 1 and returns when all are done."""
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None: ...
+
+
+BoundedLaunch = Callable[[Sequence[int], Mapping[int, tuple[int, int]], Sequence[int]], None]
+"""A launch by slots, the lowest and one past the highest address of the memory behind each slot that is an address, and
+the grid."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,8 @@ class CompiledKernel:
     native: NativeKernel
     sanitizer: Plan | None = None
     """Of a sanitised kernel: its further arguments, and what its reports mean."""
+    launch_within: BoundedLaunch | None = None
+    """Of a target that runs kernels inside of known memory (the reference): its launch."""
     n_regs: int = 0
     n_spills: int = 0
 

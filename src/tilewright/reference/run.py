@@ -77,6 +77,7 @@ def run_grid(
     rounds_dot_inputs: bool = False,
     step_limit: int | None = None,
     reachable: Sequence[np.ndarray[Any, Any]] = (),
+    output: list[str] | None = None,
 ) -> Machine:
     """Run all programs of a grid one after another, x fastest, as if each ran alone; returns the machine with what
     was printed.
@@ -86,7 +87,8 @@ def run_grid(
     pointer (changed in place), None for a null pointer, a number for a scalar; for a descriptor its array, extents,
     strides and a bool (padding with NaN). `step_limit` bounds the number of ops
     that are executed, over the whole grid; `rounds_dot_inputs` makes `tt.dot` round f32 operands as `inputPrecision`
-    says; `reachable` are arrays that the program finds by addresses in memory.
+    says; `reachable` are arrays that the program finds by addresses in memory; lines that are printed are appended to
+    `output`, which the machine keeps.
 
     Raises ReferenceError, located in the source, where the program leaves its memory or its meaning.
     """
@@ -98,6 +100,7 @@ def run_grid(
         external=external or {},
         rounds_dot_inputs=rounds_dot_inputs,
         step_limit=step_limit,
+        output=[] if output is None else output,
     )
     types = _argument_types(machine, kernel_name)
     takes_program = len(types) == len(arguments) + PROGRAM_ARGUMENTS

@@ -62,9 +62,14 @@ def driver_for(name: str) -> Driver:
     return Driver(name, find_target(name))
 
 
+def default_target() -> str:
+    """Where launches run: what the `target` switch names, the reference with `interpret`, else the CPU."""
+    return knobs.get("target") or ("reference" if knobs.get("interpret") else "cpu")
+
+
 def active_driver(bound: Bound) -> Driver:
     """The driver that a launch with these arguments runs on."""
-    name = knobs.get("target")
+    name = default_target()
     for pointer_name, leaf in bound.leaves():
         storage = getattr(leaf, "storage", None)
         if storage is not None and storage.device.partition(":")[0] != "cpu":
@@ -73,7 +78,7 @@ def active_driver(bound: Bound) -> Driver:
                 f"data on {storage.device}",
                 "data in host memory: no target for that device is installed",
             )
-    return driver_for(name or "cpu")
+    return driver_for(name)
 
 
 class ActiveDriver:
@@ -81,7 +86,7 @@ class ActiveDriver:
 
     @property
     def active(self) -> Driver:
-        return driver_for(knobs.get("target") or "cpu")
+        return driver_for(default_target())
 
     def set_active(self, driver: Driver) -> None:
         """Make a driver the one that all launches use."""

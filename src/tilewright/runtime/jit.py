@@ -70,7 +70,7 @@ class JITFunction(JITCallable):
         binder = self.binder
         values, options = binder.match(args, keywords)
         seen = probe(values, binder.rules, options)
-        switches = (knobs.get("target"), knobs.get("debug"), knobs.get("sanitize"))
+        switches = (knobs.get("target"), knobs.get("interpret"), knobs.get("debug"), knobs.get("sanitize"))
         kernel = None
         if seen is not None:
             kernel = self._probed.get((seen.key, switches))
@@ -161,6 +161,11 @@ def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], gri
             from tilewright.runtime.sanitizer import launch_checked
 
             launch_checked(kernel, slots, arrays, grid)
+            return
+        if kernel.launch_within is not None:
+            from tilewright.runtime.storage import extents_of
+
+            kernel.launch_within(slots, extents_of(arrays), grid)
             return
         packed = (ctypes.c_uint64 * (len(slots) + 3))(*slots, x, y, z)
         kernel.native.launch(ctypes.addressof(packed), programs)

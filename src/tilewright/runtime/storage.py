@@ -7,6 +7,7 @@ PyTorch is recognised by its attributes and never imported.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +72,13 @@ def find_storage(value: Any) -> Storage | None:
         if isinstance(described, dict):
             return _interface_storage(value, described, "cuda:0" if "cuda" in interface else "cpu")  # pyright: ignore[reportUnknownArgumentType]
     return None
+
+
+def extents_of(arrays: Mapping[int, Any]) -> dict[int, tuple[int, int]]:
+    """The lowest and one past the highest address of the memory behind each launch slot that is an address, from the
+    values (or storages) behind these slots."""
+    storages = {slot: value if isinstance(value, Storage) else find_storage(value) for slot, value in arrays.items()}
+    return {slot: (storage.low, storage.high) for slot, storage in storages.items() if storage is not None}
 
 
 def _numpy_storage(array: np.ndarray[Any, Any]) -> Storage:

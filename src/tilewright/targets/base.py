@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINT_GROUP = "tilewright.targets"
 
-BUILT_IN = {"cpu": "tilewright.targets.cpu"}
+BUILT_IN = {"cpu": "tilewright.targets.cpu", "reference": "tilewright.targets.reference"}
 """Module of each of our own targets; it has a function `make_target`."""
 
 

@@ -1,0 +1,90 @@
+"""A kernel of the reference target: the text of a module, run over a grid."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilewright.support.errors import DeviceAssertionError, TilewrightError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Attribute
+
+Extent = tuple[int, int]
+"""The lowest address of an allocation, and the one past its highest."""
+
+
+class ReferenceKernel:
+    """A kernel to be launched with the extents of its arguments."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+
+    @cached_property
+    def module(self) -> ModuleOp:
+        from tilewright.dialects import make_context
+        from tilewright.ir.parsing import parse_module
+
+        return parse_module(self.text, make_context(), f"{self.name}.ttir")
+
+    def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
+        """Refuses: addresses alone do not say what may be accessed."""
+        raise TilewrightError(f"kernel '{self.name}' of the reference target is launched with the extents of its data")
+
+    def launch_within(self, slots: Sequence[int], extents: Mapping[int, Extent], grid: Sequence[int]) -> None:
+        """Run a grid; `extents` has the allocation behind each slot that is an address. Prints go to the standard
+        output; raises ReferenceError and DeviceAssertionError."""
+        from tilewright import reference
+
+        arguments = [self._argument(number, type_, slots, extents) for number, type_ in enumerate(self._slot_types())]
+        printed: list[str] = []
+        try:
+            reference.run_grid(self.module, self.name, arguments, grid, output=printed)
+        except reference.AssertionFailed as error:
+            raise DeviceAssertionError(str(error)) from None
+        finally:
+            sys.stdout.writelines(f"{line}\n" for line in printed)
+
+    def _slot_types(self) -> Iterator[Attribute]:
+        """The types of the launch slots: a descriptor is its pointer, extents, strides and a flag."""
+        from xdsl.dialects.builtin import i1, i64
+
+        from tilewright.dialects import tt
+
+        for op in self.module.walk():
+            if not isinstance(op, tt.FuncOp) or op.sym_name.data != self.name:
+                continue
+            for type_ in op.function_type.inputs.data:
+                if isinstance(type_, tt.TensorDescType):
+                    block = type_.block_type
+                    yield tt.pointer_type(block.element_type)
+                    yield from [i64] * (2 * block.get_num_dims())
+                    yield i1
+                else:
+                    yield type_
+
+    @staticmethod
+    def _argument(number: int, type_: Attribute, slots: Sequence[int], extents: Mapping[int, Extent]) -> Any:
+        """What a slot holds: memory, or a number from its low bits."""
+        from tilewright.dialects.numeric import dtype_of
+        from tilewright.dialects.tt import PointerType
+        from tilewright.dialects.types import is_float
+        from tilewright.reference import Window
+
+        bits = slots[number]
+        if isinstance(type_, PointerType):
+            if number not in extents:
+                return bits
+            low, high = extents[number]
+            memory = (ctypes.c_uint8 * (high - low)).from_address(low)
+            return Window(np.ctypeslib.as_array(memory), bits - low)
+        if is_float(type_):
+            return np.array([bits], np.uint64).view(dtype_of(type_))[0]
+        return bits
