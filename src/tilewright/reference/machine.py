@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerType, ModuleOp, UnrankedMemRefType
@@ -107,7 +107,7 @@ class Machine:
             if name not in self.external:
                 raise reference_error(caller or function, f"'{name}' is declared outside of the module")
             found = self.external[name](*arguments)
-            return () if found is None else found if isinstance(found, tuple) else (found,)
+            return () if found is None else cast(Values, found) if isinstance(found, tuple) else (found,)
         frame = Frame(self)
         frame.active = active
         return frame.run_blocks(body, arguments)
@@ -200,40 +200,44 @@ def as_int(value: Any) -> int:
 def scalar(value: float, type_: Attribute) -> Any:
     """A Python number as the NumPy scalar of a type; integers are cut to its width."""
     dtype = dtype_of(type_)
-    if isinstance(type_, (IntegerType, IndexType)):
-        if dtype == np.bool_:
-            return np.bool_(int(value) & 1)
-        bits = dtype.itemsize * 8
-        wrapped = ((int(value) + (1 << (bits - 1))) % (1 << bits)) - (1 << (bits - 1))
-        return wrap_to_width(np.asarray(wrapped, dtype), type_)[()]
-    return np.asarray(value).astype(dtype)[()]
+    if not isinstance(type_, (IntegerType, IndexType)):
+        return np.asarray(value).astype(dtype)[()]
+    if dtype == np.bool_:
+        return np.bool_(int(value) & 1)
+    bits = dtype.itemsize * 8
+    wrapped = ((int(value) + (1 << (bits - 1))) % (1 << bits)) - (1 << (bits - 1))
+    return wrap_to_width(np.asarray(wrapped, dtype), cast(Attribute, type_))[()]
 
 
 def argument_value(machine: Machine, value: Any, type_: Attribute, name: str) -> Any:
     """A Python argument as the value of a function argument: arrays for pointers and tensors, numbers for scalars."""
     if isinstance(type_, PointerType):
-        return machine.memory.add(value, name) if isinstance(value, (np.ndarray, Window)) else np.int64(value or 0)
+        if isinstance(value, (np.ndarray, Window)):
+            return machine.memory.add(cast("Array | Window", value), name)
+        return np.int64(value or 0)
     if isinstance(value, MemRef):
         return value
     if isinstance(value, np.generic):
-        return scalar(value.item(), type_) if value.dtype.kind in "iub" else value
+        number = cast("np.generic[Any]", value)
+        return scalar(number.item(), type_) if number.dtype.kind in "iub" else number
     if isinstance(type_, UnrankedMemRefType):
+        element = cast("UnrankedMemRefType[Attribute]", type_).element_type
         if isinstance(value, Window):
-            dtype = dtype_of(type_.element_type)
+            dtype = dtype_of(element)
             whole = value.data.size // dtype.itemsize * dtype.itemsize
             storage = Storage(value.data[:whole].view(dtype), name)
             start = value.start // dtype.itemsize
         else:
-            storage, start = Storage.of_array(value, type_.element_type, name), 0
+            storage, start = Storage.of_array(value, element, name), 0
         if machine.computes_addresses:
             machine.memory.add(value, name)
             storage.beyond = machine.memory
-        return MemRef(storage, start, element=type_.element_type)
+        return MemRef(storage, start, element=element)
     converter = ARGUMENTS.get(type(type_))
     if converter is not None:
         return converter(value, type_, name)
     if isinstance(type_, (IntegerType, IndexType)) or is_float(type_):
-        return scalar(value, type_)
+        return scalar(value, cast(Attribute, type_))
     return np.asarray(value)
 
 

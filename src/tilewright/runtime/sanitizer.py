@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -47,11 +47,16 @@ def mark_uninitialized(array: Any) -> None:
     Writes by anything else (NumPy, PyTorch) are not seen: `mark_initialized` says that they happened.
     """
     storage = _storage_of(array)
-    owner = array
-    while isinstance(owner, np.ndarray) and isinstance(owner.base, np.ndarray):
-        owner = owner.base
+    owner = _viewed_array(cast("np.ndarray[Any, Any]", array)) if isinstance(array, np.ndarray) else array
     low = storage.low
     _marked[low] = (weakref.ref(owner, lambda _: _marked.pop(low, None)), np.zeros(storage.high - low, np.int8))
+
+
+def _viewed_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array at the end of a chain of views."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def mark_initialized(array: Any) -> None:

@@ -8,7 +8,7 @@ the extent of each pointer argument, in bytes from the argument's address.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tilewright.support.spans import Span
@@ -91,7 +91,7 @@ class Plan:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Plan:
-        sites = [Site(**{**site, "shape": tuple(site["shape"])}) for site in data["sites"]]
+        sites = [replace(Site(**site), shape=tuple(site["shape"])) for site in data["sites"]]
         return Plan(tuple(Extra(**extra) for extra in data["extras"]), tuple(sites), data["arguments"])
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, TensorType, i1, i32, i64
+from xdsl.dialects.builtin import IntegerType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, scf, tt, tts
 from tilewright.dialects.arith import constant_splat
 from tilewright.dialects.tt.types import shape_of, tensor_type
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.support.sanitizing import ASSERTION, CLAIMED, KEY, OFFSET_BITS, PROGRAM, SITE
 
@@ -38,7 +38,7 @@ class Emitter:
         element = element_type(value.type)
         if element == i64:
             return value
-        type = i64 if not isinstance(value.type, TensorType) else tensor_type(i64, shape_of(value.type))
+        type = i64 if not is_tensor(value.type) else tensor_type(i64, shape_of(value.type))
         return self.insert((arith.ExtSIOp if isinstance(element, IntegerType) else arith.IndexCastOp)(value, type))
 
     def like(self, value: Number, type: Attribute) -> SSAValue:
@@ -50,7 +50,7 @@ class Emitter:
     def binary(self, op: type[Operation], lhs: Number, rhs: Number) -> SSAValue:
         """`op(lhs, rhs)` at the type of whichever is a tile."""
         types = [value.type for value in (lhs, rhs) if isinstance(value, SSAValue)]
-        type = next((t for t in types if isinstance(t, TensorType)), types[0] if types else i64)
+        type = next((t for t in types if is_tensor(t)), types[0] if types else i64)
         return self.insert(op(self.like(lhs, type), self.like(rhs, type)))  # pyright: ignore[reportCallIssue]
 
     def add(self, lhs: Number, rhs: Number) -> SSAValue:
@@ -70,7 +70,7 @@ class Emitter:
 
     def compare(self, predicate: str, lhs: Number, rhs: Number) -> SSAValue:
         types = [value.type for value in (lhs, rhs) if isinstance(value, SSAValue)]
-        type = next((t for t in types if isinstance(t, TensorType)), types[0])
+        type = next((t for t in types if is_tensor(t)), types[0])
         return self.insert(arith.CmpiOp(self.like(lhs, type), self.like(rhs, type), predicate))
 
     def both(self, *flags: SSAValue | None) -> SSAValue | None:
@@ -121,7 +121,7 @@ class Emitter:
 
     def reduce(self, value: SSAValue, combine: type[Operation]) -> SSAValue:
         """All lanes combined to one scalar."""
-        while isinstance(value.type, TensorType):
+        while is_tensor(value.type):
             op = tt.ReduceOp([value], len(shape_of(value.type)) - 1)
             block = op.combine_op.block
             inner = OpBuilder.at_end(block, self.builder.location)
@@ -133,7 +133,7 @@ class Emitter:
     def first_key(self, bad: SSAValue, offset: SSAValue) -> SSAValue:
         """The key of the first bad lane: its number above the element offset; `NO_LANE` if there is none."""
         low = self.binary(arith.AndIOp, offset, (1 << OFFSET_BITS) - 1)
-        if isinstance(bad.type, TensorType):
+        if is_tensor(bad.type):
             numbers = self.binary(arith.ShLIOp, self.lane_numbers(shape_of(bad.type)), OFFSET_BITS)
             low = self.binary(arith.OrIOp, numbers, self.like(low, numbers.type))
         return self.reduce(self.select(bad, low, NO_LANE), arith.MinSIOp)

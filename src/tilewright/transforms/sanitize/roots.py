@@ -28,7 +28,9 @@ class Extents:
     """Reads the extents of a kernel's pointer arguments from the table, once per argument and element size."""
 
     def __init__(self, function: tt.FuncOp, table: SSAValue) -> None:
-        self._arguments = {argument: index for index, argument in enumerate(function.body.blocks[0].args)}
+        self._arguments: dict[SSAValue, int] = {
+            argument: index for index, argument in enumerate(function.body.blocks[0].args)
+        }
         self._table = table
         self._entry = Emitter(OpBuilder.at_start(function.body.blocks[0], function.location))
         self._found: dict[tuple[SSAValue, int], Extent | None] = {}
