@@ -5,6 +5,10 @@ The table shares nothing with the lowering's, which composes the same functions 
 
 from __future__ import annotations
 
+# The tables below are lambdas over NumPy arrays of any dtype, whose parameters cannot be annotated.
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
+
 import math
 from collections.abc import Callable
 from statistics import NormalDist
@@ -23,7 +27,7 @@ from tilewright.reference.tt.libdevice_integers import INTEGER_FUNCTIONS
 Wide = Callable[..., Array]
 
 
-def by_element(function: Callable[[float], float]) -> Wide:
+def by_element(function: Callable[[float], float]) -> Callable[[Array], Array]:
     """A function of Python floats on arrays; where it refuses its argument the result is NaN or infinite."""
 
     def one(value: float) -> float:
@@ -75,7 +79,11 @@ def _norm(*parts: Array) -> Array:
     return total
 
 
-def _in_half_turns(function: Callable[[Array], Array]) -> Wide:
+def _reciprocal_norm(*parts: Array) -> Array:
+    return 1 / _norm(*parts)
+
+
+def _in_half_turns(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda x: function(np.fmod(x, 2.0) * np.pi)
 
 
@@ -85,7 +93,7 @@ def _remainder(x: Array, y: Array) -> Array:
     return np.array(values, np.float64).reshape(x.shape)
 
 
-FLOAT_FUNCTIONS: dict[str, Wide] = {
+UNARY: dict[str, Callable[[Array], Array]] = {
     "fabs": np.abs,
     "sin": np.sin,
     "cos": np.cos,
@@ -128,6 +136,8 @@ FLOAT_FUNCTIONS: dict[str, Wide] = {
     "sinpi": _in_half_turns(np.sin),
     "cospi": _in_half_turns(np.cos),
     "normcdf": lambda x: by_element(math.erfc)(x / -math.sqrt(2.0)) / 2,
+}
+BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "atan2": np.arctan2,
     "pow": np.power,
     "fmod": np.fmod,
@@ -139,17 +149,21 @@ FLOAT_FUNCTIONS: dict[str, Wide] = {
     "rhypot": lambda x, y: 1 / np.hypot(x, y),
     "fdim": _positive_difference,
     "remainder": _remainder,
-    "norm3d": _norm,
-    "norm4d": _norm,
-    "rnorm3d": lambda *x: 1 / _norm(*x),
-    "rnorm4d": lambda *x: 1 / _norm(*x),
     "powi": np.power,
     "ldexp": np.ldexp,
     "scalbn": np.ldexp,
 }
+FLOAT_FUNCTIONS: dict[str, Wide] = {
+    **UNARY,
+    **BINARY,
+    "norm3d": _norm,
+    "norm4d": _norm,
+    "rnorm3d": _reciprocal_norm,
+    "rnorm4d": _reciprocal_norm,
+}
 """By the name for f64; f32's ends in f. Integer arguments (of powi, ldexp) come as they are."""
 
-SINGLE_FUNCTIONS: dict[str, Wide] = {
+SINGLE_UNARY: dict[str, Callable[[Array], Array]] = {
     "saturatef": lambda x: np.clip(np.where(np.isnan(x), 0.0, x), 0.0, 1.0),
     "fast_sinf": np.sin,
     "fast_cosf": np.cos,
@@ -159,14 +173,24 @@ SINGLE_FUNCTIONS: dict[str, Wide] = {
     "fast_logf": np.log,
     "fast_log2f": np.log2,
     "fast_log10f": np.log10,
+    "frsqrt_rn": lambda x: 1 / np.sqrt(x),
+}
+CORRECTLY_ROUNDED: dict[str, Wide] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "sqrt": np.sqrt,
+    "rcp": np.reciprocal,
+}
+"""Arithmetic of two f32 in f64, rounded once more, is correctly rounded (Figueroa 1995)."""
+SINGLE_FUNCTIONS: dict[str, Wide] = {
+    **SINGLE_UNARY,
     "fast_powf": np.power,
     "fast_fdividef": np.divide,
-    "frsqrt_rn": lambda x: 1 / np.sqrt(x),
-    **{f"{prefix}{name}_rn": f for prefix in "fd" for name, f in
-       {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
-        "sqrt": np.sqrt, "rcp": np.reciprocal}.items()},
-}  # fmt: skip
-"""By their full names. Arithmetic of two f32 in f64, rounded once more, is correctly rounded (Figueroa 1995)."""
+    **{f"{prefix}{name}_rn": function for prefix in "fd" for name, function in CORRECTLY_ROUNDED.items()},
+}
+"""By their full names."""
 
 FUSED = ("fma", "fmaf", "fmaf_rn", "fma_rn")
 

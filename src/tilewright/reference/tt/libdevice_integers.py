@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+# The tables below are lambdas over NumPy arrays of any dtype, whose parameters cannot be annotated.
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
+
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +39,21 @@ def exact(function: Callable[..., int], bits: int, *, signed: bool = True) -> In
     return apply
 
 
+def of_one(function: Callable[[int], int], bits: int, *, signed: bool = True) -> IntegerFunction:
+    """`exact` for functions of one integer."""
+    return exact(function, bits, signed=signed)
+
+
+def of_two(function: Callable[[int, int], int], bits: int, *, signed: bool = True) -> IntegerFunction:
+    """`exact` for functions of two integers."""
+    return exact(function, bits, signed=signed)
+
+
+def of_three(function: Callable[[int, int, int], int], bits: int, *, signed: bool = True) -> IntegerFunction:
+    """`exact` for functions of three integers."""
+    return exact(function, bits, signed=signed)
+
+
 def _byte_permute(low: int, high: int, selector: int) -> int:
     pool = (high << 32 | low).to_bytes(8, "little")
     return int.from_bytes(bytes(pool[selector >> 4 * byte & 7] for byte in range(4)), "little")
@@ -43,8 +63,41 @@ def _low_24(value: int, *, signed: bool) -> int:
     return _signed(value, 24) if signed else value & 0xFFFFFF
 
 
-def _reinterpreted(dtype: Any) -> IntegerFunction:
+def _reinterpreted(dtype: Any) -> Callable[[Array], Array]:
     return lambda values: np.ascontiguousarray(values).view(dtype).reshape(values.shape)
+
+
+def _leading_zeros(bits: int, value: int) -> int:
+    return bits - value.bit_length()
+
+
+def _reversed_bits(bits: int, value: int) -> int:
+    return int(f"{value:0{bits}b}"[::-1], 2)
+
+
+def _to_half(values: Array) -> Array:
+    return values.astype(np.float16).view(np.int16)
+
+
+def _from_half(values: Array) -> Array:
+    return values.view(np.float16).astype(np.float32)
+
+
+def _to_single(values: Array) -> Array:
+    return values.astype(np.float32)
+
+
+def _high_word(values: Array) -> Array:
+    return (_reinterpreted(np.int64)(values) >> 32).astype(np.int32)
+
+
+def _low_word(values: Array) -> Array:
+    return _reinterpreted(np.int64)(values).astype(np.int32)
+
+
+def _from_words(high: Array, low: Array) -> Array:
+    bits = high.astype(np.int64) << 32 | (low.astype(np.int64) & 0xFFFFFFFF)
+    return _reinterpreted(np.float64)(bits)
 
 
 def to_integer(rounding: Callable[[Array], Array], dtype: Any, *, signed: bool) -> IntegerFunction:
@@ -65,8 +118,8 @@ def to_integer(rounding: Callable[[Array], Array], dtype: Any, *, signed: bool) 
     return apply
 
 
-def _from_integer(source: Any, target: Any) -> IntegerFunction:
-    return lambda values: values.view(source).astype(target) if values.ndim else values.astype(source).astype(target)
+def _from_integer(source: Any, target: Any) -> Callable[[Array], Array]:
+    return lambda values: values.astype(source).astype(target)
 
 
 def _round_half_away(x: Array) -> Array:
@@ -74,44 +127,42 @@ def _round_half_away(x: Array) -> Array:
 
 
 INTEGER_FUNCTIONS: dict[str, IntegerFunction] = {
-    "byte_perm": exact(_byte_permute, 32, signed=False),
-    "mul64hi": exact(lambda x, y: x * y >> 64, 64),
-    "umul64hi": exact(lambda x, y: x * y >> 64, 64, signed=False),
-    "mul24": exact(lambda x, y: _low_24(x, signed=True) * _low_24(y, signed=True), 32),
-    "umul24": exact(lambda x, y: _low_24(x, signed=False) * _low_24(y, signed=False), 32, signed=False),
-    "float2half_rn": lambda x: x.astype(np.float16).view(np.int16),
-    "half2float": lambda x: x.view(np.float16).astype(np.float32),
-    "double2float_rn": lambda x: x.astype(np.float32),
+    "byte_perm": of_three(_byte_permute, 32, signed=False),
+    "mul64hi": of_two(lambda x, y: x * y >> 64, 64),
+    "umul64hi": of_two(lambda x, y: x * y >> 64, 64, signed=False),
+    "mul24": of_two(lambda x, y: _low_24(x, signed=True) * _low_24(y, signed=True), 32),
+    "umul24": of_two(lambda x, y: _low_24(x, signed=False) * _low_24(y, signed=False), 32, signed=False),
+    "float2half_rn": _to_half,
+    "half2float": _from_half,
+    "double2float_rn": _to_single,
     "int_as_float": _reinterpreted(np.float32),
     "uint_as_float": _reinterpreted(np.float32),
     "float_as_int": _reinterpreted(np.int32),
     "float_as_uint": _reinterpreted(np.int32),
     "longlong_as_double": _reinterpreted(np.float64),
     "double_as_longlong": _reinterpreted(np.int64),
-    "double2hiint": lambda x: exact(lambda bits: bits >> 32, 32)(_reinterpreted(np.int64)(x)),
-    "double2loint": lambda x: exact(lambda bits: bits, 32)(_reinterpreted(np.int64)(x)),
-    "hiloint2double": lambda *x: exact(lambda high, low: high << 32 | low, 64, signed=False)(*x).view(np.float64),
+    "double2hiint": _high_word,
+    "double2loint": _low_word,
+    "hiloint2double": _from_words,
 }
 """By the name without its prefix ``__nv_``."""
 
 for _prefix, _bits in (("", 32), ("ll", 64)):
-    INTEGER_FUNCTIONS[f"{_prefix}abs"] = exact(abs, _bits)
-    INTEGER_FUNCTIONS[f"{_prefix}max"] = exact(max, _bits)
-    INTEGER_FUNCTIONS[f"{_prefix}min"] = exact(min, _bits)
-    INTEGER_FUNCTIONS[f"u{_prefix}max"] = exact(max, _bits, signed=False)
-    INTEGER_FUNCTIONS[f"u{_prefix}min"] = exact(min, _bits, signed=False)
+    INTEGER_FUNCTIONS[f"{_prefix}abs"] = of_one(abs, _bits)
+    INTEGER_FUNCTIONS[f"{_prefix}max"] = of_two(max, _bits)
+    INTEGER_FUNCTIONS[f"{_prefix}min"] = of_two(min, _bits)
+    INTEGER_FUNCTIONS[f"u{_prefix}max"] = of_two(max, _bits, signed=False)
+    INTEGER_FUNCTIONS[f"u{_prefix}min"] = of_two(min, _bits, signed=False)
 for _suffix, _bits in (("", 32), ("ll", 64)):
-    INTEGER_FUNCTIONS[f"popc{_suffix}"] = exact(lambda x: x.bit_count(), 32, signed=False)
-    INTEGER_FUNCTIONS[f"clz{_suffix}"] = exact(lambda x, bits=_bits: bits - x.bit_length(), 32, signed=False)
-    INTEGER_FUNCTIONS[f"ffs{_suffix}"] = exact(lambda x: (x & -x).bit_length(), 32, signed=False)
-    INTEGER_FUNCTIONS[f"brev{_suffix}"] = exact(
-        lambda x, bits=_bits: int(f"{x:0{bits}b}"[::-1], 2), _bits, signed=False
-    )
+    INTEGER_FUNCTIONS[f"popc{_suffix}"] = of_one(lambda x: x.bit_count(), 32, signed=False)
+    INTEGER_FUNCTIONS[f"clz{_suffix}"] = of_one(partial(_leading_zeros, _bits), 32, signed=False)
+    INTEGER_FUNCTIONS[f"ffs{_suffix}"] = of_one(lambda x: (x & -x).bit_length(), 32, signed=False)
+    INTEGER_FUNCTIONS[f"brev{_suffix}"] = of_one(partial(_reversed_bits, _bits), _bits, signed=False)
 for _prefix, _is_signed in (("", True), ("u", False)):
-    INTEGER_FUNCTIONS[f"{_prefix}mulhi"] = exact(lambda x, y: x * y >> 32, 32, signed=_is_signed)
-    INTEGER_FUNCTIONS[f"{_prefix}hadd"] = exact(lambda x, y: x + y >> 1, 32, signed=_is_signed)
-    INTEGER_FUNCTIONS[f"{_prefix}rhadd"] = exact(lambda x, y: x + y + 1 >> 1, 32, signed=_is_signed)
-    INTEGER_FUNCTIONS[f"{_prefix}sad"] = exact(lambda x, y, z: abs(x - y) + z, 32, signed=_is_signed)
+    INTEGER_FUNCTIONS[f"{_prefix}mulhi"] = of_two(lambda x, y: x * y >> 32, 32, signed=_is_signed)
+    INTEGER_FUNCTIONS[f"{_prefix}hadd"] = of_two(lambda x, y: x + y >> 1, 32, signed=_is_signed)
+    INTEGER_FUNCTIONS[f"{_prefix}rhadd"] = of_two(lambda x, y: x + y + 1 >> 1, 32, signed=_is_signed)
+    INTEGER_FUNCTIONS[f"{_prefix}sad"] = of_three(lambda x, y, z: abs(x - y) + z, 32, signed=_is_signed)
 
 for _name, _type, _source in (
     ("int", np.int32, np.int32),
