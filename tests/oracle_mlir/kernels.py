@@ -219,7 +219,7 @@ def halves_of_words(x_ptr, out_ptr, which, n, BLOCK: tl.constexpr):
     """One argument at three widths, one of them chosen by a branch."""
     offsets = tl.arange(0, BLOCK)
     halves = x_ptr.to(tl.pointer_type(tl.int16))
-    if which > 0:
+    if which > 0:  # noqa: SIM108
         start = halves
     else:
         start = out_ptr.to(tl.pointer_type(tl.int16))

@@ -38,7 +38,7 @@ def repeated(times: int) -> str:
       %range = tt.make_range {{end = 8 : i32, start = 0 : i32}} : {INTS}
       %xs = tt.splat %x : !tt.ptr<f32> -> {PTRS}
       %p = tt.addptr %xs, %range : {PTRS}, {INTS}
-      {''.join(lines)}
+      {"".join(lines)}
       tt.return
     }}"""
 

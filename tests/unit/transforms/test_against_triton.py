@@ -57,7 +57,8 @@ tt.func public @k(%p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %m: i64, %n: i64, %s: i64,
 """
 
 DESCRIPTORS = """
-tt.func public @k(%d: !tt.tensordesc<tensor<4x8xf32>>, %p: !tt.ptr<f32>, %m: i32, %s: i64, %i: i32, %xs: tensor<16xi32>) {
+tt.func public @k(%d: !tt.tensordesc<tensor<4x8xf32>>, %p: !tt.ptr<f32>, %m: i32, %s: i64, %i: i32,
+                  %xs: tensor<16xi32>) {
   %one = arith.constant 1 : i64
   %v = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<tensor<4x8xf32>> -> tensor<4x8xf32>
   %e = tt.make_tensor_descriptor %p, [%m, %m], [%s, %one] : <f32>, <tensor<4x8xf32>>

@@ -32,12 +32,14 @@ REJECTED = [
     ("broadcast-dim", "%0 = tt.broadcast %x : tensor<8x4xf32> -> tensor<8x8xf32>", "Different dimensions at index 1"),
     ("reshape", "%0 = tt.reshape %x : tensor<8x4xf32> -> tensor<16xf32>", "number of src and dst elements"),
     ("trans-order", "%0 = tt.trans %x {order = array<i32: 1, 1>} : tensor<8x4xf32> -> tensor<4x8xf32>", "permutation"),
-    ("trans-type", "%0 = tt.trans %x {order = array<i32: 1, 0>} : tensor<8x4xf32> -> tensor<8x4xf32>", "inferred type(s)"),
+    ("trans-type", "%0 = tt.trans %x {order = array<i32: 1, 0>} : tensor<8x4xf32> -> tensor<8x4xf32>",
+     "inferred type(s)"),
     ("split", "%0, %1 = tt.split %x : tensor<8x4xf32> -> tensor<8xf32>", "last dimension of input tensor must be 2"),
     ("join", "%0 = tt.join %v, %v : tensor<16xf32> -> tensor<2x16xf32>", "inferred type(s)"),
     ("gather-dim", '%0 = "test.op"() : () -> tensor<4x4xi32>\n %1 = tt.gather %x[%0] {axis = 1 : i32} : '
      "(tensor<8x4xf32>, tensor<4x4xi32>) -> tensor<4x4xf32>", "indices dimension 0 must match"),
-    ("gather-rank", "%1 = tt.gather %x[%i] {axis = 0 : i32} : (tensor<8x4xf32>, tensor<16xi32>) -> tensor<16xf32>", "rank"),
+    ("gather-rank", "%1 = tt.gather %x[%i] {axis = 0 : i32} : (tensor<8x4xf32>, tensor<16xi32>) -> tensor<16xf32>",
+     "rank"),
     ("addptr-shape", "%0 = tt.addptr %p, %i : !tt.ptr<f32>, tensor<16xi32>", "same shape"),
     ("bitcast-size", "%0 = tt.bitcast %v : tensor<16xf32> -> tensor<16xi8>", "size 32 to data-type of size 8"),
     ("bitcast-pointer", "%0 = tt.bitcast %p : !tt.ptr<f32> -> i64", "pointer to non-pointer"),
@@ -47,24 +49,28 @@ REJECTED = [
      "tensor<16xi32>", "result matches ptr type"),
     ("load-mask", '%0 = "test.op"() : () -> tensor<8xi1>\n %1 = "tt.load"(%ps, %0) <{operandSegmentSizes = '
      "array<i32: 1, 1, 0>}> : (tensor<16x!tt.ptr<f32>>, tensor<8xi1>) -> tensor<16xf32>", "mask type matches ptr type"),
-    ("store-value", '"tt.store"(%ps, %i) : (tensor<16x!tt.ptr<f32>>, tensor<16xi32>) -> ()', "value type matches ptr type"),
+    ("store-value", '"tt.store"(%ps, %i) : (tensor<16x!tt.ptr<f32>>, tensor<16xi32>) -> ()',
+     "value type matches ptr type"),
     ("rmw-value", "%0 = tt.atomic_rmw add, relaxed, gpu, %ps, %i : (tensor<16x!tt.ptr<f32>>, tensor<16xi32>) -> "
      "tensor<16xf32>", "value type matches ptr type"),
     ("cas-cmp", "%0 = tt.atomic_cas relaxed, gpu, %p, %n, %f : (!tt.ptr<f32>, i32, f32) -> f32", "cmp type"),
     ("dot-k", "%0 = tt.dot %a, %a, %c : tensor<16x32xf16> * tensor<16x32xf16> -> tensor<16x16xf32>", "last dimension"),
     ("dot-bits", '%0 = "test.op"() : () -> tensor<32x16xf32>\n %1 = tt.dot %a, %0, %c : '
      "tensor<16x32xf16> * tensor<32x16xf32> -> tensor<16x16xf32>", "same bit width"),
-    ("reduce-type", '%0 = "tt.reduce"(%x) <{axis = 0 : i32}> ({\n ^bb0(%q: f32, %w: f32):\n tt.reduce.return %q : f32\n})'
+    ("reduce-type", '%0 = "tt.reduce"(%x) <{axis = 0 : i32}> ({\n ^bb0(%q: f32, %w: f32):\n '
+     'tt.reduce.return %q : f32\n})'
      " : (tensor<8x4xf32>) -> tensor<8xf32>", "inferred type(s)"),
     ("reduce-arguments", '%0 = "tt.reduce"(%v) <{axis = 0 : i32}> ({\n ^bb0(%q: f32):\n tt.reduce.return %q : f32\n})'
      " : (tensor<16xf32>) -> f32", "must take 2 arguments, but given block with 1"),
-    ("reduce-return", '%0 = "tt.reduce"(%v) <{axis = 0 : i32}> ({\n ^bb0(%q: f32, %w: f32):\n tt.reduce.return %n : i32\n})'
+    ("reduce-return", '%0 = "tt.reduce"(%v) <{axis = 0 : i32}> ({\n ^bb0(%q: f32, %w: f32):\n '
+     'tt.reduce.return %n : i32\n})'
      " : (tensor<16xf32>) -> f32", "type mismatch on combine operation"),
     ("scan-return", '%0 = "tt.scan"(%v) <{axis = 0 : i32, reverse = false}> ({\n ^bb0(%q: f32, %w: f32):\n'
      " tt.scan.return %n : i32\n}) : (tensor<16xf32>) -> tensor<16xf32>", "type mismatch on combine operation"),
     ("descriptor-load", "%0 = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<tensor<4x8xf32>> -> tensor<4x8xf16>",
      "tensor descriptor block and tensor types must match"),
-    ("descriptor-gather-rows", "%0 = tt.descriptor_gather %two[%i, %n] : (!tt.tensordesc<tensor<2x64xf16>>, tensor<16xi32>, "
+    ("descriptor-gather-rows", "%0 = tt.descriptor_gather %two[%i, %n] : (!tt.tensordesc<tensor<2x64xf16>>, "
+     "tensor<16xi32>, "
      "i32) -> tensor<16x64xf16>", "exactly 1 row"),
     ("descriptor-gather-few", '%0 = "test.op"() : () -> tensor<4xi32>\n %1 = tt.descriptor_gather %rows[%0, %n] : '
      "(!tt.tensordesc<tensor<1x64xf16>>, tensor<4xi32>, i32) -> tensor<4x64xf16>", "at least 8 rows"),
@@ -75,11 +81,13 @@ REJECTED = [
 
 # Rejected by us alone: official 3.6 does not look, or only its later passes do.
 REJECTED_HERE = [
-    ("reduce-axis", '%0 = "tt.reduce"(%v) <{axis = 3 : i32}> ({\n ^bb0(%q: f32, %w: f32):\n tt.reduce.return %q : f32\n})'
+    ("reduce-axis", '%0 = "tt.reduce"(%v) <{axis = 3 : i32}> ({\n ^bb0(%q: f32, %w: f32):\n '
+     'tt.reduce.return %q : f32\n})'
      " : (tensor<16xf32>) -> f32", "axis must be between 0 and 0"),
     ("print-signs", 'tt.print "x" {hex = false, isSigned = array<i32>} : %n : i32', "one entry for each of 1 values"),
     ("descriptor-lists", "%0 = tt.make_tensor_descriptor %h, [%n], [%l] : <f16>, <tensor<4x8xf16>>", "2 entries"),
-    ("block-lists", "%0 = tt.make_tensor_ptr %h, [%l], [%l], [%n] {order = array<i32: 1, 0>} : <tensor<4x8xf16>>", "2 entries"),
+    ("block-lists", "%0 = tt.make_tensor_ptr %h, [%l], [%l], [%n] {order = array<i32: 1, 0>} : <tensor<4x8xf16>>",
+     "2 entries"),
     ("boundary-dimension", "%0 = tt.make_tensor_ptr %h, [%l], [%l], [%n] {order = array<i32: 0>} : <tensor<8xf16>>\n"
      " %1 = tt.load %0 {boundaryCheck = array<i32: 1>} : !tt.ptr<tensor<8xf16>>", "boundaryCheck must name"),
 ]  # fmt: skip

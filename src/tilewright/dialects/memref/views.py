@@ -281,7 +281,8 @@ def infer_subview_type(
 
 @op_definition
 class ViewOp(IRDLOperation):
-    """``%v = memref.view %b[%shift][%n] : memref<?xi8> to memref<?xf32>``: bytes from a place on as elements of any type.
+    """``%v = memref.view %b[%shift][%n] : memref<?xi8> to memref<?xf32>``: bytes from a place on, as elements of any
+    type.
 
     One size for each dynamic extent of the result, which lies contiguous.
     """
