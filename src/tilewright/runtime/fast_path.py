@@ -97,8 +97,11 @@ def _float_bits(value: float) -> int:
 
 
 def _disjoint(extents: list[tuple[int, int]]) -> bool:
+    if len(extents) < 2:
+        return True
+    extents.sort()
     end = 0
-    for low, high in sorted(extents):
+    for low, high in extents:
         if low < end:
             return False
         end = high

@@ -11,8 +11,8 @@ on a miss (memory, then disk, then the compiler), and hands an array of 64-bit s
 
 from __future__ import annotations
 
-import ctypes
 import inspect
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -167,8 +167,8 @@ def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], gri
 
             kernel.launch_within(slots, extents_of(arrays), grid)
             return
-        packed = (ctypes.c_uint64 * (len(slots) + 3))(*slots, x, y, z)
-        kernel.native.launch(ctypes.addressof(packed), programs)
+        packed = array("Q", (*slots, x, y, z))
+        kernel.native.launch(packed.buffer_info()[0], programs)
 
 
 def jit(
