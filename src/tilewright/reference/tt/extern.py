@@ -8,7 +8,6 @@ from __future__ import annotations
 # The tables below are lambdas over NumPy arrays of any dtype, whose parameters cannot be annotated.
 # pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownVariableType=false
-
 import math
 from collections.abc import Callable
 from statistics import NormalDist

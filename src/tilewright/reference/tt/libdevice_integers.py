@@ -5,7 +5,6 @@ from __future__ import annotations
 # The tables below are lambdas over NumPy arrays of any dtype, whose parameters cannot be annotated.
 # pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownVariableType=false
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
