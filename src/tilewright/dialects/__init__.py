@@ -30,6 +30,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "tensor": ("tilewright.dialects.tensor", "Tensor"),
     "tt": ("tilewright.dialects.tt", "TT"),
     "ttg": ("tilewright.dialects.ttg", "TTG"),
+    "ttng": ("tilewright.dialects.ttng", "TTNG"),
     "tts": ("tilewright.dialects.tts", "TTS"),
     "ub": ("tilewright.dialects.ub", "Ub"),
     "vector": ("tilewright.dialects.vector", "Vector"),

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.dialects import make_context, ttg
+from tilewright.dialects import make_context, ttg, ttng
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.printing import print_op
 from tilewright.ir.verify import verify_module
 
 FOLDER = Path(__file__).parents[2] / "file" / "ttg"
-FILES = ("ops", "encodings")
+FILES = ("ops", "encodings", "nvidia")
 
 
 def text_of(name: str) -> str:
@@ -27,9 +27,9 @@ def parse(text: str) -> ModuleOp:
 
 
 def test_every_op_occurs() -> None:
-    text = text_of("ops")
+    text = text_of("ops") + text_of("nvidia")
     implied = {"ttg.warp_specialize.partitions"}
-    assert [op.name for op in ttg.OPS if op.name not in text and op.name not in implied] == []
+    assert [op.name for op in (*ttg.OPS, *ttng.OPS) if op.name not in text and op.name not in implied] == []
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -21,6 +21,9 @@ MODULE = """
 #B4 = #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 4}}>
 #s = #ttg.swizzled_shared<{{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}}>
 #sT = #ttg.swizzled_shared<{{vec = 8, perPhase = 1, maxPhase = 8, order = [0, 1]}}>
+#n = #ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}}>
+#nT = #ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}}>
+#bar = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
 #smem = #ttg.shared_memory
 module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}} {{
   tt.func @f({arguments}) {{
@@ -39,6 +42,10 @@ TENSOR = "tensor<64x64xf16, #a>"
 def check(arguments: str, op: str) -> None:
     verify_module(parse_module(MODULE.format(arguments=arguments, op=op), make_context()))
 
+
+BARRIER = "!ttg.memdesc<1xi64, #bar, #smem, mutable>"
+TILE = "!ttg.memdesc<64x64xf16, #n, #smem, mutable>"
+DESCRIPTOR = "!tt.tensordesc<tensor<64x64xf16, #n>>"
 
 REFUSED: list[tuple[str, str, str]] = [
     (
@@ -152,6 +159,35 @@ REFUSED: list[tuple[str, str, str]] = [
         "ttg.warp_specialize(%x)\ndefault {\nttg.warp_yield\n}\npartition0(%p: f16) num_warps(2) {\n"
         "%0 = tt.splat %p : f16 -> tensor<64xf16, #v>\nttg.warp_return\n} : (f16) -> ()",
         "Layout has 4 warps per CTA, but the context requires 2 warps per CTA",
+    ),
+    (f"%b: {BARRIER}", f"ttng.init_barrier %b, 0 : {BARRIER}", "count must be greater than or equal to 1"),
+    (f"%b: {TILE}", f"ttng.init_barrier %b, 1 : {TILE}", "a barrier must be a memdesc of one i64"),
+    (
+        f"%d: {DESCRIPTOR}, %i: i32, %m: {TILE}",
+        f"ttng.async_tma_copy_local_to_global %d[%i] %m : {DESCRIPTOR}, {TILE}",
+        "expected 2 coordinates, but got 1",
+    ),
+    (
+        f"%d: {DESCRIPTOR}, %i: i32, %m: {TILE.replace('#n', '#nT')}",
+        f"ttng.async_tma_copy_local_to_global %d[%i, %i] %m : {DESCRIPTOR}, {TILE.replace('#n', '#nT')}",
+        "TMA does not support transposed layouts",
+    ),
+    (
+        f"%d: {DESCRIPTOR}, %i: i32, %m: {BUFFER}",
+        f"ttng.async_tma_copy_local_to_global %d[%i, %i] %m : {DESCRIPTOR}, {BUFFER}",
+        "TMA descriptor layout must match shared layout",
+    ),
+    (
+        f"%m: {TILE}, %c: tensor<64x64xf32, #mma>",
+        f"%0 = ttng.warp_group_dot %m, %m, %c : {TILE} * {TILE} -> tensor<64x64xf32, #mma>",
+        "WGMMA result layout must be Hopper NVMMA",
+    ),
+    (
+        "%p: !tt.ptr<i8>, %i: i32",
+        "ttng.tensormap_create %p, %p, [%i, %i], [%i, %i], [], [%i, %i] {elem_type = 6 : i32, fill_mode = 0 : i32, "
+        "interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<i8>, i32, i32, i32, i32, i32, "
+        "i32) -> ()",
+        "Rank mismatch for global stride: expected 1, got 0",
     ),
 ]
 

@@ -1,0 +1,140 @@
+"""Asynchronous matrix products of a warp group (`wgmma`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, i1
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    RangeOf,
+    RangeVarConstraint,
+    VarConstraint,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import EffectInstance, MemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.tt.constraints import TENSOR
+from tilewright.dialects.tt.definition import bool_attr, i32_attr
+from tilewright.dialects.tt.enums import InputPrecision
+from tilewright.dialects.ttg.constraints import MEMDESC, op_definition
+from tilewright.dialects.ttg.effects import READ, SHARED, WRITE, Touches
+from tilewright.dialects.ttg.encodings import NvidiaMmaEncodingAttr
+from tilewright.dialects.ttg.types import MemDescType
+from tilewright.dialects.types import TypeWhere, is_tensor
+
+OPERAND = TypeWhere("a tensor or a memdesc", lambda type: is_tensor(type) or isinstance(type, MemDescType))
+ACCUMULATOR = VarConstraint("Acc", TENSOR)
+PASSED = RangeVarConstraint("Passed", RangeOf(AnyAttr()))
+
+
+class ReadsOperandsInSharedMemory(MemoryEffect):
+    """Reads shared memory, where A and B may be."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        return {EffectInstance(READ, resource=SHARED)}
+
+
+@op_definition
+class WarpGroupDotOp(IRDLOperation):
+    """`d = a @ b + c`, with B, and A unless it is in registers, read from shared memory; `use_c` false starts from
+    zero.
+
+    `%d = ttng.warp_group_dot %A, %B, %acc {inputPrecision = 0 : i32, isAsync = true} : !ttg.memdesc<...> *
+    !ttg.memdesc<...> -> tensor<...>`
+    """
+
+    name = "ttng.warp_group_dot"
+
+    a = operand_def(OPERAND)
+    b = operand_def(MEMDESC)
+    c = operand_def(ACCUMULATOR)
+    use_c = opt_operand_def(i1)
+    input_precision = prop_def(IntegerAttr, default_value=i32_attr(InputPrecision.IEEE), prop_name="inputPrecision")
+    max_num_imprecise_acc = prop_def(IntegerAttr, default_value=i32_attr(0), prop_name="maxNumImpreciseAcc")
+    is_async = prop_def(IntegerAttr, default_value=bool_attr(False), prop_name="isAsync")
+    d = result_def(VarConstraint("Acc", AnyAttr()))
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$a `,` $b `,` $c (`,` $use_c^)? attr-dict `:` type($a) `*` type($b) `->` type($d)"
+    traits = traits_def(ReadsOperandsInSharedMemory())
+
+    def __init__(
+        self,
+        a: Value,
+        b: Value,
+        c: Value,
+        use_c: Value | None = None,
+        *,
+        input_precision: InputPrecision | int | str = InputPrecision.IEEE,
+        max_num_imprecise_acc: int = 0,
+        is_async: bool = False,
+    ):
+        accumulator = value_of(c)
+        operands = values_of([a, b, accumulator, *(() if use_c is None else (use_c,))])
+        properties: dict[str, Attribute] = {
+            "inputPrecision": i32_attr(InputPrecision.get(input_precision)),
+            "isAsync": bool_attr(is_async),
+            "maxNumImpreciseAcc": i32_attr(max_num_imprecise_acc),
+        }
+        init_op(self, operands, (accumulator.type,), properties)
+
+    def verify_(self) -> None:
+        shapes = [_shape(value.type) for value in (self.a, self.b, self.d)]
+        (rows, k), (k_b, columns) = shapes[0], shapes[1]
+        if k != k_b or shapes[2] != (rows, columns):
+            raise VerifyException(f"shapes do not make a product: {shapes[0]} * {shapes[1]} -> {shapes[2]}")
+        if rows % 64 or columns % 8:
+            raise VerifyException(f"WGMMA result M dimension must be divisible by 64 and N by 8, got {rows}x{columns}")
+        assert is_tensor(self.d.type)
+        encoding = self.d.type.encoding
+        if not isinstance(encoding, NvidiaMmaEncodingAttr) or not encoding.data.is_hopper:
+            raise VerifyException("WGMMA result layout must be Hopper NVMMA")
+        if encoding.data.num_warps % 4:
+            raise VerifyException("WGMMA requires num_warps to be divisible by 4")
+
+
+def _shape(type: Attribute) -> tuple[int, int]:
+    shape = type.get_shape() if isinstance(type, MemDescType) or is_tensor(type) else ()
+    if len(shape) != 2:
+        raise VerifyException(f"WGMMA operands and result must have rank 2, got {type}")
+    return shape[0], shape[1]
+
+
+@op_definition
+class WarpGroupDotWaitOp(IRDLOperation):
+    """Waits until at most `pendings` asynchronous products are under way; passes its operands through, buffers only
+    to keep them alive.
+
+    `%w:2 = ttng.warp_group_dot_wait %d, %A {pendings = 0 : i32} : tensor<...>, !ttg.memdesc<...>`
+    """
+
+    name = "ttng.warp_group_dot_wait"
+
+    inputs = var_operand_def(PASSED)
+    pendings = prop_def(IntegerAttr)
+    outputs = var_result_def(PASSED)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$inputs attr-dict `:` type($inputs)"
+    traits = traits_def(Touches(((READ, SHARED), (WRITE, SHARED))))
+
+    def __init__(self, inputs: Sequence[Value], pendings: int):
+        values = values_of(inputs)
+        init_op(self, values, [value.type for value in values], {"pendings": i32_attr(pendings)})
+
+    def verify_(self) -> None:
+        if not self.inputs:
+            raise VerifyException("expected to be waiting on at least one dependency")
