@@ -145,7 +145,7 @@ class _NestWriter:
         dim = self.nest.order[level]
         width = self.nest.lanes * step.vectors if dim == self.nest.vector_dim else 1
         outer = frames[-1]
-        if isinstance(step.lower, int) and isinstance(step.upper, int) and step.upper - step.lower <= width:
+        if isinstance(step.lower, int) and isinstance(step.upper, int) and 0 < step.upper - step.lower <= width:
             inner = Frame(outer.cursor, dim, step.lower)
             if step.masked:
                 with self.emitter.at(inner.cursor):

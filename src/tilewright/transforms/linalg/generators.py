@@ -29,8 +29,12 @@ def repeat_generators(block: Block) -> None:
         if isinstance(op, linalg.FillOp | tensor.EmptyOp):
             continue
         for use in list(op.results[0].uses):
-            if use.operation.parent_block() is not block and not isinstance(use.operation, linalg.YieldOp):
-                _copy_before(op, use.operation, use.index, costs)
+            reader = use.operation
+            if reader.parent_block() is block or isinstance(reader, linalg.YieldOp):
+                continue
+            place = _outside_of_bodies(reader)
+            if place.parent_block() is not block:
+                _copy_before(op, reader, use.index, costs, place)
 
 
 def _cost_of_generator(op: Operation, costs: dict[Operation, int]) -> int:
@@ -48,14 +52,25 @@ def _cost_of_generator(op: Operation, costs: dict[Operation, int]) -> int:
     return total
 
 
-def _copy_before(op: Operation, reader: Operation, index: int, costs: dict[Operation, int]) -> None:
-    inner = reader.parent_block()
+def _outside_of_bodies(reader: Operation) -> Operation:
+    """The structured op whose body reads a tensor by `tensor.extract`; otherwise the reader itself."""
+    place, parent = reader, reader.parent_op()
+    while parent is not None:
+        if isinstance(parent, linalg.StructuredOp):
+            place = parent
+        parent = parent.parent_op()
+    return place
+
+
+def _copy_before(op: Operation, reader: Operation, index: int, costs: dict[Operation, int], place: Operation) -> None:
+    """Give a reader its own copy of a generator, and of what that is made from, in front of `place`."""
+    inner = place.parent_block()
     assert inner is not None
     copy = op.clone()
-    inner.insert_op_before(copy, reader)
+    inner.insert_op_before(copy, place)
     reader.operands[index] = copy.results[0]
     for position, value in enumerate(copy.operands):
         if isinstance(value.type, TensorType) and isinstance(value, SSAValue):
             owner = value.owner
             if (isinstance(owner, Operation) and owner in costs) or isinstance(owner, tensor.EmptyOp):
-                _copy_before(owner, copy, position, costs)
+                _copy_before(owner, copy, position, costs, copy)
