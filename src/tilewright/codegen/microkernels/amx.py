@@ -1,7 +1,7 @@
 """Matrix products on AMX tiles: bf16 into f32 and int8 into i32, sixteen by sixteen results an instruction.
 
 A kernel of at least 16 x 16 is meant to be called with whole blocks: it brings B into the interleaved form itself, one
-panel of 32 columns and up to 256 steps of k at a time, into its stack frame, and runs all rows of A over the panel.
+panel of 32 columns and up to 512 steps of k at a time, into its stack frame, and runs all rows of A over the panel.
 Blocks of 32 x 32 of C are four tiles; two tiles of A and two of the panel feed four products:
 
     for k0 in k by KC:  for g0 in n by 128:  pack B[k0:, g0:] as four panels
@@ -28,8 +28,9 @@ BLOCK = 32
 PANELS = 4
 """Panels that are packed together, so that each row of B is visited once for all of them."""
 
-PANEL_BYTES = 512
-"""Bytes of k in a panel: 256 bf16 or 512 int8."""
+PANEL_BYTES = 1024
+"""Bytes of k in a panel: 512 bf16 or 1024 int8. Longer ones leave the first level cache, shorter ones load and store C
+more often."""
 
 _FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
 _PRODUCTS = {"bf16": "llvm.x86.tdpbf16ps", "i8": "llvm.x86.tdpbssd"}
@@ -103,6 +104,8 @@ class AmxWriter:
         a_k = self.at(a, self.scaled(k0, self.element.bytes))
         b_k = self.at(b, fn.value(f"mul i64 {k0}, {strides[1]}"))
 
+        self._fetch_rows(a_k, strides[0], depth)
+
         def group(g0: str) -> None:
             columns = self.minimum(fn.value(f"sub i64 %n_count, {g0}"), PANELS * BLOCK)
             self._pack(frame.panel, self.at(b_k, self.scaled(g0, self.element.bytes)), strides[1], depth, columns)
@@ -117,6 +120,22 @@ class AmxWriter:
             self.loop(columns, BLOCK, panel)
 
         self.loop("%n_count", PANELS * BLOCK, group)
+
+    def _fetch_rows(self, a: str, stride: str, depth: str) -> None:
+        """A panel of A into the second level cache, row by row: tiles would read one line of a row at a time, which
+        comes from further away at a third of the speed."""
+        fn = self.fn
+        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+
+        def row(number: str) -> None:
+            base = self.at(a, fn.value(f"mul i64 {number}, {stride}"))
+            for line in range(0, PANEL_BYTES, 64):
+                address = self.at(base, str(line)) if line else base
+                fn.emit(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 2, i32 1)")
+
+        # Short rows are blocks that were computed just now: near already.
+        far = fn.value(f"icmp eq i64 {depth}, {self.k_panel}")
+        self.loop(fn.value(f"select i1 {far}, i64 %m_count, i64 0"), 1, row)
 
     def _block(self, frame: _Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str) -> None:
         """One block of C over one panel."""
@@ -211,30 +230,52 @@ class AmxWriter:
         fn = self.fn
         padded = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")
 
-        def rows(k: str) -> None:
+        def rows(k: str, *, whole: bool) -> None:
             numbers = [fn.value(f"add i64 {k}, {position}") for position in range(self.group)]
-            exist = [fn.value(f"icmp ult i64 {number}, {depth}") for number in numbers]
             sources = [self.at(b, fn.value(f"mul i64 {number}, {stride}")) for number in numbers]
+            exist = None if whole else [fn.value(f"icmp ult i64 {number}, {depth}") for number in numbers]
             target = self.at(panels, self.scaled(k, 4 * BLOCK // self.group))
 
             def piece(n0: str) -> None:
-                bits = self._mask_bits(self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK))
+                masks: list[str] | None = None
+                if exist is not None:
+                    bits = self._mask_bits(self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK))
+                    masks = [self._mask_if(exists, bits) for exists in exist]
                 into = self.at(target, self.scaled(n0, PANEL_BYTES))
-                self._pack_rows(into, [self.at(s, self.scaled(n0, self.element.bytes)) for s in sources], exist, bits)
+                self._pack_rows(into, [self.at(s, self.scaled(n0, self.element.bytes)) for s in sources], masks)
 
             self.loop(columns, BLOCK, piece)
 
-        self.loop(padded, self.group, rows)
+        rest = fn.value(
+            f"or i64 {fn.value(f'and i64 {columns}, {BLOCK - 1}')}, {fn.value(f'sub i64 {padded}, {depth}')}"
+        )
+        whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
+        fn.branch_if(fn.value(f"icmp eq i64 {rest}, 0"), whole, partial)
+        fn.start(whole)
+        self.loop(padded, self.group, lambda k: rows(k, whole=True))
+        fn.branch(done)
+        fn.start(partial)
+        self.loop(padded, self.group, lambda k: rows(k, whole=False))
+        fn.branch(done)
+        fn.start(done)
 
-    def _pack_rows(self, target: str, sources: list[str], exist: list[str], bits: str) -> None:
-        """One group of rows of one panel; `bits` are the columns that exist."""
+    def _pack_rows(self, target: str, sources: list[str], masks: list[str] | None) -> None:
+        """One group of rows of one panel; elements that `masks` leave out become 0."""
         fn = self.fn
         size, scalar = self.element.bytes, self.element.memory
-        rows: list[str] = []
-        for source, exists in zip(sources, exist, strict=True):
-            mask = fn.value(f"bitcast i32 {fn.value(f'select i1 {exists}, i32 {bits}, i32 0')} to <{BLOCK} x i1>")
-            rows.append(self._masked_load(f"<{BLOCK} x {scalar}>", scalar, size, source, mask, BLOCK))
+        text = f"<{BLOCK} x {scalar}>"
+        if masks is None:
+            rows = [fn.value(f"load {text}, ptr {source}, align {size}") for source in sources]
+        else:
+            pairs = zip(sources, masks, strict=True)
+            rows = [self._masked_load(text, scalar, size, source, mask, BLOCK) for source, mask in pairs]
         fn.emit(f"store <{BLOCK} x i32> {self._interleave(rows, BLOCK, 8 * size)}, ptr {target}, align 64")
+
+    def _mask_if(self, condition: str, bits: str) -> str:
+        """`bits` as lanes, or none of them."""
+        return self.fn.value(
+            f"bitcast i32 {self.fn.value(f'select i1 {condition}, i32 {bits}, i32 0')} to <{BLOCK} x i1>"
+        )
 
     def _interleave(self, rows: list[str], lanes: int, bits: int) -> str:
         """Lanes of several rows side by side, as 32-bit words: two rows a step."""
