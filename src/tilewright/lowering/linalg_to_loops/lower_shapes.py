@@ -72,9 +72,12 @@ def lower_cast(lowering: FunctionLowering, op: tensor.CastOp) -> None:
 
 
 def lower_extract_slice(lowering: FunctionLowering, op: tensor.ExtractSliceOp) -> None:
-    """A static slice is a change of offset and strides; a dynamic one is looked through by the store that takes it."""
+    """A static slice is a change of offset and strides.
+
+    The store that takes a dynamic slice, or a slice of what it will have computed itself, looks through it.
+    """
     shape = tensor_shape(op.result)
-    if DYNAMIC_INDEX in shape:
+    if DYNAMIC_INDEX in shape or op.source.owner in lowering.deferred:
         lowering.dead.append(op)
         return
     if any(isinstance(step, SSAValue) for step in op.mixed_strides):

@@ -1,0 +1,110 @@
+"""Prefetches, streamed outputs, whole vectors in spare room: what nests do beyond their elements."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.lowering.linalg_to_loops import streaming
+from tilewright.support import knobs
+
+rng = np.random.default_rng(0)
+
+
+@triton.jit
+def row_softmax(x, o, n, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    v = tl.load(x + row * stride + cols, mask=cols < n, other=-float("inf"))
+    e = tl.exp(v - tl.max(v, axis=0))
+    tl.store(o + row * stride + cols, e / tl.sum(e, axis=0), mask=cols < n)
+
+
+@pytest.mark.parametrize("n", [1, 5, 16, 63, 64, 100, 127, 128])
+def test_rows_of_any_length(n: int) -> None:
+    x = rng.standard_normal((7, n)).astype(np.float32)
+    o = np.full((8, n), 7.0, np.float32)
+    row_softmax[(7,)](x, o, n, n, BLOCK=128)
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(o[:7], e / e.sum(axis=1, keepdims=True), rtol=1e-5)
+    assert (o[7] == 7.0).all()
+
+
+def loops_of(kernel: Any, *args: Any, **constants: Any) -> str:
+    return kernel.warmup(*args, grid=(1,), **constants).asm["loops"]
+
+
+def test_the_second_nest_asks_for_the_next_row_and_for_the_lines_it_will_write() -> None:
+    x = np.zeros(1000, np.float32)
+    loops = loops_of(row_softmax, x, x.copy(), 100, 100, BLOCK=128)
+    reads = re.findall(r"memref.prefetch %\S+\[%\S+\], read", loops)
+    writes = re.findall(r"memref.prefetch %\S+\[%\S+\], write", loops)
+    assert len(reads) == len(writes) == 1
+    assert loops.index("maxnumf") < loops.index("memref.prefetch")
+
+
+@triton.jit
+def shifted_sum(x, y, o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int16])
+@pytest.mark.parametrize("n", [1, 7, 63, 64, 1024, 1040, 5000])
+def test_streamed_outputs(monkeypatch: pytest.MonkeyPatch, dtype: Any, n: int) -> None:
+    monkeypatch.setattr(streaming, "STREAMED_BYTES", 0)
+    kernel = triton.jit(shifted_sum.fn)
+    with knobs.scope(always_compile=True):
+        for start in (0, 1, 3, 8, 9, 31):
+            x, y = ((rng.standard_normal(n + 40) * 100).astype(dtype) for _ in range(2))
+            o = np.full(n + 100, 7, dtype)
+            compiled = kernel[(triton.cdiv(n, 1024),)](x[start:], y[start:], o[start:], n, BLOCK=1024)
+            np.testing.assert_array_equal(o[start : start + n], x[start : start + n] + y[start : start + n])
+            assert (o[:start] == 7).all() and (o[start + n :] == 7).all()
+            assert "nontemporal" in compiled.asm["loops"]
+
+
+def test_a_launch_decides_about_streaming() -> None:
+    x = np.zeros(4096, np.float32)
+    loops = loops_of(shifted_sum, x, x.copy(), x.copy(), 4096, BLOCK=1024)
+    assert loops.count("nontemporal = true") == 1
+    assert f"arith.constant {streaming.STREAMED_BYTES} : index" in loops
+
+
+@triton.jit
+def masked_norm(x, o, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    v = tl.load(x + cols, mask=cols < n, other=0.0)
+    mean = tl.sum(v, axis=0) / n
+    d = tl.where(cols < n, v - mean, 0.0)
+    tl.store(o + cols, d / tl.sqrt(tl.sum(d * d, axis=0) / n), mask=cols < n)
+
+
+def test_masks_within_their_bounds_are_not_computed() -> None:
+    x = rng.standard_normal(200).astype(np.float32)
+    o = np.zeros_like(x)
+    compiled = masked_norm[(1,)](x, o, 200, BLOCK=256)
+    np.testing.assert_allclose(o, (x - x.mean()) / x.std(), rtol=1e-4, atol=1e-5)
+    assert not re.search(r"arith.cmpi \w+, .* : vector<", compiled.asm["loops"])
+
+
+@triton.jit
+def half_mask(x, o, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    v = tl.load(x + cols, mask=cols < n, other=0.0)
+    tl.store(o + cols, tl.where(cols < n // 2, v, -v), mask=cols < n)
+    tl.store(o + BLOCK + cols, tl.where(cols >= n, 1.0, v))
+
+
+def test_masks_that_change_within_the_bounds_are_computed() -> None:
+    x = rng.standard_normal(200).astype(np.float32)
+    o = np.zeros(512, np.float32)
+    half_mask[(1,)](x, o, 200, BLOCK=256)
+    np.testing.assert_array_equal(o[:200], np.where(np.arange(200) < 100, x, -x))
+    np.testing.assert_array_equal(o[256:456], x)
+    assert (o[456:] == 1.0).all()
