@@ -116,6 +116,11 @@ def is_signless_integer(type_: Attribute) -> TypeGuard[IntegerType]:
     return isinstance(type_, IntegerType) and cast(IntegerType, type_).signedness.data == Signedness.SIGNLESS
 
 
+def is_unsigned_integer(type_: Attribute) -> TypeGuard[IntegerType]:
+    """Whether a type is ``uiN``, as elements of tensor descriptors may be."""
+    return isinstance(type_, IntegerType) and cast(IntegerType, type_).signedness.data == Signedness.UNSIGNED
+
+
 def is_integer_or_index(type_: Attribute) -> bool:
     """Whether a type is ``iN`` or ``index``."""
     return isinstance(type_, IndexType) or is_signless_integer(type_)

@@ -71,6 +71,6 @@ class QuickLexer(MLIRLexer):
         group = match.lastgroup
         assert group is not None
         text = match.group(group)
-        kind = KIND_BY_PUNCTUATION_SPELLING[text] if group == "punctuation" else _KINDS[group]  # pyright: ignore
+        kind = KIND_BY_PUNCTUATION_SPELLING[text] if group == "punctuation" else _KINDS[group]
         end = self.pos = match.end()
         return QuickToken(kind, text, end - len(text), self.input)

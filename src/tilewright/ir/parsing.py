@@ -239,7 +239,9 @@ class MLIRParser(Parser):
         token = self._current_token
         start = token.span.start
         if token.kind is MLIRTokenKind.PERCENT_IDENT:  # the op begins behind the names of its results
-            start = _BLANKS.match(self._text, self._text.find("=", start) + 1).end()  # pyright: ignore
+            blanks = _BLANKS.match(self._text, self._text.find("=", start) + 1)
+            assert blanks is not None
+            start = blanks.end()
         self._op_start = start
         op = super().parse_operation()
         if op.location is UNKNOWN_LOC:
@@ -322,7 +324,7 @@ class MLIRParser(Parser):
             name = f"{'!' if is_type else '#'}{attr_or_dialect_name}"
             if name not in self.attribute_aliases:
                 self._read_alias_ahead(name)
-        return super()._parse_extended_type_or_attribute(attr_or_dialect_name, is_type)  # pyright: ignore
+        return super()._parse_extended_type_or_attribute(attr_or_dialect_name, is_type)
 
     def _read_alias_ahead(self, name: str) -> None:
         """Parse the definition of an alias from further down in the text, then continue where we were."""

@@ -446,7 +446,8 @@ class MLIRPrinter(Printer):
 
 def _merge(pieces: Pieces) -> Pieces:
     """The same pieces, in one string where no alias is among them."""
-    return ["".join(pieces)] if all(isinstance(piece, str) for piece in pieces) else pieces  # pyright: ignore
+    texts = [piece for piece in pieces if isinstance(piece, str)]
+    return ["".join(texts)] if len(texts) == len(pieces) else pieces
 
 
 def _top_level_op(value: SSAValue) -> Operation:

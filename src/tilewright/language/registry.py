@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tilewright.language.values import constexpr, is_sequence, tensor, tuple
 
@@ -73,7 +73,7 @@ def unwrap_list(items: Any, what: str) -> list[Any]:
         items = items.values
     if not isinstance(items, list | _PyTuple):
         raise TypeError(f"{what} must be a list or tuple, got {items!r}")
-    return [item.value if isinstance(item, constexpr) else item for item in items]  # pyright: ignore
+    return [item.value if isinstance(item, constexpr) else item for item in cast("Sequence[Any]", items)]
 
 
 def unwrap_shape(shape: Any, what: str = "shape") -> list[int]:

@@ -132,7 +132,7 @@ def test_a_rule_needs_an_annotation() -> None:
     with pytest.raises(TypeError, match="annotate parameter 'op'"):
 
         @op_type_rewrite_pattern  # pyright: ignore[reportArgumentType]
-        def match_and_rewrite(self, op, rewriter) -> None:  # type: ignore[no-untyped-def]
+        def match_and_rewrite(self, op, rewriter) -> None:
             raise AssertionError
 
 

@@ -112,7 +112,7 @@ def test_users_of_masked_rows_leave_the_row_mask_to_the_pointer() -> None:
 
 def test_dynamic_entries_match_operands() -> None:
     op = tts.MakeTensorPtrOp(base(), (4,), (value(INDEX),), (0,))
-    assert op.static_strides.get_values() == (DYNAMIC_INDEX,)  # pyright: ignore
+    assert op.static_strides.get_values() == (DYNAMIC_INDEX,)
     op.operands = op.operands[:1]
     op.properties["operandSegmentSizes"] = tts.MakeTensorPtrOp(base(), (4,), (1,), (0,)).properties[
         "operandSegmentSizes"

@@ -9,6 +9,7 @@ from tilewright.dialects.tt.folds import splat_of
 from tilewright.dialects.tt.memory import LoadOp, StoreOp
 from tilewright.dialects.tt.pointer import BitcastOp, IntToPtrOp, PtrToIntOp
 from tilewright.dialects.tt.shape import BroadcastOp, ExpandDimsOp, ReshapeOp, SplatOp, TransOp
+from tilewright.dialects.tt.types import PointerType
 from tilewright.dialects.types import element_type
 
 
@@ -109,7 +110,8 @@ class IntToPtrOfPtrToInt(RewritePattern):
         if not isinstance(source, PtrToIntOp):
             return
         from_, to = element_type(source.src.type), element_type(op.result.type)
-        if from_.address_space == to.address_space:  # pyright: ignore
+        assert isinstance(from_, PointerType) and isinstance(to, PointerType)
+        if from_.address_space == to.address_space:
             rewriter.replace(op, BitcastOp(source.src, op.result.type))
 
 

@@ -23,7 +23,7 @@ from tilewright.dialects.tt.constraints import TENSOR
 from tilewright.dialects.tt.definition import bool_attr, i32_attr, op_definition
 from tilewright.dialects.tt.traits import SameOperandsAndResultEncoding, TensorSizeTrait
 from tilewright.dialects.tt.types import is_tensor
-from tilewright.dialects.types import element_type, with_element_type
+from tilewright.dialects.types import as_tensor, element_type, with_element_type
 
 __all__ = [
     "MapElementwiseOp",
@@ -150,7 +150,7 @@ class ScanOp(IRDLOperation):
         _check_sources(self, self.srcs)
         if [result.type for result in self.result] != [source.type for source in self.srcs]:
             raise VerifyException(f"{self.name} must have one result per operand, of the operand's type")
-        rank = len(self.srcs[0].type.get_shape())  # pyright: ignore
+        rank = len(as_tensor(self.srcs[0].type).get_shape())
         if not 0 <= self.axis.value.data < rank:
             raise VerifyException(f"axis must be between 0 and {rank - 1}, got {self.axis.value.data}")
         _check_combine(self, self.combine_op, self.srcs, ScanReturnOp)

@@ -8,6 +8,7 @@ a loaded mask). The pointer stays structured, so that a back end still reads and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, TensorType, i1, i64
 from xdsl.ir import Attribute, SSAValue
@@ -55,13 +56,19 @@ class MaskedAccess(IRDLOperation):
     No address of a dead lane may be read or written.
     """
 
+    if TYPE_CHECKING:  # every masked op defines these
+        static_mask_starts: DenseArrayBase
+        mask_starts: Sequence[SSAValue]
+        static_mask_dims: DenseArrayBase
+        mask_dims: Sequence[SSAValue]
+
     def mixed_mask_starts(self) -> list[int | SSAValue]:
         """First live lane of each dimension."""
-        return join_mixed(self.static_mask_starts, self.mask_starts)  # pyright: ignore
+        return join_mixed(self.static_mask_starts, self.mask_starts)
 
     def mixed_mask_dims(self) -> list[int | SSAValue]:
         """Number of lanes of each dimension from the first live one."""
-        return join_mixed(self.static_mask_dims, self.mask_dims)  # pyright: ignore
+        return join_mixed(self.static_mask_dims, self.mask_dims)
 
     def verify_mask(self, tile: Attribute, mask: SSAValue | None) -> None:
         """Checks lengths and extents against the type of the tile."""

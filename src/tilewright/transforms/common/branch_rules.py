@@ -158,8 +158,8 @@ def _skip_empty(block: Block, arguments: Sequence[SSAValue]) -> tuple[Block, lis
         return None
     if any(use.operation is not branch for argument in block.args for use in argument.uses):
         return None
-    passed = dict(zip(block.args, arguments, strict=True))
-    return branch.successor, [passed.get(value, value) for value in branch.arguments]  # pyright: ignore
+    passed: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
+    return branch.successor, [passed.get(value, value) for value in branch.arguments]
 
 
 class SkipEmptyBlocks(RewriteRule):

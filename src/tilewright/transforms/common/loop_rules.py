@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects import scf
 from tilewright.dialects.arith import find_constant_int
@@ -169,7 +169,13 @@ class DropWhileInvariants(RewriteRule):
         keep: list[bool] = []
         for argument, init, value in zip(before.args, op.arguments, step.arguments, strict=True):
             handed_back = (
-                value is init or value is argument or (value.owner is after and passed[value.index] in (argument, init))  # pyright: ignore
+                value is init
+                or value is argument
+                or (
+                    isinstance(value, BlockArgument)
+                    and value.block is after
+                    and passed[value.index] in (argument, init)
+                )
             )
             if handed_back:
                 rewriter.replace_all_uses_with(argument, init)
@@ -201,14 +207,14 @@ class ForwardWhileInvariants(RewriteRule):
 def _rebuild_while(
     op: scf.WhileOp,
     inits: Sequence[SSAValue],
-    result_types: Sequence[object],
+    result_types: Sequence[Attribute],
     keep_results: Sequence[bool],
     rewriter: RuleRewriter,
 ) -> None:
     before, after = op.detach_region(op.before_region), op.detach_region(op.regions[0])
     loop = scf.WhileOp.create(
         operands=inits,
-        result_types=result_types,  # pyright: ignore
+        result_types=result_types,
         properties=op.properties,
         attributes=op.attributes,
         regions=(before, after),

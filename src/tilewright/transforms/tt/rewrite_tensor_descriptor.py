@@ -12,7 +12,7 @@ from tilewright.dialects.arith import constant_bool, constant_splat
 from tilewright.dialects.tt.descriptor import block_type_of, signless
 from tilewright.dialects.tt.enums import DescriptorReduceKind, PaddingOption, RMWOp
 from tilewright.dialects.tt.types import PointerType, TensorDescType, is_tensor, pointer_type, tensor_type
-from tilewright.dialects.types import is_float, is_signless_integer
+from tilewright.dialects.types import is_float, is_unsigned_integer
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -159,7 +159,7 @@ class _DescriptorExpander(ValueExpander):
 
 def reduction_rmw(kind: DescriptorReduceKind, element: Attribute) -> RMWOp | None:
     """The atomic that combines elements of a descriptor as `kind` says; None if there is none."""
-    is_unsigned = not is_float(element) and not is_signless_integer(element) and element.signedness.data.value == 2  # pyright: ignore
+    is_unsigned = is_unsigned_integer(element)
     match kind:
         case DescriptorReduceKind.ADD:
             return RMWOp.FADD if is_float(element) else RMWOp.ADD
