@@ -12,6 +12,7 @@ def _spelled(value: bool) -> str:
 def triton_to_linalg(
     enable_make_gather_scatter: bool = True,
     transpose_reduce_to_rank0: bool = True,
+    enable_collapse_shape: bool = False,
 ) -> PassPipeline:
     """From Triton IR to linalg on tensors and memref: what `mlir-opt` and the CPU back end take."""
     to_linalg = {"tensor-ptr-to-linalg": "true", "transpose-reduce-to-rank0": _spelled(transpose_reduce_to_rank0)}
@@ -35,6 +36,8 @@ def triton_to_linalg(
         ("remove-dead-values", {}),
         ("cse", {}),
         ("canonicalize", {}),
+        # Loops of lower rank, for targets that ask for them.
+        *([("collapse-shape", {})] if enable_collapse_shape else []),
     ]
     return PassPipeline(pass_ for name, options in steps for pass_ in build_passes(name, options))
 
@@ -42,9 +45,10 @@ def triton_to_linalg(
 def triton_to_linalg_experimental(
     enable_make_gather_scatter: bool = True,
     transpose_reduce_to_rank0: bool = True,
+    enable_collapse_shape: bool = False,
 ) -> PassPipeline:
     """triton-shared's name for the pipeline of passes; here both names mean it."""
-    return triton_to_linalg(enable_make_gather_scatter, transpose_reduce_to_rank0)
+    return triton_to_linalg(enable_make_gather_scatter, transpose_reduce_to_rank0, enable_collapse_shape)
 
 
 register_pipeline("triton-to-linalg", triton_to_linalg)

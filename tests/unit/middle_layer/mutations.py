@@ -83,6 +83,7 @@ PASSES: dict[str, tuple[str, ...]] = {
         "triton-ptr-to-memref",
         "reconcile-unrealized-casts",
         "remove-dead-values",
+        "collapse-shape",
         "cse,canonicalize",
     ),
 }

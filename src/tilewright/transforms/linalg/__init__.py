@@ -1,6 +1,7 @@
-"""Passes on the linalg stage: fusion, and loads that read in place."""
+"""Passes on the linalg stage: fusion, loads that read in place, dimensions joined."""
 
+from tilewright.transforms.linalg.collapse_shape import CollapseShapePass
 from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
 from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
 
-__all__ = ["ForwardLoadsPass", "LinalgFuseElementwisePass"]
+__all__ = ["CollapseShapePass", "ForwardLoadsPass", "LinalgFuseElementwisePass"]
