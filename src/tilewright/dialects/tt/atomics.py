@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, prop_def, result_def, traits_def
 
 from tilewright.dialects.construction import Value, init_op, value_of
-from tilewright.dialects.tt.constraints import CMP_POINTEE, MASK, POINTEE, POINTER, RESULT_POINTEE
+from tilewright.dialects.tt.constraints import CMP_POINTEE, MASK, POINTEE, POINTER, RESULT_POINTEE, MemberOf
 from tilewright.dialects.tt.definition import i32_attr, op_definition
 from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
 from tilewright.dialects.tt.traits import ReadWriteEffect, SameOperandsAndResultEncoding, TensorSizeTrait
@@ -24,12 +23,12 @@ class AtomicRMWOp(IRDLOperation):
 
     name = "tt.atomic_rmw"
 
-    atomic_rmw_op = prop_def(IntegerAttr)
+    atomic_rmw_op = prop_def(MemberOf(RMWOp))
     ptr = operand_def(POINTER)
     val = operand_def(POINTEE)
     mask = opt_operand_def(MASK)
-    sem = prop_def(IntegerAttr)
-    scope = prop_def(IntegerAttr)
+    sem = prop_def(MemberOf(MemSemantic))
+    scope = prop_def(MemberOf(MemSyncScope))
     result = result_def(RESULT_POINTEE)
 
     assembly_format = (
@@ -76,8 +75,8 @@ class AtomicCASOp(IRDLOperation):
     ptr = operand_def(POINTER)
     cmp = operand_def(CMP_POINTEE)
     val = operand_def(POINTEE)
-    sem = prop_def(IntegerAttr)
-    scope = prop_def(IntegerAttr)
+    sem = prop_def(MemberOf(MemSemantic))
+    scope = prop_def(MemberOf(MemSyncScope))
     result = result_def(RESULT_POINTEE)
 
     assembly_format = (

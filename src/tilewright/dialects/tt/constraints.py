@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     AnyAttr,
@@ -17,6 +18,7 @@ from xdsl.irdl import (
 from xdsl.irdl.constraints import InferenceContext
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.tt.enums import TTEnum
 from tilewright.dialects.tt.types import is_pointer_like, is_tensor, mask_like, pointee_like
 from tilewright.dialects.types import FIXED_INTEGER_LIKE, TypeWhere, bool_like
 
@@ -48,6 +50,20 @@ class Derived(AttrConstraint):
         return self.function(source)
 
     def mapping_type_vars(self, type_var_mapping: Mapping[Any, Any]) -> Derived:
+        return self
+
+
+@dataclass(frozen=True)
+class MemberOf(AttrConstraint[IntegerAttr]):
+    """The number of a member of an enumeration."""
+
+    enumeration: type[TTEnum]
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if not isinstance(attr, IntegerAttr) or attr.value.data not in set(self.enumeration):
+            raise VerifyException(f"{attr} is no {self.enumeration.__name__}")
+
+    def mapping_type_vars(self, type_var_mapping: Mapping[Any, Any]) -> MemberOf:
         return self
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, TensorType, i32, i64
+from xdsl.dialects.builtin import IntegerType, TensorType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -23,7 +23,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, value_of, values_of
-from tilewright.dialects.tt.constraints import TENSOR
+from tilewright.dialects.tt.constraints import TENSOR, MemberOf
 from tilewright.dialects.tt.definition import i32_attr, op_definition
 from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
 from tilewright.dialects.tt.memory import NO_CACHE, NORMAL_EVICTION
@@ -94,7 +94,7 @@ class MakeTensorDescOp(IRDLOperation):
     base = operand_def(PointerType)
     shape = var_operand_def(i32)
     strides = var_operand_def(i64)
-    padding = prop_def(IntegerAttr, default_value=ZERO_PADDING)
+    padding = prop_def(MemberOf(PaddingOption), default_value=ZERO_PADDING)
     result = result_def(DESCRIPTOR)
 
     irdl_options = (SameVariadicOperandSize(), ParsePropInAttrDict())
@@ -144,8 +144,8 @@ class DescriptorLoadOp(IRDLOperation):
 
     desc = operand_def(DESCRIPTOR)
     indices = var_operand_def(i32)
-    cache = prop_def(IntegerAttr, default_value=NO_CACHE)
-    evict = prop_def(IntegerAttr, default_value=NORMAL_EVICTION)
+    cache = prop_def(MemberOf(CacheModifier), default_value=NO_CACHE)
+    evict = prop_def(MemberOf(EvictionPolicy), default_value=NORMAL_EVICTION)
     result = result_def(TENSOR)
 
     irdl_options = (ParsePropInAttrDict(),)
@@ -208,7 +208,7 @@ class DescriptorReduceOp(IRDLOperation):
 
     name = "tt.descriptor_reduce"
 
-    kind = prop_def(IntegerAttr)
+    kind = prop_def(MemberOf(DescriptorReduceKind))
     desc = operand_def(DESCRIPTOR)
     src = operand_def(TENSOR)
     indices = var_operand_def(i32)

@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, segment_sizes, value_of
 from tilewright.dialects.tt import inference
-from tilewright.dialects.tt.constraints import TENSOR
+from tilewright.dialects.tt.constraints import TENSOR, MemberOf
 from tilewright.dialects.tt.definition import bool_attr, i32_attr, op_definition
 from tilewright.dialects.tt.enums import InputPrecision, ScaleDotElemType
 from tilewright.dialects.tt.traits import TensorSizeTrait
@@ -61,7 +61,9 @@ class DotOp(IRDLOperation):
     a = operand_def(TENSOR)
     b = operand_def(TENSOR)
     c = operand_def(ACCUMULATOR)
-    input_precision = prop_def(IntegerAttr, default_value=i32_attr(InputPrecision.IEEE), prop_name="inputPrecision")
+    input_precision = prop_def(
+        MemberOf(InputPrecision), default_value=i32_attr(InputPrecision.IEEE), prop_name="inputPrecision"
+    )
     max_num_imprecise_acc = prop_def(IntegerAttr, default_value=i32_attr(0), prop_name="maxNumImpreciseAcc")
     d = result_def(RESULT)
 
@@ -122,8 +124,8 @@ class DotScaledOp(IRDLOperation):
     c = operand_def(ACCUMULATOR)
     a_scale = opt_operand_def(TENSOR)
     b_scale = opt_operand_def(TENSOR)
-    a_elem_type = prop_def(IntegerAttr)
-    b_elem_type = prop_def(IntegerAttr)
+    a_elem_type = prop_def(MemberOf(ScaleDotElemType))
+    b_elem_type = prop_def(MemberOf(ScaleDotElemType))
     fast_math = prop_def(IntegerAttr, prop_name="fastMath")
     lhs_k_pack = prop_def(IntegerAttr, default_value=bool_attr(True))
     rhs_k_pack = prop_def(IntegerAttr, default_value=bool_attr(True))

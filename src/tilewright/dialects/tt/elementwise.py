@@ -22,7 +22,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, value_of, values_of
-from tilewright.dialects.tt.constraints import INTEGER_LIKE, SAME_TYPE
+from tilewright.dialects.tt.constraints import INTEGER_LIKE, SAME_TYPE, MemberOf
 from tilewright.dialects.tt.definition import bool_attr, i32_attr, op_definition, string_attr
 from tilewright.dialects.tt.enums import PropagateNan
 from tilewright.dialects.tt.traits import (
@@ -50,7 +50,7 @@ class ClampFOp(IRDLOperation):
     x = operand_def(FLOAT_T)
     min = operand_def(SAME_TYPE)
     max = operand_def(SAME_TYPE)
-    propagate_nan = prop_def(IntegerAttr, prop_name="propagateNan")
+    propagate_nan = prop_def(MemberOf(PropagateNan), prop_name="propagateNan")
     result = result_def(VarConstraint("T", AnyAttr()))
 
     assembly_format = (

@@ -22,7 +22,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, segment_sizes, static_values, value_of
-from tilewright.dialects.tt.constraints import MASK, POINTEE, POINTER, RESULT_POINTEE
+from tilewright.dialects.tt.constraints import MASK, POINTEE, POINTER, RESULT_POINTEE, MemberOf
 from tilewright.dialects.tt.definition import bool_attr, i32_array, i32_attr, op_definition
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy, PaddingOption
 from tilewright.dialects.tt.traits import ReadEffect, SameOperandsAndResultEncoding, TensorSizeTrait, WriteEffect
@@ -46,14 +46,6 @@ def _verify_block_access(pointer_type: Attribute, boundary_check: DenseArrayBase
         raise VerifyException(f"boundaryCheck must name dimensions of a rank {rank} block once each, got {dims}")
 
 
-def _verify_hints(op: LoadOp | StoreOp) -> None:
-    """Enum attributes are kept as integers: each has to be one of its enum."""
-    for name, kind in (("cache", CacheModifier), ("evict", EvictionPolicy), ("padding", PaddingOption)):
-        attribute = op.properties.get(name)
-        if isinstance(attribute, IntegerAttr) and attribute.value.data not in set(kind):
-            raise VerifyException(f"{attribute.value.data} is no value of '{name}'")
-
-
 @op_definition
 class LoadOp(HasCanonicalizationPatternsInterface, IRDLOperation):
     """The value behind a pointer, or behind each pointer whose mask bit is set; other lanes give `other`, and are
@@ -68,9 +60,9 @@ class LoadOp(HasCanonicalizationPatternsInterface, IRDLOperation):
     mask = opt_operand_def(MASK)
     other = opt_operand_def(POINTEE)
     boundary_check = prop_def(DenseArrayBase, default_value=NO_DIMS, prop_name="boundaryCheck")
-    padding = opt_prop_def(IntegerAttr)
-    cache = prop_def(IntegerAttr, default_value=NO_CACHE)
-    evict = prop_def(IntegerAttr, default_value=NORMAL_EVICTION)
+    padding = opt_prop_def(MemberOf(PaddingOption))
+    cache = prop_def(MemberOf(CacheModifier), default_value=NO_CACHE)
+    evict = prop_def(MemberOf(EvictionPolicy), default_value=NORMAL_EVICTION)
     is_volatile = prop_def(IntegerAttr, default_value=bool_attr(False), prop_name="isVolatile")
     result = result_def(RESULT_POINTEE)
 
@@ -112,7 +104,6 @@ class LoadOp(HasCanonicalizationPatternsInterface, IRDLOperation):
     def verify_(self) -> None:
         if self.other is not None and self.mask is None:
             raise VerifyException("operand 'other' needs a mask")
-        _verify_hints(self)
         _verify_block_access(self.ptr.type, self.boundary_check, self.mask is not None)
 
 
@@ -129,8 +120,8 @@ class StoreOp(HasCanonicalizationPatternsInterface, IRDLOperation):
     value = operand_def(POINTEE)
     mask = opt_operand_def(MASK)
     boundary_check = prop_def(DenseArrayBase, default_value=NO_DIMS, prop_name="boundaryCheck")
-    cache = prop_def(IntegerAttr, default_value=NO_CACHE)
-    evict = prop_def(IntegerAttr, default_value=NORMAL_EVICTION)
+    cache = prop_def(MemberOf(CacheModifier), default_value=NO_CACHE)
+    evict = prop_def(MemberOf(EvictionPolicy), default_value=NORMAL_EVICTION)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$ptr `,` $value (`,` $mask^)? custom<MemoryHints>($cache, $evict) attr-dict `:` type($ptr)"
@@ -163,5 +154,4 @@ class StoreOp(HasCanonicalizationPatternsInterface, IRDLOperation):
         return (StoreWithConstantMask(),)
 
     def verify_(self) -> None:
-        _verify_hints(self)
         _verify_block_access(self.ptr.type, self.boundary_check, self.mask is not None)

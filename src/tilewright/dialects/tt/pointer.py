@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, i64
+from xdsl.dialects.builtin import FixedBitwidthType, i64
 from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, IRDLOperation, VarConstraint, operand_def, opt_prop_def, result_def, traits_def
@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, value_of
-from tilewright.dialects.tt.constraints import INTEGER_LIKE, POINTER_LIKE
+from tilewright.dialects.tt.constraints import INTEGER_LIKE, POINTER_LIKE, MemberOf
 from tilewright.dialects.tt.definition import i32_attr, op_definition
 from tilewright.dialects.tt.enums import RoundingMode
 from tilewright.dialects.tt.folds import convert_zero, splat_of
@@ -143,7 +143,7 @@ class FpToFpOp(HasFolderInterface, IRDLOperation):
     name = "tt.fp_to_fp"
 
     src = operand_def(FLOAT_LIKE)
-    rounding = opt_prop_def(IntegerAttr)
+    rounding = opt_prop_def(MemberOf(RoundingMode))
     result = result_def(FLOAT_LIKE)
 
     assembly_format = "$src attr-dict custom<OptionalRounding>($rounding) `:` type($src) `->` type($result)"

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import splat_attr
 from tilewright.dialects.construction import init_op
-from tilewright.dialects.tt.constraints import TENSOR
+from tilewright.dialects.tt.constraints import TENSOR, MemberOf
 from tilewright.dialects.tt.definition import i32_attr, op_definition
 from tilewright.dialects.tt.enums import ProgramIDDim
 from tilewright.dialects.tt.traits import TensorSizeTrait
@@ -24,7 +24,7 @@ class GetProgramIdOp(IRDLOperation):
 
     name = "tt.get_program_id"
 
-    axis = prop_def(IntegerAttr)
+    axis = prop_def(MemberOf(ProgramIDDim))
     result = result_def(i32)
 
     assembly_format = "custom<ProgramIDDim>($axis) attr-dict `:` type($result)"
@@ -40,7 +40,7 @@ class GetNumProgramsOp(IRDLOperation):
 
     name = "tt.get_num_programs"
 
-    axis = prop_def(IntegerAttr)
+    axis = prop_def(MemberOf(ProgramIDDim))
     result = result_def(i32)
 
     assembly_format = "custom<ProgramIDDim>($axis) attr-dict `:` type($result)"

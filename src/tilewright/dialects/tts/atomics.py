@@ -5,12 +5,12 @@ Every lane performs one atomic access, in no particular order between lanes.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, value_of
+from tilewright.dialects.tt.constraints import MemberOf
 from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
 from tilewright.dialects.tt.traits import ReadWriteEffect
@@ -44,9 +44,9 @@ class AtomicRMWOp(IRDLOperation):
     offset = operand_def()
     value = operand_def()
     mask = opt_operand_def()
-    atomic_rmw_op = prop_def(IntegerAttr)
-    sem = prop_def(IntegerAttr)
-    scope = prop_def(IntegerAttr)
+    atomic_rmw_op = prop_def(MemberOf(RMWOp))
+    sem = prop_def(MemberOf(MemSemantic))
+    scope = prop_def(MemberOf(MemSyncScope))
     result = result_def()
 
     traits = traits_def(ReadWriteEffect())
@@ -96,8 +96,8 @@ class AtomicCASOp(IRDLOperation):
     offset = operand_def()
     cmp = operand_def()
     value = operand_def()
-    sem = prop_def(IntegerAttr)
-    scope = prop_def(IntegerAttr)
+    sem = prop_def(MemberOf(MemSemantic))
+    scope = prop_def(MemberOf(MemSyncScope))
     result = result_def()
 
     traits = traits_def(ReadWriteEffect())
