@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute
 
 from tilewright.dialects import tt
@@ -125,25 +124,32 @@ def reduce(op: tt.DescriptorReduceOp, frame: Frame) -> Values:
 
 def _reduction(kind: DescriptorReduceKind, element: Attribute) -> Update:
     """How an element and a value combine; `inc` and `dec` count up to and down from the value, unsigned."""
-    unsigned = isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
-    named = {
+    if kind is DescriptorReduceKind.INC:
+        return _count_up
+    if kind is DescriptorReduceKind.DEC:
+        return _count_down
+    is_unsigned = str(element).startswith("ui")
+    rmw = {
         DescriptorReduceKind.ADD: RMWOp.FADD if is_float(element) else RMWOp.ADD,
-        DescriptorReduceKind.MIN: RMWOp.UMIN if unsigned else RMWOp.MIN,
-        DescriptorReduceKind.MAX: RMWOp.UMAX if unsigned else RMWOp.MAX,
+        DescriptorReduceKind.MIN: RMWOp.UMIN if is_unsigned else RMWOp.MIN,
+        DescriptorReduceKind.MAX: RMWOp.UMAX if is_unsigned else RMWOp.MAX,
         DescriptorReduceKind.AND: RMWOp.AND,
         DescriptorReduceKind.OR: RMWOp.OR,
         DescriptorReduceKind.XOR: RMWOp.XOR,
-    }
-    if kind in named:
-        return lambda old, value: combine_rmw(named[kind], old, value, signless(element))
-    return _count_up if kind is DescriptorReduceKind.INC else _count_down
+    }[kind]
+    stored: Attribute = signless(element)
+
+    def update(old: Array, value: Array) -> Array:
+        return combine_rmw(rmw, old, value, stored)
+
+    return update
 
 
 def _count_up(old: Array, value: Array) -> Array:
     bits = f"u{old.dtype.name}"
-    return np.where(old.view(bits) >= value.view(bits), old.dtype.type(0), old + old.dtype.type(1))
+    return np.where(old.view(bits) >= value.view(bits), 0, old + 1).astype(old.dtype)
 
 
 def _count_down(old: Array, value: Array) -> Array:
     bits = f"u{old.dtype.name}"
-    return np.where((old == 0) | (old.view(bits) > value.view(bits)), value, old - old.dtype.type(1))
+    return np.where((old == 0) | (old.view(bits) > value.view(bits)), value, old - 1).astype(old.dtype)

@@ -30,7 +30,7 @@ def multiply(a: Any, b: Any, c: Any, accumulator: Attribute) -> Array:
         for k in range(a.shape[-1]):
             total = total + a[..., :, k, np.newaxis].astype(np.int64) * b[..., k, np.newaxis, :].astype(np.int64)
         return wrap_to_width(total.astype(c.dtype), accumulator)
-    wide = c.dtype if c.dtype in (np.float32, np.float64) else np.dtype(np.float32)
+    wide = np.dtype(np.float64 if c.dtype == np.float64 else np.float32)
     total, left, right = c.astype(wide), a.astype(wide), b.astype(wide)
     for k in range(a.shape[-1]):
         total = total + left[..., :, k, np.newaxis] * right[..., k, np.newaxis, :]
