@@ -86,15 +86,15 @@ def lower_materialize(lowering: FunctionLowering, op: bufferization.MaterializeI
     """Elements are computed straight into the destination where nothing that is read there can be overwritten."""
     value, sizes, offsets = op.source, None, None
     slice_op = value.owner
-    if isinstance(slice_op, tensor.ExtractSliceOp):
+    dest = lowering.window_for(op, op.dest)
+    # A slice that drops dimensions is a source like any other.
+    if isinstance(slice_op, tensor.ExtractSliceOp) and len(slice_op.mixed_sizes) == len(dest.shape):
         sizes = list(slice_op.mixed_sizes)
         offsets = list(slice_op.mixed_offsets)
         value = slice_op.source
-    dest = lowering.window_for(op, op.dest)
     shape = tensor_shape(value)
     if sizes is None:
         sizes = list(shape)
-    assert offsets is None or len(sizes) == len(dest.shape)
     offset = dest.offset
     for start, stride in zip(offsets or [], dest.strides, strict=False):
         offset = lowering.emitter.sub(offset, lowering.emitter.mul(start, stride))

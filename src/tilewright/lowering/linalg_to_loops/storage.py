@@ -317,13 +317,14 @@ def _aliased(value: SSAValue) -> SSAValue:
 
 
 def find_store(value: SSAValue) -> bufferization.MaterializeInDestinationOp | None:
-    """The store that is the only reader of a value, directly or through a slice."""
+    """The store that is the only reader of a value, directly or through a slice that keeps the dimensions."""
     uses = list(value.uses)
     if len(uses) != 1:
         return None
     user = uses[0].operation
     if isinstance(user, tensor.ExtractSliceOp):
-        return find_store(user.result)
+        assert isinstance(user.result.type, TensorType)
+        return find_store(user.result) if len(user.static_sizes) == user.result.type.get_num_dims() else None
     if isinstance(user, bufferization.MaterializeInDestinationOp) and uses[0].index == 0:
         return user
     return None
