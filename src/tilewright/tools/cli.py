@@ -20,6 +20,12 @@ def make_parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="show or clear the cache of compiled kernels")
     cache.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
 
+    layout = commands.add_parser("layout", help="draw who owns each element of a tensor, or its bank of shared memory")
+    layout.add_argument("encoding", help="as in IR: '#ttg.blocked<{sizePerThread = [1, 4], ...}>'")
+    layout.add_argument("shape", help="for example 128x64")
+    layout.add_argument("--bits", type=int, default=32, help="bits of an element (banks of shared memory; default 32)")
+    layout.add_argument("--svg", metavar="FILE", help="write a picture instead of printing")
+
     commands.add_parser("knobs", help="list every switch: environment variable, default, meaning")
     return parser
 
@@ -40,6 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             return run_script(options.script, options.arguments)
         case "cache":
             return _cache(options.action)
+        case "layout":
+            from tilewright.tools.layout import show_layout
+
+            return show_layout(options.encoding, options.shape, bits=options.bits, svg=options.svg)
         case "knobs":
             from tilewright.support import knobs
 
