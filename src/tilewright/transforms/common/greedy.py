@@ -165,7 +165,7 @@ class GreedyRewriter:
                 raise
             except Exception as error:
                 reason = f"rule {type(rule).__name__} failed: {type(error).__name__}: {error}"
-                raise op_error(op, reason, pass_name=self._pass_name) from error
+                raise op_error(op, reason, pass_name=self._pass_name, internal=True) from error
             if rewriter.has_done_action:
                 self._fired[type(rule).__name__] += 1
                 record_rewrite(type(rule).__name__, op)
