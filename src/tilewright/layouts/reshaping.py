@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations
+from functools import lru_cache
+from itertools import permutations, product
 
 from tilewright.layouts.distributed import (
     BLOCK,
@@ -151,35 +152,36 @@ def _reshaped(linear: LinearLayout, new_shape: Sequence[int]) -> LinearLayout:
     ).transpose_outs(names)
 
 
+@lru_cache(maxsize=1024)
 def find_blocked(linear: LinearLayout) -> BlockedLayout | None:
-    """The blocked layout with the given map, None if there is none.
+    """The blocked layout with the given map, None if there is none (or the rank is above 4).
 
-    Sizes per thread follow from the lowest lane or warp basis of each dimension; only the order is tried.
+    Sizes per thread follow from the lowest lane or warp basis of each dimension; they are tried only where a
+    dimension lies whole in registers. The order is tried.
     """
-    names = tuple(linear.out_dims)
-    rank = len(names)
-    if rank > MAX_RANK_OF_BLOCKED_SEARCH:
-        return None
-    lanes, warps = linear.bases_of(LANE), linear.bases_of(WARP)
-    if not all(any(vector) for vector in (*lanes, *warps)):
-        return None
-    outer = (*lanes, *warps, *linear.bases_of(BLOCK))
-    sizes = tuple(
-        min((vector[dim] for vector in outer if vector[dim]), default=linear.out_dims[names[dim]])
-        for dim in range(rank)
-    )
-    if any(size & (size - 1) for size in sizes):
+    shape = tuple(linear.out_dims.values())
+    lanes, warps, blocks = (linear.bases_of(name) for name in (LANE, WARP, BLOCK))
+    if len(shape) > MAX_RANK_OF_BLOCKED_SEARCH or not all(any(vector) for vector in (*lanes, *warps)):
         return None
     threads, per_cta = (
-        tuple(1 << sum(bool(vector[dim]) for vector in vectors) for dim in range(rank)) for vectors in (lanes, warps)
+        tuple(1 << sum(bool(vector[dim]) for vector in vectors) for dim in range(len(shape)))
+        for vectors in (lanes, warps)
     )
-    cga = tuple(tuple(int(bool(value)) for value in vector) for vector in linear.bases_of(BLOCK))
-    shape = tuple(linear.out_dims.values())
-    for order in permutations(reversed(range(rank))):
-        candidate = BlockedLayout(sizes, threads, per_cta, order, cga)
-        if candidate.to_linear(shape) == linear:
-            return candidate
+    cga = tuple(tuple(int(bool(value)) for value in vector) for vector in blocks)
+    for sizes in product(*(_sizes_per_thread(dim, shape[dim], (*lanes, *warps)) for dim in range(len(shape)))):
+        for order in permutations(reversed(range(len(shape)))):
+            candidate = BlockedLayout(sizes, threads, per_cta, order, cga)
+            if candidate.to_linear(shape) == linear:
+                return candidate
     return None
+
+
+def _sizes_per_thread(dim: int, extent: int, outer: Sequence[Sequence[int]]) -> list[int]:
+    """What sizePerThread may be along a dimension, largest first."""
+    lowest = min((vector[dim] for vector in outer if vector[dim]), default=0)
+    if lowest:
+        return [lowest] if lowest & (lowest - 1) == 0 else []
+    return [1 << bit for bit in reversed(range(extent.bit_length()))]
 
 
 def join(layout: DistributedLayout, shape: Sequence[int]) -> DistributedLayout:

@@ -7,8 +7,11 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 PROGRAM = textwrap.dedent(
     """

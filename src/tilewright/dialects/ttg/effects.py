@@ -44,18 +44,19 @@ class Touches(MemoryEffect):
 
 @dataclass(frozen=True)
 class AllocatesBuffer(MemoryEffect):
-    """A new buffer in shared memory; written at once when an initial value is given."""
+    """A new buffer in shared memory. That an initial value is written to it matters to nobody who has not got the
+    buffer, so an unused one may go; `touches_shared` does count that write.
+    """
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        effects = {EffectInstance(ALLOC, resource=SHARED)}
-        if op.operands:
-            effects.add(EffectInstance(WRITE, resource=SHARED))
-        return effects
+        return {EffectInstance(ALLOC, resource=SHARED)}
 
 
 def touches_shared(op: Operation, kind: MemoryEffectKind) -> bool:
-    """Whether an op's own traits say that it does `kind` to shared memory."""
+    """Whether an op itself does `kind` to shared memory, the write of a buffer's initial value included."""
+    if kind == WRITE and op.get_traits_of_type(AllocatesBuffer):
+        return bool(op.operands)
     return any(
         instance.kind == kind and instance.resource == SHARED
         for trait in op.get_traits_of_type(MemoryEffect)
