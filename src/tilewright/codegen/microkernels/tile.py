@@ -304,8 +304,10 @@ class TileWriter:
         fn.start(done)
         return after
 
-    prefetch_chunk: int = 0
-    """Steps of k between calls of `prefetch`; 0: it is not called."""
+    @property
+    def prefetch_chunk(self) -> int:
+        """Steps of k between calls of `prefetch`; 0: it is not called."""
+        return 0
 
     def prefetch(self, state: KState) -> None:
         """Ask for what comes after this tile."""
