@@ -11,6 +11,7 @@ up among the arguments, and among the arrays that were announced by `AddressSpac
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +23,8 @@ from tilewright.reference.memory import AccessError, Window, memory_of
 FIRST = 1 << 62
 SPACING_BITS = 41
 PAGE_MASK = 0xFFF
+PROCESS_START, PROCESS_END = 1 << 12, 1 << 47
+"""Where the data of a process can lie."""
 
 
 class OutOfBounds(AccessError):
@@ -92,6 +95,11 @@ class AddressSpace:
         base = FIRST + (number << SPACING_BITS) + (int(data.ctypes.data) & PAGE_MASK)
         self.allocations.append(Allocation(name, base, data, start))
         return np.int64(base + start)
+
+    def add_process(self) -> None:
+        """Let real addresses reach all memory of this process. One that nothing lies behind ends it."""
+        whole = (ctypes.c_uint8 * (PROCESS_END - PROCESS_START)).from_address(PROCESS_START)
+        self.add(Window(np.ctypeslib.as_array(whole)), "the process")
 
     def read(self, addresses: Array, dtype: np.dtype[Any]) -> Array:
         """The elements at a row of addresses."""

@@ -223,16 +223,13 @@ def argument_value(machine: Machine, value: Any, type_: Attribute, name: str) ->
     if isinstance(type_, UnrankedMemRefType):
         element = cast("UnrankedMemRefType[Attribute]", type_).element_type
         if isinstance(value, Window):
-            dtype = dtype_of(element)
-            whole = value.data.size // dtype.itemsize * dtype.itemsize
-            storage = Storage(value.data[:whole].view(dtype), name)
-            start = value.start // dtype.itemsize
+            storage = Storage.of_window(value, element, name)
         else:
-            storage, start = Storage.of_array(value, element, name), 0
+            storage = Storage.of_array(value, element, name)
         if machine.computes_addresses:
             machine.memory.add(value, name)
             storage.beyond = machine.memory
-        return MemRef(storage, start, element=element)
+        return MemRef(storage, element=element)
     converter = ARGUMENTS.get(type(type_))
     if converter is not None:
         return converter(value, type_, name)

@@ -45,6 +45,10 @@ class Storage:
     name: str = ""
     written: Array | None = None
     freed: bool = False
+    before: int = 0
+    """How many elements in front of the first may be reached as well: an argument may start inside of its memory."""
+    whole: Array | None = None
+    """The elements with those in front, where there are any."""
     beyond: Reachable | None = None
     """Where addresses outside of this storage are looked up, in programs that compute with addresses."""
 
@@ -61,6 +65,16 @@ class Storage:
         flat = memory_of(array, name)
         return Storage(flat if array.dtype == dtype else flat.view(dtype), name)
 
+    @staticmethod
+    def of_window(window: Window, element: Attribute, name: str) -> Storage:
+        """The elements of an argument that starts inside of its memory; a part of an element at either end is not
+        seen."""
+        dtype = dtype_of(element)
+        size, first = dtype.itemsize, window.start % dtype.itemsize
+        whole = window.data[first : first + (window.data.size - first) // size * size].view(dtype)
+        before = window.start // size
+        return Storage(whole[before:], name, before=before, whole=whole if before else None)
+
     def view(self, start: int, element: Attribute) -> Storage:
         """The same memory from a byte on, as elements of another type; for storage of bytes."""
         dtype = dtype_of(element)
@@ -71,13 +85,13 @@ class Storage:
         """Raise unless every position is within the storage."""
         if self.freed:
             raise AccessError(f"{self.describe()} was freed")
-        outside = (positions < 0) | (positions >= self.data.size)
+        outside = (positions < -self.before) | (positions >= self.data.size)
         if np.any(outside):
             first = int(np.asarray(positions)[outside].reshape(-1)[0])
             raise AccessError(f"element {first} is outside of {self.describe()}")
 
     def _leaves(self, positions: Array) -> bool:
-        return bool(np.any((positions < 0) | (positions >= self.data.size)))
+        return bool(np.any((positions < -self.before) | (positions >= self.data.size)))
 
     def _addresses(self, positions: Array) -> Array:
         """Where elements would lie in this process, in a row."""
@@ -93,7 +107,7 @@ class Storage:
         if self.beyond is not None and self._leaves(positions):
             return self.beyond.read(self._addresses(positions), self.data.dtype).reshape(np.shape(positions))
         self.check(positions)
-        return self.data[positions]
+        return self.data[positions] if self.whole is None else self.whole[positions + self.before]
 
     def write(self, positions: Array, values: Array) -> None:
         """Set elements; of several writes to one the last stays."""
@@ -102,7 +116,10 @@ class Storage:
             self.beyond.write(self._addresses(positions), spread.reshape(-1), self.data.dtype)
             return
         self.check(positions)
-        self.data[positions] = values
+        if self.whole is None:
+            self.data[positions] = values
+        else:
+            self.whole[positions + self.before] = values
         if self.written is not None:
             self.written[positions] = True
 

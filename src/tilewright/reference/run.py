@@ -78,6 +78,7 @@ def run_grid(
     step_limit: int | None = None,
     reachable: Sequence[np.ndarray[Any, Any]] = (),
     output: list[str] | None = None,
+    trusts_addresses: bool = False,
 ) -> Machine:
     """Run all programs of a grid one after another, x fastest, as if each ran alone; returns the machine with what
     was printed.
@@ -87,7 +88,8 @@ def run_grid(
     pointer (changed in place), None for a null pointer, a number for a scalar; for a descriptor its array, extents,
     strides and a bool (padding with NaN). `step_limit` bounds the number of ops
     that are executed, over the whole grid; `rounds_dot_inputs` makes `tt.dot` round f32 operands as `inputPrecision`
-    says; `reachable` are arrays that the program finds by addresses in memory; lines that are printed are appended to
+    says; `reachable` are arrays that the program finds by addresses in memory, and with `trusts_addresses` it may reach
+    any memory of this process by its address (not from an argument); lines that are printed are appended to
     `output`, which the machine keeps.
 
     Raises ReferenceError, located in the source, where the program leaves its memory or its meaning.
@@ -109,6 +111,8 @@ def run_grid(
     _check_count(kernel_name, types, arguments)
     for array in reachable:
         machine.memory.add(array)
+    if trusts_addresses:
+        machine.memory.add_process()
     values = _argument_values(machine, types, kernel_name, arguments)
     with np.errstate(all="ignore"):
         for z in range(extents[2]):

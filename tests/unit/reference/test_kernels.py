@@ -100,11 +100,21 @@ def test_a_grid_of_a_thousand_programs_takes_less_than_two_seconds() -> None:
 
     from tilewright.tools.reference_run import run_kernel
 
-    n = 1000 * 1024 - 7
+    n = 1000 * 256 - 7
     x, y = rng.standard_normal((2, n)).astype(np.float32)
     for stage in ("source", "ttir", "structured", "linalg"):
         out = np.zeros(n, np.float32)
         start = time.process_time()
-        run_kernel(add_kernel, (1000,), x, y, out, n, BLOCK=1024, stage=stage)
+        run_kernel(add_kernel, (1000,), x, y, out, n, BLOCK=256, stage=stage)
         assert time.process_time() - start < 2, stage
         np.testing.assert_array_equal(out, x + y)
+
+
+@pytest.mark.parametrize("stage", ["ttir", "structured", "linalg"])
+def test_arguments_that_start_inside_of_an_array(stage: str) -> None:
+    """Views: pointers start where the view does, at every stage."""
+    from tilewright.tools.reference_run import run_kernel
+
+    memory = np.arange(96, dtype=np.float32)
+    run_kernel(add_kernel, (1,), memory[32:64], memory[64:], memory[:32], 32, BLOCK=32, stage=stage)
+    np.testing.assert_array_equal(memory[:32], 2 * np.arange(32) + 96)

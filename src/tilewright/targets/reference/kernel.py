@@ -39,14 +39,17 @@ class ReferenceKernel:
         raise TilewrightError(f"kernel '{self.name}' of the reference target is launched with the extents of its data")
 
     def launch_within(self, slots: Sequence[int], extents: Mapping[int, Extent], grid: Sequence[int]) -> None:
-        """Run a grid; `extents` has the allocation behind each slot that is an address. Prints go to the standard
-        output; raises ReferenceError and DeviceAssertionError."""
+        """Run a grid; `extents` has the allocation behind each slot that is an address.
+
+        Addresses that the kernel finds in memory are the host's own and are trusted. Prints go to the standard output;
+        raises ReferenceError and DeviceAssertionError.
+        """
         from tilewright import reference
 
         arguments = [self._argument(number, type_, slots, extents) for number, type_ in enumerate(self._slot_types())]
         printed: list[str] = []
         try:
-            reference.run_grid(self.module, self.name, arguments, grid, output=printed)
+            reference.run_grid(self.module, self.name, arguments, grid, output=printed, trusts_addresses=True)
         except reference.AssertionFailed as error:
             raise DeviceAssertionError(str(error)) from None
         finally:
