@@ -64,6 +64,10 @@ class QuickToken(Token[MLIRTokenKind, str]):
 class QuickLexer(MLIRLexer):
     """xDSL's lexer with a fast path for every ordinary token."""
 
+    # xDSL's expression tries all ways to cut a string that does not end, of which there are 2 to the power of its
+    # length; possessive quantifiers try one.
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
     def lex(self) -> Token[MLIRTokenKind, str]:
         match = _TOKEN.match(self.input.content, self.pos)
         if match is None:
