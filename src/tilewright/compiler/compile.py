@@ -25,7 +25,7 @@ from tilewright.targets.base import Target
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from tilewright.ir.passes import Remark
+    from tilewright.ir.passes import Pass, PassPipeline, Remark
     from tilewright.support.sanitizing import Plan
 
 LOCATED_STAGES = ("source", "ttir")
@@ -111,7 +111,7 @@ def stages_from(source: Source, target: Target) -> list[str]:
 
 def lower(source: Source, options: CompileOptions, target: Target) -> Iterator[tuple[str, ModuleOp]]:
     """The module at the end of each stage, in order. It is one module, changed in place: print it before going on."""
-    from tilewright.ir.passes import PassContext, PassPipeline
+    from tilewright.ir.passes import PassContext
     from tilewright.ir.stages import STAGES, check_stage
 
     remaining = stages_from(source, target)
@@ -122,13 +122,26 @@ def lower(source: Source, options: CompileOptions, target: Target) -> Iterator[t
     for stage, passes in target.stages():
         if stage not in remaining[1:]:
             continue
-        PassPipeline(passes).run(module, context)
+        _pipeline(passes).run(module, context)
         if stage in contracts:
             try:
                 check_stage(module, contracts[stage])
             except StageContractError as error:
                 raise _with_reason(error, context.remarks) from None
         yield stage, module
+
+
+def _pipeline(passes: Sequence[Pass]) -> PassPipeline:
+    """The passes of a stage, less those that `tilewright bisect` leaves out."""
+    from tilewright.ir.passes import PassPipeline
+
+    text = knobs.get("bisect")
+    if not text:
+        return PassPipeline(passes)
+    from tilewright.ir.bisection import Limits, limited
+
+    limits = Limits.parse(text)
+    return PassPipeline(limited(pass_, limits) for pass_ in passes)
 
 
 def _with_reason(error: StageContractError, remarks: Sequence[Remark]) -> StageContractError:

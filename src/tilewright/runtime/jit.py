@@ -15,6 +15,7 @@ import inspect
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from tilewright.compiler.compile import compile_source
@@ -80,6 +81,9 @@ class JITFunction(JITCallable):
         if kernel is None:
             bound = binder.bind(values, options)
             kernel = self._find(bound, switches)
+            if knobs.get("validate") and not warmup:
+                observer = import_module("tilewright.tools.validation.observer")
+                observer.before_first_launch(self, grid, args, keywords)
             if seen is not None:
                 self._probed[seen.key, switches] = kernel
             slots, arrays = bound.slots()

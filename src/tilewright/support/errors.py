@@ -246,6 +246,10 @@ class SanitizerError(DeviceAssertionError):
         return render_message("error", f"{self.message} (kernel '{self.kernel}', program {place})", self.span)
 
 
+class ValidationError(TilewrightError):
+    """A pass, or the machine code, does not compute what the front end's output means; `str()` is the whole table."""
+
+
 class CacheError(TilewrightError):
     """The compilation cache cannot be read or written."""
 

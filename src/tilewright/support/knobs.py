@@ -117,6 +117,8 @@ KNOBS: tuple[Knob, ...] = (
          "changed something."),
     Knob("verify_each", bool, False, "Verify the module after every pass, not only at the ends of stages."),
     Knob("validate", bool, False, "Run the module on the reference after every pass and compare."),
+    Knob("bisect", str, "", "Passes that may run, and rewrites of the last: passes[:rewrites[:log]]; for `tilewright "
+         "bisect`.", changes_code=True),
     Knob("timing", bool, False, "Print how long each pass took.", triton_env="MLIR_ENABLE_TIMING"),
     Knob("remarks", bool, False, "Print what passes had to leave as it was, and why."),
     Knob("llvm_dump", bool, False, "Print the LLVM module before and after optimisation.",

@@ -6,6 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from tilewright.tools.checking import add_parsers, run_command
+
 
 def make_parser() -> argparse.ArgumentParser:
     """The command line of `tilewright`."""
@@ -26,6 +28,7 @@ def make_parser() -> argparse.ArgumentParser:
     layout.add_argument("--bits", type=int, default=32, help="bits of an element (banks of shared memory; default 32)")
     layout.add_argument("--svg", metavar="FILE", help="write a picture instead of printing")
 
+    add_parsers(commands)
     commands.add_parser("knobs", help="list every switch: environment variable, default, meaning")
     return parser
 
@@ -55,6 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             print(knobs.render_table())
             return 0
+        case "validate" | "fuzz" | "reduce" | "bisect":
+            return run_command(options)
         case _:
             parser.print_help()
             return 2

@@ -238,7 +238,7 @@ class Expressions:
                     argument = self.new_argument(self.pick(("int32", "int64")), tile, f"index:{tile}")
                     return f"tl.load({argument.name} + {index})", tile
                 value = self.pick_value(lambda v: v.shape == self.shape and v.dtype in ("int32", "uint8", "int64"))
-                text = f"({value.text} & {tile - 1})" if value is not None else f"(({index}) // 2)"
+                text = f"({value.text}.to(tl.int32) & {tile - 1})" if value is not None else f"(({index}) // 2)"
                 return text, tile
             case "row" if len(self.shape) == 2:
                 return self.pick(("x1 + 0 * x0", "x0 + 0 * x1")), max(self.shape)
@@ -372,7 +372,7 @@ class Expressions:
                     f"({left.text} / {divisor}).to(tl.{left.dtype})", left.dtype, left.bound, error, eps
                 )
             case _:
-                result = f"tl.{op}imum({left.text}, {text})"
+                result = f"tl.{op}imum({left.text}, {text}).to(tl.{left.dtype})"
                 return self.named(result, left.dtype, self.shape, max(left.bound, bound), max(left.slack, slack))
 
     def rounded(self, text: str, dtype: str, bound: float, error: float, eps: float) -> Value:

@@ -87,6 +87,12 @@ def tolerance_of(kernel: GeneratedKernel) -> Tolerance:
     return Tolerance(absolute={argument.name: argument.slack for argument in kernel.arguments})
 
 
+def tolerance_of_file(path: Path) -> Tolerance:
+    """The tolerance that a replay file's arguments ask for; exact for other files."""
+    arguments = getattr(load_file(path), "ARGUMENTS", ())
+    return Tolerance(absolute={argument.name: argument.slack for argument in arguments})
+
+
 def load_file(path: Path) -> ModuleType:
     """Import a file under a name of its own, with tilewright in the place of Triton."""
     from tilewright import compat

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from tilewright.tools.fuzzing.differential import Failure
+from tilewright.tools.fuzzing.values import GeneratedKernel
 
 Test = Callable[[str], bool]
 """Whether a kernel's source still fails in the same way."""
@@ -134,3 +139,33 @@ def _parts(node: ast.AST) -> list[ast.expr]:
             return [*([function.value] if is_method else []), *node.args, *keywords]
         case _:
             return []
+
+
+def shrink_generated(
+    kernel: GeneratedKernel, check: Callable[[GeneratedKernel], Failure | None], failure: Failure, attempts: int
+) -> GeneratedKernel:
+    """A smaller kernel that fails in the same way: same engine, same kind, same first words."""
+
+    def still_fails(source: str) -> bool:
+        found = check(replace(kernel, source=source))
+        return found is not None and signature(found) == signature(failure)
+
+    source = shrink_kernel(kernel.source, still_fails, attempts)
+    used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    arguments = tuple(argument for argument in kernel.arguments if argument.name in used)
+    scalars = {name: value for name, value in kernel.scalars.items() if name in used}
+    tree = ast.parse(source)
+    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+    function.args.args = [arg for arg in function.args.args if arg.arg in used]
+    smaller = replace(kernel, source=ast.unparse(tree) + "\n", arguments=arguments, scalars=scalars)
+    found = check(smaller)
+    same = found is not None and signature(found) == signature(failure)
+    return smaller if same else replace(kernel, source=source)
+
+
+def signature(failure: Failure) -> tuple[str, str, str]:
+    """What makes two failures the same one: places and numbers do not matter."""
+    if failure.kind == "difference":
+        return failure.engine, failure.kind, ""
+    words = re.sub(r"\S*\d\S*|/\S+", "", failure.message.partition("error:")[2] or failure.message)
+    return failure.engine, failure.kind, " ".join(words.split())[:60]

@@ -19,6 +19,7 @@ from tilewright.reference.machine import Machine
 from tilewright.support.errors import TilewrightError
 from tilewright.targets.base import Target
 from tilewright.tools.validation.launches import Array, Launch
+from tilewright.tools.validation.microkernels import external_functions
 
 DEFAULT_STEP_LIMIT = 3_000_000
 """Ops that the reference may execute per launch; kernels that need more are no material for validation."""
@@ -41,7 +42,12 @@ def run_reference(
     memory = launch.memory()
     try:
         machine: Machine = run_grid(
-            module, kernel_name(module), launch.arguments(memory), launch.grid, step_limit=step_limit
+            module,
+            kernel_name(module),
+            launch.arguments(memory),
+            launch.grid,
+            external=external_functions(module),
+            step_limit=step_limit,
         )
     except TilewrightError as error:
         return Outcome(engine, memory, error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,10 @@ class Launch:
     slots: tuple[Slot, ...]
     regions: tuple[Region, ...]
     grid: tuple[int, int, int]
+
+    def with_grid(self, grid: tuple[int, int, int]) -> Launch:
+        """The same launch over another grid."""
+        return replace(self, grid=grid)
 
     def memory(self) -> list[Array]:
         """Fresh copies of all regions, aligned as the originals are."""
@@ -139,7 +143,7 @@ def _slots_of(bound: Bound) -> tuple[tuple[Slot, ...], tuple[Region, ...]]:
 def _bytes_at(low: int, high: int) -> Array:
     if high <= low:
         return np.zeros(0, np.uint8)
-    return np.frombuffer((ctypes.c_char * (high - low)).from_address(low), np.uint8).copy()
+    return np.frombuffer(ctypes.string_at(low, high - low), np.uint8).copy()
 
 
 def _numpy_dtype(name: str) -> np.dtype[Any]:

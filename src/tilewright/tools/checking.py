@@ -1,0 +1,52 @@
+"""The command lines of what looks for defects: validate, fuzz, reduce, bisect."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+
+def add_parsers(commands: Any) -> None:
+    """Add the four commands to the `tilewright` command line."""
+    validate = commands.add_parser("validate", help="run kernels behind every pass and name the first that differs")
+    validate.add_argument("file", help="a Python file, with :KERNEL for one kernel of it")
+
+    fuzz = commands.add_parser("fuzz", help="random kernels on all engines, mutated IR through the parser and passes")
+    fuzz.add_argument("--minutes", type=float, default=1.0, help="how long to run (default 1)")
+    fuzz.add_argument("--kernels", type=int, default=0, help="stop after this many kernels")
+    fuzz.add_argument("--mutations", type=int, default=0, help="stop after this many mutated inputs")
+    fuzz.add_argument("--seed", type=int, default=None, help="first seed; by default taken from the clock")
+    fuzz.add_argument("--only", choices=("kernels", "mutations"), help="run one of the two")
+    fuzz.add_argument("--save", default="fuzz-failures", help="folder for failures (default fuzz-failures)")
+    fuzz.add_argument("--replay", metavar="FILE", help="run a saved failure again")
+
+    reduce = commands.add_parser("reduce", help="the smallest IR for which a command still succeeds")
+    reduce.add_argument("file", help="IR text")
+    reduce.add_argument("--keep", required=True, metavar="CMD", help="the command; {} stands for the candidate's name")
+    reduce.add_argument("--output", "-o", metavar="FILE", help="where to write the result (default: standard output)")
+
+    bisect = commands.add_parser("bisect", help="which pass, and which rewrite, makes a command fail")
+    bisect.add_argument("arguments", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Run one of the four commands; returns the exit status."""
+    match options.command:
+        case "validate":
+            from tilewright.tools.validate import run_validate
+
+            return run_validate(options)
+        case "fuzz":
+            from tilewright.tools.fuzz import run_fuzz
+
+            return run_fuzz(options)
+        case "reduce":
+            from tilewright.tools.reduce import run_reduce
+
+            return run_reduce(options)
+        case "bisect":
+            from tilewright.tools.bisect import run_bisect
+
+            return run_bisect(options)
+        case _:
+            raise ValueError(options.command)

@@ -1,0 +1,89 @@
+"""What the functions mean that a module of the loops stage only declares: micro-kernels and the packing of panels.
+
+Addresses are real ones, as the reference gives them for storage; strides count elements.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects import func
+from tilewright.tools.validation.launches import Array
+
+_NAME = re.compile(r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_\d+x\d+(?P<packed>_packed)?(?:_exact)?$")
+_PACK = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
+_PLAIN = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32"}
+
+
+def external_functions(module: ModuleOp) -> dict[str, Callable[..., Any]]:
+    """NumPy functions for the declarations of a module that are known here."""
+    found: dict[str, Callable[..., Any]] = {}
+    for op in module.body.block.ops:
+        if not isinstance(op, func.FuncOp) or op.body.blocks:
+            continue
+        name = op.sym_name.data
+        if (match := _NAME.match(name)) is not None:
+            found[name] = _multiply(match["a"], match["acc"], match["packed"] is not None)
+        elif (match := _PACK.match(name)) is not None:
+            found[name] = _pack(int(match["bits"]))
+    return found
+
+
+def _numpy_type(name: str) -> np.dtype[Any]:
+    if name in _PLAIN:
+        return np.dtype(_PLAIN[name])
+    import ml_dtypes
+
+    names = {"bf16": "bfloat16"} | {n.replace("float8_", "f8").replace("_", ""): n for n in dir(ml_dtypes)}
+    return np.dtype(getattr(ml_dtypes, names[name.lower()]))
+
+
+def _view(address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """Elements at an address, as an array that shares their memory."""
+    count = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+    raw = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+    flat = np.frombuffer(raw, dtype)
+    return np.lib.stride_tricks.as_strided(flat, shape, tuple(stride * dtype.itemsize for stride in strides))
+
+
+def _multiply(element: str, accumulator: str, is_packed: bool) -> Callable[..., None]:
+    """C[m x n] += A[m x k] B[k x n], B either plain or in groups of interleaved rows."""
+    dtype, wide = _numpy_type(element), _numpy_type(accumulator)
+
+    def run(*numbers: Any) -> None:
+        a, a_row, a_k, b, b_row, c, c_row, k, m, n = (int(number) for number in numbers)
+        if min(m, n, k) <= 0:
+            return
+        left = _view(a, dtype, (m, k), (a_row, a_k)).astype(wide)
+        if is_packed:
+            group = 4 // dtype.itemsize
+            groups = -(-k // group)
+            right = _view(b, dtype, (groups, group, n), (b_row, 1, group)).reshape(groups * group, n)[:k]
+        else:
+            right = _view(b, dtype, (k, n), (b_row, 1))
+        result = _view(c, wide, (m, n), (c_row, 1))
+        result += left @ right.astype(wide)
+
+    return run
+
+
+def _pack(bits: int) -> Callable[..., None]:
+    """Rows of B in groups that make 32 bits, interleaved, zeros past the last row."""
+    dtype, group = np.dtype(f"uint{bits}"), 32 // bits
+
+    def run(*numbers: Any) -> None:
+        b, b_row, b_column, packed, packed_row, k, n = (int(number) for number in numbers)
+        if min(k, n) <= 0:
+            return
+        groups = -(-k // group)
+        padded = np.zeros((groups * group, n), dtype)
+        padded[:k] = _view(b, dtype, (k, n), (b_row, b_column))
+        _view(packed, dtype, (groups, group, n), (packed_row, 1, group))[...] = padded.reshape(groups, group, n)
+
+    return run

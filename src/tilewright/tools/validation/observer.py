@@ -1,0 +1,38 @@
+"""TILEWRIGHT_VALIDATE=1: every compiled kernel is validated on the arguments of its first launch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from tilewright.runtime.jit import JITFunction
+from tilewright.support import knobs
+from tilewright.support.errors import ArgumentError, ValidationError
+from tilewright.tools.validation.compare import Tolerance
+from tilewright.tools.validation.engines import find_cpu
+from tilewright.tools.validation.launches import record_launch
+from tilewright.tools.validation.validate import validate_launch
+
+MAX_PROGRAMS = 256
+"""Grids of more programs are validated on this many at most: rows, columns and layers are cut in that order."""
+
+FLOATS = Tolerance(relative=1e-3, default=1e-4)
+"""Sums may be taken in any order, and products may be fused with sums."""
+
+
+def before_first_launch(kernel: JITFunction, grid: Any, args: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """Validate the launch that is about to happen. Raises ValidationError with the table and the first difference."""
+    with knobs.scope(validate=False, sanitize=()):
+        try:
+            launch = record_launch(kernel, grid, args, keywords)
+        except ArgumentError as error:
+            print(f"tilewright: not validated: {error}", file=sys.stderr)
+            return
+        x, y, z = launch.grid
+        x = min(x, MAX_PROGRAMS)
+        y = min(y, max(1, MAX_PROGRAMS // x))
+        launch = launch.with_grid((x, y, min(z, max(1, MAX_PROGRAMS // (x * y)))))
+        report = validate_launch(launch, find_cpu(), FLOATS)
+    if not report.is_valid:
+        raise ValidationError(report.render())
