@@ -93,9 +93,11 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
     """The loaded element or lanes; zero where the predicate does not hold."""
     emitter, nest = values.emitter, values.nest
     address = address_of(values, op)
-    if isinstance(address, Uniform):
-        return address.value
     result = op.results[0]
+    if isinstance(address, Uniform):
+        # Equal in all lanes, and yet a vector where its indices are.
+        lanes_differ = values.is_lanes(nest.depends[result])
+        return values.spread(address.value, frozenset()) if lanes_differ else address.value
     stored = element_type(address.flat.type)
     zero = emitter.constant(0 if _is_integer(stored) else 0.0, stored)
     if values.is_lanes(nest.depends[result]):
