@@ -78,8 +78,14 @@ class Storage:
     def view(self, start: int, element: Attribute) -> Storage:
         """The same memory from a byte on, as elements of another type; for storage of bytes."""
         dtype = dtype_of(element)
-        rest = self.data[start:]
-        return Storage(rest[: rest.size // dtype.itemsize * dtype.itemsize].view(dtype), self.name)
+        place, size = self.before + start, dtype.itemsize
+        memory = self.data if self.whole is None else self.whole
+        if place < 0:
+            raise AccessError(f"byte {start} is in front of {self.describe()}")
+        first = place % size
+        whole = memory[first : first + (memory.size - first) // size * size].view(dtype)
+        before = place // size
+        return Storage(whole[before:], self.name, before=before, whole=whole if before else None, beyond=self.beyond)
 
     def check(self, positions: Array) -> None:
         """Raise unless every position is within the storage."""

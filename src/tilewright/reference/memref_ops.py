@@ -164,8 +164,6 @@ def view(op: memref.ViewOp, frame: Frame) -> Values:
     source: MemRef = frame.get(op.source)
     type_, element = op.results[0].type, element_type(op.results[0].type)
     start = source.offset + as_int(frame.get(op.byte_shift))
-    if start < 0:
-        raise reference_error(op, f"byte {start} is in front of the memory")
     sizes = tuple(sizes_of(type_, op.sizes, frame))
     return (MemRef(source.storage.view(start, element), 0, sizes, row_major_strides(sizes), element),)
 
