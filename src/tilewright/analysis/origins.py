@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import arith, cf, scf, tt, tts
 from tilewright.dialects.tt.types import is_block_pointer, is_pointer_like
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import bit_width, element_type, is_integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Origins:
         if not isinstance(source, Based):
             return source
         element = element_type(op.operands[1].type)
-        width = max(32, bit_width(element)) if isinstance(element, IntegerType) else 64
+        width = max(32, bit_width(element)) if is_integer(element) else 64
         if self._offset_width is not None:
             width = max(width, source.width, self._offset_width)
         elif source.width:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
+from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.analysis.index_algebra import Choice, Expr, IndexAlgebra, Phi, Product, Sum, Symbol, Uniform
@@ -31,7 +31,7 @@ from tilewright.analysis.order import ProgramOrder
 from tilewright.analysis.signs import Signs
 from tilewright.dialects import scf, tt
 from tilewright.dialects.tt.types import is_block_pointer, shape_of
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_tensor
 
 MAX_NESTING = 40
 """Deepest chain of merges whose states depend on each other."""
@@ -152,7 +152,7 @@ class PointerAnalysis:
         """What is known of a value without formula: a scalar stands for itself, a one-dimensional index tensor
         gathers."""
         element = element_type(value.type)
-        if not isinstance(value.type, TensorType):
+        if not is_tensor(value.type):
             if isinstance(element, tt.PointerType) and not is_block_pointer(element):
                 return self.lanes.scalar(self.algebra.zero, Base(value, element.pointee_type))
             return Unknown(reason)

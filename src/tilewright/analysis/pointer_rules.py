@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.analysis.index_algebra import Expr
@@ -14,7 +14,7 @@ from tilewright.analysis.merges import find_mismatch, parts_of, with_parts
 from tilewright.analysis.splats import is_splat_tree
 from tilewright.dialects import arith, tt
 from tilewright.dialects.tt.types import shape_of
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import bit_width, element_type, is_integer, is_tensor
 
 if TYPE_CHECKING:
     from tilewright.analysis.pointer import Answer, PointerAnalysis
@@ -38,7 +38,7 @@ def rule(*classes: type[Operation]) -> Callable[[Rule], Rule]:
 
 def _is_wide(op: Operation) -> bool:
     element = element_type(op.results[0].type)
-    return not isinstance(element, IntegerType) or bit_width(element) >= NARROWEST
+    return not is_integer(element) or bit_width(element) >= NARROWEST
 
 
 def _property_int(op: Operation, name: str) -> int:
@@ -62,7 +62,7 @@ def _binary(
 
 def _uniform_or(analysis: PointerAnalysis, op: Operation, answer: Lanes | Unknown) -> Lanes | Unknown:
     result = op.results[0]
-    if isinstance(answer, Unknown) and isinstance(result.type, TensorType) and is_splat_tree(result):
+    if isinstance(answer, Unknown) and is_tensor(result.type) and is_splat_tree(result):
         value = analysis.lanes.scalar(analysis.algebra.uniform(result))
         return analysis.lanes.splat(value, shape_of(result.type))
     return answer

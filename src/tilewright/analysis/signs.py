@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tilewright.analysis.index_algebra import Choice, Constant, Expr, Phi, Product, Sum, Symbol, Uniform
 from tilewright.dialects import arith, scf, tt
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import bit_width, element_type, is_integer
 
 MAX_DEPTH = 120
 """Longest chain of ops that a proof follows."""
@@ -158,4 +158,4 @@ def _yielded(block: Block, number: int) -> SSAValue | None:
 
 def _is_wide(op: Operation) -> bool:
     element = element_type(op.results[0].type)
-    return not isinstance(element, IntegerType) or bit_width(element) >= 32
+    return not is_integer(element) or bit_width(element) >= 32

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
 from tilewright.dialects import arith, tt
+from tilewright.dialects.arith.constant import is_dense
 from tilewright.dialects.tt.folds import first_element
 from tilewright.dialects.types import element_type
 
@@ -31,7 +32,7 @@ def is_splat_tree(value: SSAValue, depth: int = 0) -> bool:
             return True
         case arith.ConstantOp():
             constant = op.properties.get("value")
-            return isinstance(constant, DenseIntOrFPElementsAttr) and arith.is_splat(constant)
+            return is_dense(constant) and arith.is_splat(constant)
         case _ if isinstance(op, RESHAPING):
             return is_splat_tree(op.operands[0], depth + 1)
         case _:
@@ -58,15 +59,16 @@ def emit_scalar(value: SSAValue, insert: Callable[[Operation], Operation]) -> SS
         return value
     assert isinstance(value, OpResult) or not is_splat_tree(value)
     op = value.owner
+    kind: Attribute = value.type
     if not isinstance(op, Operation) or not is_splat_tree(value):
         return insert(tt.UnsplatOp(value)).results[0]
-    element = element_type(value.type)
+    element = element_type(kind)
     match op:
         case tt.SplatOp():
             return op.operands[0]
         case arith.ConstantOp():
             constant = op.properties["value"]
-            assert isinstance(constant, DenseIntOrFPElementsAttr)
+            assert is_dense(constant)
             return insert(arith.constant_splat(first_element(constant), element)).results[0]
         case _ if isinstance(op, RESHAPING):
             return emit_scalar(op.operands[0], insert)

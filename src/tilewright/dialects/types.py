@@ -121,6 +121,11 @@ def is_unsigned_integer(type_: Attribute) -> TypeGuard[IntegerType]:
     return isinstance(type_, IntegerType) and cast(IntegerType, type_).signedness.data == Signedness.UNSIGNED
 
 
+def is_integer(type_: Attribute) -> TypeIs[IntegerType]:
+    """Whether a type is an integer of any width and signedness."""
+    return isinstance(type_, IntegerType)
+
+
 def is_integer_or_index(type_: Attribute) -> bool:
     """Whether a type is ``iN`` or ``index``."""
     return isinstance(type_, IndexType) or is_signless_integer(type_)

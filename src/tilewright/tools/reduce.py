@@ -15,12 +15,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, TensorType
+from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects import arith, make_context
-from tilewright.dialects.types import is_float
+from tilewright.dialects.types import element_type, is_float
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.printing import print_op
 from tilewright.ir.verify import verify_module
@@ -171,7 +171,7 @@ def _stand_in(op: Operation, result: SSAValue) -> SSAValue | None:
 
 
 def _has_zero(type: Attribute) -> bool:
-    element = type.element_type if isinstance(type, TensorType) else type
+    element = element_type(type)
     return isinstance(element, IntegerType | IndexType) or is_float(element)
 
 

@@ -10,7 +10,7 @@ import argparse
 import contextlib
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ def _launches(path: Path) -> Iterator[tuple[Launch, Tolerance]]:
 
 
 @contextlib.contextmanager
-def _recording(launches: list[Launch]) -> Iterator[None]:
+def _recording(launches: list[Launch]) -> Generator[None]:
     """Note every launch that happens, just before it does."""
     original = JITFunction.run
 

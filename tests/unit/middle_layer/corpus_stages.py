@@ -10,8 +10,6 @@ import corpus_oracle
 import example_kernels
 from xdsl.dialects.builtin import ModuleOp
 
-import tilewright.lowering.registration
-import tilewright.transforms.registration  # noqa: F401
 from tilewright.ir.passes import PassContext, parse_pipeline
 
 ROOT = Path(__file__).parents[3]

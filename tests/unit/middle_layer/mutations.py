@@ -17,7 +17,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -297,7 +297,7 @@ def _is_inside(value: SSAValue, op: Operation) -> bool:
 
 
 @contextmanager
-def time_limit(seconds: int) -> Iterator[None]:
+def time_limit(seconds: int) -> Generator[None]:
     """TimeoutError in what takes longer."""
 
     def stop(*_: Any) -> None:
@@ -372,7 +372,9 @@ def main() -> int:
     """The long mode."""
     from corpus_stages import all_stages
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description="Mutated modules through every pass of the middle layer."
+    )
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")

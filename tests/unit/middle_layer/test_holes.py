@@ -15,8 +15,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import tilewright.lowering.registration
-import tilewright.transforms.registration  # noqa: F401
 from tilewright import reference
 from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module

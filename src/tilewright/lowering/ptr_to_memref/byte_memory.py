@@ -35,7 +35,7 @@ from xdsl.rewriter import InsertPoint
 from tilewright.analysis.origins import merge_sources, values_in
 from tilewright.dialects import arith, func, memref, tt
 from tilewright.dialects.tt.types import PointerType
-from tilewright.dialects.types import bit_width
+from tilewright.dialects.types import bit_width, element_type
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
 
@@ -153,11 +153,11 @@ def view_bytes(module: ModuleOp) -> None:
     """Memory of some type that is a cast of bytes becomes a view of the bytes, one for each type."""
     views: dict[tuple[SSAValue, Attribute], SSAValue] = {}
     for op in [op for op in module.walk() if isinstance(op, UnrealizedConversionCastOp)]:
-        kind = op.results[0].type if len(op.results) == 1 else None
+        kind: Attribute | None = op.results[0].type if len(op.results) == 1 else None
         source = _bytes_behind(op.operands[0]) if len(op.operands) == 1 else None
         if source is None or not isinstance(kind, UnrankedMemRefType) or kind == BYTES:
             continue
-        if bit_width(kind.element_type) % 8:
+        if bit_width(element_type(kind)) % 8:
             continue
         view = views.get((source, kind))
         if view is None:

@@ -169,7 +169,8 @@ class IndexEmitter:
         while isinstance(part, Phi):
             part = part.slot.incoming[0]
         assert isinstance(part, SSAValue)
-        return part.type
+        kind: Attribute = part.type
+        return kind
 
     def finish(self) -> None:
         """Connects all carried values with their sources."""

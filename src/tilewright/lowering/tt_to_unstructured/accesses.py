@@ -11,7 +11,7 @@ from tilewright.analysis.origins import Absolute, Opaque, Origins, is_address, p
 from tilewright.analysis.splats import emit_scalar, is_splat_tree
 from tilewright.dialects import arith, tt, tts
 from tilewright.dialects.tt.types import PointerType, is_pointer_like, pointer_type
-from tilewright.dialects.types import INDEX, element_type, with_element_type
+from tilewright.dialects.types import INDEX, element_type, is_tensor, with_element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter, widened
 
@@ -144,7 +144,7 @@ class AccessRewriter:
         size = pointee_bytes(type)
         assert anchor is not None and size is not None
         start = builder.insert(tt.PtrToIntOp(anchor)).result
-        if isinstance(pointer.type, TensorType):
+        if is_tensor(pointer.type):
             start = builder.insert(tt.SplatOp(start, with_element_type(pointer.type, i64))).result
         offset = builder.insert(arith.SubiOp(place.address, start)).results[0]
         if size > 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerType, TensorType, i32, i64
+from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.analysis.order import ProgramOrder
@@ -25,7 +25,7 @@ from tilewright.analysis.origins import (
 )
 from tilewright.dialects import arith, scf, tt
 from tilewright.dialects.tt.types import PointerType, pointer_type
-from tilewright.dialects.types import bit_width, element_type, with_element_type
+from tilewright.dialects.types import bit_width, element_type, is_integer, is_tensor, with_element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.lowering.tt_to_structured.placement import append_argument, append_result
 from tilewright.lowering.tt_to_unstructured.carrying import pass_to_merge
@@ -284,7 +284,7 @@ class OffsetEmitter:
             return place.address
         assert place.base is not None
         start: SSAValue = builder.insert(tt.PtrToIntOp(place.base)).result
-        if isinstance(pointer.type, TensorType):
+        if is_tensor(pointer.type):
             start = builder.insert(tt.SplatOp(start, with_element_type(pointer.type, i64))).result
         if place.offset is None:
             return start
@@ -312,7 +312,7 @@ class OffsetEmitter:
 def widened(value: SSAValue, width: int, builder: OpBuilder) -> SSAValue:
     """Integers sign-extended to a width, if they are narrower."""
     element = element_type(value.type)
-    if isinstance(element, IntegerType) and element.width.data >= width:
+    if is_integer(element) and bit_width(element) >= width:
         return value
     target = with_element_type(value.type, IntegerType(width))
     cast = arith.ExtSIOp if isinstance(element, IntegerType) else arith.IndexCastOp

@@ -47,8 +47,8 @@ def _numpy_type(name: str) -> np.dtype[Any]:
 def _view(address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
     """Elements at an address, as an array that shares their memory."""
     count = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
-    raw = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
-    flat = np.frombuffer(raw, dtype)
+    raw: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+    flat: Array = np.frombuffer(raw, dtype)
     return np.lib.stride_tricks.as_strided(flat, shape, tuple(stride * dtype.itemsize for stride in strides))
 
 
