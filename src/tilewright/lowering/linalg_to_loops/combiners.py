@@ -15,8 +15,10 @@ from xdsl.dialects.builtin import (
     IntegerType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith
+from tilewright.dialects.types import is_integer
 
 _FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type)
 INFINITY = float("inf")
@@ -27,13 +29,13 @@ NAN = float("nan")
 class Combiner:
     """A commutative, associative op: `acc = op(element, acc)`."""
 
-    op_class: type[Operation]
+    op_class: type[IRDLOperation]
     kind: str
     """The kind of `vector.reduction` that does the same over the lanes."""
     idempotent: bool
 
 
-_COMBINERS = {
+_COMBINERS: dict[type[Operation], Combiner] = {
     op_class: Combiner(op_class, kind, idempotent)
     for op_class, kind, idempotent in (
         (arith.AddfOp, "add", False),
@@ -78,7 +80,7 @@ def identity_of(combiner: Combiner, element: Attribute) -> int | float | None:
             "maxnumf": NAN,
             "minnumf": NAN,
         }.get(combiner.kind)
-    if not isinstance(element, IntegerType | IndexType):
+    if not (is_integer(element) or isinstance(element, IndexType)):
         return None
     width = 64 if isinstance(element, IndexType) else element.width.data
     signed_min = -(1 << (width - 1))
@@ -106,7 +108,7 @@ def is_identity(combiner: Combiner, value: SSAValue) -> bool:
             return number == neutral or (number != number and neutral != neutral)
         case IntegerAttr() as attr:
             number = attr.value.data
-            if isinstance(value.type, IntegerType) and isinstance(neutral, int):
+            if is_integer(value.type) and isinstance(neutral, int):
                 mask = (1 << value.type.width.data) - 1
                 return number & mask == neutral & mask
             return number == neutral

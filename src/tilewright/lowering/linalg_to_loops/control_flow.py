@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import memref, scf
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
@@ -28,7 +28,7 @@ from tilewright.lowering.linalg_to_loops.sources import Source, Window, root_of
 
 def tensor_positions(values: Sequence[SSAValue]) -> list[int]:
     """Which of the values are tensors."""
-    return [number for number, value in enumerate(values) if isinstance(value.type, TensorType)]
+    return [number for number, value in enumerate(values) if is_tensor(value.type)]
 
 
 def without(values: Sequence[SSAValue], positions: Sequence[int]) -> list[SSAValue]:
@@ -51,7 +51,7 @@ def carried_buffer(
     if window is None:
         window = storage.take(init, op)
     if window is None or any(window.flat is other.flat for other in taken):
-        assert isinstance(init.type, TensorType)
+        assert is_tensor(init.type)
         window = lowering.memory.new_buffer(element_type(init.type), tensor_shape(init))
     lowering.copy(source, window)
     return window
@@ -145,7 +145,7 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
 
 def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:
     """A branch whose results are tiles: both sides write the same buffer."""
-    if any(isinstance(result.type, MemRefType) for result in op.results):
+    if any(is_memref(result.type) for result in op.results):
         lower_view_results(lowering, op)
         return
     tensors = tensor_positions(op.results)
@@ -155,7 +155,7 @@ def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:
         result = op.results[position]
         window = storage.find_wanted(result)
         if window is None or not storage.may_overwrite_after(window, op):
-            assert isinstance(result.type, TensorType)
+            assert is_tensor(result.type)
             window = lowering.memory.new_buffer(element_type(result.type), tensor_shape(result))
         windows[position] = window
     held = {window.flat: storage.held.get(window.flat) for window in windows.values()}
@@ -193,7 +193,7 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
     if has_tensors(op.results):
         lowering.fail(op, "a branch that yields both tensors and views")
     emitter, memory = lowering.emitter, lowering.memory
-    views = [number for number, result in enumerate(op.results) if isinstance(result.type, MemRefType)]
+    views = [number for number, result in enumerate(op.results) if is_memref(result.type)]
     chosen: list[list[Window]] = []
     for region in op.regions:
         lowering.lower_block(region.block)
@@ -263,7 +263,7 @@ def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
         if value in before.args and isinstance(source, Window) and source.flat not in used:
             exits[position] = source
         else:
-            assert isinstance(value.type, TensorType)
+            assert is_tensor(value.type)
             exits[position] = lowering.memory.new_buffer(element_type(value.type), tensor_shape(value))
     finish_region(lowering, condition, 1, exits)
     for position, window in exits.items():

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import linalg, tensor
+from tilewright.dialects.types import is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.storage import find_store
@@ -36,7 +36,7 @@ class Demand:
         return found
 
     def _find(self, value: SSAValue) -> tuple[Index, ...]:
-        assert isinstance(value.type, TensorType)
+        assert is_tensor(value.type)
         extents = shape_or_scalar(value.type)
         joined: tuple[Index, ...] | None = None
         for use in value.uses:

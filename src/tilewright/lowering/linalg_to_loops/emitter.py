@@ -10,18 +10,20 @@ Constants are made once per function, at the top of its entry block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    AnyFloat,
     DenseArrayBase,
     FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
+    LocationAttr,
     MemRefType,
     UnitAttr,
     VectorType,
@@ -32,7 +34,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith, memref, scf, vector
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import bit_width, element_type, is_integer, is_vector
 
 Index: TypeAlias = "int | SSAValue"
 
@@ -41,7 +43,7 @@ _NO_OVERFLOW = arith.IntegerOverflowAttr("none")
 _NO_FASTMATH = arith.FastMathFlagsAttr("none")
 _PREDICATE_NAMES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 _PREDICATES = {name: IntegerAttr(code, i64) for code, name in enumerate(_PREDICATE_NAMES)}
-_FOLD_COMPARE = {
+_FOLD_COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
     "slt": lambda a, b: a < b,
@@ -74,14 +76,14 @@ class LoopEmitter:
     def __init__(self, entry: Block):
         self.entry = entry
         self.cursor = Cursor(entry, entry.first_op)
-        self._constants: dict[tuple[int | float, Attribute], SSAValue] = {}
+        self._constants: dict[tuple[int | str, Attribute], SSAValue] = {}
         self._constants_anchor = entry.first_op
-        self.location: Attribute | None = None
+        self.location: LocationAttr | None = None
 
     # -- placement --------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def at(self, cursor: Cursor) -> Iterator[None]:
+    def at(self, cursor: Cursor) -> Generator[None]:
         """Emit at another place for the extent of a `with` block."""
         saved, self.cursor = self.cursor, cursor
         try:
@@ -104,7 +106,7 @@ class LoopEmitter:
         op_class: type[IRDLOperation],
         operands: Sequence[SSAValue] = (),
         result_types: Sequence[Attribute] = (),
-        properties: Mapping[str, Attribute | None] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
         regions: Sequence[Region] = (),
     ) -> Operation:
         """Create and insert without the cost of the checking constructors."""
@@ -122,7 +124,7 @@ class LoopEmitter:
         op_class: type[IRDLOperation],
         operands: Sequence[SSAValue],
         result_type: Attribute,
-        properties: Mapping[str, Attribute | None] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
     ) -> SSAValue:
         """`create` for an op with one result."""
         return self.create(op_class, operands, (result_type,), properties).results[0]
@@ -133,7 +135,10 @@ class LoopEmitter:
         """A scalar constant at function entry."""
         key = (repr(value) if isinstance(value, float) else value, type)
         if (found := self._constants.get(key)) is None:
-            attr = IntegerAttr(value, type) if isinstance(type, IndexType | IntegerType) else FloatAttr(value, type)
+            if isinstance(type, IndexType) or is_integer(type):
+                attr = IntegerAttr(cast("int", value), type)
+            else:
+                attr = FloatAttr(value, cast("AnyFloat", type))
             op = arith.ConstantOp.create(result_types=[type], properties={"value": attr})
             if self._constants_anchor is None:
                 self.entry.add_op(op)
@@ -303,7 +308,7 @@ class LoopEmitter:
 
     def stream(self, value: SSAValue, flat: SSAValue, index: Index) -> None:
         """Store a vector past the caches; its address is a multiple of its size."""
-        assert isinstance(value.type, VectorType)
+        assert is_vector(value.type)
         size = value.type.get_shape()[0] * bit_width(value.type.element_type) // 8
         self.insert(vector.StoreOp(value, flat, [self.ssa(index)], alignment=size, nontemporal=True))
 
@@ -341,13 +346,13 @@ class LoopEmitter:
 
 
 _I32 = IntegerType(32)
-_FLAGS = {
+_FLAGS: dict[type[IRDLOperation], dict[str, Attribute]] = {
     arith.AddiOp: {"overflowFlags": _NO_OVERFLOW},
     arith.SubiOp: {"overflowFlags": _NO_OVERFLOW},
     arith.MuliOp: {"overflowFlags": _NO_OVERFLOW},
     arith.ShLIOp: {"overflowFlags": _NO_OVERFLOW},
 }
-_FLOAT_FLAGS = {"fastmath": _NO_FASTMATH}
+_FLOAT_FLAGS: dict[str, Attribute] = {"fastmath": _NO_FASTMATH}
 _FLOAT_OPS = {
     arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp,
     arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp,

@@ -14,7 +14,6 @@ from math import prod
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IntegerAttr,
-    IntegerType,
     MemRefType,
     UnrankedMemRefType,
     i8,
@@ -24,7 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import memref
 from tilewright.dialects.construction import index_array, segment_sizes
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_integer, is_memref
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides
 from tilewright.transforms.linalg.structured import shape_or_scalar
@@ -43,7 +42,7 @@ class Memory:
 
     def new_buffer(self, element: Attribute, shape: Sequence[int]) -> Window:
         """A contiguous tile in the arena."""
-        stored = i8 if isinstance(element, IntegerType) and element.width.data == 1 else element
+        stored = i8 if is_integer(element) and element.width.data == 1 else element
         flat = self.emitter.alloca(stored, max(1, prod(shape)))
         return Window(flat, 0, contiguous_strides(shape), tuple(shape), element, flat, owned=True)
 
@@ -68,12 +67,12 @@ class Memory:
                 return self._subview(op)
             case memref.CastOp() if isinstance(op.source.type, UnrankedMemRefType):
                 flat = self.flat(op.source)
-                assert isinstance(op.dest.type, MemRefType)
+                assert is_memref(op.dest.type)
                 shape = shape_or_scalar(op.dest.type)
                 return Window(flat, 0, _strides_of(shape), shape, element_type(op.dest.type), root_of_memref(value))
             case memref.CastOp():
                 source = self.window(op.source)
-                assert isinstance(op.dest.type, MemRefType)
+                assert is_memref(op.dest.type)
                 return None if source is None else replace(source, shape=shape_or_scalar(op.dest.type))
             case memref.AllocOp() | memref.AllocaOp():
                 return self._allocation(op.memref)
@@ -144,13 +143,13 @@ class Memory:
     def _allocation(self, value: SSAValue) -> Window | None:
         """A buffer of the input program moves to the arena; its ranked uses keep a ranked view."""
         type_ = value.type
-        assert isinstance(type_, MemRefType)
+        assert is_memref(type_)
         shape = type_.get_shape()
         if DYNAMIC_INDEX in shape:
             return None
         op = value.owner
         assert isinstance(op, Operation)
-        if isinstance(type_.element_type, IntegerType) and type_.element_type.width.data == 1:
+        if is_integer(type_.element_type) and type_.element_type.width.data == 1:
             return self.new_buffer(type_.element_type, shape)
         size = max(1, prod(shape))
         with self.emitter.at(self.emitter.entry_cursor()):
@@ -220,7 +219,7 @@ def kept_dims(sizes: Sequence[Index], result_shape: Sequence[int]) -> list[int]:
 
 
 def _static_shape(type_: Attribute) -> tuple[int, ...]:
-    assert isinstance(type_, MemRefType)
+    assert is_memref(type_)
     return tuple(type_.get_shape())
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import IntegerType, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import arith, linalg
+from tilewright.dialects.types import is_integer
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, is_identity
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter, default_flags
@@ -42,14 +43,14 @@ class Padding:
         element = padded.type
         contribution = padded
         if not combiner.idempotent:
-            count = emitter.index_cast(self.count, i32 if not isinstance(element, IntegerType) else element)
+            count = emitter.index_cast(self.count, i32 if not is_integer(element) else element)
             if combiner.op_class is arith.AddfOp:
                 times = emitter.value(arith.SIToFPOp, (count,), element)
                 contribution = emitter.arith(arith.MulfOp, padded, times)
             else:
                 contribution = emitter.arith(arith.MuliOp, padded, count)
         op_class = combiner.op_class
-        combined = emitter.value(op_class, (accumulator, contribution), element, default_flags(op_class))  # pyright: ignore[reportArgumentType]
+        combined = emitter.value(op_class, (accumulator, contribution), element, default_flags(op_class))
         some = emitter.compare("sgt", self.count, 0)
         if isinstance(some, bool):
             return combined if some else accumulator

@@ -15,9 +15,9 @@ from itertools import pairwise
 from math import prod
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
+from tilewright.dialects.types import is_integer
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 
 
@@ -46,7 +46,7 @@ class Window:
 
     @property
     def stored_as_byte(self) -> bool:
-        return isinstance(self.element, IntegerType) and self.element.width.data == 1 and self.owned
+        return is_integer(self.element) and self.element.width.data == 1 and self.owned
 
     def is_contiguous(self) -> bool:
         return self.strides == contiguous_strides(self.shape)

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import bufferization, func, linalg, scf, tensor
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
@@ -66,7 +65,7 @@ class Storage:
         """A buffer for a result that is computed element by element."""
         window = self.find_wanted(result)
         if window is None or not self.may_overwrite(window, op):
-            assert isinstance(result.type, TensorType)
+            assert is_tensor(result.type)
             window = self.lowering.memory.new_buffer(element_type(result.type), shape_or_scalar(result.type))
         self.held[window.flat] = result
         return window
@@ -223,7 +222,7 @@ class Storage:
         """Write the box of `value` at `starts` to the same places of `dest`."""
         lowering = self.lowering
         producer = value.owner
-        assert isinstance(value.type, TensorType)
+        assert is_tensor(value.type)
         element, shape = element_type(value.type), shape_or_scalar(value.type)
         if any(start != 0 for start in starts):
             self._store_inner_box(value, dest, starts, sizes)
@@ -250,7 +249,7 @@ class Storage:
         """A box that does not start at the origin: from a buffer, both sides shifted."""
         lowering = self.lowering
         producer = value.owner
-        assert isinstance(value.type, TensorType)
+        assert is_tensor(value.type)
         shape = shape_or_scalar(value.type)
         buffer = lowering.memory.new_buffer(element_type(value.type), shape)
         if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
@@ -323,7 +322,7 @@ def find_store(value: SSAValue) -> bufferization.MaterializeInDestinationOp | No
         return None
     user = uses[0].operation
     if isinstance(user, tensor.ExtractSliceOp):
-        assert isinstance(user.result.type, TensorType)
+        assert is_tensor(user.result.type)
         return find_store(user.result) if len(user.static_sizes) == user.result.type.get_num_dims() else None
     if isinstance(user, bufferization.MaterializeInDestinationOp) and uses[0].index == 0:
         return user

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import vector
 from tilewright.dialects.construction import index_array
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import bit_width, element_type, is_integer
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
@@ -126,4 +126,4 @@ def transpose_lanes(emitter: LoopEmitter, rows: list[SSAValue]) -> list[SSAValue
 
 def zero_of(emitter: LoopEmitter, element: Attribute) -> SSAValue:
     """0 of an element type."""
-    return emitter.constant(0 if isinstance(element, IntegerType | IndexType) else 0.0, element)
+    return emitter.constant(0 if is_integer(element) or isinstance(element, IndexType) else 0.0, element)

@@ -26,6 +26,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf
 from tilewright.dialects.construction import MixedIndex
+from tilewright.dialects.types import is_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
@@ -173,20 +174,20 @@ def _ancestor(block: Block | None, op: Operation) -> Operation | None:
 def _is_contiguous_row(value: SSAValue) -> bool:
     """Whether the last dimension of a view is contiguous; others are worth a copy."""
     type_ = value.type
-    if not isinstance(type_, MemRefType) or not type_.get_num_dims():
+    if not is_memref(type_) or not type_.get_num_dims():
         return False
     return memref.strides_and_offset(type_)[0][-1] == 1
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tuple(shape_or_scalar(value.type)) if isinstance(value.type, MemRefType) else ()
+    return tuple(shape_or_scalar(value.type)) if is_memref(value.type) else ()
 
 
 def choose_view(choice: Choice) -> SSAValue:
     """Rewrite the branch to yield a view of the box; returns the view. The buffer moves into the other branch."""
     branch, copy, buffer = choice.branch, choice.copy, choice.buffer
     source_type = copy.source.type
-    assert isinstance(source_type, MemRefType)
+    assert is_memref(source_type)
     rank = source_type.get_num_dims()
     layout = StridedLayoutAttr([None] * rank, None)
     view_type = MemRefType(source_type.element_type, source_type.get_shape(), layout)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, MemRefType, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, ModuleOp, TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, bufferization, func, linalg, memref, scf, tensor
 from tilewright.dialects.construction import MixedIndex
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_integer, is_memref, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.transforms.linalg.choose_views import Choice, choose_view, find_choice
 from tilewright.transforms.linalg.effects import may_write, written_memory
@@ -170,7 +170,7 @@ def ancestor_in(block: Block, op: Operation) -> Operation | None:
 def find_load(op: bufferization.ToTensorOp) -> _Load | None:
     """The pattern that a load leaves: allocation, at most one fill, one copy into the buffer or a box of it."""
     buffer = op.memref.owner
-    if not isinstance(buffer, memref.AllocOp) or not isinstance(op.tensor.type, TensorType):
+    if not isinstance(buffer, memref.AllocOp) or not is_tensor(op.tensor.type):
         return None
     shape = shape_or_scalar(op.tensor.type)
     if DYNAMIC_INDEX in shape or op.parent_block() is not buffer.parent_block():
@@ -224,7 +224,7 @@ def _only_fill_of(fill: linalg.FillOp) -> Operation | None:
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tuple(shape_or_scalar(value.type)) if isinstance(value.type, MemRefType) else ()
+    return tuple(shape_or_scalar(value.type)) if is_memref(value.type) else ()
 
 
 def forward(load: _Load) -> None:
@@ -258,7 +258,7 @@ def replace_tensor(
 ) -> None:
     """Put a tensor that reads `view`, padded to the shape of the old one, in the place of `op`."""
     block = op.parent_block()
-    assert block is not None and isinstance(op.tensor.type, TensorType)
+    assert block is not None and is_tensor(op.tensor.type)
     shape, element = shape_or_scalar(op.tensor.type), element_type(op.tensor.type)
 
     def insert(new: Operation) -> Operation:
@@ -296,6 +296,6 @@ def _rest(insert: Callable[[Operation], Operation], extent: int, start: MixedInd
 
 def zero_constant(element: Attribute) -> Operation:
     """What dead lanes of a load without `other` are."""
-    if isinstance(element, IntegerType | IndexType):
+    if is_integer(element) or isinstance(element, IndexType):
         return arith.constant_int(0, element)
     return arith.constant_float(0.0, element)
