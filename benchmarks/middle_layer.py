@@ -15,9 +15,8 @@ import time
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
-import tilewright.lowering.registration
-import tilewright.transforms.registration  # noqa: F401
 from tilewright import compat
 from tilewright.dialects import tt
 from tilewright.frontend import compile_to_tt
@@ -59,7 +58,7 @@ def repeated(module: ModuleOp, times: int) -> ModuleOp:
     body, last = list(block.ops)[:-1], block.last_op
     assert last is not None
     for _ in range(times - 1):
-        values = {argument: argument for argument in block.args}
+        values: dict[SSAValue, SSAValue] = {argument: argument for argument in block.args}
         for op in body:
             block.insert_op_before(op.clone(values), last)
     return result
@@ -82,7 +81,7 @@ def milliseconds(module: ModuleOp, runs: int) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="The cost of the middle layer.")
     parser.add_argument("--runs", type=int, default=7, help="runs of each measurement, of which the shortest counts")
     runs = parser.parse_args().runs
     modules = {name: compile_kernel(name, arguments) for name, arguments in KERNELS.items()}

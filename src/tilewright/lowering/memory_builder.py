@@ -151,7 +151,7 @@ class MemoryBuilder(TensorBuilder):
     def view(self, base: SSAValue, offset: Index, sizes: Sequence[int], strides: Sequence[Index]) -> SSAValue:
         """``memref.reinterpret_cast`` of unranked memory."""
         kind = strided_memref_of(
-            base.type.element_type,  # pyright: ignore
+            element_of(base),
             tuple(sizes),
             tuple(map(static_or_dynamic, strides)),
             static_or_dynamic(offset),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region
 
 from tilewright.dialects import arith, func, math, tt
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -25,6 +25,7 @@ from tilewright.lowering.arith_to_linalg import (
 )
 from tilewright.lowering.arith_to_linalg.lowering import (
     FunctionLowering,
+    Lowering,
     LoweringOptions,
     LoweringTable,
     NotLowered,
@@ -160,18 +161,17 @@ class _ModuleLowering:
                 self._lower_op(op, lower, f)
             op = following
 
-    def _lower_op(self, op: Operation, lower: object, f: FunctionLowering) -> None:
+    def _lower_op(self, op: Operation, lower: Lowering, f: FunctionLowering) -> None:
         f.b.move_before(op)
         f.b.location = op.location
         try:
-            values: Sequence[SSAValue] = lower(op, f)  # type: ignore[operator]
+            values = lower(op, f)
         except NotLowered as reason:
             self.context.remark(op, str(reason))
             return
         if values is op.results:
             return
-        results: Sequence[SSAValue] = op.results
-        for old, new in zip(results, values, strict=True):
+        for old, new in zip(op.results, values, strict=True):
             if not is_tensor(old) and new.name_hint is None:
                 new.name_hint = old.name_hint
             old.replace_all_uses_with(new)

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerType, f32
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import linalg, tt
+from tilewright.dialects.types import bit_width, is_integer
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
 from tilewright.lowering.fp8 import is_float8
@@ -53,7 +54,7 @@ def lower_dot(op: tt.DotOp, f: FunctionLowering) -> Sequence[SSAValue]:
     operand, result = element_of(op.a), element_of(op.d)
     if isinstance(operand, IntegerType) != isinstance(result, IntegerType):
         raise NotLowered(f"a product of {operand} into {result} mixes integers and floats")
-    if isinstance(operand, IntegerType) and operand.width.data > result.width.data:  # type: ignore[attr-defined]
+    if bit_width(operand) > bit_width(result) and is_integer(operand):
         raise NotLowered(f"a product of {operand} does not fit {result}")
     return (emit_matmul(f.b, op.a, op.b, op.c),)
 

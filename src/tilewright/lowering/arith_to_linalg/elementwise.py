@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, math, tt
 from tilewright.dialects.tt.enums import PropagateNan, RoundingMode
+from tilewright.dialects.types import bit_width
 from tilewright.lowering.arith_to_linalg.extern_integers import INTEGER_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_special import SPECIAL_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_symbols import FLOAT_SYMBOLS, find_extern_symbol
@@ -123,7 +124,7 @@ def emit_float_cast(b: ScalarBuilder, value: SSAValue, target: Attribute, roundi
         return emit_narrow_float8(b, wide, target, rounding)
     if {type(source), type(target)} == {BFloat16Type, Float16Type}:
         return emit_float_cast(b, b.cast(arith.ExtFOp, value, f32), target, rounding)
-    if target.bitwidth > source.bitwidth:  # type: ignore[attr-defined]
+    if bit_width(target) > bit_width(source):
         return b.cast(arith.ExtFOp, value, target)
     if rounding == "rtz":
         return emit_truncate_towards_zero(b, value, target)

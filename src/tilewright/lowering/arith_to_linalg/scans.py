@@ -93,7 +93,7 @@ class _Slices:
         if not self.rest:
             return combine.inline(self.b, acc, cur)
         count, rank = len(acc), len(self.rest)
-        outs = [self.b.empty(value.type) for value in acc]  # pyright: ignore[reportArgumentType]
+        outs = [self.b.empty(value.type) for value in acc]
         return self.b.generic(
             (*acc, *cur),
             outs,

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, TensorType
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tilewright.dialects import arith, memref
 from tilewright.dialects.tt.enums import RMWOp
 from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable
-from tilewright.lowering.tensor_builder import element_of
+from tilewright.lowering.tensor_builder import element_of, is_tensor
 from tilewright.lowering.unstructured_to_memref.accesses import element_index
 
 _INTEGER_KINDS = {
@@ -112,10 +112,16 @@ def _by_lane(
         return value
 
     inputs = [*operands, *([mask] if mask is not None else [])]
-    if not isinstance(result.type, TensorType):
+    if not is_tensor(result):
         value = lane(inputs)
         return (b.zero(element) if value is None else value,)
     if not result.uses:
         b.for_each_lane(inputs, lambda values: (lane(values), None)[1])
         return ()
-    return b.lanes(inputs, result.type, lambda values: lane(values))  # type: ignore[arg-type, return-value]
+
+    def value_of_lane(values: Sequence[SSAValue]) -> SSAValue:
+        value = lane(values)
+        assert value is not None, "the result is used"
+        return value
+
+    return b.lanes(inputs, result.type, value_of_lane)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import cast
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase, ModuleOp, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -11,7 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 
 from tilewright.dialects import linalg, tensor
 from tilewright.dialects.construction import index_array, static_values
-from tilewright.dialects.types import shape_of
+from tilewright.dialects.types import element_type, has_static_shape, is_tensor, shape_of
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 
@@ -59,8 +60,7 @@ def runs(keys: Sequence[object]) -> Groups:
 
 
 def _is_static_tensor(value: SSAValue) -> bool:
-    kind = value.type
-    return isinstance(kind, TensorType) and kind.has_static_shape()
+    return is_tensor(value.type) and has_static_shape(value.type)
 
 
 def _extents(value: SSAValue) -> tuple[int, ...]:
@@ -73,10 +73,8 @@ def _collapsed(value: SSAValue, groups: Groups, builder: OpBuilder) -> SSAValue:
     if len(groups) == len(shape):
         return value
     if isinstance(value.owner, tensor.EmptyOp):
-        kind = value.type
-        assert isinstance(kind, TensorType)
         extents = [prod(shape[dim] for dim in group) for group in groups]
-        return builder.insert(tensor.EmptyOp((), TensorType(kind.element_type, extents))).results[0]
+        return builder.insert(tensor.EmptyOp((), TensorType(element_type(value.type), extents))).results[0]
     return builder.insert(tensor.CollapseShapeOp(value, groups)).results[0]
 
 
@@ -125,7 +123,7 @@ def collapse_broadcast(op: linalg.GenericOp) -> None:
     if not isinstance(dims, DenseArrayBase) or len(op.inputs) != 1 or len(op.outputs) != 1:
         return
     source, out = op.inputs[0], op.outputs[0]
-    broadcast, rank = set(static_values(dims)), len(_extents(out))
+    broadcast, rank = set(static_values(cast("DenseArrayBase", dims))), len(_extents(out))
     groups = runs([dim in broadcast for dim in range(rank)])
     if len(groups) == rank or not _is_static_tensor(source) or not _broadcasts(op, broadcast):
         return
