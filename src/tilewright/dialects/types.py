@@ -55,6 +55,11 @@ def is_memref(type_: Attribute) -> TypeIs[MemRefType[Attribute]]:
     return isinstance(type_, MemRefType)
 
 
+def is_unranked_memref(type_: Attribute) -> TypeIs[UnrankedMemRefType[Attribute]]:
+    """Whether a type is a pointer, ``memref<*xT>``."""
+    return isinstance(type_, UnrankedMemRefType)
+
+
 def as_tensor(type_: Attribute) -> TensorType[Attribute]:
     """A type that is known to be a ranked tensor, seen as one."""
     assert isinstance(type_, TensorType), f"{type_} is no ranked tensor"

@@ -29,13 +29,12 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
-    TensorType,
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from tilewright.codegen.microkernels import preferred_block
 from tilewright.dialects import arith, func, linalg, memref
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import (
@@ -99,7 +98,7 @@ def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchM
     """See the module's docstring."""
     lhs, rhs, init = op.operands
     result = op.results[0] if op.results else None
-    types = [element_type(value.type) for value in op.operands if isinstance(value.type, TensorType)]
+    types = [element_type(value.type) for value in op.operands if is_tensor(value.type)]
     kernel = (
         find_micro_kernel(types[0], types[2], lowering.vector_bits, lowering.context.facts) if len(types) == 3 else None
     )
@@ -132,7 +131,7 @@ def _flat(source: Source) -> SSAValue | None:
 
 
 def _copied(lowering: FunctionLowering, value: SSAValue) -> Source:
-    assert isinstance(value.type, TensorType)
+    assert is_tensor(value.type)
     buffer = lowering.memory.new_buffer(element_type(value.type), tensor_shape(value))
     lowering.copy(lowering.source(value), buffer)
     return buffer
@@ -169,7 +168,7 @@ def panel(
     match source:
         case Window() if not unit_columns or constant_of(source.strides[-1]) == 1:
             return in_place(lowering.emitter, source)
-        case Box(inner=Window()) if not unit_columns or constant_of(source.inner.strides[-1]) == 1:
+        case Box(inner=Window() as inner) if not unit_columns or constant_of(inner.strides[-1]) == 1:
             return box_panel(lowering, source, shape, k_dim, k_count)
         case _:
             return copied_panel(lowering, source, shape)

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import (
-    TensorType,
-)
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import func, linalg, memref, tensor
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops.demand import Demand
@@ -92,7 +89,7 @@ class FunctionLowering:
         self.emitter.location = op.location
         if lower is not None:
             lower(self, op)
-        elif any(isinstance(value.type, TensorType) for value in (*op.operands, *op.results)):
+        elif any(is_tensor(value.type) for value in (*op.operands, *op.results)):
             self.fail(op, "no lowering to loops for this op on tensors")
         else:
             for region in op.regions:
@@ -190,7 +187,7 @@ class FunctionLowering:
         source = self.source(value)
         if isinstance(source, Window):
             return source
-        assert isinstance(value.type, TensorType)
+        assert is_tensor(value.type)
         buffer = self.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
         self.copy(source, buffer)
         self._filled.append((value, source))
@@ -251,10 +248,10 @@ def _is_removable(op: Operation) -> bool:
 
 def tensor_shape(value: SSAValue) -> tuple[int, ...]:
     """The static shape of a tensor value."""
-    assert isinstance(value.type, TensorType)
+    assert is_tensor(value.type)
     return shape_or_scalar(value.type)
 
 
 def has_tensors(values: Iterable[SSAValue]) -> bool:
     """Whether any of the values is a tensor."""
-    return any(isinstance(value.type, TensorType) for value in values)
+    return any(is_tensor(value.type) for value in values)

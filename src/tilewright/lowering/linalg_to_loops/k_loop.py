@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import IndexType, MemRefType, UnrankedMemRefType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.dot import (
     MicroKernel,
     Panel,
@@ -207,7 +207,7 @@ def find_product(loop: scf.ForOp) -> linalg.MatmulOp | None:
 
 def _is_choice(op: scf.IfOp) -> bool:
     """A branch that yields a view, in place or of a copy: whatever it writes is its own buffer."""
-    return len(op.results) == 1 and isinstance(op.results[0].type, MemRefType)
+    return len(op.results) == 1 and is_memref(op.results[0].type)
 
 
 def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp, kernel: MicroKernel) -> FastPath:
@@ -356,7 +356,7 @@ def _window(lowering: FunctionLowering, first: _First, view: SSAValue) -> Window
     """The window of the first iteration."""
     op = _cast_of(view)
     source = op.source
-    if not isinstance(source.type, UnrankedMemRefType) or not first.is_invariant(source):
+    if not is_unranked_memref(source.type) or not first.is_invariant(source):
         raise _NoMatch
     strides = op.mixed_strides
     if len(strides) != 2 or not all(first.is_loop_invariant(stride) for stride in strides):

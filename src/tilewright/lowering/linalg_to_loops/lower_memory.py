@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import bufferization, gpu, llvm, memref, tensor
+from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
 from tilewright.lowering.linalg_to_loops.memory import kept_dims
@@ -29,7 +30,7 @@ def memref_sizes(lowering: FunctionLowering, value: SSAValue) -> list[Index] | N
         case memref.ReinterpretCastOp() as view:
             return list(view.mixed_sizes)
         case _:
-            assert isinstance(value.type, MemRefType)
+            assert is_memref(value.type)
             return None if DYNAMIC_INDEX in shape_or_scalar(value.type) else list(shape_or_scalar(value.type))
 
 

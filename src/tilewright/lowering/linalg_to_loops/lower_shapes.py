@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, linalg, tensor
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
@@ -58,7 +58,7 @@ def reshape(
     """Apply a change of shape to a source, or to a contiguous copy of it."""
     changed = change(lowering.source(value))
     if changed is None:
-        assert isinstance(value.type, TensorType)
+        assert is_tensor(value.type)
         buffer = lowering.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
         lowering.copy(lowering.source(value), buffer)
         changed = change(buffer)
@@ -111,7 +111,7 @@ def lower_insert_slice(lowering: FunctionLowering, op: tensor.InsertSliceOp) -> 
 def lower_concat(lowering: FunctionLowering, op: tensor.ConcatOp) -> None:
     """The inputs, one after the other, in a new buffer."""
     shape = tensor_shape(op.result)
-    assert isinstance(op.result.type, TensorType)
+    assert is_tensor(op.result.type)
     buffer = lowering.memory.new_buffer(element_type(op.result.type), shape)
     dims = list(range(len(shape)))
     dim, start = op.dim.value.data, 0

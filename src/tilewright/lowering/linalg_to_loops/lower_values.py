@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, MemRefType, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, tensor
+from tilewright.dialects.arith.constant import is_dense
+from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import pack_bool, unpack_bool
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
@@ -20,20 +23,20 @@ from tilewright.lowering.linalg_to_loops.transposing_copy import zero_of
 def lower_constant(lowering: FunctionLowering, op: arith.ConstantOp) -> None:
     """A splat constant is the same scalar everywhere; other constants are written to a buffer element by element."""
     type_ = op.result.type
-    if not isinstance(type_, TensorType):
+    if not is_tensor(type_):
         return
     value = op.value
-    if not isinstance(value, DenseIntOrFPElementsAttr):
+    if not is_dense(value):
         lowering.fail(op, "constant of unknown form")
         return
-    numbers = list(value.get_values())
+    numbers = list(cast("Sequence[int | float]", value.get_values()))
     element = type_.element_type
     if value.is_splat() or len(set(numbers)) == 1:
         lowering.define(op, Uniform(lowering.emitter.constant(numbers[0], element)))
         return
     buffer = lowering.memory.new_buffer(element, type_.get_shape())
     stored = buffer.flat.type
-    assert isinstance(stored, MemRefType)
+    assert is_memref(stored)
     for index, number in enumerate(numbers):
         lowering.emitter.store(lowering.emitter.constant(number, stored.element_type), buffer.flat, index)
     lowering.define(op, buffer)
@@ -42,7 +45,7 @@ def lower_constant(lowering: FunctionLowering, op: arith.ConstantOp) -> None:
 def lower_empty(lowering: FunctionLowering, op: Operation) -> None:
     """Nothing is known of the elements; reading them gives zeros."""
     type_ = op.results[0].type
-    assert isinstance(type_, TensorType)
+    assert is_tensor(type_)
     if DYNAMIC_INDEX in type_.get_shape():
         lowering.fail(op, "tensor of dynamic shape")
     lowering.define(op, Uniform(zero_of(lowering.emitter, type_.element_type)))
@@ -68,7 +71,7 @@ def lower_splat(lowering: FunctionLowering, op: tensor.SplatOp) -> None:
 
 def lower_extract(lowering: FunctionLowering, op: tensor.ExtractOp) -> None:
     """One element, loaded here and now."""
-    if not isinstance(op.tensor.type, TensorType):
+    if not is_tensor(op.tensor.type):
         return
     source = lowering.source(op.tensor)
     op.result.replace_all_uses_with(read_element(lowering, source, list(op.indices)))

@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IntegerAttr,
     MemRefType,
-    UnrankedMemRefType,
     i8,
     i64,
 )
@@ -23,7 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import memref
 from tilewright.dialects.construction import index_array, segment_sizes
-from tilewright.dialects.types import element_type, is_integer, is_memref
+from tilewright.dialects.types import element_type, is_integer, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides
 from tilewright.transforms.linalg.structured import shape_or_scalar
@@ -65,7 +64,7 @@ class Memory:
                 return self._reinterpret(op)
             case memref.SubviewOp():
                 return self._subview(op)
-            case memref.CastOp() if isinstance(op.source.type, UnrankedMemRefType):
+            case memref.CastOp() if is_unranked_memref(op.source.type):
                 flat = self.flat(op.source)
                 assert is_memref(op.dest.type)
                 shape = shape_or_scalar(op.dest.type)
@@ -87,7 +86,7 @@ class Memory:
         How much memory a pointer argument has is not known; its accesses stay inside by themselves.
         """
         if (found := self._flat.get(pointer)) is None:
-            assert isinstance(pointer.type, UnrankedMemRefType)
+            assert is_unranked_memref(pointer.type)
             owner = pointer.owner
             if isinstance(owner, Block):
                 cursor = self.emitter.entry_cursor() if owner is self.emitter.entry else Cursor(owner, owner.first_op)
@@ -112,7 +111,7 @@ class Memory:
 
     def _reinterpret(self, op: memref.ReinterpretCastOp) -> Window | None:
         source = op.source
-        if isinstance(source.type, UnrankedMemRefType):
+        if is_unranked_memref(source.type):
             flat = self.flat(source)
             element, owned = element_type(source.type), False
         else:

@@ -10,6 +10,7 @@ of the additions. Minimum, maximum, and, or: the padded value is combined once, 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
@@ -161,7 +162,9 @@ def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValu
 
 
 def _is_shared(nest: Nest, key: object) -> bool:
-    return isinstance(key, SSAValue) and nest.vector_dim not in nest.depends.get(key, frozenset((nest.vector_dim,)))
+    return isinstance(key, SSAValue) and nest.vector_dim not in nest.depends.get(
+        cast("SSAValue", key), frozenset((nest.vector_dim,))
+    )
 
 
 def _can_repeat(combiner: Combiner | None) -> bool:

@@ -17,7 +17,7 @@ from math import prod
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, memref
 from tilewright.dialects.types import bit_width
@@ -95,10 +95,10 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest) -> Streaming | None:
     return Streaming(output, window, size, tuple(grid[:3]))
 
 
-def streamed_inputs(nest: Nest) -> list[tuple[Window, tuple[object, ...], int]]:
+def streamed_inputs(nest: Nest) -> list[tuple[Window, tuple[AffineExpr, ...], int]]:
     """Inputs that a streamed loop reads from memory in order, with the number of elements to be ahead of it."""
     assert nest.vector_dim is not None
-    found: list[tuple[Window, tuple[object, ...], int]] = []
+    found: list[tuple[Window, tuple[AffineExpr, ...], int]] = []
     for operand in nest.inputs:
         window = operand.source.inner if isinstance(operand.source, Box) else operand.source
         if not isinstance(window, Window) or window.owned or nest.vector_dim not in operand.dims():

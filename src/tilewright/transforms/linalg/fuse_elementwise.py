@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 
 from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.construction import segment_sizes
-from tilewright.dialects.types import element_type
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.transforms.linalg.fusion_plan import (
     FusionPlan,
@@ -168,14 +168,14 @@ class _Fusion:
         return self._input(value, access)
 
     def _input(self, value: SSAValue, access: tuple[AffineExpr, ...]) -> SSAValue:
-        assert isinstance(value.type, TensorType)
+        assert is_tensor(value.type)
         position = len(self.inputs)
         self.inputs.append((value, access))
         return self.block.insert_arg(element_type(value.type), position)
 
     def _inlined(self, producer: linalg.StructuredOp, value: SSAValue, access: tuple[AffineExpr, ...]) -> SSAValue:
         maps = [map_.results for map_ in producer.maps]
-        number = list(producer.results).index(value)
+        number = list[SSAValue](producer.results).index(value)
         count = len(producer.inputs)
         loops: list[AffineExpr] = [AffineConstantExpr(0)] * len(producer.iterators)
         for expr, outer in zip(maps[count + number], access, strict=True):
@@ -190,7 +190,7 @@ class _Fusion:
         return self.inline(body, mapping, tuple(loops))[number]
 
     def _operand(self, operand: SSAValue, access: tuple[AffineExpr, ...]) -> SSAValue:
-        return self.element(operand, access) if isinstance(operand.type, TensorType) else operand
+        return self.element(operand, access) if is_tensor(operand.type) else operand
 
     def inline(self, body: Block, mapping: dict[SSAValue, SSAValue], loops: tuple[AffineExpr, ...]) -> list[SSAValue]:
         """Copy the ops of a body; returns what it yields."""
@@ -246,7 +246,7 @@ class _Fusion:
         for value, access, _ in self.kept:
             outputs.append(self._empty(parent, value.type))
             accesses.append(access)
-            assert isinstance(value.type, TensorType)
+            assert is_tensor(value.type)
             self.block.insert_arg(element_type(value.type), len(self.block.args))
         self.block.add_op(linalg.YieldOp.create(operands=[*yielded, *kept]))
         self._cover_all_loops(parent, [access for _, access in self.inputs] + accesses)
@@ -292,7 +292,7 @@ class _Fusion:
 def splat_scalar(op: arith.ConstantOp) -> Operation | None:
     """The scalar constant of a splat."""
     value = op.value
-    assert isinstance(value, DenseIntOrFPElementsAttr) and isinstance(op.result.type, TensorType)
+    assert isinstance(value, DenseIntOrFPElementsAttr) and is_tensor(op.result.type)
     if not value.is_splat():
         return None
     attr = value.get_attrs()[0]

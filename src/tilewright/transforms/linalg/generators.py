@@ -7,10 +7,10 @@ scf.for { linalg.generic ins(%r) }            ->       %r = linalg.generic { lin
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 
 from tilewright.dialects import linalg, tensor
+from tilewright.dialects.types import is_tensor
 from tilewright.transforms.linalg.fusion_plan import DEAR, body_cost, is_movable
 
 _LIMIT = 8
@@ -70,7 +70,7 @@ def _copy_before(op: Operation, reader: Operation, index: int, costs: dict[Opera
     inner.insert_op_before(copy, place)
     reader.operands[index] = copy.results[0]
     for position, value in enumerate(copy.operands):
-        if isinstance(value.type, TensorType) and isinstance(value, SSAValue):
+        if is_tensor(value.type):
             owner = value.owner
             if (isinstance(owner, Operation) and owner in costs) or isinstance(owner, tensor.EmptyOp):
                 _copy_before(owner, copy, position, costs, copy)
