@@ -334,12 +334,15 @@ class _NestWriter:
                     if operand in self.nest.depends and operand not in mapper:
                         mapper[operand] = values.get(operand)
             copy = self.emitter.insert(op.clone(value_mapper=mapper))
+            results: list[SSAValue] = list(copy.results)
             for nested in list(copy.walk()):
                 if isinstance(nested, linalg.IndexOp):
                     self._resolve_index(values, nested)
                 elif isinstance(nested, tensor.ExtractOp):
-                    copy = self._resolve_extract(values, nested, copy)
-            for result, new in zip(op.results, copy.results, strict=True):
+                    element = self._resolve_extract(values, nested)
+                    if nested is copy:
+                        results = [element]
+            for result, new in zip(op.results, results, strict=True):
                 frame.values[result] = new
 
     def _resolve_index(self, values: BodyValues, op: linalg.IndexOp) -> None:
@@ -347,8 +350,8 @@ class _NestWriter:
         op.detach()
         op.erase()
 
-    def _resolve_extract(self, values: BodyValues, op: tensor.ExtractOp, copy: Operation) -> Operation:
-        """A tensor element inside of copied control flow becomes a load."""
+    def _resolve_extract(self, values: BodyValues, op: tensor.ExtractOp) -> SSAValue:
+        """A tensor element becomes a load, or the scalar that all elements are."""
         block = op.parent_block()
         assert block is not None
         with self.emitter.at(Cursor(block, op)):
@@ -357,7 +360,7 @@ class _NestWriter:
         op.result.replace_all_uses_with(loaded)
         op.detach()
         op.erase()
-        return copy if op is not copy else loaded.owner  # pyright: ignore[reportReturnType]
+        return loaded
 
     # -- results of reductions --------------------------------------------------------------------------------------
 
