@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -59,7 +60,7 @@ def emit_scalar(value: SSAValue, insert: Callable[[Operation], Operation]) -> SS
         return value
     assert isinstance(value, OpResult) or not is_splat_tree(value)
     op = value.owner
-    kind: Attribute = value.type
+    kind = cast("Attribute", value.type)  # pyright: ignore[reportUnknownMemberType]
     if not isinstance(op, Operation) or not is_splat_tree(value):
         return insert(tt.UnsplatOp(value)).results[0]
     element = element_type(kind)

@@ -35,7 +35,7 @@ from xdsl.rewriter import InsertPoint
 from tilewright.analysis.origins import merge_sources, values_in
 from tilewright.dialects import arith, func, memref, tt
 from tilewright.dialects.tt.types import PointerType
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import bit_width, element_type, is_unranked_memref
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
 
@@ -155,7 +155,7 @@ def view_bytes(module: ModuleOp) -> None:
     for op in [op for op in module.walk() if isinstance(op, UnrealizedConversionCastOp)]:
         kind: Attribute | None = op.results[0].type if len(op.results) == 1 else None
         source = _bytes_behind(op.operands[0]) if len(op.operands) == 1 else None
-        if source is None or not isinstance(kind, UnrankedMemRefType) or kind == BYTES:
+        if source is None or kind is None or not is_unranked_memref(kind) or kind == BYTES:
             continue
         if bit_width(element_type(kind)) % 8:
             continue

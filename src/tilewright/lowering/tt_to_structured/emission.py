@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -169,8 +170,7 @@ class IndexEmitter:
         while isinstance(part, Phi):
             part = part.slot.incoming[0]
         assert isinstance(part, SSAValue)
-        kind: Attribute = part.type
-        return kind
+        return cast("Attribute", part.type)  # pyright: ignore[reportUnknownMemberType]
 
     def finish(self) -> None:
         """Connects all carried values with their sources."""

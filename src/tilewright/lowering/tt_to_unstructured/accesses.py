@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -119,11 +120,11 @@ class AccessRewriter:
                 self._replace(op, None)
             case tt.AtomicRMWOp():
                 base, offset = self.base_and_offset(op.ptr, builder)
-                kinds = {name: op.properties[name].value.data for name in ("atomic_rmw_op", "sem", "scope")}  # pyright: ignore
+                kinds: dict[str, Any] = {name: _number(op, name) for name in ("atomic_rmw_op", "sem", "scope")}
                 self._replace(op, builder.insert(tts.AtomicRMWOp(base, offset, op.val, op.mask, **kinds)).result)
             case tt.AtomicCASOp():
                 base, offset = self.base_and_offset(op.ptr, builder)
-                kinds = {name: op.properties[name].value.data for name in ("sem", "scope")}  # pyright: ignore
+                kinds: dict[str, Any] = {name: _number(op, name) for name in ("sem", "scope")}
                 self._replace(op, builder.insert(tts.AtomicCASOp(base, offset, op.cmp, op.val, **kinds)).result)
             case tt.PtrToIntOp():
                 self._replace(op, self.offsets.address_of(op.src, builder))
@@ -232,3 +233,8 @@ def _moved(
 
 def _static(array: object) -> list[int]:
     return [int(value) for value in array.get_values()]  # pyright: ignore
+
+
+def _number(op: Operation, name: str) -> int:
+    """The value of an integer property."""
+    return cast("IntegerAttr", op.properties[name]).value.data
