@@ -1,0 +1,161 @@
+"""Validation names the pass, the rule, the element and the source line; launches are copied as they are."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.dialects import arith
+from tilewright.support import knobs
+from tilewright.support.errors import ValidationError
+from tilewright.tools.validate import run_validate
+from tilewright.tools.validation.compare import EXACT, Tolerance, find_difference
+from tilewright.tools.validation.engines import find_cpu, run_native
+from tilewright.tools.validation.launches import record_launch
+from tilewright.tools.validation.validate import validate_launch
+
+SCRIPT = """
+import numpy as np
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x + x, mask=offsets < n)
+
+"""
+LAUNCH = "x = np.arange(40, dtype=np.float32)\ndouble[(3,)](x, np.zeros_like(x), 40, BLOCK=16)\n"
+
+
+@triton.jit
+def shifted(x_ptr, out_ptr, n, SHIFT: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=0)
+    tl.store(out_ptr + offsets, x + (SHIFT * 2 - SHIFT * 2) + 0, mask=offsets < n)  # the store
+
+
+def launch(**changes: Any) -> Any:
+    x = np.arange(40, dtype=np.int32)
+    keywords = {"x_ptr": x, "out_ptr": np.zeros_like(x), "n": 40, "SHIFT": 3, "BLOCK": 16} | changes
+    return record_launch(shifted, (3,), (), keywords)
+
+
+def test_a_right_compiler_is_valid() -> None:
+    report = validate_launch(launch(), find_cpu())
+    assert report.is_valid, report.render()
+    assert report.rows[0].point.stage == "source"
+    assert report.rows[-1].point.pass_name == "machine code"
+    assert {row.verdict for row in report.rows} <= {"same", "-"}
+
+
+def test_a_wrong_fold_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = arith.AddiOp.fold
+
+    def wrong(self: arith.AddiOp) -> Any:
+        """x + 0 = 0"""
+        folded = original(self)
+        if folded is not None and folded[0] is self.lhs and "tensor" in str(self.lhs.type):
+            return (self.rhs,)
+        return folded
+
+    monkeypatch.setattr(arith.AddiOp, "fold", wrong)
+    report = validate_launch(launch(), find_cpu())
+    assert not report.is_valid
+    assert report.culprit is not None
+    assert report.culprit.pass_name == "canonicalize"
+    assert report.rewrite is not None
+    assert (report.rewrite.rule, report.rewrite.op_name) == ("AddiOp.fold", "arith.addi")
+    assert report.difference is not None
+    assert (report.difference.argument, report.difference.index) == ("out_ptr", 1)
+    line = next(n for n, text in enumerate(Path(__file__).read_text().splitlines(), 1) if text.endswith("# the store"))
+    assert getattr(report.place, "line", 0) == line
+    text = report.render()
+    assert "first difference: ttir: canonicalize" in text
+    assert "rule: AddiOp.fold on 'arith.addi'" in text
+
+
+def test_the_command_follows_the_launches_of_a_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT + LAUNCH)
+    assert run_validate(argparse.Namespace(file=str(script))) == 0
+    printed = capsys.readouterr().out
+    assert "kernel 'double', grid (3, 1, 1)" in printed
+    assert "machine code" in printed
+    assert run_validate(argparse.Namespace(file=f"{script}:other")) == 2
+    assert run_validate(argparse.Namespace(file=str(tmp_path / "none.py"))) == 2
+
+
+def test_inputs_may_be_made_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    assert run_validate(argparse.Namespace(file=f"{script}:double")) == 0
+    assert "kernel 'double'" in capsys.readouterr().out
+
+
+def test_every_first_launch_is_validated_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, out = np.arange(40, dtype=np.int32), np.zeros(40, np.int32)
+    with knobs.scope(validate=True, always_compile=True):
+        shifted[(3,)](x, out, 40, SHIFT=5, BLOCK=16)
+        np.testing.assert_array_equal(out, x)
+        out[:] = 0
+        original = arith.MuliOp.fold
+        monkeypatch.setattr(arith.MuliOp, "fold", lambda self: (self.lhs,) if "tensor" not in str(self.lhs.type)
+                            else original(self))  # fmt: skip
+        with pytest.raises(ValidationError, match="first difference"):
+            shifted[(3,)](x, out, 40, SHIFT=6, BLOCK=16)
+
+
+def test_arguments_that_share_memory_share_the_copy() -> None:
+    storage = np.arange(64, dtype=np.float32)
+    recorded = record_launch(
+        shifted, (1,), (), {"x_ptr": storage[16:], "out_ptr": storage[8:], "n": 16, "SHIFT": 0, "BLOCK": 16}
+    )
+    assert len(recorded.regions) == 1
+    memory = recorded.memory()
+    x, out = recorded.arguments(memory)[:2]
+    out[8] = -5.0
+    assert x[0] == -5.0
+    assert storage[16] == 16.0, "the launch itself must not be touched"
+    assert memory[0].ctypes.data % 16 == storage.ctypes.data % 16
+
+
+def test_scalars_of_every_kind_reach_the_engines() -> None:
+    @triton.jit
+    def scalars(out_ptr, small, large, real, flag):
+        tl.store(out_ptr, small.to(tl.float64) + large + real + flag)
+
+    out = np.zeros(1, np.float64)
+    recorded = record_launch(scalars, (1,), (out, -7, 2**40, 0.5, True), {})
+    outcome = run_native(recorded, find_cpu())
+    assert outcome.error is None
+    assert recorded.views(outcome.memory)["out_ptr"][0] == -7 + 2**40 + 0.5 + 1
+    assert validate_launch(recorded, find_cpu()).is_valid
+
+
+def test_differences_are_judged_by_type_and_tolerance() -> None:
+    recorded = record_launch(
+        shifted, (1,), (), {"x_ptr": np.zeros(4, np.float32), "out_ptr": np.zeros(4, np.float32), "n": 4, "SHIFT": 0,
+                            "BLOCK": 16},
+    )  # fmt: skip
+    first, second = recorded.memory(), recorded.memory()
+    assert find_difference(recorded, first, second) is None
+    recorded.views(second)["out_ptr"][2] = 1e-6
+    found = find_difference(recorded, first, second, EXACT)
+    assert found is not None
+    assert (found.argument, found.index, found.count) == ("out_ptr", 2, 1)
+    assert find_difference(recorded, first, second, Tolerance(default=1e-5)) is None
+    recorded.views(first)["out_ptr"][2] = np.nan
+    assert find_difference(recorded, first, second, Tolerance(default=1e9)) is not None
+    recorded.views(second)["out_ptr"][2] = np.nan
+    assert find_difference(recorded, first, second) is None
+    recorded.views(second)["out_ptr"][1] = -0.0
+    assert find_difference(recorded, first, second) is None, "zeros are equal"
