@@ -1,0 +1,90 @@
+"""Random kernels: the reference at every stage and the CPU agree. `make fuzz MINUTES=n` runs many more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tilewright.tools.fuzzing.differential import ENGINES, check_kernel
+from tilewright.tools.fuzzing.generator import KernelGenerator
+from tilewright.tools.fuzzing.mutation import check_text, corpus_texts, mutate
+from tilewright.tools.fuzzing.replay import render
+from tilewright.tools.validation.engines import find_cpu
+
+KERNELS = 90
+MUTATIONS = 150
+
+
+@settings(
+    max_examples=KERNELS,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    print_blob=False,
+)
+@given(st.integers(0, 1 << 40))
+def test_engines_agree(seed: int) -> None:
+    """Hypothesis chooses seeds; a failing kernel is shown as the file that replays it."""
+    kernel = KernelGenerator(Random(seed)).generate()
+    failure = check_kernel(kernel, find_cpu())
+    assert failure is None, render(kernel, f"seed {seed}\n{failure}")
+
+
+@settings(max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.randoms(use_true_random=False))
+def test_hypothesis_may_make_the_choices(random: Random) -> None:
+    """With its own random numbers Hypothesis shrinks the choices that the generator makes."""
+    kernel = KernelGenerator(random, 6).generate()
+    failure = check_kernel(kernel, find_cpu(), ("source", "linalg", "cpu"))
+    assert failure is None, render(kernel, str(failure))
+
+
+def test_kernels_use_the_language() -> None:
+    """A few hundred kernels have every construct in them."""
+    features = Counter[str]()
+    for seed in range(300):
+        features.update(KernelGenerator(Random(seed)).generate().features)
+    wanted = {
+        "for", "while", "if", "static_range", "pointer loop", "atomic", "reload", "reduction", "scan", "product",
+        "lookup", "cast", "bit_cast", "rearrangement", "choice", "comparison",
+        *(f"load {kind}" for kind in ("plain", "strided", "wrapped", "gathered", "block", "row")),
+    }  # fmt: skip
+    assert wanted <= set(features)
+    assert all(features[name] >= 10 for name in wanted), features
+
+
+def test_the_same_seed_gives_the_same_kernel() -> None:
+    first, second = (KernelGenerator(Random(7)).generate() for _ in range(2))
+    assert render(first) == render(second)
+
+
+def test_a_wrong_engine_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison can fail: with one element changed behind an engine's back it does."""
+    from tilewright.tools.fuzzing import differential
+
+    original = differential.run_native
+
+    def spoilt(launch, target):  # type: ignore[no-untyped-def]
+        outcome = original(launch, target)
+        for region in outcome.memory:
+            region[...] ^= 1
+        return outcome
+
+    monkeypatch.setattr(differential, "run_native", spoilt)
+    failure = check_kernel(KernelGenerator(Random(3)).generate(), find_cpu())
+    assert failure is not None
+    assert (failure.engine, failure.kind) == (find_cpu().name, "difference")
+    assert ENGINES[-1] == find_cpu().name
+
+
+def test_mutated_text_is_diagnosed() -> None:
+    texts = corpus_texts()
+    for number in range(MUTATIONS):
+        random = Random(number)
+        failure = check_text(mutate(random.choice(texts), random), random)
+        assert failure is None, f"seed {number}: {failure}"
