@@ -372,9 +372,7 @@ def main() -> int:
     """The long mode."""
     from corpus_stages import all_stages
 
-    parser = argparse.ArgumentParser(
-        description="Mutated modules through every pass of the middle layer."
-    )
+    parser = argparse.ArgumentParser(description="Mutated modules through every pass of the middle layer.")
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")

@@ -1,0 +1,26 @@
+// RUN: tilewright-opt %s --triton-to-structured --remove-dead-values --canonicalize --cse | exact %s
+
+module {
+  tt.func public @scalar_store_no_iterargs(%arg0: !tt.ptr<i32>, %arg1: i32) attributes {noinline = false} {
+    %c0_i32 = arith.constant 0 : i32
+    %c1_i32 = arith.constant 1 : i32
+    scf.for %arg2 = %c0_i32 to %arg1 step %c1_i32  : i32 {
+      %0 = tt.addptr %arg0, %arg2 : !tt.ptr<i32>, i32
+      tt.store %0, %arg2 : !tt.ptr<i32>
+    }
+    tt.return
+  }
+}
+
+// EXACT:
+// module {
+//   tt.func public @scalar_store_no_iterargs(%arg0: !tt.ptr<i32>, %arg1: i32) attributes {noinline = false} {
+//     %c0_i32 = arith.constant 0 : i32
+//     %c1_i32 = arith.constant 1 : i32
+//     scf.for %arg2 = %c0_i32 to %arg1 step %c1_i32  : i32 {
+//       %0 = tt.addptr %arg0, %arg2 : !tt.ptr<i32>, i32
+//       tt.store %0, %arg2 : !tt.ptr<i32>
+//     }
+//     tt.return
+//   }
+// }
