@@ -97,14 +97,14 @@ def load_file(path: Path) -> ModuleType:
     """Import a file under a name of its own, with tilewright in the place of Triton."""
     from tilewright import compat
 
-    compat.install()
     name = f"tilewright_replay_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with compat.standing_in():
+            spec.loader.exec_module(module)
     finally:
         sys.modules.pop(name, None)
     return module
