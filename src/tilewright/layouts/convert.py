@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tilewright.layouts import gf2
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
-from tilewright.layouts.swizzle import SharedMemoryConversion, plan_shared_memory
+from tilewright.layouts.swizzle import MATRIX_FREE, MatrixMoves, SharedMemoryConversion, plan_shared_memory
 
 MAX_SWAPS = 1
 """Register-lane swaps that shuffles may take; with more, shared memory is cheaper."""
@@ -75,7 +76,10 @@ class WarpShuffle:
 ConversionPlan = NoConversion | RegisterPermutation | WarpShuffle | SharedMemoryConversion
 
 
-def plan_conversion(source: LinearLayout, target: LinearLayout, element_bits: int) -> ConversionPlan:
+@lru_cache(maxsize=4096)
+def plan_conversion(
+    source: LinearLayout, target: LinearLayout, element_bits: int, matrices: MatrixMoves = MATRIX_FREE
+) -> ConversionPlan:
     """How to bring a tensor from `source` to `target`, maps of registers, lanes, warps, blocks to the same dims.
 
     ValueError where the layouts differ in lanes, warps, blocks or shape, or an element is nowhere in `source`.
@@ -91,7 +95,7 @@ def plan_conversion(source: LinearLayout, target: LinearLayout, element_bits: in
         plan = plan_shuffle(source, target)
         if plan is not None and len(plan.swaps) <= MAX_SWAPS:
             return plan
-    return plan_shared_memory(source, target, element_bits)
+    return plan_shared_memory(source, target, element_bits, matrices)
 
 
 def _check_comparable(source: LinearLayout, target: LinearLayout) -> None:

@@ -27,6 +27,17 @@ MAX_VECTOR_BITS = 128
 
 
 @dataclass(frozen=True)
+class MatrixMoves:
+    """Which instructions the machine has that move 8x8 matrices between shared memory and the registers of a warp."""
+
+    load: bool = False
+    store: bool = False
+
+
+MATRIX_FREE = MatrixMoves()
+
+
+@dataclass(frozen=True)
 class SharedMemoryConversion:
     """Through a scratch buffer of `num_elements` elements, in `repeats` rounds of write, barrier, read, barrier.
 
@@ -69,8 +80,19 @@ class SharedMemoryConversion:
         return stored // self.store_vector + loaded // self.load_vector
 
 
-def plan_shared_memory(source: LinearLayout, target: LinearLayout, element_bits: int) -> SharedMemoryConversion:
-    """The scratch layout for bringing a tensor from `source` to `target`."""
+def plan_shared_memory(
+    source: LinearLayout,
+    target: LinearLayout,
+    element_bits: int,
+    matrices: MatrixMoves = MATRIX_FREE,
+    *,
+    in_rounds: bool = True,
+) -> SharedMemoryConversion:
+    """The scratch layout for bringing a tensor from `source` to `target`.
+
+    Registers that both sides hold alike may take turns in a smaller buffer, unless `in_rounds` is False.
+    """
+    del matrices
     width = max(element_bits, 8)
     shape = source.out_dims
     sides = [_flat(source), _flat(target)]
@@ -83,6 +105,7 @@ def plan_shared_memory(source: LinearLayout, target: LinearLayout, element_bits:
     segments = _segment_bases(vector, blocks, tiles, num_segments, total_bits)
     banks = _bank_bases((*vector, *blocks, *segments), tiles, total_bits)
     repeats = tuple(base for base in segments if all(base in side.packed_bases[REGISTER] for side in sides))
+    repeats = repeats if in_rounds else ()
     kept = tuple(base for base in segments if base not in repeats)
     scratch = LinearLayout(
         [(OFFSET, (*vector, *banks, *kept)), (REPEAT, repeats), (BLOCK, blocks)], [("x", total_bits)]

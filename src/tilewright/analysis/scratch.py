@@ -1,0 +1,163 @@
+"""Scratch: the shared memory that lowering an op needs for itself, and the plans that say what for.
+
+The allocation asks `scratch_bytes`; the lowering takes the same plans (`conversion_plan`, `reduction_plans`, ...), so
+the sizes always agree. A scratch buffer starts at a multiple of 128 bytes.
+
+Barriers: the lowering of an op with scratch puts barriers between its own writes and reads, none before the first
+write and none after the last read; between ops they are membar's. `is_warp_synchronous` says which ops only order the
+threads of a warp among themselves, so that other warps must not be thought to have passed a barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects.tt import AtomicCASOp, AtomicRMWOp, GatherOp, HistogramOp, ReduceOp, ScanOp
+from tilewright.dialects.tt.types import PointerType
+from tilewright.dialects.ttg import ConvertLayoutOp
+from tilewright.dialects.ttg.encodings import layout_of
+from tilewright.dialects.ttg.verification import TARGET
+from tilewright.dialects.types import as_tensor, bit_width, element_type, is_tensor
+from tilewright.layouts.convert import ConversionPlan, plan_conversion
+from tilewright.layouts.distributed import LANE, WARP
+from tilewright.layouts.linear import LinearLayout
+from tilewright.layouts.reduction import ReductionPlan, plan_reduction, scalar_layout
+from tilewright.layouts.scan import ScanPlan, plan_scan
+from tilewright.layouts.swizzle import MATRIX_FREE, MatrixMoves, SharedMemoryConversion, plan_shared_memory
+
+POINTER_BITS = 64
+MIN_HISTOGRAM_BINS = 32
+OPERAND_ALIGNMENT = 16
+
+
+def storage_bits(type: Attribute) -> int:
+    """Bits that one element takes in memory: at least a byte; pointers are numbers of 64 bits."""
+    element = element_type(type)
+    return POINTER_BITS if isinstance(element, PointerType) else max(8, bit_width(element))
+
+
+def linear_layout(type: Attribute) -> LinearLayout:
+    """The layout of a tensor type with an encoding."""
+    tensor = as_tensor(type)
+    return layout_of(tensor.encoding).to_linear(tensor.get_shape())
+
+
+def matrix_moves(op: Operation) -> MatrixMoves:
+    """The matrix loads and stores of the machine that the op's module is for."""
+    top: Operation | None = op
+    while top is not None:
+        target = top.attributes.get(TARGET)
+        if isinstance(target, StringAttr):
+            return matrix_moves_of(target.data)
+        top = top.parent_op()
+    return MATRIX_FREE
+
+
+def matrix_moves_of(target: str) -> MatrixMoves:
+    """Those of a target such as `cuda:90`: loads from capability 75 on, stores from 90."""
+    kind, _, capability = target.partition(":")
+    if kind != "cuda" or not capability.isdigit():
+        return MATRIX_FREE
+    return MatrixMoves(load=int(capability) >= 75, store=int(capability) >= 90)
+
+
+def conversion_plan(op: ConvertLayoutOp) -> ConversionPlan:
+    """How a `ttg.convert_layout` moves its elements."""
+    source, target = linear_layout(op.src.type), linear_layout(op.result.type)
+    return plan_conversion(source, target, storage_bits(op.src.type), matrix_moves(op))
+
+
+def reduction_plans(op: ReduceOp) -> tuple[ReductionPlan, ...]:
+    """How a `tt.reduce` combines, per operand: the plans differ in widths only."""
+    source = linear_layout(op.srcs[0].type)
+    result_type = op.result[0].type
+    result = linear_layout(result_type) if is_tensor(result_type) else scalar_layout(source)
+    axis, moves = op.axis.value.data, matrix_moves(op)
+    return tuple(plan_reduction(source, axis, result, storage_bits(src.type), moves) for src in op.srcs)
+
+
+def scan_plans(op: ScanOp) -> tuple[ScanPlan, ...]:
+    """How a `tt.scan` combines, per operand: the plans differ in widths only."""
+    source = linear_layout(op.srcs[0].type)
+    return tuple(plan_scan(source, op.axis.value.data, storage_bits(src.type), matrix_moves(op)) for src in op.srcs)
+
+
+def sharing_plan(value: SSAValue) -> SharedMemoryConversion | None:
+    """How a tensor that only one of the threads with equal elements has got reaches the others; None where there are
+    no others.
+
+    The threads that have it are those whose free lane and warp bits (`LinearLayout.free_variable_masks`) are zero.
+    """
+    layout = linear_layout(value.type)
+    masks = layout.free_variable_masks
+    if not masks[LANE] and not masks[WARP]:
+        return None
+    return plan_shared_memory(layout, layout, storage_bits(value.type), in_rounds=False)
+
+
+def operand_offsets(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Where the scratch of each of several operands starts, and last where it ends."""
+    offsets = [0]
+    for size in sizes:
+        offsets.append(offsets[-1] + -(-size // OPERAND_ALIGNMENT) * OPERAND_ALIGNMENT)
+    return tuple(offsets)
+
+
+def _convert_bytes(op: ConvertLayoutOp) -> int:
+    plan = conversion_plan(op)
+    return plan.num_bytes if isinstance(plan, SharedMemoryConversion) else 0
+
+
+def _reduce_bytes(op: ReduceOp) -> int:
+    return operand_offsets([plan.num_bytes for plan in reduction_plans(op)])[-1]
+
+
+def _scan_bytes(op: ScanOp) -> int:
+    return operand_offsets([plan.num_bytes for plan in scan_plans(op)])[-1]
+
+
+def _gather_bytes(op: GatherOp) -> int:
+    source = as_tensor(op.src.type)
+    return source.element_count() * storage_bits(source) // 8
+
+
+def _histogram_bytes(op: HistogramOp) -> int:
+    return max(as_tensor(op.result.type).element_count(), MIN_HISTOGRAM_BINS) * 4
+
+
+def _atomic_bytes(op: AtomicRMWOp | AtomicCASOp) -> int:
+    """Results that more threads want than ran the atomic."""
+    if not op.result.uses:
+        return 0
+    if not is_tensor(op.result.type):
+        return storage_bits(op.result.type) // 8
+    plan = sharing_plan(op.result)
+    return 0 if plan is None else plan.num_bytes
+
+
+_BYTES: dict[type[Operation], Callable[..., int]] = {
+    ConvertLayoutOp: _convert_bytes,
+    ReduceOp: _reduce_bytes,
+    ScanOp: _scan_bytes,
+    GatherOp: _gather_bytes,
+    HistogramOp: _histogram_bytes,
+    AtomicRMWOp: _atomic_bytes,
+    AtomicCASOp: _atomic_bytes,
+}
+
+
+def scratch_bytes(op: Operation) -> int:
+    """Bytes of shared memory that lowering the op needs while it runs; 0 for most ops."""
+    count = _BYTES.get(type(op))
+    return 0 if count is None else count(op)
+
+
+def is_warp_synchronous(op: Operation) -> bool:
+    """Whether the op's scratch needs no barrier of the CTA: each warp reads only what it wrote itself."""
+    if not isinstance(op, ConvertLayoutOp):
+        return False
+    plan = conversion_plan(op)
+    return isinstance(plan, SharedMemoryConversion) and plan.stays_in_warp
