@@ -120,6 +120,7 @@ class ModuleText:
     _strings: dict[bytes, str] = field(default_factory=dict[bytes, str])
     _metadata: list[str] = field(default_factory=list[str])
     _metadata_numbers: dict[str, int] = field(default_factory=dict[str, int])
+    _named_metadata: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
     def declare(self, declaration: str) -> None:
         """Make sure that the module has a ``declare`` line for the function that the line names."""
@@ -160,6 +161,10 @@ class ModuleText:
                 self._metadata_numbers[node] = number
         return f"!{number}"
 
+    def add_named_metadata(self, name: str, node: str) -> None:
+        """Add a node (its number, as `metadata` gives it) to a named list such as ``llvm.module.flags``."""
+        self._named_metadata.setdefault(name, []).append(node)
+
     def attributes(self, attributes: str) -> str:
         """The number of an attribute group, e.g. ``#0``."""
         return f"#{self.attribute_groups.setdefault(attributes, len(self.attribute_groups))}"
@@ -174,6 +179,7 @@ class ModuleText:
         parts.extend(line for name, line in self.declarations.items() if name not in self.definitions)
         parts.extend(self.definitions.values())
         parts.extend(f"attributes #{number} = {{ {text} }}" for text, number in self.attribute_groups.items())
+        parts.extend(f"!{name} = !{{{', '.join(nodes)}}}" for name, nodes in self._named_metadata.items())
         parts.extend(f"!{number} = {node}" for number, node in enumerate(self._metadata))
         return "\n".join(parts) + "\n"
 

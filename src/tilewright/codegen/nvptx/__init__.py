@@ -1,0 +1,11 @@
+"""NVIDIA GPUs: what the lowering asks of the hardware, and the way from LLVM IR text to PTX and machine code.
+
+| module | what |
+|---|---|
+| `facts` | `NvptxFacts`: compute capability, PTX version, limits |
+| `device_text` | a function under construction whose instructions carry source lines |
+| `leaf` | `NvptxEmitter`, the leaf emitter: one method per hardware instruction, from the `leaf_*` modules |
+| `target_machine` | LLVM's NVPTX target: optimise, emit PTX |
+| `libdevice` | NVIDIA's math library in bitcode, where one is installed |
+| `ptxas` | NVIDIA's assembler: find it, run it, read the resources that it reports |
+"""

@@ -1,0 +1,364 @@
+"""The state of lowering one function: values so far, the LLVM function under construction, what the hardware offers.
+
+A rule is a function of an op and this state, registered for the classes that it lowers:
+
+```python
+@lowers(tt.MakeRangeOp)
+def lower_make_range(op: tt.MakeRangeOp, fn: FunctionLowering) -> None:
+    first = op.start.value.data
+    fn.set(op.result, tuple(fn.add(x, first) for x in fn.index.along(fn.layout(op.result), "dim0")))
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tilewright.codegen.llvm_text import ModuleText, Phi
+from tilewright.codegen.nvptx.device_text import DeviceFunctionText
+from tilewright.codegen.nvptx.facts import NvptxFacts
+from tilewright.codegen.nvptx.leaf import NvptxEmitter
+from tilewright.dialects import ttg
+from tilewright.dialects.types import element_type, is_tensor
+from tilewright.ir.diagnostics import op_error
+from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
+from tilewright.layouts.linear import LinearLayout
+from tilewright.lowering.ttg_to_llvm.debug_info import DebugInfo
+from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
+from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
+from tilewright.lowering.ttg_to_llvm.values import Held, Registers, SharedValue
+
+PASS_NAME = "ttg-to-llvm"
+ALLOCATION_OFFSET = "allocation.offset"
+"""Attribute of an op that uses shared memory (and of calls): byte offset in its function's part."""
+
+Rule = Callable[[Any, "FunctionLowering"], None]
+R = TypeVar("R", bound=Rule)
+
+RULES: dict[type[Operation], Rule] = {}
+"""Every op of the ttg stage and the function that lowers it; filled by `lowers`."""
+
+
+def lowers(*classes: type[Operation]) -> Callable[[R], R]:
+    """Register a rule ``(op, fn) -> None`` for op classes."""
+
+    def register(rule: R) -> R:
+        for cls in classes:
+            assert cls not in RULES, f"{cls.name} has a rule already"
+            RULES[cls] = rule
+        return rule
+
+    return register
+
+
+@dataclass(frozen=True)
+class FunctionShape:
+    """How a device function is called."""
+
+    name: str
+    parameters: tuple[Attribute, ...]
+    results: tuple[Attribute, ...]
+
+
+@dataclass
+class ModuleLowering:
+    """What the functions of one module share."""
+
+    text: ModuleText
+    facts: NvptxFacts
+    leaf: NvptxEmitter
+    debug: DebugInfo
+    num_warps: int
+    num_ctas: int
+    analyses: Any
+    """Facts about addresses, see `memory_ops`."""
+    functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
+    uses_libdevice: bool = False
+    uses_global_scratch: bool = False
+    fuses: bool = True
+    """Whether a product and a sum may become one fused operation."""
+
+
+class FunctionLowering:
+    """Lowers the body of one function into `text`."""
+
+    def __init__(self, module: ModuleLowering, text: DeviceFunctionText, *, is_kernel: bool, shared_base: str) -> None:
+        self.module = module
+        self.text = text
+        self.leaf = module.leaf
+        self.facts = module.facts
+        self.is_kernel = is_kernel
+        self.shared_base = shared_base
+        """ptr addrspace(3): where this function's shared memory begins."""
+        self.scratch_base: str | None = None
+        """ptr addrspace(1): the program's global scratch memory, in modules that use any."""
+        self.num_warps = module.num_warps
+        """Warps that run the current region (fewer than the CTA's inside of a partition)."""
+        self.values: dict[SSAValue, Held] = {}
+        self.labels: dict[Block, str] = {}
+        self.block_phis: dict[Block, list[Phi]] = {}
+        self.index = LayoutIndex(text, lambda: self.thread, lambda: self.block)
+        self._numbers: dict[str, str] = {}
+
+    # ------------------------------------------------------------------------------------------------------- values
+
+    def registers(self, value: SSAValue) -> Registers:
+        """The operands of a tensor, one per register; a scalar as a tuple of one."""
+        held = self.values[value]
+        if isinstance(held, str):
+            return (held,)
+        assert isinstance(held, tuple)
+        return held
+
+    def scalar(self, value: SSAValue) -> str:
+        """The operand of a scalar."""
+        held = self.values[value]
+        assert isinstance(held, str)
+        return held
+
+    def shared(self, value: SSAValue) -> SharedValue:
+        """A buffer in shared memory."""
+        held = self.values[value]
+        assert isinstance(held, SharedValue)
+        return held
+
+    def set(self, value: SSAValue, held: Held | Sequence[str]) -> None:
+        """Bind a value: a sequence of operands for a tensor, an operand for a scalar, ..."""
+        self.values[value] = tuple(held) if isinstance(held, list) else held  # pyright: ignore[reportArgumentType]
+
+    def set_like(self, value: SSAValue, operands: Sequence[str]) -> None:
+        """Bind a tensor to operands, or a scalar to the only one."""
+        self.values[value] = tuple(operands) if is_tensor(value.type) else operands[0]
+
+    # -------------------------------------------------------------------------------------------------------- types
+
+    def element(self, value: SSAValue) -> ElementType:
+        """The LLVM form of a scalar, or of a tensor's (or buffer's) elements."""
+        type = value.type
+        return element_of(type.element_type if isinstance(type, ttg.MemDescType) else element_type(type))
+
+    def layout(self, value: SSAValue) -> LinearLayout:
+        """The map of (register, lane, warp, block) to coordinates of a tensor value."""
+        return layout_of_type(value.type)
+
+    def num_registers(self, type: Attribute) -> int:
+        """How many registers hold a tensor of a type; 1 for a scalar."""
+        return layout_of_type(type).in_dims[REGISTER] if is_tensor(type) else 1
+
+    # ------------------------------------------------------------------------------------------------------ threads
+
+    @property
+    def thread(self) -> str:
+        """The thread's number in its CTA, an i32."""
+        return self._number("thread", lambda: self.leaf.thread_index(self.text))
+
+    @property
+    def lane(self) -> str:
+        """The thread's number in its warp, an i32."""
+        return self._number("lane", lambda: self.text.entry_value(f"and i32 {self.thread}, 31"))
+
+    @property
+    def warp(self) -> str:
+        """The number of the thread's warp in its CTA, an i32."""
+        return self._number("warp", lambda: self.text.entry_value(f"lshr i32 {self.thread}, 5"))
+
+    @property
+    def block(self) -> str:
+        """The number of the CTA in its cluster, an i32."""
+        return self._number("block", lambda: self.leaf.cta_rank(self.text))
+
+    def _number(self, name: str, make: Callable[[], str]) -> str:
+        operand = self._numbers.get(name)
+        if operand is None:
+            operand = self._numbers[name] = make()
+        return operand
+
+    def owner_predicate(self, layout: LinearLayout) -> str | None:
+        """An i1 that holds in one thread of all that hold the same elements; None where no two do.
+
+        For accesses that must happen once (stores, atomics): registers that repeat are the caller's to skip, see
+        `distinct_registers`.
+        """
+        masks = layout.free_variable_masks
+        lane_bits = layout.in_dims[LANE].bit_length() - 1
+        mask = masks.get(LANE, 0) | masks.get(WARP, 0) << lane_bits
+        conditions = [self._is_clear("thread", mask, self.thread)] if mask else []
+        if masks.get(BLOCK, 0):
+            conditions.append(self._is_clear("block", masks[BLOCK], self.block))
+        if len(conditions) == 2:
+            first, second = conditions
+            return self._number(f"{first} {second}", lambda: self.text.entry_value(f"and i1 {first}, {second}"))
+        return conditions[0] if conditions else None
+
+    def first_thread(self) -> str:
+        """An i1 that holds in one thread of the CTA."""
+        return self._number("first", lambda: self.text.entry_value(f"icmp eq i32 {self.thread}, 0"))
+
+    def _is_clear(self, name: str, mask: int, source: str) -> str:
+        def make() -> str:
+            bits = self.text.entry_value(f"and i32 {source}, {mask}")
+            return self.text.entry_value(f"icmp eq i32 {bits}, 0")
+
+        return self._number(f"{name} {mask}", make)
+
+    # ------------------------------------------------------------------------------------------------ shared memory
+
+    def shared_pointer(self, op: Operation) -> str:
+        """ptr addrspace(3) to the scratch or buffer that allocation gave `op`."""
+        return self.shared_at(allocation_offset(op))
+
+    def shared_at(self, offset: int) -> str:
+        """ptr addrspace(3) to a byte of this function's shared memory."""
+        if not offset:
+            return self.shared_base
+        return self.text.value(f"getelementptr inbounds i8, ptr addrspace(3) {self.shared_base}, i32 {offset}")
+
+    def barrier(self) -> None:
+        """All threads of the CTA wait for each other."""
+        self.leaf.barrier(self.text)
+
+    # ------------------------------------------------------------------------------------------------- instructions
+
+    def add(self, a: str, b: int, type: str = "i32") -> str:
+        """a plus a constant, folded where possible."""
+        if not b:
+            return a
+        return str(int(a) + b) if a.lstrip("-").isdecimal() else self.text.value(f"add {type} {a}, {b}")
+
+    def both(self, *conditions: str | None) -> str | None:
+        """The conjunction of i1 operands, of which None and ``true`` are neutral; None if nothing else is left."""
+        result: str | None = None
+        for condition in conditions:
+            if condition is None or condition in ("true", "1", "-1"):
+                continue
+            result = condition if result is None else self.text.value(f"and i1 {result}, {condition}")
+        return result
+
+    def each(self, columns: Sequence[Registers], emit: Callable[..., str]) -> Registers:
+        """`emit` applied register by register; equal operands are computed once."""
+        made: dict[tuple[str, ...], str] = {}
+        results: list[str] = []
+        for operands in zip(*columns, strict=True):
+            result = made.get(operands)
+            if result is None:
+                result = made[operands] = emit(*operands)
+            results.append(result)
+        return tuple(results)
+
+    def bitcast(self, operand: str, source: str, target: str) -> str:
+        """The same bits as another type of equal width."""
+        return operand if source == target else self.text.value(f"bitcast {source} {operand} to {target}")
+
+    # ---------------------------------------------------------------------------------------- values that are carried
+
+    def flat(self, value: SSAValue) -> list[tuple[str, str]]:
+        """The (type, operand) pairs that carry a value through branches, loops and calls."""
+        held = self.values[value]
+        types = flat_types(value.type)
+        match held:
+            case None:
+                return []
+            case str():
+                return [(types[0], held)]
+            case SharedValue():
+                return list(zip(types, (held.base, *held.offsets), strict=True))
+            case tuple():
+                return list(zip(types, held, strict=True))
+
+    def flat_all(self, values: Iterable[SSAValue]) -> list[tuple[str, str]]:
+        """`flat` of several values, one after the other."""
+        return [pair for value in values for pair in self.flat(value)]
+
+    def bind_flat(self, values: Iterable[SSAValue], operands: Iterator[str]) -> None:
+        """Bind values to operands in the order of `flat_all`."""
+        for value in values:
+            self.values[value] = unflatten(value.type, operands)
+
+    def phis(self, types: Iterable[Attribute]) -> list[Phi]:
+        """One phi for each part of values of the given types."""
+        return [self.text.phi(text) for type in types for text in flat_types(type)]
+
+    def detached_phis(self, types: Iterable[Attribute]) -> list[Phi]:
+        """The same, for a block that is started later."""
+        return [self.text.detached_phi(text) for type in types for text in flat_types(type)]
+
+    # ---------------------------------------------------------------------------------------------------------- ops
+
+    def lower_block(self, block: Block) -> None:
+        """Lower all ops of a block in order."""
+        for op in block.ops:
+            rule = RULES.get(type(op))
+            if rule is None:
+                raise op_error(op, "has no lowering for NVIDIA GPUs", pass_name=PASS_NAME)
+            self.text.debug_suffix = self.debug_suffix(op)
+            try:
+                rule(op, self)
+            except UnsupportedTypeError as error:
+                raise op_error(op, str(error), pass_name=PASS_NAME) from error
+
+    def debug_suffix(self, op: Operation) -> str:
+        """What ends the instructions of an op: its place in the source."""
+        return self.module.debug.suffix(op, self.text.name)
+
+    def lower_region(self, region: Region) -> list[SSAValue]:
+        """Lower a region of one block; returns the operands of its terminator."""
+        block = region.block
+        self.lower_block(block)
+        terminator = block.last_op
+        assert terminator is not None
+        return list(terminator.operands)
+
+
+def allocation_offset(op: Operation) -> int:
+    """The byte offset that allocation gave an op; PassError where it has none."""
+    offset = op.attributes.get(ALLOCATION_OFFSET)
+    if not isinstance(offset, IntegerAttr):
+        raise op_error(op, "needs shared memory and has no allocation.offset", pass_name=PASS_NAME)
+    return offset.value.data
+
+
+def layout_of_type(type: Attribute) -> LinearLayout:
+    """The map of (register, lane, warp, block) to coordinates for a tensor type with an encoding."""
+    if not is_tensor(type):
+        raise UnsupportedTypeError(f"{type} is not a tensor")
+    encoding = type.encoding
+    if not isinstance(encoding, ttg.DistributedEncoding):
+        raise UnsupportedTypeError(f"{type} has no layout")
+    return encoding.to_linear(type.get_shape())
+
+
+def flat_types(type: Attribute) -> list[str]:
+    """The LLVM types that carry a value of an MLIR type."""
+    if is_tensor(type):
+        return [element_of(type.element_type).text] * layout_of_type(type).in_dims[REGISTER]
+    match type:
+        case ttg.AsyncTokenType():
+            return []
+        case ttg.MemDescType():
+            return ["ptr addrspace(3)", *["i32"] * len(type.get_shape())]
+        case _:
+            return [element_of(type).text]
+
+
+def unflatten(type: Attribute, operands: Iterator[str]) -> Held:
+    """The value that consecutive operands hold."""
+    if is_tensor(type):
+        return tuple(next(operands) for _ in range(layout_of_type(type).in_dims[REGISTER]))
+    match type:
+        case ttg.AsyncTokenType():
+            return None
+        case ttg.MemDescType():
+            return SharedValue(next(operands), tuple(next(operands) for _ in type.get_shape()))
+        case _:
+            return next(operands)
+
+
+def distinct_registers(layout: LinearLayout) -> list[int]:
+    """The registers to access once each, where several may hold the same element: those with free bits clear."""
+    mask = layout.free_variable_masks.get(REGISTER, 0)
+    return [register for register in range(layout.in_dims[REGISTER]) if not register & mask]

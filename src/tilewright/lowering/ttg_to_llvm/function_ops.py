@@ -1,0 +1,59 @@
+"""Calls of functions that are not inlined, and returns.
+
+A callee gets, after its arguments, the address of the shared memory that allocation gave the call (`allocation.offset`
+on `tt.call`) and, in modules that use one, the global scratch pointer.
+"""
+
+from __future__ import annotations
+
+from tilewright.codegen.llvm_text import global_name
+from tilewright.codegen.nvptx.inline_asm import result_struct
+from tilewright.dialects import tt
+from tilewright.ir.diagnostics import op_error
+from tilewright.lowering.ttg_to_llvm.function_lowering import (
+    ALLOCATION_OFFSET,
+    PASS_NAME,
+    FunctionLowering,
+    flat_types,
+    lowers,
+)
+
+
+@lowers(tt.ReturnOp)
+def lower_return(op: tt.ReturnOp, fn: FunctionLowering) -> None:
+    values = fn.flat_all(op.operands)
+    if not values:
+        fn.text.terminate("ret void")
+        return
+    if len(values) == 1:
+        type, operand = values[0]
+        fn.text.terminate(f"ret {type} {operand}")
+        return
+    struct = result_struct([type for type, _ in values])
+    whole = "poison"
+    for position, (type, operand) in enumerate(values):
+        whole = fn.text.value(f"insertvalue {struct} {whole}, {type} {operand}, {position}")
+    fn.text.terminate(f"ret {struct} {whole}")
+
+
+@lowers(tt.CallOp)
+def lower_call(op: tt.CallOp, fn: FunctionLowering) -> None:
+    name = op.callee.root_reference.data
+    if name not in fn.module.functions:
+        raise op_error(op, f"calls '{name}', which the module does not have", pass_name=PASS_NAME)
+    arguments = fn.flat_all(op.operands)
+    shared = fn.shared_pointer(op) if ALLOCATION_OFFSET in op.attributes else fn.shared_base
+    arguments.append(("ptr addrspace(3)", shared))
+    if fn.scratch_base is not None:
+        arguments.append(("ptr addrspace(1)", fn.scratch_base))
+    results = [text for result in op.results for text in flat_types(result.type)]
+    struct = result_struct(results)
+    call = f"call {struct} {global_name(name)}({', '.join(f'{type} {operand}' for type, operand in arguments)})"
+    if not results:
+        fn.text.emit(call)
+        return
+    value = fn.text.value(call)
+    operands = [value]
+    if len(results) > 1:
+        operands = [fn.text.value(f"extractvalue {struct} {value}, {index}") for index in range(len(results))]
+    fn.bind_flat(op.results, iter(operands))

@@ -1,0 +1,207 @@
+"""A module at the ttg stage, after allocation and barriers, becomes LLVM IR text for NVPTX.
+
+```mlir
+module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 512 : i32, ttg.target = "cuda:90"} {
+  tt.func public @k(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) { ... }
+```
+```llvm
+@global_smem = external addrspace(3) global [0 x i8], align 1024
+define ptx_kernel void @k(ptr addrspace(1) align 16 %a0, i32 %a1) #0 { ... }
+attributes #0 = { nounwind "nvvm.reqntid"="128" }
+```
+
+A kernel's parameters are those of its `tt.func`, then one global scratch pointer where scratch is used. Shared memory
+is one dynamic array of `DeviceModule.shared_bytes`. Functions that are not inlined get the address of their part of it
+(and the scratch pointer) as last parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Attribute, Block
+
+from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.nvptx.device_text import DeviceFunctionText
+from tilewright.codegen.nvptx.facts import NvptxFacts
+from tilewright.codegen.nvptx.leaf import NvptxEmitter
+from tilewright.dialects import tt
+from tilewright.ir.diagnostics import op_error
+from tilewright.lowering.ttg_to_llvm.debug_info import DebugInfo
+from tilewright.lowering.ttg_to_llvm.function_lowering import (
+    PASS_NAME,
+    FunctionLowering,
+    FunctionShape,
+    ModuleLowering,
+)
+from tilewright.lowering.ttg_to_llvm.op_files import register_rules
+from tilewright.lowering.ttg_to_llvm.parameters import (
+    SCRATCH_PARAMETER,
+    SHARED_PARAMETER,
+    KernelParameter,
+    function_parameters,
+    kernel_parameters,
+    result_type,
+)
+from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError
+
+SHARED_SYMBOL = "@global_smem"
+NO_FUSION_ATTRIBUTE = "tilewright.no_fp_fusion"
+"""Unit attribute of a module whose products and sums must be rounded one by one (`enable_fp_fusion=False`)."""
+
+
+@dataclass(frozen=True)
+class DeviceModule:
+    """LLVM IR of a module, and what a launch needs to know."""
+
+    text: ModuleText
+    kernel: str
+    parameters: tuple[KernelParameter, ...]
+    num_warps: int
+    """Warps to launch per CTA, those of partitions included."""
+    num_ctas: int
+    shared_bytes: int
+    global_scratch_bytes: int
+    global_scratch_alignment: int
+    uses_global_scratch: bool
+    """Whether the kernel has the scratch pointer as its last parameter."""
+    uses_libdevice: bool
+    """Whether functions of NVIDIA's math library are to be linked in."""
+
+
+def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, line_info: bool = True) -> DeviceModule:
+    """Lower a module at the ttg stage. Raises PassError for an op that has no lowering."""
+    register_rules()
+    text = ModuleText(triple=facts.triple)
+    lowering = ModuleLowering(
+        text,
+        facts,
+        emitter,
+        DebugInfo(text, enabled=line_info),
+        num_warps=_integer(module, "ttg.num-warps", 4),
+        num_ctas=_integer(module, "ttg.num-ctas", 1),
+        analyses=None,
+    )
+    lowering.fuses = NO_FUSION_ATTRIBUTE not in module.attributes
+    scratch_bytes = _integer(module, "ttg.global_scratch_memory_size", 0)
+    lowering.uses_global_scratch = scratch_bytes > 0
+    functions = [op for op in module.body.block.ops if isinstance(op, tt.FuncOp) and op.body.blocks]
+    kernel = _find_kernel(module, functions)
+    for function in functions:
+        name = function.sym_name.data
+        lowering.functions[name] = FunctionShape(
+            name, tuple(function.function_type.inputs.data), tuple(function.function_type.outputs.data)
+        )
+    shared_bytes = _integer(module, "ttg.shared", 0)
+    text.add_global(f"{SHARED_SYMBOL} = external addrspace(3) global [0 x i8], align 1024")
+    total_warps = _integer(module, "ttg.total-num-warps", lowering.num_warps)
+    for function in functions:
+        _lower_function(lowering, function, _kernel_attributes(lowering, module, total_warps), function is kernel)
+    return DeviceModule(
+        text=text,
+        kernel=kernel.sym_name.data,
+        parameters=kernel_parameters(kernel),
+        num_warps=total_warps,
+        num_ctas=lowering.num_ctas,
+        shared_bytes=shared_bytes,
+        global_scratch_bytes=scratch_bytes,
+        global_scratch_alignment=_integer(module, "ttg.global_scratch_memory_alignment", 1),
+        uses_global_scratch=lowering.uses_global_scratch,
+        uses_libdevice=lowering.uses_libdevice,
+    )
+
+
+def _integer(module: ModuleOp, name: str, default: int) -> int:
+    attribute = module.attributes.get(name)
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else default
+
+
+def _find_kernel(module: ModuleOp, functions: list[tt.FuncOp]) -> tt.FuncOp:
+    """The one function with a body that is not private."""
+    public = [op for op in functions if op.sym_visibility is None or op.sym_visibility.data != "private"]
+    if len(public) != 1:
+        names = ", ".join(op.sym_name.data for op in public) or "none"
+        raise op_error(module, f"needs exactly one public function as the kernel, has {names}", pass_name=PASS_NAME)
+    return public[0]
+
+
+def _kernel_attributes(lowering: ModuleLowering, module: ModuleOp, total_warps: int) -> str:
+    attributes = ["nounwind", f'"nvvm.reqntid"="{32 * total_warps}"']
+    if lowering.num_ctas > 1:
+        attributes.append(f'"nvvm.cluster_dim"="{lowering.num_ctas}"')
+    max_registers = _integer(module, "ttg.maxnreg", 0)
+    if max_registers:
+        attributes.append(f'"nvvm.maxnreg"="{max_registers}"')
+    return lowering.text.attributes(" ".join(attributes))
+
+
+def _lower_function(lowering: ModuleLowering, op: tt.FuncOp, kernel_attributes: str, is_kernel: bool) -> None:
+    name = op.sym_name.data
+    try:
+        parameters, arguments = function_parameters(op, is_kernel=is_kernel, scratch=lowering.uses_global_scratch)
+        result = result_type(op.function_type.outputs.data)
+    except UnsupportedTypeError as error:
+        raise op_error(op, str(error), pass_name=PASS_NAME) from error
+    attributes = kernel_attributes if is_kernel else lowering.text.attributes("noinline nounwind")
+    place = lowering.debug.begin_function(name, op.location)
+    text = DeviceFunctionText(
+        lowering.text,
+        name,
+        result,
+        parameters,
+        linkage="ptx_kernel" if is_kernel else "internal",
+        attributes=f"{attributes} {place}".rstrip(),
+    )
+    fn = FunctionLowering(
+        lowering, text, is_kernel=is_kernel, shared_base=SHARED_SYMBOL if is_kernel else SHARED_PARAMETER
+    )
+    fn.scratch_base = SCRATCH_PARAMETER if lowering.uses_global_scratch else None
+    entry = op.body.blocks.first
+    assert entry is not None
+    text.debug_suffix = lowering.debug.suffix(op, name)
+    fn.bind_flat(entry.args, iter(arguments))
+    lower_blocks(fn, op.body.blocks.first, op)
+    lowering.text.add_function(text)
+
+
+def lower_blocks(fn: FunctionLowering, entry: Block | None, op: tt.FuncOp) -> None:
+    """Lower blocks in an order in which every dominator comes before what it dominates."""
+    assert entry is not None
+    first, *others = reverse_postorder(entry)
+    for block in others:
+        fn.labels[block] = fn.text.new_label("bb")
+        fn.block_phis[block] = fn.detached_phis(_types(block))
+    fn.lower_block(first)
+    for block in others:
+        fn.text.start(fn.labels[block])
+        fn.text.place_phis(fn.block_phis[block])
+        fn.bind_flat(block.args, iter([phi.name for phi in fn.block_phis[block]]))
+        fn.lower_block(block)
+
+
+def _types(block: Block) -> list[Attribute]:
+    return [argument.type for argument in block.args]
+
+
+def reverse_postorder(first: Block) -> list[Block]:
+    """The blocks that are reached from `first`."""
+    order: list[Block] = []
+    seen = {first}
+    stack: list[tuple[Block, Iterator[Block]]] = [(first, _successors(first))]
+    while stack:
+        block, successors = stack[-1]
+        following = next((b for b in successors if b not in seen), None)
+        if following is None:
+            stack.pop()
+            order.append(block)
+        else:
+            seen.add(following)
+            stack.append((following, _successors(following)))
+    return order[::-1]
+
+
+def _successors(block: Block) -> Iterator[Block]:
+    last = block.last_op
+    return iter(() if last is None else tuple(last.successors))

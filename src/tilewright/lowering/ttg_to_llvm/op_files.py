@@ -1,0 +1,19 @@
+"""The modules whose rules make up the lowering: importing one registers its rules."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+
+OP_FILES = (
+    "control_ops",
+    "function_ops",
+)
+"""One file per family of ops; add yours here."""
+
+
+@lru_cache(maxsize=1)
+def register_rules() -> None:
+    """Make sure that the rules of every op file are in the table."""
+    for name in OP_FILES:
+        import_module(f"tilewright.lowering.ttg_to_llvm.{name}")

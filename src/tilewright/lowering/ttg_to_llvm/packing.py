@@ -1,0 +1,123 @@
+"""Elements of less than 32 bits in words, and elements of more as several words.
+
+Shuffles move i32; memory instructions move words of 8, 16, 32 or 64 bits, up to four of them. `to_words` turns a run of
+equal elements into such words, `from_words` turns them back.
+
+```llvm
+%a = insertelement <2 x half> poison, half %x, i32 0
+%b = insertelement <2 x half> %a, half %y, i32 1
+%w = bitcast <2 x half> %b to i32
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.codegen.llvm_text import FunctionText
+from tilewright.lowering.ttg_to_llvm.types import ElementType
+from tilewright.lowering.ttg_to_llvm.values import is_literal
+
+
+def to_words(text: FunctionText, element: ElementType, operands: Sequence[str], word_bits: int) -> list[str]:
+    """Consecutive elements as integers of `word_bits`, first element in the low bits.
+
+    The number of elements is a multiple of those in a word (or word_bits divides the element's bits).
+    """
+    bits = element.bits
+    if bits < word_bits:
+        count = word_bits // bits
+        return [
+            _pack(text, element, operands[start : start + count], word_bits) for start in range(0, len(operands), count)
+        ]
+    whole = [as_integer(text, element, operand) for operand in operands]
+    if bits == word_bits:
+        return whole
+    parts = bits // word_bits
+    words: list[str] = []
+    for operand in whole:
+        vector = text.value(f"bitcast i{bits} {operand} to <{parts} x i{word_bits}>")
+        words += [text.value(f"extractelement <{parts} x i{word_bits}> {vector}, i32 {i}") for i in range(parts)]
+    return words
+
+
+def from_words(text: FunctionText, element: ElementType, words: Sequence[str], word_bits: int) -> list[str]:
+    """The elements in integers of `word_bits`: the inverse of `to_words`."""
+    bits = element.bits
+    if bits < word_bits:
+        return [operand for word in words for operand in _unpack(text, element, word, word_bits)]
+    if bits == word_bits:
+        return [from_integer(text, element, word) for word in words]
+    parts = bits // word_bits
+    operands: list[str] = []
+    for start in range(0, len(words), parts):
+        vector = build_vector(text, f"i{word_bits}", words[start : start + parts])
+        whole = text.value(f"bitcast <{parts} x i{word_bits}> {vector} to i{bits}")
+        operands.append(from_integer(text, element, whole))
+    return operands
+
+
+def as_integer(text: FunctionText, element: ElementType, operand: str) -> str:
+    """An element as the integer of its bits in memory."""
+    if element.text == "i1":
+        if is_literal(operand):
+            return str(int(operand in ("1", "true", "-1")))
+        return text.value(f"zext i1 {operand} to i8")
+    if element.is_pointer:
+        return text.value(f"ptrtoint {element.text} {operand} to i64")
+    if element.text.startswith("i"):
+        return operand
+    if operand == "zeroinitializer":
+        return "0"
+    return text.value(f"bitcast {element.text} {operand} to i{element.bits}")
+
+
+def from_integer(text: FunctionText, element: ElementType, operand: str) -> str:
+    """The element whose bits in memory an integer has."""
+    if element.text == "i1":
+        return text.value(f"trunc i8 {operand} to i1")
+    if element.is_pointer:
+        return text.value(f"inttoptr i64 {operand} to {element.text}")
+    if element.text.startswith("i"):
+        return operand
+    return text.value(f"bitcast i{element.bits} {operand} to {element.text}")
+
+
+def _memory_scalar(element: ElementType) -> str:
+    return f"i{element.bits}" if element.text == "i1" or element.is_pointer else element.text
+
+
+def _pack(text: FunctionText, element: ElementType, operands: Sequence[str], word_bits: int) -> str:
+    if element.text == "i1":
+        operands = [as_integer(text, element, operand) for operand in operands]
+    scalar = _memory_scalar(element)
+    if all(is_literal(operand) and operand in ("0", "zeroinitializer") for operand in operands):
+        return "0"
+    vector = build_vector(text, scalar, operands)
+    return text.value(f"bitcast <{len(operands)} x {scalar}> {vector} to i{word_bits}")
+
+
+def _unpack(text: FunctionText, element: ElementType, word: str, word_bits: int) -> list[str]:
+    count = word_bits // element.bits
+    scalar = _memory_scalar(element)
+    vector = text.value(f"bitcast i{word_bits} {word} to <{count} x {scalar}>")
+    operands = [text.value(f"extractelement <{count} x {scalar}> {vector}, i32 {index}") for index in range(count)]
+    if element.text == "i1":
+        return [from_integer(text, element, operand) for operand in operands]
+    return operands
+
+
+def build_vector(text: FunctionText, scalar: str, operands: Sequence[str]) -> str:
+    """An LLVM vector of the operands."""
+    type = f"<{len(operands)} x {scalar}>"
+    if all(is_literal(operand) for operand in operands):
+        return "<" + ", ".join(f"{scalar} {operand}" for operand in operands) + ">"
+    vector = "poison"
+    for index, operand in enumerate(operands):
+        vector = text.value(f"insertelement {type} {vector}, {scalar} {operand}, i32 {index}")
+    return vector
+
+
+def vector_elements(text: FunctionText, scalar: str, vector: str, count: int) -> list[str]:
+    """The elements of an LLVM vector."""
+    return [text.value(f"extractelement <{count} x {scalar}> {vector}, i32 {index}") for index in range(count)]

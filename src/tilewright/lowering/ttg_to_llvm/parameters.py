@@ -1,0 +1,84 @@
+"""Parameters and results of functions: the ABI of kernels, and of functions that are not inlined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
+from xdsl.ir import Attribute
+
+from tilewright.codegen.llvm_text import Parameter
+from tilewright.codegen.nvptx.inline_asm import result_struct
+from tilewright.dialects import tt
+from tilewright.lowering.ttg_to_llvm.function_lowering import flat_types
+from tilewright.lowering.ttg_to_llvm.types import element_of
+
+SHARED_PARAMETER = "%shared"
+SCRATCH_PARAMETER = "%scratch"
+NOALIAS_ATTRIBUTE = "tilewright.noalias"
+"""Unit attribute of a function whose pointer arguments point to disjoint memory."""
+
+_DESCRIPTOR = 'byval([128 x i8]) align 64 "nvvm.grid_constant"'
+"""Attributes of a tensor descriptor: 128 bytes by value, which TMA reads where they lie."""
+
+
+@dataclass(frozen=True)
+class KernelParameter:
+    """One parameter of a kernel: the MLIR type it has, and the bytes it takes."""
+
+    type: Attribute
+    bytes: int
+    alignment: int
+
+
+def kernel_parameters(op: tt.FuncOp) -> tuple[KernelParameter, ...]:
+    """The kernel's parameters, without the scratch pointer."""
+    return tuple(_kernel_parameter(type) for type in op.function_type.inputs.data)
+
+
+def _kernel_parameter(type: Attribute) -> KernelParameter:
+    if isinstance(type, tt.TensorDescType):
+        return KernelParameter(type, 128, 64)
+    size = element_of(type).bytes
+    return KernelParameter(type, size, size)
+
+
+def function_parameters(op: tt.FuncOp, *, is_kernel: bool, scratch: bool) -> tuple[list[Parameter], list[str]]:
+    """The LLVM parameters of a function, and the operands of its arguments in flat order."""
+    noalias = NOALIAS_ATTRIBUTE in op.attributes
+    types = op.function_type.inputs.data
+    attributes = _argument_attributes(op, len(types))
+    parameters: list[Parameter] = []
+    for type, given in zip(types, attributes, strict=True):
+        for text in flat_types(type):
+            extra = _attributes(type, given, noalias=noalias) if is_kernel else ""
+            parameters.append(Parameter(text, f"%a{len(parameters)}", extra))
+    operands = [parameter.name for parameter in parameters]
+    if not is_kernel:
+        parameters.append(Parameter("ptr addrspace(3)", SHARED_PARAMETER))
+    if scratch:
+        parameters.append(Parameter("ptr addrspace(1)", SCRATCH_PARAMETER))
+    return parameters, operands
+
+
+def _argument_attributes(op: tt.FuncOp, count: int) -> Sequence[DictionaryAttr]:
+    return op.arg_attrs.data if op.arg_attrs is not None else [DictionaryAttr({})] * count
+
+
+def _attributes(type: Attribute, attributes: DictionaryAttr, *, noalias: bool) -> str:
+    if isinstance(type, tt.TensorDescType) or "tt.nv_tma_desc" in attributes.data:
+        return _DESCRIPTOR
+    if not isinstance(type, tt.PointerType):
+        return ""
+    texts = ["noalias"] if noalias else []
+    divisibility = attributes.data.get("tt.divisibility")
+    if isinstance(divisibility, IntegerAttr):
+        value = divisibility.value.data
+        texts.append(f"align {min(value & -value, 128)}")
+    return " ".join(texts)
+
+
+def result_type(types: Sequence[Attribute]) -> str:
+    """The LLVM type that a function with these results returns."""
+    return result_struct([text for type in types for text in flat_types(type)])

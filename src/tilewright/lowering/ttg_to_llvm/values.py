@@ -1,0 +1,41 @@
+"""How a value of the ttg stage is held while its function is lowered.
+
+| value | held as |
+|---|---|
+| tensor | tuple of LLVM operands, one per register of the thread, in the order of the layout's register index |
+| scalar, pointer, tensor descriptor | one LLVM operand |
+| `!ttg.memdesc` | `SharedValue` |
+| `!ttg.async.token` | None |
+
+An operand is a register (``%v7``) or a literal (``0``, ``0x3FF0000000000000``); `is_literal` tells. Registers that hold
+the same element, or elements known to be equal, hold the same operand: rules compute each distinct operand once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Registers: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SharedValue:
+    """A buffer in shared memory, or a view of one.
+
+    The element at logical coordinates x of the view lies at `base` plus the layout's offset of `x + offsets` (mapped
+    by the encoding on `alloc_shape`, see `MemDescType`), times the size of an element.
+    """
+
+    base: str
+    """ptr addrspace(3) to the start of the buffer (after `memdesc_index`, to that of the slot)."""
+    offsets: tuple[str, ...]
+    """i32 per dimension: where the view begins in the buffer; `"0"` except after `memdesc_subslice`."""
+
+
+Held: TypeAlias = Registers | str | SharedValue | None
+
+
+def is_literal(operand: str) -> bool:
+    """Whether an operand is spelled out, not the result of an instruction."""
+    return operand[0] not in "%@"
