@@ -75,6 +75,12 @@ class Machine:
     rounds_dot_inputs: bool = False
     """Whether `tt.dot` rounds f32 operands as its `inputPrecision` allows; exact products are allowed as well, and are
     what native code computes."""
+    program_state: dict[type[Any], Any] = field(default_factory=dict[type[Any], Any])
+    """What the meanings of a dialect keep for the program that runs (its shared memory, say), by class."""
+    kept: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    """What meanings keep for the whole run."""
+    shared_base: int = 0
+    """Where the shared memory of the function that runs begins, once buffers have offsets."""
     steps: int = 0
     step_limit: int | None = None
     """How many ops may be executed; a loop that never ends is an error, not a hang."""

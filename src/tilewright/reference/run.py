@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
 from tilewright.dialects.tt import TensorDescType
-from tilewright.reference import arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, tt, tts, vector_ops
+from tilewright.reference import arith_ops, control_ops, linalg_ops, memref_ops, tensor_ops, tt, ttg, tts, vector_ops
 from tilewright.reference.errors import ReferenceError
 from tilewright.reference.machine import Machine, argument_value
 from tilewright.reference.tt.descriptors import descriptor_argument
@@ -23,6 +23,7 @@ OP_FAMILIES = (
     memref_ops,
     tensor_ops,
     *tt.OP_FAMILIES,
+    *ttg.OP_FAMILIES,
     *tts.OP_FAMILIES,
     vector_ops,
 )
@@ -119,6 +120,7 @@ def run_grid(
             for y in range(extents[1]):
                 for x in range(extents[0]):
                     machine.program_id = (x, y, z)
+                    machine.program_state.clear()
                     place = [np.int32(value) for value in (*extents, x, y, z)] if takes_program else []
                     machine.call(kernel_name, [*values, *place])
     return machine

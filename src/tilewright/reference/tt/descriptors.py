@@ -64,25 +64,34 @@ def descriptor_argument(machine: Machine, parts: Sequence[Any], type_: TensorDes
 def _block(op: Any, frame: Frame) -> tuple[Descriptor, Array, Array]:
     """The lanes of the block at the indices of an op."""
     descriptor: Descriptor = frame.get(op.desc)
-    sizes = block_type_of(op.desc).get_shape()
-    starts = [as_int(value) for value in frame.get_all(op.indices)]
+    return descriptor, *lanes_of_box(descriptor, frame.get_all(op.indices), block_type_of(op.desc).get_shape())
+
+
+def lanes_of_box(descriptor: Descriptor, indices: Sequence[Any], sizes: Sequence[int]) -> tuple[Array, Array]:
+    """The addresses of the elements of a box, and which of them lie in the tensor."""
+    starts = [as_int(value) for value in indices]
     places = [
         np.arange(start, start + size, dtype=np.int64).reshape(along(dim, size, len(sizes)))
         for dim, (start, size) in enumerate(zip(starts, sizes, strict=True))
     ]
-    return descriptor, *descriptor.access(places, sizes)
+    return descriptor.access(places, sizes)
 
 
 def _rows(op: tt.DescriptorGatherOp | tt.DescriptorScatterOp, frame: Frame) -> tuple[Descriptor, Array, Array]:
-    """The lanes of the rows that an op names, from its column on."""
     descriptor: Descriptor = frame.get(op.desc)
-    rows = np.asarray(frame.get(op.x_offsets)).astype(np.int64)
-    start, columns = as_int(frame.get(op.y_offset)), block_type_of(op.desc).get_shape()[1]
+    columns = block_type_of(op.desc).get_shape()[1]
+    return descriptor, *lanes_of_rows(descriptor, frame.get(op.x_offsets), frame.get(op.y_offset), columns)
+
+
+def lanes_of_rows(descriptor: Descriptor, x_offsets: Any, y_offset: Any, columns: int) -> tuple[Array, Array]:
+    """The addresses of some columns of the rows named, and which of them lie in the tensor."""
+    rows, start = np.asarray(x_offsets).astype(np.int64), as_int(y_offset)
     places = [rows[:, np.newaxis], np.arange(start, start + columns, dtype=np.int64)[np.newaxis]]
-    return descriptor, *descriptor.access(places, (rows.size, columns))
+    return descriptor.access(places, (rows.size, columns))
 
 
-def _read(frame: Frame, descriptor: Descriptor, addresses: Array, inside: Array) -> Array:
+def read_described(frame: Frame, descriptor: Descriptor, addresses: Array, inside: Array) -> Array:
+    """Elements of a tensor; those outside of it are its padding."""
     return read_lanes(
         frame, addresses, descriptor.element, inside, padding_value(descriptor.padding, descriptor.element)
     )
@@ -90,7 +99,7 @@ def _read(frame: Frame, descriptor: Descriptor, addresses: Array, inside: Array)
 
 @meaning_of(tt.DescriptorLoadOp)
 def load(op: tt.DescriptorLoadOp, frame: Frame) -> Values:
-    block = _read(frame, *_block(op, frame))
+    block = read_described(frame, *_block(op, frame))
     return (block.reshape(shape_of(op.result.type)),)
 
 
@@ -103,7 +112,7 @@ def store(op: tt.DescriptorStoreOp, frame: Frame) -> Values:
 
 @meaning_of(tt.DescriptorGatherOp)
 def gather(op: tt.DescriptorGatherOp, frame: Frame) -> Values:
-    return (_read(frame, *_rows(op, frame)),)
+    return (read_described(frame, *_rows(op, frame)),)
 
 
 @meaning_of(tt.DescriptorScatterOp)
@@ -117,12 +126,12 @@ def scatter(op: tt.DescriptorScatterOp, frame: Frame) -> Values:
 def reduce(op: tt.DescriptorReduceOp, frame: Frame) -> Values:
     _, addresses, inside = _block(op, frame)
     element = block_type_of(op.desc).element_type
-    update = _reduction(DescriptorReduceKind.of(op.kind), element)
+    update = descriptor_reduction(DescriptorReduceKind.of(op.kind), element)
     update_lanes(frame, addresses, [frame.get(op.src).reshape(addresses.shape)], signless(element), update, inside)
     return ()
 
 
-def _reduction(kind: DescriptorReduceKind, element: Attribute) -> Update:
+def descriptor_reduction(kind: DescriptorReduceKind, element: Attribute) -> Update:
     """How an element and a value combine; `inc` and `dec` count up to and down from the value, unsigned."""
     if kind is DescriptorReduceKind.INC:
         return _count_up

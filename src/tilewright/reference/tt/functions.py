@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from xdsl.dialects.builtin import IntegerAttr
 
 from tilewright.dialects import tt
 from tilewright.reference.machine import Frame, Values, meaning_of
@@ -25,4 +26,10 @@ def make_range(op: tt.MakeRangeOp, frame: Frame) -> Values:
 
 @meaning_of(tt.CallOp)
 def call(op: tt.CallOp, frame: Frame) -> Values:
-    return frame.machine.call(op.callee.string_value(), frame.get_all(op.operands), op, frame.active)
+    """Once shared memory is allocated, that of the callee begins at the `allocation.offset` of the call."""
+    machine, offset = frame.machine, op.attributes.get("allocation.offset")
+    inside = offset.value.data if isinstance(offset, IntegerAttr) else 0
+    machine.shared_base += inside
+    results = machine.call(op.callee.string_value(), frame.get_all(op.operands), op, frame.active)
+    machine.shared_base -= inside
+    return results
