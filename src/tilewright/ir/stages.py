@@ -6,6 +6,7 @@
 | structured | structured       | pointers described by tts, or left alone where not understood      |
 | linalg     | linalg           | tensors and memrefs; unmodified mlir-opt lowers it                 |
 | loops      | loops            | bufferised and vectorised                                          |
+| ttg        | ttgir            | TritonGPU IR: tensors with layouts                                 |
 """
 
 from __future__ import annotations
@@ -63,6 +64,14 @@ def has_no_tensor_encoding(op: Operation) -> str | None:
     return None
 
 
+def has_tensor_encoding(op: Operation) -> str | None:
+    """Once layouts are assigned, every tensor carries one."""
+    for type in (*op.result_types, *op.operand_types):
+        if isinstance(type, TensorType) and isinstance(type.encoding, NoneAttr):
+            return "has a tensor without a layout"
+    return None
+
+
 def has_no_tensor(op: Operation) -> str | None:
     """After bufferisation, no value is a tensor."""
     tensor = next((type for type in (*op.result_types, *op.operand_types) if type.name == TensorType.name), None)
@@ -93,13 +102,15 @@ LOOPS = Stage(
     frozenset({"llvm.intr.assume"}),
     (has_no_tensor,),
 )
+TTG = Stage("ttg", "ttgir", TT.dialects | {"ttg", "ttng"}, TT.ops, (has_tensor_encoding,))
 
-STAGES: dict[str, Stage] = {stage.name: stage for stage in (TT, STRUCTURED, LINALG, LOOPS)}
-"""All stages by name, in pipeline order. Targets with further stages add theirs through `register_stage`."""
+STAGES: dict[str, Stage] = {stage.name: stage for stage in (TT, STRUCTURED, LINALG, LOOPS, TTG)}
+"""All stages by name: the CPU's in pipeline order, then what GPUs have after tt. Targets with further stages add theirs
+through `register_stage`."""
 
 
 def register_stage(stage: Stage) -> Stage:
-    """Add a stage, such as ttg; its name must be new."""
+    """Add a stage; its name must be new."""
     if STAGES.setdefault(stage.name, stage) is not stage:
         raise ValueError(f"stage '{stage.name}' is registered already")
     return stage

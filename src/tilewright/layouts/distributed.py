@@ -98,30 +98,52 @@ class BlockedLayout(DistributedLayout):
 
     @staticmethod
     def make(
-        shape: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], num_warps: int, num_lanes: int = 32
+        shape: Sequence[int],
+        size_per_thread: Sequence[int],
+        order: Sequence[int],
+        num_warps: int,
+        num_lanes: int = 32,
+        num_blocks: int = 1,
     ) -> BlockedLayout:
         """Threads, then warps, dealt along `order` as far as the shape goes; the slowest dimension takes what is
-        left.
+        left. CTAs are dealt the other way round, slowest dimension first, and those left over hold copies.
         """
         rank = len(order)
+        splits, cga = _deal_blocks(shape, size_per_thread, order, num_blocks)
         lanes, warps = num_lanes, num_warps
         threads = num_lanes * num_warps
         threads_per_warp, warps_per_cta = [1] * rank, [1] * rank
         for dim in order[:-1]:
-            wanted = min(max(threads, 1), max(1, shape[dim] // size_per_thread[dim]))
+            wanted = min(max(threads, 1), max(1, shape[dim] // splits[dim] // size_per_thread[dim]))
             threads_per_warp[dim] = min(max(wanted, 1), lanes)
             warps_per_cta[dim] = min(max(wanted // threads_per_warp[dim], 1), warps)
             lanes //= threads_per_warp[dim]
             warps //= warps_per_cta[dim]
             threads //= wanted
         threads_per_warp[order[-1]], warps_per_cta[order[-1]] = lanes, warps
-        return BlockedLayout(tuple(size_per_thread), tuple(threads_per_warp), tuple(warps_per_cta), tuple(order))
+        return BlockedLayout(tuple(size_per_thread), tuple(threads_per_warp), tuple(warps_per_cta), tuple(order), cga)
 
     @staticmethod
-    def default(shape: Sequence[int], num_warps: int, num_lanes: int = 32) -> BlockedLayout:
+    def default(shape: Sequence[int], num_warps: int, num_lanes: int = 32, num_blocks: int = 1) -> BlockedLayout:
         """The layout that a tensor gets when nothing is known: one element per thread, row-major."""
         rank = len(shape)
-        return BlockedLayout.make(shape, [1] * rank, list(reversed(range(rank))), num_warps, num_lanes)
+        return BlockedLayout.make(shape, [1] * rank, list(reversed(range(rank))), num_warps, num_lanes, num_blocks)
+
+
+def _deal_blocks(
+    shape: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], num_blocks: int
+) -> tuple[list[int], Vectors]:
+    """Into how many parts CTAs split each dimension, and the bases of the CTAs."""
+    splits, left = [1] * len(order), num_blocks
+    for dim in reversed(order):
+        splits[dim] = min(left, max(1, shape[dim] // size_per_thread[dim]))
+        left //= splits[dim]
+    bases = [
+        tuple((1 << bit) if other == dim else 0 for other in range(len(order)))
+        for dim in order
+        for bit in range(splits[dim].bit_length() - 1)
+    ]
+    return splits, (*bases, *[(0,) * len(order)] * (left.bit_length() - 1))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,6 @@
+"""From Triton IR to TritonGPU IR: every tensor gets a layout."""
+
+from tilewright.lowering.tt_to_ttg.convert import ConvertTritonToTritonGPUPass
+from tilewright.lowering.tt_to_ttg.relayout import RelayoutTritonGPUPass
+
+__all__ = ["ConvertTritonToTritonGPUPass", "RelayoutTritonGPUPass"]
