@@ -10,3 +10,4 @@ import tilewright.transforms as transforms
 for _module in pkgutil.iter_modules(transforms.__path__):
     if _module.ispkg:
         importlib.import_module(f"{transforms.__name__}.{_module.name}")
+importlib.import_module("tilewright.transforms.ttg.registration")

@@ -1,0 +1,183 @@
+"""`tritongpu-accelerate-matmul`: matrix products move to tensor cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects import arith, tt, ttg, ttng
+from tilewright.dialects.tt.types import tensor_type
+from tilewright.dialects.ttg.encodings import encoding_of, layout_of
+from tilewright.dialects.ttg.shared_encodings import shared_encoding_of
+from tilewright.dialects.ttg.types import memdesc_type
+from tilewright.dialects.ttg.verification import program_shape, warps_around
+from tilewright.dialects.types import as_tensor, bit_width, element_type, is_float
+from tilewright.ir.builder import OpBuilder
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
+from tilewright.layouts.shared import NvmmaSharedLayout
+from tilewright.transforms.ttg.capability import compute_capability
+from tilewright.transforms.ttg.layout_order import order_of
+from tilewright.transforms.ttg.matmul_layouts import ProductPlan, plan_product
+from tilewright.transforms.ttg.slices import defining_op
+
+
+def _cast(builder: OpBuilder, value: SSAValue, element: Attribute) -> SSAValue:
+    """A tensor with wider elements; the value itself where it has them already."""
+    type = as_tensor(value.type)
+    if type.element_type == element:
+        return value
+    result = tensor_type(element, type.get_shape(), type.encoding)
+    if isinstance(element, IntegerType):
+        return builder.insert(arith.ExtSIOp(value, result)).results[0]
+    if bit_width(type.element_type) < 16:
+        return builder.insert(tt.FpToFpOp(value, result)).results[0]
+    return builder.insert(arith.ExtFOp(value, result)).results[0]
+
+
+def _convert(builder: OpBuilder, value: SSAValue, encoding: Attribute) -> SSAValue:
+    type = as_tensor(value.type)
+    if type.encoding == encoding:
+        return value
+    return builder.insert(
+        ttg.ConvertLayoutOp(value, tensor_type(type.element_type, type.get_shape(), encoding))
+    ).results[0]
+
+
+def before_conversions(value: SSAValue) -> SSAValue:
+    """The value before the layout conversions that it went through."""
+    while isinstance(op := defining_op(value), ttg.ConvertLayoutOp):
+        value = op.src
+    return value
+
+
+_LOADS = (tt.LoadOp, tt.DescriptorLoadOp, tt.DescriptorGatherOp)
+
+
+def _comes_from_memory(value: SSAValue) -> bool:
+    """Whether an operand is a load, or carried by a loop: shared memory is no detour for it."""
+    while isinstance(op := defining_op(value), ttg.ConvertLayoutOp | tt.TransOp | tt.ReshapeOp):
+        value = op.src
+    return op is None or isinstance(op, _LOADS)
+
+
+def _in_shared_memory(builder: OpBuilder, value: SSAValue, op_index: int) -> SSAValue:
+    """An operand as a buffer that `wgmma` reads, in the order that it was loaded in where the instruction can take
+    that: 16-bit elements may have either dimension contiguous, others need K contiguous.
+    """
+    source = before_conversions(value)
+    type = as_tensor(source.type)
+    bits = bit_width(type.element_type)
+    order = (1, 0) if op_index == 0 else (0, 1)
+    if bits == 16:
+        order = order_of(layout_of(type.encoding), type.get_shape())
+    layout = NvmmaSharedLayout.make(type.get_shape(), order, bits)
+    buffer = memdesc_type(type.get_shape(), type.element_type, shared_encoding_of(layout), mutable=False)
+    return builder.insert(ttg.LocalAllocOp(buffer, source)).results[0]
+
+
+class _Accelerator:
+    """Rewrites the products of one module."""
+
+    def __init__(self, capability: int, context: PassContext) -> None:
+        self._capability = capability
+        self._context = context
+
+    def rewrite(self, dot: tt.DotOp, num_warps: int) -> None:
+        """Put one product on tensor cores, or make it one that ordinary arithmetic computes."""
+        type = as_tensor(dot.d.type)
+        if isinstance(layout_of(type.encoding), NvidiaMmaLayout):
+            return
+        plan = plan_product(dot, self._capability, num_warps)
+        if plan is None:
+            self._widen(dot)
+        else:
+            self._replace(dot, type, plan)
+
+    def _replace(self, dot: tt.DotOp, type: TensorType[Attribute], plan: ProductPlan) -> None:
+        builder = OpBuilder.before(dot)
+        encoding = encoding_of(plan.layout)
+        accumulator = _convert(builder, dot.c, encoding)
+        make = self._wgmma if plan.is_wgmma else self._mma
+        product = make(builder, dot, accumulator, plan)
+        result = _convert(builder, product, type.encoding)
+        result.name_hint = dot.d.name_hint
+        dot.d.replace_all_uses_with(result)
+        dot.detach()
+        dot.erase()
+
+    def _mma(self, builder: OpBuilder, dot: tt.DotOp, accumulator: SSAValue, plan: ProductPlan) -> SSAValue:
+        operands = [
+            _convert(
+                builder,
+                _cast(builder, before_conversions(value), element),
+                encoding_of(DotOperandLayout(index, plan.layout, plan.k_width)),
+            )
+            for index, (value, element) in enumerate(zip((dot.a, dot.b), plan.operand_types, strict=True))
+        ]
+        product = tt.DotOp.create(
+            operands=(*operands, accumulator),
+            result_types=(accumulator.type,),
+            properties=dot.properties,
+            attributes=dot.attributes,
+        )
+        return builder.insert(product).d
+
+    def _wgmma(self, builder: OpBuilder, dot: tt.DotOp, accumulator: SSAValue, plan: ProductPlan) -> SSAValue:
+        if _comes_from_memory(dot.a):
+            a = _in_shared_memory(builder, dot.a, 0)
+        else:
+            a = _convert(builder, before_conversions(dot.a), encoding_of(DotOperandLayout(0, plan.layout, plan.k_width)))
+        b = _in_shared_memory(builder, dot.b, 1)
+        product = ttng.WarpGroupDotOp(
+            a,
+            b,
+            accumulator,
+            input_precision=dot.input_precision.value.data,
+            max_num_imprecise_acc=dot.max_num_imprecise_acc.value.data,
+        )
+        product.attributes.update(dot.attributes)
+        return builder.insert(product).d
+
+    def _widen(self, dot: tt.DotOp) -> None:
+        """Ordinary arithmetic multiplies in the type of the result."""
+        element = element_type(dot.d.type)
+        if not is_float(element) and not isinstance(element, IntegerType):
+            self._context.fail(dot, f"no product of {dot.a.type} and {dot.b.type} into {dot.d.type}")
+        builder = OpBuilder.before(dot)
+        operands: Sequence[SSAValue] = [_cast(builder, value, element) for value in (dot.a, dot.b)]
+        dot.operands = (*operands, dot.c)
+
+
+@register_pass
+class AccelerateMatmulPass(Pass):
+    """Matrix products take a layout of tensor cores: `mma.sync` from compute capability 8.0 on, `wgmma` on 9.0 where
+    the shape allows, whose operands are buffers in shared memory. Where neither fits, operands get the element type
+    of the result.
+
+    Before (`cuda:90`):
+    ```mlir
+    %d = tt.dot %a, %b, %c : tensor<128x64xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>> * tensor<64x128xf16,
+        #ttg.dot_op<{opIdx = 1, parent = #blocked}>> -> tensor<128x128xf32, #blocked>
+    ```
+    After:
+    ```mlir
+    %0 = ttg.convert_layout %c : tensor<128x128xf32, #blocked> -> tensor<128x128xf32, #mma>
+    %1 = ttg.local_alloc %x : (tensor<128x64xf16, #blocked1>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+    %2 = ttg.local_alloc %y : (tensor<64x128xf16, #blocked2>) -> !ttg.memdesc<64x128xf16, #shared, #smem>
+    %3 = ttng.warp_group_dot %1, %2, %0 {inputPrecision = 0 : i32} : ... -> tensor<128x128xf32, #mma>
+    %d = ttg.convert_layout %3 : tensor<128x128xf32, #mma> -> tensor<128x128xf32, #blocked>
+    ```
+    """
+
+    name = "tritongpu-accelerate-matmul"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        capability, shape = compute_capability(module), program_shape(module)
+        if shape is None:
+            context.fail(module, "the module does not state 'ttg.num-warps'")
+        accelerator = _Accelerator(capability, context)
+        for dot in [op for op in module.walk() if isinstance(op, tt.DotOp)]:
+            accelerator.rewrite(dot, warps_around(dot, shape))
