@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.layouts import gf2
+from tilewright.layouts.access import AccessKind
 from tilewright.layouts.convert import ConversionPlan, NoConversion, RegisterPermutation, WarpShuffle
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import Indices, LinearLayout
@@ -106,7 +107,8 @@ def _addresses(plan: SharedMemoryConversion, access: LinearLayout) -> dict[str, 
     for name, size in access.out_dims.items():
         addresses[name] = _grid(access, packed % size)
         packed = packed // size
-    vector = plan.store_vector if access is plan.store else plan.load_vector
+    instruction = plan.store_access if access is plan.store else plan.load_access
+    vector = instruction.vector if instruction.kind is AccessKind.VECTOR else 1
     offsets = addresses[OFFSET]
     if any(np.unique(offsets[0, 0, 0] // vector, return_counts=True)[1] % vector):
         raise PlanError("a thread does not hold whole vectors")

@@ -12,10 +12,19 @@ optimal swizzling.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from tilewright.layouts import gf2
+from tilewright.layouts.access import (
+    LANE_BITS,
+    MAX_VECTOR_BITS,
+    ROW_BITS,
+    WORD_BITS,
+    SharedAccess,
+    plan_access,
+)
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 
@@ -23,7 +32,6 @@ OFFSET = "offset"
 REPEAT = "repeat"
 BANK_LINE_BITS = 1024
 """Bits of one line over all banks."""
-MAX_VECTOR_BITS = 128
 
 
 @dataclass(frozen=True)
@@ -43,18 +51,16 @@ class SharedMemoryConversion:
 
     `scratch` maps (offset, repeat, block) to the tensor's dims, with those blocks only that hold different elements.
     `store` and `load` map (register, lane, warp, block) to (offset, repeat, block); round i takes the registers whose
-    repeat is i. They leave out registers that repeat elements. One instruction moves `store_vector` or `load_vector`
-    elements at neighbouring offsets.
+    repeat is i. They leave out registers that repeat elements. `store_access` and `load_access` are the instructions,
+    over all registers.
     """
 
     element_bits: int
     scratch: LinearLayout
     store: LinearLayout
     load: LinearLayout
-    store_vector: int
-    load_vector: int
-    store_conflicts: int
-    load_conflicts: int
+    store_access: SharedAccess
+    load_access: SharedAccess
     stays_in_warp: bool
     crosses_blocks: bool
 
@@ -74,10 +80,34 @@ class SharedMemoryConversion:
         return self.scratch.in_dims[REPEAT]
 
     @property
+    def store_vector(self) -> int:
+        """Elements that one store moves per thread."""
+        return self.store_access.vector
+
+    @property
+    def load_vector(self) -> int:
+        """Elements that one load moves per thread."""
+        return self.load_access.vector
+
+    @property
+    def store_conflicts(self) -> int:
+        """How often each phase of a store is repeated."""
+        return self.store_access.conflicts
+
+    @property
+    def load_conflicts(self) -> int:
+        """How often each phase of a load is repeated."""
+        return self.load_access.conflicts
+
+    @property
     def num_instructions(self) -> int:
         """Stores and loads that one thread executes."""
-        stored, loaded = (2 ** gf2.rank(side.packed_bases[REGISTER]) for side in (self.store, self.load))
-        return stored // self.store_vector + loaded // self.load_vector
+        return len(self.store_access.steps) + len(self.load_access.steps)
+
+    @property
+    def passes(self) -> int:
+        """Passes over the banks of all stores and loads of a warp."""
+        return self.store_access.passes + self.load_access.passes
 
 
 def plan_shared_memory(
@@ -88,61 +118,75 @@ def plan_shared_memory(
     *,
     in_rounds: bool = True,
 ) -> SharedMemoryConversion:
-    """The scratch layout for bringing a tensor from `source` to `target`.
+    """The scratch layout for bringing a tensor from `source` to `target`: of those for several choices of a vector, the
+    one whose accesses take the fewest passes, then the fewest instructions.
 
     Registers that both sides hold alike may take turns in a smaller buffer, unless `in_rounds` is False.
     """
-    del matrices
     width = max(element_bits, 8)
-    shape = source.out_dims
-    sides = [_flat(source), _flat(target)]
+    sides = (_flat(source), _flat(target))
+    allowed = (matrices.store, matrices.load)
+    plans = [
+        _plan_with(source, target, sides, candidate, element_bits, allowed, in_rounds=in_rounds)
+        for candidate in dict.fromkeys(_candidates(sides, width, allowed))
+    ]
+    return min(plans, key=lambda plan: (plan.passes, plan.num_instructions))
+
+
+Sides = tuple[LinearLayout, LinearLayout]
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """The elements of neighbouring offsets, and per side the lanes that must not meet in a bank (with the elements that
+    one lane moves).
+    """
+
+    vector: tuple[int, ...]
+    spans: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _plan_with(
+    source: LinearLayout,
+    target: LinearLayout,
+    sides: Sides,
+    candidate: _Candidate,
+    element_bits: int,
+    matrices: tuple[bool, bool],
+    *,
+    in_rounds: bool,
+) -> SharedMemoryConversion:
+    """The scratch layout for one choice of vector."""
+    width = max(element_bits, 8)
     total_bits = source.out_bits
-    vector = _vector_bases(sides[0], sides[1], width)
-    tiles = [_lane_tile(side, len(vector), width) for side in sides]
+    vector = candidate.vector
     blocks = gf2.extend(vector, sides[0].packed_bases[BLOCK])
+    spans = [(*span, *blocks) for span in candidate.spans]
     bank_bits = max(0, min(_log2(BANK_LINE_BITS // width) - len(vector), total_bits - len(vector) - len(blocks)))
     num_segments = total_bits - len(vector) - len(blocks) - bank_bits
-    segments = _segment_bases(vector, blocks, tiles, num_segments, total_bits)
-    banks = _bank_bases((*vector, *blocks, *segments), tiles, total_bits)
+    segments = _segment_bases((*vector, *blocks), spans, num_segments, total_bits)
+    banks = gf2.extend((*vector, *blocks, *segments), (*spans[0], *spans[1], *gf2.identity(total_bits)))
     repeats = tuple(base for base in segments if all(base in side.packed_bases[REGISTER] for side in sides))
     repeats = repeats if in_rounds else ()
     kept = tuple(base for base in segments if base not in repeats)
     scratch = LinearLayout(
         [(OFFSET, (*vector, *banks, *kept)), (REPEAT, repeats), (BLOCK, blocks)], [("x", total_bits)]
     )
-    store, load = (side.compose(scratch.invert()) for side in sides)
-    limit = MAX_VECTOR_BITS // width
-    conflicts = [_conflicts(tile, vector, segments) for tile in tiles]
+    place = scratch.invert()
+    accesses = [
+        plan_access(layout.flatten_outs("x").compose(place), width, matrices=allowed)
+        for layout, allowed in zip((source, target), matrices, strict=True)
+    ]
     return SharedMemoryConversion(
         element_bits,
-        scratch.reshape_outs(list(shape.items())),
-        store,
-        load,
-        vector_length(store, limit),
-        vector_length(load, limit),
-        conflicts[0],
-        conflicts[1],
-        stays_in_warp=_stays_in_warp(sides[0], sides[1]),
+        scratch.reshape_outs(list(source.out_dims.items())),
+        sides[0].compose(place),
+        sides[1].compose(place),
+        accesses[0],
+        accesses[1],
+        stays_in_warp=_stays_in_warp(*sides),
         crosses_blocks=target.invert_and_compose(source).quotient([BLOCK]) is None,
     )
-
-
-def vector_length(access: LinearLayout, limit: int) -> int:
-    """How many elements of a thread, at most `limit`, lie at neighbouring, aligned offsets, whichever registers hold
-    them.
-
-    `access` maps (register, ...) to (offset, ...), the offset being the lowest out-dim.
-    """
-    registers = gf2.image(access.packed_bases[REGISTER])
-    others = [column for name, columns in access.packed_bases.items() if name != REGISTER for column in columns]
-    bits = 0
-    while 1 << bits in registers and 2 << bits <= limit:
-        bits += 1
-    rest = [column for column in registers if column not in {1 << bit for bit in range(bits)}]
-    low = (1 << bits) - 1
-    while any(column & low for column in (*rest, *others)):
-        low >>= 1
-    return low + 1
 
 
 def _flat(layout: LinearLayout) -> LinearLayout:
@@ -156,57 +200,84 @@ def _log2(value: int) -> int:
     return max(value, 1).bit_length() - 1
 
 
-def _vector_bases(source: LinearLayout, target: LinearLayout, width: int) -> tuple[int, ...]:
-    """Register bases of both sides, up to 128 bits; below 32 bits also registers of one side that are warps of the
-    other.
+def _candidates(sides: Sides, width: int, matrices: tuple[bool, bool]) -> Iterator[_Candidate]:
+    """Vectors of registers that both sides have, or one of them; rows of matrices of one side or both."""
+    for vector in _register_vectors(sides, width):
+        yield _Candidate(vector, (_vector_span(sides[0], vector, width), _vector_span(sides[1], vector, width)))
+    for index in (0, 1):
+        side, other = sides[index], sides[1 - index]
+        if not matrices[index] or width > WORD_BITS or len(side.packed_bases[LANE]) != LANE_BITS:
+            continue
+        for vector in _matrix_rows(side, other, width):
+            span = _matrix_span(side, vector, width)
+            facing = _matrix_span(other, vector, width) if matrices[1 - index] else None
+            spans = (span or (), facing or _vector_span(other, vector, width))
+            yield _Candidate(vector, spans if index == 0 else (spans[1], spans[0]))
+
+
+def _register_vectors(sides: Sides, width: int) -> Iterator[tuple[int, ...]]:
+    """Registers of both sides first, up to 128 bits, then maybe of one side; below 32 bits also registers of one side
+    that are warps of the other, then warps.
     """
-    mine, theirs = source.packed_bases, target.packed_bases
-    common = [base for base in mine[REGISTER] if base in theirs[REGISTER]]
-    vector = common[: _log2(MAX_VECTOR_BITS // width)]
-    wanted = _log2(32 // width) if width < 32 else 0
-    if len(vector) < wanted:
-        mixed = [[base for base in a[REGISTER] if base in b[WARP]] for a, b in ((mine, theirs), (theirs, mine))]
-        mixed.sort(key=lambda bases: (-len(bases), min(bases, default=0)))
-        in_warps = [base for base in mine[WARP] if base in theirs[WARP]]
-        candidates = [*mixed[0], *in_warps, *mine[WARP], *theirs[WARP]]
-        vector += gf2.extend(vector, (base for base in candidates if base))[: wanted - len(vector)]
-    return tuple(vector)
+    source, target = (side.packed_bases for side in sides)
+    limit = _log2(MAX_VECTOR_BITS // width)
+    common = [base for base in source[REGISTER] if base in target[REGISTER]][:limit]
+    wanted = _log2(WORD_BITS // width) if width < WORD_BITS else 0
+    mixed = [[base for base in a[REGISTER] if base in b[WARP]] for a, b in ((source, target), (target, source))]
+    mixed.sort(key=lambda bases: (-len(bases), min(bases, default=0)))
+    in_warps = [base for base in source[WARP] if base in target[WARP]]
+    fillers = (base for base in (*mixed[0], *in_warps, *source[WARP], *target[WARP]) if base)
+    yield (*common, *gf2.extend(common, fillers)[: max(0, wanted - len(common))])
+    for registers in (source[REGISTER], target[REGISTER]):
+        yield (*common, *gf2.extend(common, registers)[: limit - len(common)])
 
 
-def _lane_tile(side: LinearLayout, vector_bits: int, width: int) -> tuple[int, ...]:
-    """The lanes whose accesses run together: 32 of 32 bits, 16 of 64, 8 of 128."""
+def _matrix_rows(side: LinearLayout, other: LinearLayout, width: int) -> Iterator[tuple[int, ...]]:
+    """Rows of 16 bytes as the matrix instructions of `side` hold them."""
+    lanes, registers = side.packed_bases[LANE], side.packed_bases[REGISTER]
+    shared = [base for base in registers if base in other.packed_bases[REGISTER]]
+    in_word = list(dict.fromkeys([*shared, *registers]))[: _log2(WORD_BITS // width)]
+    straight = (*in_word, *lanes[:2])
+    if len(straight) == _log2(ROW_BITS // width) and gf2.rank(straight) == len(straight):
+        yield straight
+    if width == WORD_BITS // 2 and gf2.rank(lanes[2:]) == LANE_BITS - 2 and registers:
+        yield tuple(lanes[2:])
+
+
+def _matrix_span(side: LinearLayout, vector: Sequence[int], width: int) -> tuple[int, ...] | None:
+    """The elements of one matrix, where `vector` is a row of one that `side` can hold."""
+    lanes, registers = side.packed_bases[LANE], side.packed_bases[REGISTER]
+    in_word = _log2(WORD_BITS // width)
+    if tuple(vector[in_word:]) == tuple(lanes[:2]) and all(base in registers for base in vector[:in_word]):
+        return (*vector, *lanes[2:])
+    if width == WORD_BITS // 2 and tuple(vector) == tuple(lanes[2:]) and registers:
+        return (*vector, registers[0], *lanes[:2])
+    return None
+
+
+def _vector_span(side: LinearLayout, vector: Sequence[int], width: int) -> tuple[int, ...]:
+    """What the lanes of one phase of an access move, and what is in their words: 32 lanes of 32 bits, 16 of 64, 8 of
+    128.
+    """
+    own = list(takewhile(lambda base: base in side.packed_bases[REGISTER], vector))
+    in_word = vector[: max(0, _log2(WORD_BITS) - _log2(width))]
     lanes = side.packed_bases[LANE]
-    phases = _log2((width << vector_bits) // 32)
-    return gf2.image(lanes[: max(0, len(lanes) - phases)])
+    phases = max(0, _log2(width << len(own)) - _log2(WORD_BITS))
+    return gf2.image((*own, *in_word, *lanes[: max(0, len(lanes) - phases)]))
 
 
 def _segment_bases(
-    vector: Sequence[int], blocks: Sequence[int], tiles: Sequence[Sequence[int]], count: int, total_bits: int
+    fixed: Sequence[int], spans: Sequence[Sequence[int]], count: int, total_bits: int
 ) -> tuple[int, ...]:
-    """`count` vectors that meet neither lane tile, as far as there are such; what is short conflicts for one side."""
-    fixed = (*vector, *blocks)
-    spans = [(*fixed, *tile) for tile in tiles]
-    outside = gf2.extend((*spans[0], *spans[1]), gf2.identity(total_bits))
+    """`count` vectors that meet neither span, as far as there are such; what is short conflicts for one side."""
+    outside = gf2.extend((*fixed, *spans[0], *spans[1]), gf2.identity(total_bits))
     shared = gf2.intersection(*spans)
     mine, theirs = (gf2.extend(shared, span) for span in spans)
     smaller, larger = sorted((mine, theirs), key=len)
     sums = tuple(left ^ right for left, right in zip(smaller, larger, strict=False))
-    segments = [*outside, *sums][:count]
+    segments = gf2.extend(fixed, (*outside, *sums))[:count]
     leftovers = (*larger[len(smaller) :], *larger, *smaller, *gf2.identity(total_bits))
-    segments += gf2.extend((*fixed, *segments), leftovers)[: count - len(segments)]
-    return tuple(segments)
-
-
-def _bank_bases(taken: Sequence[int], tiles: Sequence[Sequence[int]], total_bits: int) -> tuple[int, ...]:
-    """What completes the other parts to a basis: lane bases first, so that lanes go to neighbouring banks."""
-    return gf2.extend(taken, (*tiles[0], *tiles[1], *gf2.identity(total_bits)))
-
-
-def _conflicts(tile: Sequence[int], vector: Sequence[int], segments: Sequence[int]) -> int:
-    """Extra passes of one access: lanes that share a bank with others but not the word, beyond the first."""
-    same_word = gf2.intersection(tile, vector)
-    same_bank = gf2.intersection(tile, (*vector, *segments))
-    return (1 << (len(same_bank) - len(same_word))) - 1
+    return (*segments, *gf2.extend((*fixed, *segments), leftovers)[: count - len(segments)])
 
 
 def _stays_in_warp(source: LinearLayout, target: LinearLayout) -> bool:
