@@ -260,3 +260,25 @@ def test_products_and_sums_are_fused_unless_the_module_forbids_it() -> None:
         out = np.zeros(64, np.float32)
         run_loops(text, a, a * a, out, a.size)
         assert np.any(out != 0) == is_fused
+
+
+@pytest.mark.parametrize("type", ["i64", "i32", "i16", "i8"])
+@pytest.mark.parametrize("name", ["shli", "shrui", "shrsi"])
+def test_shifts_by_the_width_or_more_give_zero(name: str, type: str) -> None:
+    dtype = TYPES[type]
+    bits = np.dtype(dtype).itemsize * 8
+    unsigned = np.dtype(f"uint{bits}")
+    amounts = np.resize(np.array([0, 1, bits - 1, bits, bits + 1, -1, 100]), 64).astype(dtype)
+    values = np.random.default_rng(0).integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 64, dtype)
+    inside = amounts.astype(unsigned) < bits
+    held = np.where(inside, amounts, 0)
+    if name == "shrsi":
+        shifted = values >> held
+    else:
+        operation = np.left_shift if name == "shli" else np.right_shift
+        shifted = operation(values.view(unsigned), held.view(unsigned)).view(dtype)
+    expected = np.where(inside, shifted, 0).astype(dtype)
+    for facts in machines():
+        for lanes in (0, 16):
+            result = apply(f"%r = arith.{name} %a, %b : $V", values, amounts, type, type, lanes, facts)
+            assert np.array_equal(result, expected)

@@ -22,11 +22,13 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects import arith, linalg, memref, tensor
+from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.linalg_to_loops.element_access import emit_load
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, stride_along
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Window
+from tilewright.support.errors import PassError
 
 
 @dataclass(slots=True)
@@ -184,21 +186,29 @@ class BodyValues:
             case AffineConstantExpr():
                 return expr.value
             case AffineBinaryOpExpr():
-                lhs, rhs = self.affine(expr.lhs), self.affine(expr.rhs)
-                match expr.kind:
-                    case AffineBinaryOpKind.Add:
-                        return self.emitter.add(lhs, rhs)
-                    case AffineBinaryOpKind.Mul:
-                        return self.emitter.mul(lhs, rhs)
-                    case AffineBinaryOpKind.FloorDiv:
-                        op_class = arith.DivUIOp
-                    case AffineBinaryOpKind.Mod:
-                        op_class = arith.RemUIOp
-                    case _:
-                        raise NotImplementedError(f"index expression {expr}")
-                return self.emitter.value(op_class, (self.emitter.ssa(lhs), self.emitter.ssa(rhs)), INDEX)
+                return self._affine_binary(expr.kind, self.affine(expr.lhs), self.affine(expr.rhs))
             case _:
-                raise NotImplementedError(f"index expression {expr}")
+                raise self._unknown_index(expr)
+
+    def _affine_binary(self, kind: AffineBinaryOpKind, lhs: Index, rhs: Index) -> Index:
+        """Affine division rounds down, also below zero; `mod` is never negative."""
+        emitter = self.emitter
+        match kind:
+            case AffineBinaryOpKind.Add:
+                return emitter.add(lhs, rhs)
+            case AffineBinaryOpKind.Mul:
+                return emitter.mul(lhs, rhs)
+            case AffineBinaryOpKind.FloorDiv:
+                return emitter.value(arith.FloorDivSIOp, (emitter.ssa(lhs), emitter.ssa(rhs)), INDEX)
+            case AffineBinaryOpKind.CeilDiv:
+                return emitter.value(arith.CeilDivSIOp, (emitter.ssa(lhs), emitter.ssa(rhs)), INDEX)
+            case AffineBinaryOpKind.Mod:
+                return emitter.sub(lhs, emitter.mul(self._affine_binary(AffineBinaryOpKind.FloorDiv, lhs, rhs), rhs))
+
+    def _unknown_index(self, expr: AffineExpr) -> PassError:
+        last = self.nest.body.last_op
+        assert last is not None
+        return op_error(last, f"index expression {expr} has no lowering", pass_name="linalg-to-loops")
 
     def read(self, operand: Operand) -> SSAValue:
         """The element, or the lanes, that the current step reads."""

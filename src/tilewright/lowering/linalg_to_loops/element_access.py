@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, memref, tensor
 from tilewright.dialects.types import element_type
+from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 
@@ -48,7 +49,7 @@ def address_of(values: BodyValues, op: Access) -> Address | Uniform:
         return _in_cast(values, view, list(op.indices))
     window = values.nest.window_of(buffer)
     if window is None:
-        raise NotImplementedError(f"access of {buffer.type} in a body")
+        raise op_error(op, f"the memory behind {buffer.type} is not known here", pass_name="linalg-to-loops")
     return _in_window(window, list(op.indices))
 
 
@@ -67,7 +68,7 @@ def _in_cast(values: BodyValues, view: memref.ReinterpretCastOp, indices: list[S
     else:
         window = values.nest.window_of(view.source)
         if window is None:
-            raise NotImplementedError(f"access of {view.source.type} in a body")
+            raise op_error(view, f"the memory behind {view.source.type} is not known here", pass_name="linalg-to-loops")
         flat = window.flat
     terms: list[tuple[SSAValue, Index]] = []
     base: Index = 0

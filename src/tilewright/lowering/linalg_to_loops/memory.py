@@ -68,7 +68,10 @@ class Memory:
                 flat = self.flat(op.source)
                 assert is_memref(op.dest.type)
                 shape = shape_or_scalar(op.dest.type)
-                return Window(flat, 0, _strides_of(shape), shape, element_type(op.dest.type), root_of_memref(value))
+                if DYNAMIC_INDEX in shape[1:]:
+                    return None
+                strides = contiguous_strides([1 if size == DYNAMIC_INDEX else size for size in shape])
+                return Window(flat, 0, strides, shape, element_type(op.dest.type), root_of_memref(value))
             case memref.CastOp():
                 source = self.window(op.source)
                 assert is_memref(op.dest.type)
@@ -220,9 +223,3 @@ def kept_dims(sizes: Sequence[Index], result_shape: Sequence[int]) -> list[int]:
 def _static_shape(type_: Attribute) -> tuple[int, ...]:
     assert is_memref(type_)
     return tuple(type_.get_shape())
-
-
-def _strides_of(shape: Sequence[int]) -> tuple[int, ...]:
-    if DYNAMIC_INDEX in shape[1:]:
-        raise NotImplementedError("cast of an unranked memref to more than one dynamic dimension")
-    return contiguous_strides([1 if size == DYNAMIC_INDEX else size for size in shape])

@@ -44,6 +44,7 @@ _INTEGER_BINARY: dict[type[Operation], str] = {
     arith.ShRSIOp: "ashr",
     arith.ShRUIOp: "lshr",
 }
+_SHIFTS = ("shl", "ashr", "lshr")
 _INTEGER_MINMAX: dict[type[Operation], str] = {
     arith.MaxSIOp: "smax",
     arith.MinSIOp: "smin",
@@ -127,7 +128,24 @@ def lower_integer_binary(low: FunctionLowering, op: Operation) -> None:
     if a[0] != "%" and b[0] != "%" and not type.lanes and opcode in ("add", "mul", "sub"):
         low.set(op.results[0], _fold(opcode, int(a), int(b), type.scalar.bits))
         return
-    low.set(op.results[0], low.fn.value(f"{opcode} {type.text} {a}, {b}"))
+    result = low.fn.value(f"{opcode} {type.text} {a}, {b}")
+    if opcode in _SHIFTS and not _is_in_range(b, type.scalar.bits):
+        result = _defined_shift(low, op, result, b)
+    low.set(op.results[0], result)
+
+
+def _is_in_range(amount: str, bits: int) -> bool:
+    """Whether a shift amount is a literal (or splat) below the width."""
+    number = amount.removeprefix("splat (").rstrip(")").split()[-1]
+    return number.isdigit() and int(number) < bits
+
+
+def _defined_shift(low: FunctionLowering, op: Operation, shifted: str, amount: str) -> str:
+    """Shifting by the width or more gives 0 on every machine; LLVM leaves it open, and processors differ."""
+    type = low.type_of(op.results[0])
+    b = low.lanes(type)
+    scalar = type.scalar.text
+    return b.select(b.icmp("ult", amount, b.int(type.scalar.bits, scalar), scalar), shifted, b.int(0, scalar), scalar)
 
 
 def type_of_op(op: Operation) -> type[Operation]:
