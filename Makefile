@@ -7,7 +7,7 @@ TORCH_STAMP := $(VENV)/.torch
 MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check lint format bench oracles torch fuzz-middle-layer clean
+.PHONY: help venv demo test check lint format bench oracles torch fuzz fuzz-middle-layer clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -53,6 +53,10 @@ oracles: $(STAMP) ## add what tests compare with where it is found: mlir-opt 22 
 	fi
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[oracle]' \
 	  || echo "official Triton cannot be installed: the tests that need it will be skipped"
+
+MINUTES ?= 10
+fuzz: $(STAMP) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --mutations N")
+	@$(BIN)/tilewright fuzz --minutes $(MINUTES) $(ARGS)
 
 fuzz-middle-layer: $(STAMP) ## mutated IR through every pass of the middle layer (ARGS="--start 0 --count 20000")
 	@$(BIN)/python tests/unit/middle_layer/mutations.py $(ARGS)

@@ -18,7 +18,7 @@ from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.fuzzing.differential import Failure, check_kernel, check_launch, launch_of_file
 from tilewright.tools.fuzzing.generator import KernelGenerator
-from tilewright.tools.fuzzing.mutation import check_text, corpus_texts, mutate
+from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render, tolerance_of_file
 from tilewright.tools.fuzzing.shrink import shrink_generated
 from tilewright.tools.validation.engines import find_cpu
@@ -83,11 +83,11 @@ def fuzz_kernels(seed: int, seconds: float, limit: int, folder: Path) -> Tally:
 
 def fuzz_texts(seed: int, seconds: float, limit: int, folder: Path) -> Tally:
     """Mutations of IR texts through the parser, the verifier, and one pass each."""
-    tally, texts = Tally("mutated IR inputs"), corpus_texts()
+    tally = Tally("mutated IR inputs")
     start = time.perf_counter()
     while time.perf_counter() - start < seconds and not (limit and tally.count >= limit):
         random = Random(seed + tally.count)
-        text = mutate(random.choice(texts), random)
+        text = mutate(choose_text(random), random)
         tally.count += 1
         failure = check_text(text, random)
         if failure is not None:

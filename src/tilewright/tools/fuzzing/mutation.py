@@ -36,13 +36,23 @@ TOKENS = (
 _SPLIT = re.compile(r"(%[\w$.#-]+|[\w.$-]+|\s+|.)", re.DOTALL)
 
 
-@cache
-def corpus_texts() -> tuple[str, ...]:
-    """The seeds: small generated kernels at every stage, made when they are first needed."""
-    from tilewright.tools.fuzzing.generator import KernelGenerator
-    from tilewright.tools.fuzzing.samples import stage_texts
+WHOLE_MODULES = 1 / 40
+"""Share of the mutated inputs that start from a whole module; the others start from one op, which takes a hundredth of
+the time and is hit in every place."""
 
-    return tuple(text for number in range(12) for text in stage_texts(KernelGenerator(Random(number), 6).generate()))
+
+@cache
+def corpus_texts() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is mutated, made when it is first needed: whole modules, and single ops."""
+    from tilewright.tools.fuzzing.samples import seed_texts
+
+    return seed_texts()
+
+
+def choose_text(random: Random) -> str:
+    """A text to mutate."""
+    modules, singles = corpus_texts()
+    return random.choice(modules if random.random() < WHOLE_MODULES else singles)
 
 
 def mutate(text: str, random: Random) -> str:
