@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import accumulate
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -29,7 +30,11 @@ Edges = Iterable[tuple[SSAValue, SSAValue]]
 
 
 def find_written_arguments(module: ModuleOp) -> frozenset[int]:
-    """Indices of the kernel's arguments that some store or atomic may write through (first public function)."""
+    """The launch slots that some store or atomic of the kernel (the first public function) may write through.
+
+    An argument takes one slot; a tensor descriptor that is still an argument takes that of its base, and those of its
+    extents, strides and padding.
+    """
     functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, tt.FuncOp)}
     kernel = next((op for op in functions.values() if is_public(op) and op.body.blocks), None)
     if kernel is None:
@@ -41,11 +46,16 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
                 targets[source].append(target)
     stored_through = {op.operands[0] for op in module.walk() if isinstance(op, WRITERS)}
     arguments = kernel.body.blocks[0].args
+    first_slots = accumulate((_num_slots(argument.type) for argument in arguments), initial=0)
     return frozenset(
-        index
-        for index, argument in enumerate(arguments)
+        slot
+        for slot, argument in zip(first_slots, arguments, strict=False)
         if _holds_pointer(argument.type) and _reaches(argument, targets, stored_through)
     )
+
+
+def _num_slots(type: Attribute) -> int:
+    return 2 + 2 * type.block_type.get_num_dims() if isinstance(type, tt.TensorDescType) else 1
 
 
 def is_public(function: tt.FuncOp) -> bool:

@@ -18,9 +18,9 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
-from tilewright.support.errors import StageContractError
+from tilewright.support.errors import NoAssemblerError, StageContractError
 from tilewright.support.fingerprint import fingerprint
-from tilewright.targets.base import Target
+from tilewright.targets.base import Target, configured
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -34,6 +34,7 @@ LOCATED_STAGES = ("source", "ttir")
 
 def compile_source(source: Source, options: CompileOptions, target: Target) -> CompiledKernel:
     """The compiled kernel, from the disk cache if it is there. Raises CompilationError and PassError classes."""
+    target = configured(target, options)
     key = fingerprint(
         source.identity(), asdict(options), target.fingerprint(), toolchain_fingerprint(), knobs.code_key()
     )
@@ -47,6 +48,7 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
 
 def build_entry(source: Source, options: CompileOptions, target: Target) -> Entry:
     """Run all stages and emit machine code."""
+    target = configured(target, options)
     written: frozenset[int] = frozenset()
     sanitizer: dict[str, Any] | None = None
     module = None
@@ -60,7 +62,8 @@ def build_entry(source: Source, options: CompileOptions, target: Target) -> Entr
     assert module is not None, "a source yields at least its own stage"
     artefact = target.emit(module)
     metadata = {"written": sorted(written), "entry": artefact.entry, "sanitizer": sanitizer, **artefact.metadata}
-    return Entry(metadata, {"obj": artefact.object, "llir": artefact.llir.encode()})
+    texts = {"llir": artefact.llir, **getattr(artefact, "texts", {})}
+    return Entry(metadata, {"obj": artefact.object, **{name: text.encode() for name, text in texts.items()}})
 
 
 def _sanitizer_plan(module: ModuleOp) -> dict[str, Any] | None:
@@ -75,21 +78,29 @@ def _sanitizer_plan(module: ModuleOp) -> dict[str, Any] | None:
 def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, target: Target) -> CompiledKernel:
     """Make a compiled or cached kernel callable."""
     name = entry.metadata["entry"]
+    known = entry.metadata
     metadata = SimpleNamespace(
-        **asdict(options), name=name, hash=key, target=target.name, shared=0, details=entry.metadata
+        **asdict(options), name=name, hash=key, target=target.name, shared=known.get("shared", 0), details=known
     )
-    native = target.load(entry.sections["obj"], entry.metadata)
-    kept: dict[str, Any] = {"obj": entry.sections["obj"], "llir": entry.sections["llir"].decode()}
-    stages = (*stages_from(source, target), "llir", "asm", "obj")
+    native = target.load(entry.sections["obj"], known)
+    assembly_key, image_key = getattr(target, "assembly_key", "asm"), getattr(target, "image_key", "obj")
+    kept: dict[str, Any] = {section: data.decode() for section, data in entry.sections.items() if section != "obj"}
+    if not known.get("is_text"):
+        kept[image_key] = entry.sections["obj"]
+    stages = (*stages_from(source, target), "llir", assembly_key, image_key)
     return CompiledKernel(
         name=name,
         hash=key,
         asm=StageTexts(stages, kept, lambda stage: _stage_text(stage, source, options, target, kept["llir"])),
+        image=entry.sections["obj"],
         metadata=metadata,
         parameters=Parameters(source.runtime_parameters(), frozenset(entry.metadata["written"])),
         native=native,
         sanitizer=_read_plan(entry.metadata.get("sanitizer")),
         launch_within=getattr(native, "launch_within", None),
+        launch_on=getattr(native, "launch_on", None),
+        n_regs=known.get("n_regs", 0),
+        n_spills=known.get("n_spills", 0),
     )
 
 
@@ -114,6 +125,7 @@ def lower(source: Source, options: CompileOptions, target: Target) -> Iterator[t
     from tilewright.ir.passes import PassContext
     from tilewright.ir.stages import STAGES, check_stage
 
+    target = configured(target, options)
     remaining = stages_from(source, target)
     contracts = {contract.asm_key: contract for contract in STAGES.values()}
     module = source.module(target, options)
@@ -155,8 +167,13 @@ def _with_reason(error: StageContractError, remarks: Sequence[Remark]) -> StageC
 
 def _stage_text(stage: str, source: Source, options: CompileOptions, target: Target, llir: str) -> str:
     """The text of one stage, by compiling again as far as that stage."""
-    if stage == "asm":
+    if stage == getattr(target, "assembly_key", "asm"):
         return target.assembly(llir)
+    if stage == getattr(target, "image_key", "obj"):
+        raise NoAssemblerError(
+            f"there is no {stage}: ptxas was not found when the kernel was compiled, so the driver compiles its PTX at "
+            "the first launch. Install nvidia-cuda-nvcc (pip install 'tilewright[cuda]') or set TILEWRIGHT_PTXAS_PATH"
+        )
     from tilewright.ir.printing import print_op
 
     for reached, module in lower(source, options, target):

@@ -22,6 +22,10 @@ BoundedLaunch = Callable[[Sequence[int], Mapping[int, tuple[int, int]], Sequence
 the grid."""
 
 
+DeviceLaunch = Callable[[Sequence[int], Mapping[int, Any], tuple[int, int, int]], None]
+"""A launch by slots, the value behind each slot that is an address, and the grid."""
+
+
 @dataclass(frozen=True)
 class Parameters:
     """What of the kernel's run-time parameters matters to a launch.
@@ -73,11 +77,16 @@ class CompiledKernel:
     metadata: SimpleNamespace
     parameters: Parameters
     native: NativeKernel
+    image: bytes = b""
+    """What the target loads: machine code, or the text that stands for it."""
     sanitizer: Plan | None = None
     """Of a sanitised kernel: its further arguments, and what its reports mean."""
     launch_within: BoundedLaunch | None = None
     """Of a target that runs kernels inside of known memory (the reference): its launch."""
+    launch_on: DeviceLaunch | None = None
+    """Of a target whose kernels run where their data lies (GPUs): its launch."""
     n_regs: int = 0
+    """Registers per thread (GPU targets, where ptxas was found)."""
     n_spills: int = 0
 
     @property
@@ -88,7 +97,7 @@ class CompiledKernel:
     @property
     def kernel(self) -> bytes:
         """The machine code as it is stored."""
-        return self.asm["obj"]
+        return self.image
 
     @property
     def packed_metadata(self) -> tuple[int, int, int]:

@@ -1,20 +1,27 @@
 """Which target a launch runs on, and what Triton calls the driver.
 
-The target follows from where the data lies: pointers into host memory mean the CPU. TILEWRIGHT_TARGET names another
-target (a third party's, or a simulated one) for all launches.
+The target follows from where the data lies: pointers into host memory mean the CPU, pointers into a GPU's memory that
+GPU. TILEWRIGHT_TARGET names another target (a third party's, or a simulated one) for all launches.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 from tilewright.runtime.binding import Bound
+from tilewright.runtime.specialization import Pointer
+from tilewright.runtime.storage import Storage
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
 from tilewright.targets.base import Target, find_target
+
+GPU = "cuda"
+PLACEMENT = "tilewright.targets.cuda.placement"
+"""Where that target finds devices and streams."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +40,30 @@ class Driver:
     name: str
     target: Target
 
+    @property
+    def is_gpu(self) -> bool:
+        """Whether kernels run on a real GPU."""
+        return self.name == GPU
+
     def get_current_target(self) -> GPUTarget:
-        return GPUTarget(self.name, self.target.facts.cpu, 1)
+        facts = self.target.facts
+        capability = getattr(facts, "capability", None)
+        return GPUTarget(self.name, facts.cpu, 1) if capability is None else GPUTarget("cuda", capability, 32)
 
     def get_current_device(self) -> int:
         """Index of the device; the CPU has one."""
-        return 0
+        return import_module(PLACEMENT).current_device() if self.is_gpu else 0
 
     def get_current_stream(self, device: int | None = None) -> int:
-        """Launches on the CPU are synchronous: there is one stream, 0."""
-        return 0
+        """The stream that launches go to; launches on the CPU are synchronous, on the one stream 0."""
+        if not self.is_gpu:
+            return 0
+        return import_module(PLACEMENT).current_stream(self.get_current_device() if device is None else device)
 
     def get_active_torch_device(self) -> Any:
         """The PyTorch device of this driver."""
         torch: Any = import_module("torch")
-        return torch.device("cpu")
+        return torch.device("cuda", self.get_current_device()) if self.is_gpu else torch.device("cpu")
 
     def get_benchmarker(self) -> Any:
         """The function that measures launches."""
@@ -62,23 +78,50 @@ def driver_for(name: str) -> Driver:
     return Driver(name, find_target(name))
 
 
+def chosen_target() -> str:
+    """The target that switches name for all launches: `target`, or the reference with `interpret`; else nothing."""
+    return knobs.get("target") or ("reference" if knobs.get("interpret") else "")
+
+
 def default_target() -> str:
-    """Where launches run: what the `target` switch names, the reference with `interpret`, else the CPU."""
-    return knobs.get("target") or ("reference" if knobs.get("interpret") else "cpu")
+    """Where launches run that have no data: what switches name, else where PyTorch's GPU is in use there, else the
+    CPU."""
+    chosen = chosen_target()
+    if chosen:
+        return chosen
+    torch: Any = sys.modules.get("torch")
+    uses_gpu = torch is not None and hasattr(torch, "cuda") and torch.cuda.is_initialized()
+    return GPU if uses_gpu else "cpu"
 
 
 def active_driver(bound: Bound) -> Driver:
-    """The driver that a launch with these arguments runs on."""
-    name = default_target()
-    for pointer_name, leaf in bound.leaves():
-        storage = getattr(leaf, "storage", None)
-        if storage is not None and storage.device.partition(":")[0] != "cpu":
-            raise ArgumentValueError(
-                pointer_name,
-                f"data on {storage.device}",
-                "data in host memory: no target for that device is installed",
-            )
+    """The driver that a launch with these arguments runs on. Raises ArgumentValueError for data that it cannot reach,
+    or that lies on several devices."""
+    places = [(name, leaf.storage) for name, leaf in bound.leaves() if isinstance(leaf, Pointer)]
+    on_gpu = [storage.device for _, storage in places if storage.device != "cpu"]
+    name = chosen_target() or (GPU if on_gpu else "cpu" if places else default_target())
+    for pointer_name, storage in places:
+        _check_place(name, pointer_name, storage, on_gpu)
     return driver_for(name)
+
+
+def _check_place(target: str, argument: str, storage: Storage, on_gpu: list[str]) -> None:
+    kind = storage.device.partition(":")[0]
+    if target != GPU and kind != "cpu":
+        expected = f"data in host memory, which target '{target}' runs on"
+    elif target == GPU and kind == "cpu" and not storage.is_pinned:
+        expected = "data on the GPU, as the other arguments" if on_gpu else "data on the GPU"
+    elif target == GPU and kind not in ("cpu", "cuda"):
+        expected = "data in host memory or on an NVIDIA GPU: no target for that device is installed"
+    elif on_gpu and storage.device not in ("cpu", on_gpu[0]):
+        expected = f"all data on one device; other arguments are on {on_gpu[0]}"
+    else:
+        return
+    raise ArgumentValueError(argument, f"data {_where(storage.device)}", expected)
+
+
+def _where(device: str) -> str:
+    return "in host memory" if device == "cpu" else f"on {device}"
 
 
 class ActiveDriver:

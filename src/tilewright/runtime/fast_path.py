@@ -75,12 +75,13 @@ def probe(values: tuple[Any, ...], rules: tuple[ParameterRule, ...], options: di
         elif value is None:
             key.append(None)
         elif (tensor := _tensor(value)) is not None:
-            address, low, high, dtype = tensor
+            address, low, high, dtype, device = tensor
             arrays[len(slots)] = value
             extents.append((low, high))
             slots.append(address)
             key.append(dtype)
             key.append(not address & 15)
+            key.append(device)
         else:
             return None
     key.append(_disjoint(extents))
@@ -119,13 +120,14 @@ def _learn(dtype: np.dtype[Any]) -> bool:
     return True
 
 
-def _tensor(value: Any) -> tuple[int, int, int, Any] | None:
-    """Address, storage extent and dtype of a PyTorch CPU tensor (recognised by its attributes)."""
-    if getattr(value, "is_cpu", False) is not True:
+def _tensor(value: Any) -> tuple[int, int, int, Any, int] | None:
+    """Address, storage extent, dtype and device number (-1: the CPU) of a PyTorch tensor in host memory or on an NVIDIA
+    GPU (recognised by its attributes)."""
+    if getattr(value, "is_cuda", False) is not True and getattr(value, "is_cpu", False) is not True:
         return None
     storage = value.untyped_storage()
     low = storage.data_ptr()
-    return value.data_ptr(), low, low + storage.nbytes(), value.dtype
+    return value.data_ptr(), low, low + storage.nbytes(), value.dtype, value.get_device()
 
 
 def is_writable(value: Any) -> bool:

@@ -171,6 +171,9 @@ def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], gri
 
             kernel.launch_within(slots, extents_of(arrays), grid)
             return
+        if kernel.launch_on is not None:
+            kernel.launch_on(slots, arrays, grid)
+            return
         packed = array("Q", (*slots, x, y, z))
         kernel.native.launch(packed.buffer_info()[0], programs)
 

@@ -51,6 +51,8 @@ class Storage:
     high: int
     device: str = "cpu"
     writable: bool = True
+    is_pinned: bool = False
+    """Whether a GPU can reach host memory directly."""
 
 
 def dtype_name(dtype: Any) -> str | None:
@@ -70,8 +72,15 @@ def find_storage(value: Any) -> Storage | None:
     for interface in ("__cuda_array_interface__", "__array_interface__"):
         described = getattr(value, interface, None)
         if isinstance(described, dict):
-            return _interface_storage(value, described, "cuda:0" if "cuda" in interface else "cpu")  # pyright: ignore[reportUnknownArgumentType]
-    return None
+            return _interface_storage(value, described, _device_of(value) if "cuda" in interface else "cpu")  # pyright: ignore[reportUnknownArgumentType]
+    return _dlpack_storage(value) if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__") else None
+
+
+def _device_of(value: Any) -> str:
+    """The GPU that an array with `__cuda_array_interface__` lies on, from its `device` where it has one."""
+    device = getattr(value, "device", None)
+    number = getattr(device, "id", device)
+    return f"cuda:{number}" if isinstance(number, int) else "cuda:0"
 
 
 def extents_of(arrays: Mapping[int, Any]) -> dict[int, tuple[int, int]]:
@@ -111,7 +120,8 @@ def _data_ptr_storage(tensor: Any) -> Storage:
         low, high = inner.low, inner.high
     else:
         low, high = address, address + getattr(tensor, "nbytes", 0)
-    return Storage(address, dtype, low, high, str(device), True)
+    is_pinned = str(device) == "cpu" and (pinned := getattr(tensor, "is_pinned", None)) is not None and pinned()
+    return Storage(address, dtype, low, high, str(device), True, is_pinned)
 
 
 def _interface_storage(value: Any, described: dict[str, Any], device: str) -> Storage:
@@ -125,6 +135,21 @@ def _interface_storage(value: Any, described: dict[str, Any], device: str) -> St
     _check_strides(strides, dtype.itemsize)
     low, high = _extent(address, shape, strides, dtype.itemsize)
     return Storage(address, name, low, high, device, not read_only)
+
+
+def _dlpack_storage(value: Any) -> Storage:
+    """The storage of an object that shows its memory through DLPack alone, such as a JAX array."""
+    from tilewright.runtime.dlpack import describe
+
+    described = describe(value)
+    dtype = dtype_name(described.dtype)
+    if dtype is None:
+        raise ArgumentTypeError(
+            "", f"{type(value).__name__} of dtype {described.dtype}", "an integer, float or bool dtype"
+        )
+    strides = tuple(stride * described.itemsize for stride in described.strides)
+    low, high = _extent(described.address, described.shape, strides, described.itemsize)
+    return Storage(described.address, dtype, low, high, described.device, not described.read_only)
 
 
 def _contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

@@ -256,3 +256,51 @@ class CacheError(TilewrightError):
 
 class TargetError(TilewrightError):
     """A target that is not there, or cannot be used on this machine."""
+
+
+class NoDriverError(TargetError):
+    """There is no NVIDIA driver, no GPU, or no Python binding of the driver on this machine."""
+
+
+class DriverTooOldError(TargetError):
+    """The NVIDIA driver does not know the code that was compiled for it."""
+
+
+class NoAssemblerError(TargetError):
+    """Machine code for a GPU was asked for, and no ptxas was found."""
+
+
+class AssemblerError(TilewrightError):
+    """ptxas, or the driver, rejects the PTX of a kernel; `log` is what it said."""
+
+    def __init__(self, message: str, log: str) -> None:
+        super().__init__(message, log)
+        self.message = message
+        self.log = log
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.log}".rstrip()
+
+
+class DeviceError(TilewrightError):
+    """A GPU reported an error, at a launch or from a kernel launched before; `code` is the driver's name for it."""
+
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})" if self.code else self.message
+
+
+class IllegalAddressError(DeviceError):
+    """A kernel accessed memory that is not its own; the process can use this GPU no more, the CPU it can."""
+
+
+class MisalignedAddressError(DeviceError):
+    """A kernel accessed an address that is no multiple of what it was compiled for; the GPU is lost to the process."""
+
+
+class HardwareRaceError(TilewrightError):
+    """Two threads of a simulated GPU access one place of shared memory without a barrier between them."""

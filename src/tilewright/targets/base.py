@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 
 ENTRY_POINT_GROUP = "tilewright.targets"
 
-BUILT_IN = {"cpu": "tilewright.targets.cpu", "reference": "tilewright.targets.reference"}
-"""Module of each of our own targets; it has a function `make_target`."""
+BUILT_IN = {
+    "cpu": ("tilewright.targets.cpu", "make_target"),
+    "cuda": ("tilewright.targets.cuda", "make_target"),
+    "cuda_sim": ("tilewright.targets.cuda", "make_simulated_target"),
+    "reference": ("tilewright.targets.reference", "make_target"),
+}
+"""Module and function that make each of our own targets."""
 
 
 class Artefact(Protocol):
@@ -42,10 +47,11 @@ class Artefact(Protocol):
 
 
 class NativeKernel(Protocol):
-    """Loaded machine code: `launch` runs programs 0 to `num_programs` - 1 over the argument slots at an address.
+    """Loaded machine code. `launch` runs programs 0 to `num_programs` - 1 over the argument slots at an address.
 
     `num_threads` 0 leaves the number of threads to the target. Returns when all programs are done; raises
-    DeviceAssertionError where a kernel's assertion failed, and KeyboardInterrupt on Ctrl-C.
+    DeviceAssertionError where a kernel's assertion failed, and KeyboardInterrupt on Ctrl-C. Where a kernel also has
+    `launch_within` (extents of the data) or `launch_on` (the data itself), that one is used: see `compiler/kernel.py`.
     """
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None: ...
@@ -53,7 +59,12 @@ class NativeKernel(Protocol):
 
 @runtime_checkable
 class Target(Protocol):
-    """A machine to compile for."""
+    """A machine to compile for.
+
+    A target whose stages depend on the options of a compilation has a method `configured(options)` that returns the
+    target for them (see `Configurable`). `assembly_key` and `image_key` name its assembly and its machine code in
+    `kernel.asm`, "asm" and "obj" where it has no such attributes.
+    """
 
     name: str
 
@@ -85,11 +96,24 @@ class Target(Protocol):
         ...
 
 
+@runtime_checkable
+class Configurable(Protocol):
+    """A target that is made for the options of one compilation: warps, stages, architecture."""
+
+    def configured(self, options: Any) -> Target: ...
+
+
+def configured(target: Target, options: Any) -> Target:
+    """The target under the options of a compilation."""
+    return target.configured(options) if isinstance(target, Configurable) else target
+
+
 @cache
 def find_target(name: str) -> Target:
     """The target of that name. Raises TargetError with the names that there are."""
     if name in BUILT_IN:
-        return import_module(BUILT_IN[name]).make_target()
+        module, maker = BUILT_IN[name]
+        return getattr(import_module(module), maker)()
     registered = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in registered:
         known = ", ".join(sorted({*BUILT_IN, *registered}))

@@ -1,0 +1,166 @@
+"""What a compiled kernel's parameters are made of at a launch.
+
+Launch slots are 64 bits each (see `runtime/specialization.py`). A parameter is one slot's low bytes, or a tensor map:
+128 bytes that are made from the slots of a host's tensor descriptor (base, extents, strides, NaN padding).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
+MAP_BYTES = 128
+MAP_ALIGNMENT = 64
+SLOT_BYTES = 8
+
+UINT8, UINT16, UINT32, INT32, UINT64, INT64, FLOAT16, FLOAT32, FLOAT64, BFLOAT16 = range(10)
+"""The driver's numbers of element types in tensor maps."""
+
+SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+"""The driver's numbers of swizzles, by bytes."""
+
+
+@dataclass(frozen=True)
+class TensorMapParameter:
+    """A tensor map made from a descriptor's slots; `box` is in elements, innermost dimension first."""
+
+    first_slot: int
+    rank: int
+    element: int
+    element_bytes: int
+    box: tuple[int, ...]
+    swizzle: int
+
+
+Parameter = int | TensorMapParameter
+"""A launch slot, or a tensor map."""
+
+
+def describe_parameters(types: Sequence[Attribute]) -> list[Parameter]:
+    """The parameters of a kernel with arguments of these types at the ttg stage."""
+    from tilewright.dialects.tt import TensorDescType
+
+    found: list[Parameter] = []
+    slot = 0
+    for type in types:
+        if isinstance(type, TensorDescType):
+            parameter = _tensor_map(type, slot)
+            found.append(parameter)
+            slot += 2 + 2 * parameter.rank
+        else:
+            found.append(slot)
+            slot += 1
+    return found
+
+
+def _tensor_map(type: Any, slot: int) -> TensorMapParameter:
+    """The tensor map of a descriptor argument. Its box is what one instruction copies: at most 256 elements in each
+    dimension, and one width of the swizzle in the innermost."""
+    from tilewright.dialects.ttg.shared_encodings import find_shared_layout
+    from tilewright.layouts.shared import MAX_TMA_BOX, NvmmaSharedLayout
+
+    block = type.block_type
+    layout = find_shared_layout(block.encoding)
+    swizzle = layout.swizzle_bytes if isinstance(layout, NvmmaSharedLayout) else 0
+    element, width = element_number(block.element_type)
+    shape = block.get_shape()
+    inner = min(shape[-1], swizzle // width) if swizzle else min(shape[-1], MAX_TMA_BOX)
+    box = (inner, *(min(extent, MAX_TMA_BOX) for extent in reversed(shape[:-1])))
+    return TensorMapParameter(slot, len(shape), element, width, box, SWIZZLES[swizzle])
+
+
+def element_number(type: Attribute) -> tuple[int, int]:
+    """The driver's number of an element type in tensor maps, and its width in bytes."""
+    from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, Signedness
+
+    match type:
+        case Float16Type():
+            return FLOAT16, 2
+        case BFloat16Type():
+            return BFLOAT16, 2
+        case Float32Type():
+            return FLOAT32, 4
+        case Float64Type():
+            return FLOAT64, 8
+        case IntegerType(width=width, signedness=signedness):
+            is_signed = signedness.data is not Signedness.UNSIGNED
+            numbers = {16: UINT16, 32: INT32 if is_signed else UINT32, 64: INT64 if is_signed else UINT64}
+            return numbers.get(width.data, UINT8), max(1, width.data // 8)
+        case _:
+            return UINT8, 1
+
+
+def to_json(parameters: Sequence[Parameter]) -> list[Any]:
+    """For a kernel's metadata."""
+    return [parameter if isinstance(parameter, int) else asdict(parameter) for parameter in parameters]
+
+
+def from_json(data: Sequence[Any]) -> list[Parameter]:
+    """The inverse of `to_json`."""
+    return [item if isinstance(item, int) else _map_from_json(item) for item in data]
+
+
+def _map_from_json(item: dict[str, Any]) -> TensorMapParameter:
+    values: dict[str, Any] = {**item, "box": tuple(item["box"])}
+    return TensorMapParameter(**values)
+
+
+class Arguments:
+    """Memory for the arguments of one launch, in the form that cuLaunchKernel takes, to be used again and again."""
+
+    __slots__ = ("_memory", "_pointers", "address", "maps", "scratch", "slots")
+
+    def __init__(self, parameters: Sequence[Parameter], num_slots: int) -> None:
+        num_maps = sum(not isinstance(parameter, int) for parameter in parameters)
+        words = num_slots + 1 + (num_maps * MAP_BYTES + MAP_ALIGNMENT) // SLOT_BYTES
+        self._memory = (ctypes.c_uint64 * words)()
+        start = ctypes.addressof(self._memory)
+        self.slots = self._memory
+        self.scratch = num_slots
+        """Index of the word that holds the address of global scratch memory."""
+        first_map = (start + SLOT_BYTES * (num_slots + 1) + MAP_ALIGNMENT - 1) // MAP_ALIGNMENT * MAP_ALIGNMENT
+        self.maps: list[tuple[TensorMapParameter, int]] = []
+        """The tensor maps to make before a launch, with where they go."""
+        addresses: list[int] = []
+        for parameter in parameters:
+            if isinstance(parameter, int):
+                addresses.append(start + SLOT_BYTES * parameter)
+            else:
+                address = first_map + MAP_BYTES * len(self.maps)
+                self.maps.append((parameter, address))
+                addresses.append(address)
+        addresses.append(start + SLOT_BYTES * num_slots)
+        self._pointers = (ctypes.c_void_p * len(addresses))(*addresses)
+        self.address = ctypes.addressof(self._pointers)
+        """What cuLaunchKernel takes: the address of the array of addresses."""
+
+
+class ArgumentPool:
+    """`Arguments` that no launch uses at the moment; launches of several threads take different ones."""
+
+    def __init__(self, parameters: Sequence[Parameter]) -> None:
+        self.parameters = tuple(parameters)
+        self._free: list[Arguments] = []
+        self._packers: dict[int, Callable[..., None]] = {}
+
+    def take(self, slots: Sequence[int]) -> Arguments:
+        """Arguments that hold these slots. Tensor maps and scratch are still to be written."""
+        try:
+            arguments = self._free.pop()
+        except IndexError:
+            arguments = Arguments(self.parameters, len(slots))
+        pack = self._packers.get(len(slots))
+        if pack is None:
+            pack = self._packers[len(slots)] = struct.Struct(f"<{len(slots)}Q").pack_into
+        pack(arguments.slots, 0, *slots)
+        return arguments
+
+    def give_back(self, arguments: Arguments) -> None:
+        """The launch has copied them."""
+        self._free.append(arguments)

@@ -1,0 +1,64 @@
+"""Where a launch goes: the device that its data lies on, and the stream that its framework uses at the moment.
+
+Frameworks are recognised by what is imported already; none is ever imported here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+LEGACY_STREAM = 0
+
+StreamOf = Callable[[int], int]
+
+
+def device_of(arrays: Mapping[int, Any]) -> int:
+    """The device number of the data behind a launch's pointers; without any, the framework's current device."""
+    for value in arrays.values():
+        get_device = getattr(value, "get_device", None)
+        if get_device is not None:
+            ordinal = get_device()
+            if ordinal >= 0:
+                return ordinal
+            continue
+        kind, _, number = str(getattr(value, "device", "")).partition(":")
+        if kind == "cuda":
+            return int(number or 0)
+    return current_device()
+
+
+def current_device() -> int:
+    """The device that PyTorch or CuPy uses now, else 0."""
+    torch = _torch()
+    if torch is not None:
+        return int(torch.cuda.current_device())
+    cupy: Any = sys.modules.get("cupy")
+    return 0 if cupy is None else int(cupy.cuda.runtime.getDevice())
+
+
+def current_stream(ordinal: int) -> int:
+    """The handle of the stream that launches on a device go to: CuPy's where a program set one, PyTorch's, else 0."""
+    cupy: Any = sys.modules.get("cupy")
+    if cupy is not None and (stream := int(cupy.cuda.get_current_stream().ptr)):
+        return stream
+    torch = _torch()
+    return LEGACY_STREAM if torch is None else torch._C._cuda_getCurrentRawStream(ordinal)
+
+
+def stream_reader() -> StreamOf:
+    """The fastest function that does what `current_stream` does, for the frameworks that are loaded now."""
+    torch = _torch()
+    if torch is not None and "cupy" not in sys.modules:
+        return torch._C._cuda_getCurrentRawStream
+    return current_stream
+
+
+def _torch() -> Any:
+    """PyTorch, if it is loaded and uses a GPU."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None:
+        return None
+    cuda = getattr(torch, "cuda", None)
+    return torch if cuda is not None and cuda.is_initialized() else None

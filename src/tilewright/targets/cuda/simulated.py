@@ -1,0 +1,60 @@
+"""The simulated GPU: the CUDA target's PTX, run on NumPy over all threads at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tilewright.support.errors import TilewrightError
+from tilewright.support.fingerprint import fingerprint
+from tilewright.targets.cuda.architecture import SIMULATED
+from tilewright.targets.cuda.kernel import KernelFacts
+from tilewright.targets.cuda.target import CudaArtefact, CudaTarget
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+class SimulatedKernel:
+    """The PTX of one kernel."""
+
+    def __init__(self, facts: KernelFacts, ptx: str) -> None:
+        self.name = facts.entry
+        self.facts = facts
+        self.ptx = ptx
+
+    def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
+        """Refuses: addresses alone do not say what may be accessed."""
+        raise TilewrightError(f"kernel '{self.name}' on the simulated GPU is launched with the extents of its data")
+
+    def launch_within(self, slots: Sequence[int], extents: Mapping[int, tuple[int, int]], grid: Sequence[int]) -> None:
+        """Run a grid; `extents` has the allocation behind each slot that is an address."""
+        from tilewright.targets.cuda.simulation import simulate
+
+        simulate(self.ptx, self.facts, slots, extents, grid)
+
+
+class SimulatedTarget(CudaTarget):
+    """As `cuda` as far as PTX; there are no registers to count and no machine code."""
+
+    name = "cuda_sim"
+    image_key = "obj"
+
+    def _present(self) -> int:
+        return SIMULATED
+
+    def fingerprint(self) -> str:
+        """What PTX depends on: architecture and LLVM."""
+        from tilewright.codegen import llvm_backend
+
+        return fingerprint(self.name, self.facts.cpu, self.facts.ptx_version, llvm_backend.version())
+
+    def emit(self, module: ModuleOp) -> CudaArtefact:
+        """PTX of a module at the ttg stage. Raises PassError, OutOfResources."""
+        device, ptx = self._emit_ptx(module)
+        facts = self._kernel_facts(module, device) | {"is_text": True}
+        return CudaArtefact(str(device.text), ptx, ptx.encode(), device.kernel, facts)
+
+    def load(self, image: bytes, metadata: dict[str, Any]) -> SimulatedKernel:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The kernel behind PTX; `metadata` is the artefact's, with `entry` added."""
+        return SimulatedKernel(KernelFacts.from_json(metadata), image.decode())

@@ -1,0 +1,171 @@
+"""The CUDA target: stages from Triton IR to PTX, machine code from ptxas or the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tilewright.support import knobs
+from tilewright.support.fingerprint import fingerprint
+from tilewright.targets.cuda.architecture import asked_architecture, present_architecture
+from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tilewright.codegen.nvptx.facts import NvptxFacts
+    from tilewright.codegen.nvptx.ptxas import Assembled
+    from tilewright.ir.passes import Pass
+    from tilewright.language.context import CodegenOptions
+    from tilewright.lowering.ttg_to_llvm import DeviceModule
+
+FP8_OF_ADA = ("fp8e4b15", "fp8e4nv", "fp8e5")
+FP8_OF_AMPERE = ("fp8e4b15", "fp8e5")
+
+
+@dataclass(frozen=True)
+class CudaArtefact:
+    """Machine code of one kernel (or its PTX, where no ptxas was found)."""
+
+    llir: str
+    ptx: str
+    object: bytes
+    entry: str
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What is kept beside the machine code."""
+        return {"ptx": self.ptx}
+
+
+class CudaTarget:
+    """Compiles for one GPU architecture under the options of one compilation; see `configured`."""
+
+    name = "cuda"
+    assembly_key = "ptx"
+    image_key = "cubin"
+
+    def __init__(self, capability: int | None = None, options: Any = None) -> None:
+        self._capability = capability
+        self._options = options
+
+    def configured(self, options: Any) -> CudaTarget:
+        """The target of a compilation: its architecture and its options are known."""
+        return type(self)(asked_architecture(options.arch) or self._capability or self._present(), options)
+
+    def _present(self) -> int:
+        return present_architecture()
+
+    @cached_property
+    def facts(self) -> NvptxFacts:
+        from tilewright.codegen.nvptx.facts import nvptx_facts
+
+        version = self._options.ptx_version if self._options is not None else None
+        capability = self._capability or asked_architecture(None) or self._present()
+        return nvptx_facts(capability, ptx_version=version)
+
+    def fingerprint(self) -> str:
+        """What machine code depends on: architecture, LLVM, ptxas."""
+        from tilewright.codegen import llvm_backend
+        from tilewright.codegen.nvptx.ptxas import ptxas_version
+
+        facts = self.facts
+        return fingerprint(self.name, facts.cpu, facts.ptx_version, llvm_backend.version(), ptxas_version())
+
+    def codegen_options(self, options: Any) -> CodegenOptions:
+        """What the front end needs to know, from the options of a compilation."""
+        from tilewright.language.context import CodegenOptions
+
+        capability = self.facts.capability
+        is_hopper = capability >= 90
+        return CodegenOptions(
+            target_name="cuda",
+            arch=capability,
+            num_warps=options.num_warps,
+            num_ctas=options.num_ctas,
+            num_stages=options.num_stages,
+            warp_size=32,
+            debug=bool(options.debug),
+            sanitize_overflow=bool(options.sanitize_overflow),
+            default_dot_input_precision=knobs.get("f32_default") or options.default_dot_input_precision,
+            allowed_dot_input_precisions=options.allowed_dot_input_precisions,
+            supported_fp8_dtypes=FP8_OF_ADA if capability >= 89 else FP8_OF_AMPERE,
+            deprecated_fp8_dot_operand_dtypes=("fp8e4b15",) if is_hopper else (),
+            max_num_imprecise_acc_default=2**30 if is_hopper else 0,
+            enable_fp_fusion=bool(options.enable_fp_fusion),
+            min_dot_size=(1, 1, 16),
+        )
+
+    def stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
+        """The stages after the front end, in order: name in `kernel.asm`, and the passes that lead there."""
+        from tilewright.targets.cuda.pipeline import stages
+
+        return stages(self.facts.capability, self._options)
+
+    def emit(self, module: ModuleOp) -> CudaArtefact:
+        """Machine code of a module at the ttg stage. Raises PassError, OutOfResources, AssemblerError."""
+        device, ptx = self._emit_ptx(module)
+        facts = self._kernel_facts(module, device)
+        assembled = self._assemble(ptx)
+        if assembled is None:
+            facts["is_text"] = True
+            return CudaArtefact(str(device.text), ptx, ptx.encode(), device.kernel, facts)
+        facts |= {"n_regs": assembled.registers, "n_spills": assembled.spill_bytes}
+        return CudaArtefact(str(device.text), ptx, assembled.image, device.kernel, facts)
+
+    def _emit_ptx(self, module: ModuleOp) -> tuple[DeviceModule, str]:
+        from tilewright.codegen.nvptx.leaf import NvptxEmitter
+        from tilewright.codegen.nvptx.target_machine import emit_ptx
+        from tilewright.lowering.ttg_to_llvm import lower_module
+        from tilewright.targets.cuda.driver import check_shared_memory
+        from tilewright.targets.cuda.pipeline import lower_memory
+
+        lower_memory(module, self.facts)
+        line_info = not knobs.get("disable_line_info")
+        device = lower_module(module, self.facts, NvptxEmitter(self.facts), line_info=line_info)
+        check_shared_memory(device.shared_bytes, self.facts.shared_bytes_limit)
+        return device, emit_ptx(device, self.facts)
+
+    def _assemble(self, ptx: str) -> Assembled | None:
+        """Machine code from ptxas, None where there is no ptxas."""
+        from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
+
+        if find_ptxas() is None:
+            return None
+        options = self._options
+        fuses = options is None or options.enable_fp_fusion
+        extra = (options.ptx_options or "").split() if options is not None else []
+        return assemble(ptx, self.facts, fp_fusion=fuses, options=extra)
+
+    def _kernel_facts(self, module: ModuleOp, device: DeviceModule) -> dict[str, Any]:
+        from tilewright.dialects import tt
+        from tilewright.targets.cuda.parameters import describe_parameters
+
+        options = self._options
+        return KernelFacts(
+            entry=device.kernel,
+            num_threads=32 * device.num_warps,
+            num_ctas=device.num_ctas,
+            shared=device.shared_bytes,
+            parameters=describe_parameters([parameter.type for parameter in device.parameters]),
+            takes_scratch=device.uses_global_scratch,
+            scratch_bytes=device.global_scratch_bytes,
+            scratch_alignment=device.global_scratch_alignment,
+            may_assert=any(isinstance(op, tt.AssertOp) for op in module.walk()),
+            is_cooperative=options is not None and options.launch_cooperative_grid,
+            max_registers=None if options is None else options.maxnreg,
+        ).to_json()
+
+    def assembly(self, llir: str) -> str:
+        """PTX of the LLVM text that an artefact carries."""
+        from tilewright.codegen.nvptx.target_machine import emit_ptx_text
+
+        return emit_ptx_text(llir, self.facts)
+
+    def load(self, image: bytes, metadata: dict[str, Any]) -> CudaKernel:
+        """The kernel behind an image, which goes to a GPU at its first launch; `metadata` is the artefact's, with
+        `entry` added."""
+        return CudaKernel(KernelFacts.from_json(metadata), image)
