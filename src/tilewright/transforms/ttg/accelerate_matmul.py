@@ -13,7 +13,7 @@ from tilewright.dialects.ttg.encodings import encoding_of, layout_of
 from tilewright.dialects.ttg.shared_encodings import shared_encoding_of
 from tilewright.dialects.ttg.types import memdesc_type
 from tilewright.dialects.ttg.verification import program_shape, warps_around
-from tilewright.dialects.types import as_tensor, bit_width, element_type, is_float
+from tilewright.dialects.types import as_tensor, bit_width, element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
@@ -129,7 +129,9 @@ class _Accelerator:
         if _comes_from_memory(dot.a):
             a = _in_shared_memory(builder, dot.a, 0)
         else:
-            a = _convert(builder, before_conversions(dot.a), encoding_of(DotOperandLayout(0, plan.layout, plan.k_width)))
+            a = _convert(
+                builder, before_conversions(dot.a), encoding_of(DotOperandLayout(0, plan.layout, plan.k_width))
+            )
         b = _in_shared_memory(builder, dot.b, 1)
         product = ttng.WarpGroupDotOp(
             a,
@@ -143,10 +145,7 @@ class _Accelerator:
 
     def _widen(self, dot: tt.DotOp) -> None:
         """Ordinary arithmetic multiplies in the type of the result."""
-        element = element_type(dot.d.type)
-        if not is_float(element) and not isinstance(element, IntegerType):
-            self._context.fail(dot, f"no product of {dot.a.type} and {dot.b.type} into {dot.d.type}")
-        builder = OpBuilder.before(dot)
+        builder, element = OpBuilder.before(dot), element_type(dot.d.type)
         operands: Sequence[SSAValue] = [_cast(builder, value, element) for value in (dot.a, dot.b)]
         dot.operands = (*operands, dot.c)
 
