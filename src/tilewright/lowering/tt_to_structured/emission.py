@@ -15,12 +15,10 @@ from tilewright.analysis.pointer import PointerAnalysis
 from tilewright.analysis.splats import emit_scalar, is_splat_tree
 from tilewright.dialects import arith, scf, tt
 from tilewright.dialects.tt.types import PointerType, pointer_type
+from tilewright.ir.appending import append_argument, append_operands, append_result
 from tilewright.lowering.tt_to_structured.placement import (
     INDEX,
     Placement,
-    append_argument,
-    append_operands,
-    append_result,
 )
 
 Index = int | SSAValue

@@ -6,11 +6,10 @@ and what a loop does not change lands in front of the loop without a pass that h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeVar
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, IndexType, LocationAttr
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue, SSAValues
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.analysis.order import ProgramOrder
 from tilewright.dialects import arith
@@ -120,20 +119,3 @@ def _insert_at_start(op: Operation, block: Block) -> None:
         block.add_op(op)
     else:
         block.insert_op_before(op, first)
-
-
-def append_argument(block: Block, type: Attribute) -> BlockArgument:
-    """A further argument of a block."""
-    return block.insert_arg(type, len(block.args))
-
-
-def append_result(op: Operation, type: Attribute) -> OpResult:
-    """A further result of an op whose results are one variadic group."""
-    result = OpResult(type, op, len(op.results))
-    op.results = SSAValues((*op.results, result))
-    return result
-
-
-def append_operands(op: Operation, values: Sequence[SSAValue]) -> None:
-    """Further operands of an op whose last operand group is variadic and needs no segment sizes."""
-    op.operands = [*op.operands, *values]

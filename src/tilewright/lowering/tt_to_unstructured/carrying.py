@@ -8,7 +8,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import cf, scf
 from tilewright.dialects.construction import segment_sizes
-from tilewright.lowering.tt_to_structured.placement import append_operands
+from tilewright.ir.appending import append_operands
 
 Parts = Callable[[SSAValue, Operation], Sequence[SSAValue]]
 """Makes the values that stand for a source, in front of the op that hands it on."""

@@ -26,8 +26,8 @@ from tilewright.analysis.origins import (
 from tilewright.dialects import arith, scf, tt
 from tilewright.dialects.tt.types import PointerType, pointer_type
 from tilewright.dialects.types import bit_width, element_type, is_integer, is_tensor, with_element_type
+from tilewright.ir.appending import append_argument, append_result
 from tilewright.ir.builder import OpBuilder
-from tilewright.lowering.tt_to_structured.placement import append_argument, append_result
 from tilewright.lowering.tt_to_unstructured.carrying import pass_to_merge
 
 
