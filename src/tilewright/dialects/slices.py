@@ -80,21 +80,29 @@ def verify_slice_lists(op: SlicingOp, rank: int) -> None:
             raise VerifyException(f"{len(dynamic)} dynamic {name} for {values.count(DYNAMIC_INDEX)} places")
 
 
-def find_dropped_dims(sizes: Sequence[int], reduced: Sequence[int]) -> list[int] | None:
-    """Which size-1 dimensions a rank-reduced shape leaves out, the leftmost ones; None when the shapes do not fit.
+def find_kept_dims(
+    sizes: Sequence[int],
+    reduced: Sequence[int],
+    strides: Sequence[int] = (),
+    reduced_strides: Sequence[int] = (),
+) -> list[int] | None:
+    """Which dimensions a rank-reduced shape keeps; None when the shapes do not fit.
 
-    >>> find_dropped_dims((1, 8, 1), (8, 1))
-    [0]
-    >>> find_dropped_dims((1, 8, 1), (1, 8))
-    [2]
+    The rightmost ones that have its sizes, and its strides where they are given; the others have size 1.
+
+    >>> find_kept_dims((1, 8, 1), (8, 1))
+    [1, 2]
+    >>> find_kept_dims((1, 8, 1), (1, 8))
+    [0, 1]
+    >>> find_kept_dims((4, 1, 1), (4, 1), (8, 4, 2), (8, 4))
+    [0, 1]
     """
-    dropped: list[int] = []
-    kept = len(reduced)
+    kept: list[int] = []
     for dim in range(len(sizes) - 1, -1, -1):
-        if kept and reduced[kept - 1] == sizes[dim]:
-            kept -= 1
-        elif sizes[dim] == 1:
-            dropped.append(dim)
-        else:
+        wanted = len(reduced) - len(kept) - 1
+        fits = wanted >= 0 and reduced[wanted] == sizes[dim]
+        if fits and (not strides or strides[dim] == reduced_strides[wanted]):
+            kept.append(dim)
+        elif sizes[dim] != 1:
             return None
-    return None if kept else dropped[::-1]
+    return kept[::-1] if len(kept) == len(reduced) else None

@@ -15,7 +15,6 @@ from tilewright.dialects import affine, memref
 from tilewright.dialects.arith.meaning import FLOAT_BINARY, INTEGER_BINARY
 from tilewright.dialects.memref import AtomicRMWKind
 from tilewright.dialects.numeric import Array, dense_values, wrap_to_width
-from tilewright.dialects.slices import SlicingOp, find_dropped_dims
 from tilewright.dialects.types import bit_width, element_type, shape_of
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import ARGUMENTS, Frame, Values, as_int, meaning_of
@@ -178,7 +177,7 @@ def subview(op: memref.SubviewOp, frame: Frame) -> Values:
         if size < 0 or (size > 0 and not (start >= 0 and start + (size - 1) * step < bound)):
             raise AccessError(f"dimension {dim}: {size} elements from {start} by {step} leave a size of {bound}")
     offset = source.offset + sum(start * stride for start, stride in zip(offsets, source.strides, strict=True))
-    kept = _kept_dims(op, len(shape_of(op.results[0].type) or ()))
+    kept = op.kept_dims
     new_strides = [step * stride for step, stride in zip(strides, source.strides, strict=True)]
     return (
         MemRef(
@@ -189,15 +188,6 @@ def subview(op: memref.SubviewOp, frame: Frame) -> Values:
             source.element,
         ),
     )
-
-
-def _kept_dims(op: SlicingOp, rank: int) -> list[int]:
-    static = [size if isinstance(size, int) else DYNAMIC_INDEX for size in op.mixed_sizes]
-    if len(static) == rank:
-        return list(range(rank))
-    dropped = find_dropped_dims(static, shape_of(op.results[0].type) or ())
-    assert dropped is not None, "verified"
-    return [dim for dim in range(len(static)) if dim not in dropped]
 
 
 @meaning_of(memref.CollapseShapeOp)

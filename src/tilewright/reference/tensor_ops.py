@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import bufferization, tensor
 from tilewright.dialects.arith.meaning import cast
 from tilewright.dialects.numeric import Array, dtype_of
-from tilewright.dialects.slices import SlicingOp, find_dropped_dims
+from tilewright.dialects.slices import SlicingOp
 from tilewright.dialects.types import element_type, shape_of
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, as_int, meaning_of
@@ -175,21 +175,11 @@ def slice_places(op: SlicingOp, shape: Sequence[int], frame: Frame) -> tuple[sli
     return tuple(places)
 
 
-def drop_dims(array: Array, reduced_rank: int, static_sizes: Sequence[int], reduced: Sequence[int]) -> Array:
-    """Leave out the size-1 dimensions that a rank-reduced type lacks."""
-    if array.ndim == reduced_rank:
-        return array
-    dropped = find_dropped_dims(static_sizes, reduced)
-    assert dropped is not None, "verified"
-    return array.reshape([extent for dim, extent in enumerate(array.shape) if dim not in dropped])
-
-
 @meaning_of(tensor.ExtractSliceOp)
 def extract_slice(op: tensor.ExtractSliceOp, frame: Frame) -> Values:
     source = frame.get(op.source)
     part = source[slice_places(op, source.shape, frame)]
-    reduced = shape_of(op.results[0].type) or ()
-    return (drop_dims(part, len(reduced), _static(op), reduced),)
+    return (part.reshape([part.shape[dim] for dim in op.kept_dims]),)
 
 
 @meaning_of(tensor.InsertSliceOp)
@@ -198,10 +188,6 @@ def insert_slice(op: tensor.InsertSliceOp, frame: Frame) -> Values:
     places = slice_places(op, result.shape, frame)
     result[places] = source.reshape(result[places].shape)
     return (result,)
-
-
-def _static(op: SlicingOp) -> list[int]:
-    return [size if isinstance(size, int) else DYNAMIC_INDEX for size in op.mixed_sizes]
 
 
 @meaning_of(bufferization.ToTensorOp)

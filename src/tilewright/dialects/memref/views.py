@@ -36,7 +36,7 @@ from tilewright.dialects.definition import op_definition
 from tilewright.dialects.reshapes import verify_reassociation
 from tilewright.dialects.slices import (
     SlicingOp,
-    find_dropped_dims,
+    find_kept_dims,
     slice_operands,
     static_extents,
     verify_slice_lists,
@@ -223,20 +223,27 @@ class SubviewOp(SlicingOp, HasFolderInterface):
         operands, properties = slice_operands((source,), offsets, sizes, strides)
         init_op(self, operands, (result_type,), properties)
 
+    @property
+    def kept_dims(self) -> list[int]:
+        """The dimensions of the source that the view has; the others have size 1."""
+        kept = self._find_kept_dims()
+        assert kept is not None, "verified"
+        return kept
+
+    def _find_kept_dims(self) -> list[int] | None:
+        """Which of several size-1 dimensions a view lacks can only be told from the strides."""
+        source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
+        whole = infer_subview_type(source, self.mixed_offsets, self.mixed_sizes, self.mixed_strides)
+        strides, found = strides_and_offset(whole)[0], strides_and_offset(result)[0]
+        return find_kept_dims(whole.get_shape(), result.get_shape(), strides, found)
+
     def verify_(self) -> None:
         source, result = as_memref(self.operands[0].type), as_memref(self.results[0].type)
         verify_slice_lists(self, source.get_num_dims())
         if source.element_type != result.element_type or source.memory_space != result.memory_space:
             raise VerifyException(f"{source} and {result} differ in element type or memory space")
         expected = infer_subview_type(source, self.mixed_offsets, self.mixed_sizes, self.mixed_strides)
-        dropped = find_dropped_dims(expected.get_shape(), result.get_shape())
-        if dropped is None:
-            raise VerifyException(f"expected result type to be {expected} or a rank-reduced version, but got {result}")
-        strides, offset = strides_and_offset(expected)
-        found_strides, found_offset = strides_and_offset(result)
-        # Which of several size-1 dimensions was dropped can only be told from the strides.
-        fits = found_offset == offset and _is_subsequence(found_strides, strides)
-        if not fits:
+        if self._find_kept_dims() is None or strides_and_offset(expected)[1] != strides_and_offset(result)[1]:
             raise VerifyException(f"expected result type to be {expected} or a rank-reduced version, but got {result}")
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
@@ -250,11 +257,6 @@ class SubviewOp(SlicingOp, HasFolderInterface):
             and all(stride == 1 for stride in static_values(self.static_strides))
         )
         return (source,) if whole else None
-
-
-def _is_subsequence(part: Sequence[int], whole: Sequence[int]) -> bool:
-    remaining = iter(whole)
-    return all(any(value == other for other in remaining) for value in part)
 
 
 def infer_subview_type(

@@ -24,7 +24,7 @@ from tilewright.dialects.construction import MixedIndex, Value, init_op, static_
 from tilewright.dialects.definition import op_definition
 from tilewright.dialects.slices import (
     SlicingOp,
-    find_dropped_dims,
+    find_kept_dims,
     slice_operands,
     static_extents,
     verify_slice_lists,
@@ -47,10 +47,16 @@ def _is_whole(op: SlicingOp, shape: Sequence[int]) -> bool:
     )
 
 
+def _kept_dims(op: SlicingOp, sliced: Attribute) -> list[int]:
+    kept = find_kept_dims(static_values(op.static_sizes), shape_of(sliced) or ())
+    assert kept is not None, "verified"
+    return kept
+
+
 def _verify_sliced_type(sizes: Sequence[int], sliced: Attribute, whole: Attribute) -> None:
     if element_type(sliced) != element_type(whole):
         raise VerifyException(f"{sliced} and {whole} differ in element type")
-    if find_dropped_dims(sizes, shape_of(sliced) or ()) is None:
+    if find_kept_dims(sizes, shape_of(sliced) or ()) is None:
         raise VerifyException(f"a slice of sizes {list(sizes)} is no {sliced}")
 
 
@@ -90,6 +96,11 @@ class ExtractSliceOp(SlicingOp, HasFolderInterface):
             result_type = TensorType(source_type.element_type, static_extents(sizes), source_type.encoding)
         operands, properties = slice_operands((source,), offsets, sizes, strides or [1] * len(offsets))
         init_op(self, operands, (result_type,), properties)
+
+    @property
+    def kept_dims(self) -> list[int]:
+        """The dimensions of the source that the result has; the others have size 1."""
+        return _kept_dims(self, self.results[0].type)
 
     def verify_(self) -> None:
         source_type = as_tensor(self.operands[0].type)
@@ -138,6 +149,11 @@ class InsertSliceOp(SlicingOp, HasFolderInterface):
         source, dest = value_of(source), value_of(dest)
         operands, properties = slice_operands((source, dest), offsets, sizes, strides or [1] * len(offsets))
         init_op(self, operands, (dest.type,), properties)
+
+    @property
+    def kept_dims(self) -> list[int]:
+        """The dimensions of the destination that the source has; the others have size 1."""
+        return _kept_dims(self, self.operands[0].type)
 
     def verify_(self) -> None:
         dest_type = as_tensor(self.operands[1].type)

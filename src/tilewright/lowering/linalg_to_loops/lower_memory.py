@@ -11,7 +11,6 @@ from tilewright.dialects import bufferization, gpu, llvm, memref, tensor
 from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
-from tilewright.lowering.linalg_to_loops.memory import kept_dims
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -25,8 +24,7 @@ def memref_sizes(lowering: FunctionLowering, value: SSAValue) -> list[Index] | N
     """The extents of a view."""
     match value.owner:
         case memref.SubviewOp() as view:
-            kept = kept_dims(view.mixed_sizes, shape_or_scalar(view.result.type))  # pyright: ignore
-            return [view.mixed_sizes[dim] for dim in kept]
+            return [view.mixed_sizes[dim] for dim in view.kept_dims]
         case memref.ReinterpretCastOp() as view:
             return list(view.mixed_sizes)
         case _:

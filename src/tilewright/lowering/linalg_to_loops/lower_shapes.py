@@ -13,7 +13,6 @@ from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.memory import kept_dims
 from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 from tilewright.transforms.linalg.structured import shape_or_scalar
@@ -83,12 +82,11 @@ def lower_extract_slice(lowering: FunctionLowering, op: tensor.ExtractSliceOp) -
     if any(isinstance(step, SSAValue) for step in op.mixed_strides):
         lowering.fail(op, "slice with a stride that is not constant")
     steps = [step for step in op.mixed_strides if isinstance(step, int)]
-    kept = kept_dims(op.mixed_sizes, shape)
     source = lowering.source(op.source)
     offsets = [known(offset) if isinstance(offset, SSAValue) else offset for offset in op.mixed_offsets]
-    cut = sources.cut_slice(lowering.emitter, source, offsets, steps, kept, shape)
+    cut = sources.cut_slice(lowering.emitter, source, offsets, steps, op.kept_dims, shape)
     if cut is None:
-        cut = sources.cut_slice(lowering.emitter, lowering.in_memory(op.source), offsets, steps, kept, shape)
+        cut = sources.cut_slice(lowering.emitter, lowering.in_memory(op.source), offsets, steps, op.kept_dims, shape)
         assert cut is not None
     lowering.define(op, cut)
 
@@ -102,7 +100,7 @@ def lower_insert_slice(lowering: FunctionLowering, op: tensor.InsertSliceOp) -> 
     shape = tensor_shape(op.source)
     offsets = [known(offset) if isinstance(offset, SSAValue) else offset for offset in op.mixed_offsets]
     steps = [step for step in op.mixed_strides if isinstance(step, int)]
-    part = sources.cut_slice(lowering.emitter, dest, offsets, steps, kept_dims(op.mixed_sizes, shape), shape)
+    part = sources.cut_slice(lowering.emitter, dest, offsets, steps, op.kept_dims, shape)
     assert isinstance(part, Window)
     lowering.copy(source, part)
     lowering.define(op, dest)

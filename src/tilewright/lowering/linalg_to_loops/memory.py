@@ -137,9 +137,11 @@ class Memory:
             for start, step, stride in zip(op.mixed_offsets, op.mixed_strides, base.strides, strict=True):
                 offset = self.emitter.add(offset, self.emitter.mul(start, stride))
                 strides.append(self.emitter.mul(stride, step))
-        kept = kept_dims(op.mixed_sizes, _static_shape(op.result.type))
         return replace(
-            base, offset=offset, strides=tuple(strides[dim] for dim in kept), shape=_static_shape(op.result.type)
+            base,
+            offset=offset,
+            strides=tuple(strides[dim] for dim in op.kept_dims),
+            shape=_static_shape(op.result.type),
         )
 
     def _allocation(self, value: SSAValue) -> Window | None:
@@ -204,20 +206,6 @@ def root_of_memref(value: SSAValue) -> SSAValue:
     ):
         value = value.owner.operands[0]
     return value
-
-
-def kept_dims(sizes: Sequence[Index], result_shape: Sequence[int]) -> list[int]:
-    """Which dimensions of a slice its rank-reduced result has: unit dimensions are dropped from the left."""
-    to_drop = len(sizes) - len(result_shape)
-    kept: list[int] = []
-    for dim, size in enumerate(sizes):
-        wanted = result_shape[len(kept)] if len(kept) < len(result_shape) else None
-        fits = wanted is not None and (wanted == size if isinstance(size, int) else wanted == DYNAMIC_INDEX)
-        if to_drop and size == 1 and not (fits and len(sizes) - dim <= len(result_shape) - len(kept)):
-            to_drop -= 1
-            continue
-        kept.append(dim)
-    return kept
 
 
 def _static_shape(type_: Attribute) -> tuple[int, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, SymbolRefAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, SymbolRefAttr
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import memref
 from tilewright.lowering.loops_to_llvm.addressing import (
@@ -59,32 +59,9 @@ def lower_subview(low: FunctionLowering, op: Operation) -> None:
     offsets, sizes, steps = (_mixed(low, v) for v in (view.mixed_offsets, view.mixed_sizes, view.mixed_strides))
     offset = low.math.linear(source, offsets)
     strides = tuple(low.math.mul(stride, step) for stride, step in zip(source.strides, steps, strict=True))
-    kept = _kept_dims(view, sizes)
+    kept = view.kept_dims
     value = MemrefValue(source.base, offset, tuple(sizes[d] for d in kept), tuple(strides[d] for d in kept))
     _bind(low, op.results[0], value)
-
-
-def _kept_dims(view: memref.SubviewOp, sizes: Sequence[Index]) -> list[int]:
-    """The source dimensions that a subview keeps: rank reduction drops unit sizes whose strides the type lacks."""
-    result = cast("MemRefType[Attribute]", view.results[0].type)
-    rank = result.get_num_dims()
-    if rank == len(sizes):
-        return list(range(rank))
-    source = view.operands[0].type
-    wanted = list(zip(shape_of(result).sizes, shape_of(result).strides, strict=True))
-    steps = view.mixed_strides
-    kept: list[int] = []
-    for dim, size in enumerate(sizes):
-        missing = len(wanted) - len(kept)
-        if missing == 0:
-            break
-        stride, step = shape_of(source).strides[dim], steps[dim]
-        known = stride * step if stride is not None and isinstance(step, int) else None
-        want_size, want_stride = wanted[len(kept)]
-        fits = want_stride == known and (want_size == size or (want_size is None and not isinstance(size, int)))
-        if fits or len(sizes) - dim == missing:
-            kept.append(dim)
-    return kept
 
 
 def lower_view(low: FunctionLowering, op: Operation) -> None:
