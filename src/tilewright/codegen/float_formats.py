@@ -9,6 +9,7 @@ Narrowing from f64 first rounds to odd in f32, so that the second rounding is th
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 
@@ -65,6 +66,25 @@ F8E4M3B11FNUZ = FloatFormat("f8E4M3B11FNUZ", 4, 3, 11, has_infinity=False, unsig
 F8E4M3 = FloatFormat("f8E4M3", 4, 3, 7)
 
 FORMATS = {f.name: f for f in (BF16, F16, F8E4M3FN, F8E5M2, F8E4M3FNUZ, F8E5M2FNUZ, F8E4M3B11FNUZ, F8E4M3)}
+
+
+def encode(value: float, format: FloatFormat) -> int:
+    """The code of `value` in a format, rounded to nearest even, as `narrow_from_f32` computes it."""
+    negative = math.copysign(1.0, value) < 0
+    sign = 1 << (format.bits - 1) if negative else 0
+    if math.isnan(value):
+        return format.nan_code if format.unsigned_zero else format.nan_code | sign
+    magnitude = abs(value)
+    limit = format.overflow_code
+    if math.isinf(magnitude):
+        code = limit
+    else:
+        exponent = max(math.frexp(magnitude)[1] - 1, 1 - format.bias) if magnitude else 1 - format.bias
+        mantissa = round(math.ldexp(magnitude, format.mantissa_bits - exponent))
+        code = mantissa + ((exponent + format.bias - 1) << format.mantissa_bits)
+    if code >= limit:
+        return format.nan_code if format.unsigned_zero else limit | sign
+    return 0 if format.unsigned_zero and code == 0 else code | sign
 
 
 def widen_to_f32(b: LaneBuilder, value: str, source: FloatFormat) -> str:

@@ -29,9 +29,10 @@ def inline_asm(
     if clobbers_memory:
         constraints = f"{constraints},~{{memory}}" if constraints else "~{memory}"
     effect = "sideeffect " if has_effect else ""
+    suffix = "" if has_effect else " nounwind memory(none)"
     arguments = ", ".join(f"{type} {operand}" for type, operand in operands)
     result = result_struct(results)
-    call = f'call {result} asm {effect}"{_escape(asm)}", "{constraints}"({arguments})'
+    call = f'call {result} asm {effect}"{_escape(asm)}", "{constraints}"({arguments}){suffix}'
     if not results:
         text.emit(call)
         return []

@@ -1,7 +1,8 @@
 """Global and shared memory: vector loads and stores, predicated, with cache and eviction hints.
 
-Words are integers of 8, 16, 32 or 64 bits. Without predicate and hints an access is LLVM's own load or store; with them
-it is inline PTX: `@$p ld.global.L1::evict_last.v4.b32 {...}, [...]`.
+Without predicate and hints an access is LLVM's own load or store of a vector; with them it is inline PTX over words of
+8 to 64 bits: `@$p ld.global.L2::cache_hint.v4.b32 {...}, [...], policy;`. PTX has no cache operator beside an eviction
+priority of L1, so an access with both keeps the operator and the policy for L2.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.inline_asm import inline_asm
 
-REGISTER_CLASS = {8: "h", 16: "h", 32: "r", 64: "l"}
-"""The constraint letter of a word; bytes travel in 16-bit registers."""
-
 GLOBAL, SHARED = 1, 3
 SPACES = {GLOBAL: "global", SHARED: "shared"}
+MAX_ACCESS_BITS = 128
+
+_REGISTER_CLASSES = {"float": "f", "double": "d"}
+_CLASS_BY_BITS = {16: "h", 32: "r", 64: "l"}
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,60 @@ class MemoryHints:
     def is_plain(self) -> bool:
         return not (self.cache or self.evict or self.volatile)
 
+    @property
+    def has_policy(self) -> bool:
+        """Whether the access takes an eviction policy for L2."""
+        return bool(self.evict) and not self.volatile
+
 
 PLAIN = MemoryHints()
 
 
 class MemoryLeaf:
-    """Loads and stores of words."""
+    """Loads and stores of 1 to 128 bits, aligned to their size.
+
+    `scalar` is the LLVM type of an element (not i1, not a pointer), `bits` its width; an access covers a power of two
+    of them.
+    """
 
     facts: NvptxFacts
 
     # -------------------------------------------------------------------------------------------------------- loads
+
+    def load_vector(
+        self,
+        text: FunctionText,
+        pointer: str,
+        scalar: str,
+        bits: int,
+        count: int,
+        *,
+        space: int = GLOBAL,
+        predicate: str | None = None,
+        others: Sequence[str] | None = None,
+        hints: MemoryHints = PLAIN,
+    ) -> list[str]:
+        """`count` consecutive elements; where the predicate is false, `others` (zeros if None)."""
+        vector = _vector(scalar, count)
+        if predicate is None and hints.is_plain:
+            value = text.value(f"load {vector}, ptr addrspace({space}) {pointer}, align {bits * count // 8}")
+            return _elements(text, scalar, value, count)
+        words = _Words(scalar, bits, count)
+        operands: list[tuple[str, str]] = []
+        constraints = [f"={words.register}"] * words.count
+        if predicate is not None:
+            given = [_zero(scalar)] * count if others is None else others
+            constraints += [str(index) for index in range(words.count)]
+            operands += [(words.asm_type, word) for word in words.pack(text, given)]
+        address = len(constraints)
+        constraints.append("l" if space == GLOBAL else "r")
+        operands.append((f"ptr addrspace({space})", pointer))
+        guard = _guard(predicate, constraints, operands)
+        policy = self._policy(text, hints, space, constraints, operands)
+        destination = words.braced(0)
+        asm = f"{guard}{_opcode('ld', space, hints, words)} {destination}, [${address}]{policy};"
+        loaded = inline_asm(text, asm, ",".join(constraints), [words.asm_type] * words.count, operands)
+        return words.unpack(text, loaded)
 
     def load_words(
         self,
@@ -57,46 +103,48 @@ class MemoryLeaf:
         others: Sequence[str] | None = None,
         hints: MemoryHints = PLAIN,
     ) -> list[str]:
-        """`count` (1, 2 or 4) consecutive words, aligned to their whole size; where the predicate is false, `others`
-        (undefined values if None)."""
-        if predicate is None and hints.is_plain:
-            return self._load_plain(text, pointer, word_bits, count, space)
-        register = REGISTER_CLASS[word_bits]
-        result = f"i{max(word_bits, 16)}"
-        outputs = ", ".join(f"${index}" for index in range(count))
-        destination = f"{{ {outputs} }}" if count > 1 else outputs
-        operands: list[tuple[str, str]] = []
-        constraints = [f"={register}"] * count
-        position = count
-        if predicate is not None and others is not None:
-            for index, other in enumerate(others):
-                constraints.append(str(index))
-                operands.append((result, self._widened(text, other, word_bits)))
-            position += count
-        address = f"${position}"
-        constraints.append("l" if space == GLOBAL else "r")
-        operands.append((f"ptr addrspace({space})", pointer))
-        position += 1
-        before, policy, after = self._policy(hints, space)
-        guard = ""
-        if predicate is not None:
-            guard = f"@${position} "
-            constraints.append("b")
-            operands.append(("i1", predicate))
-        opcode = self._opcode("ld", space, hints, policy, word_bits, count)
-        asm = f"{before}{guard}{opcode} {destination}, [{address}]{policy};{after}"
-        words = inline_asm(text, asm, ",".join(constraints), [result] * count, operands)
-        return [text.value(f"trunc i16 {word} to i8") for word in words] if word_bits == 8 else words
-
-    def _load_plain(self, text: FunctionText, pointer: str, word_bits: int, count: int, space: int) -> list[str]:
-        type = f"<{count} x i{word_bits}>" if count > 1 else f"i{word_bits}"
-        alignment = word_bits * count // 8
-        vector = text.value(f"load {type}, ptr addrspace({space}) {pointer}, align {alignment}")
-        if count == 1:
-            return [vector]
-        return [text.value(f"extractelement {type} {vector}, i32 {index}") for index in range(count)]
+        """`load_vector` of integers."""
+        return self.load_vector(
+            text,
+            pointer,
+            f"i{word_bits}",
+            word_bits,
+            count,
+            space=space,
+            predicate=predicate,
+            others=others,
+            hints=hints,
+        )
 
     # ------------------------------------------------------------------------------------------------------- stores
+
+    def store_vector(
+        self,
+        text: FunctionText,
+        pointer: str,
+        scalar: str,
+        bits: int,
+        values: Sequence[str],
+        *,
+        space: int = GLOBAL,
+        predicate: str | None = None,
+        hints: MemoryHints = PLAIN,
+    ) -> None:
+        """Consecutive elements, where the predicate holds."""
+        count = len(values)
+        if predicate is None and hints.is_plain:
+            vector = build_vector(text, scalar, values) if count > 1 else values[0]
+            type = _vector(scalar, count)
+            text.emit(f"store {type} {vector}, ptr addrspace({space}) {pointer}, align {bits * count // 8}")
+            return
+        words = _Words(scalar, bits, count)
+        constraints = ["l" if space == GLOBAL else "r", *[words.register] * words.count]
+        operands = [(f"ptr addrspace({space})", pointer)]
+        operands += [(words.asm_type, word) for word in words.pack(text, values)]
+        guard = _guard(predicate, constraints, operands)
+        policy = self._policy(text, hints, space, constraints, operands)
+        asm = f"{guard}{_opcode('st', space, hints, words)} [$0], {words.braced(1)}{policy};"
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
 
     def store_words(
         self,
@@ -109,60 +157,118 @@ class MemoryLeaf:
         predicate: str | None = None,
         hints: MemoryHints = PLAIN,
     ) -> None:
-        """1, 2 or 4 consecutive words, aligned to their whole size, where the predicate holds."""
-        count = len(words)
-        if predicate is None and hints.is_plain:
-            self._store_plain(text, pointer, words, word_bits, space)
-            return
-        register = REGISTER_CLASS[word_bits]
-        inputs = ", ".join(f"${index + 1}" for index in range(count))
-        source = f"{{ {inputs} }}" if count > 1 else inputs
-        constraints = ["l" if space == GLOBAL else "r", *[register] * count]
-        operands = [(f"ptr addrspace({space})", pointer)]
-        operands += [(f"i{max(word_bits, 16)}", self._widened(text, word, word_bits)) for word in words]
-        position = count + 1
-        before, policy, after = self._policy(hints, space)
-        guard = ""
-        if predicate is not None:
-            guard = f"@${position} "
-            constraints.append("b")
-            operands.append(("i1", predicate))
-        opcode = self._opcode("st", space, hints, policy, word_bits, count)
-        asm = f"{before}{guard}{opcode} [$0], {source}{policy};{after}"
-        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
-
-    def _store_plain(self, text: FunctionText, pointer: str, words: Sequence[str], word_bits: int, space: int) -> None:
-        count = len(words)
-        type = f"<{count} x i{word_bits}>" if count > 1 else f"i{word_bits}"
-        value = words[0]
-        if count > 1:
-            value = "poison"
-            for index, word in enumerate(words):
-                value = text.value(f"insertelement {type} {value}, i{word_bits} {word}, i32 {index}")
-        text.emit(f"store {type} {value}, ptr addrspace({space}) {pointer}, align {word_bits * count // 8}")
+        """`store_vector` of integers."""
+        self.store_vector(
+            text, pointer, f"i{word_bits}", word_bits, words, space=space, predicate=predicate, hints=hints
+        )
 
     # -------------------------------------------------------------------------------------------------------- parts
 
-    def _widened(self, text: FunctionText, word: str, word_bits: int) -> str:
-        """A byte in the 16-bit register that inline PTX takes it in."""
-        if word_bits != 8 or word[0] != "%":
-            return word
-        return text.value(f"zext i8 {word} to i16")
+    def _policy(
+        self,
+        text: FunctionText,
+        hints: MemoryHints,
+        space: int,
+        constraints: list[str],
+        operands: list[tuple[str, str]],
+    ) -> str:
+        """The operand that carries an L2 eviction policy; LLVM makes equal policies once."""
+        if not hints.has_policy or space != GLOBAL:
+            return ""
+        asm = f"createpolicy.fractional.L2::{hints.evict}.b64 $0, 1.0;"
+        [policy] = inline_asm(text, asm, "=l", ["i64"], (), has_effect=False)
+        constraints.append("l")
+        operands.append(("i64", policy))
+        return f", ${len(constraints) - 1}"
 
-    def _policy(self, hints: MemoryHints, space: int) -> tuple[str, str, str]:
-        """An L2 eviction policy: the text before the access that makes it, its operand, the text behind."""
-        if not hints.evict or hints.volatile or space != GLOBAL:
-            return "", "", ""
-        create = f"createpolicy.fractional.L2::{hints.evict}.b64 policy, 1.0;"
-        return f"{{ .reg .b64 policy; {create} ", ", policy", " }"
 
-    def _opcode(self, name: str, space: int, hints: MemoryHints, policy: str, word_bits: int, count: int) -> str:
-        if hints.volatile:
-            parts = [name, "volatile", SPACES[space]]
-        else:
-            parts = [name, SPACES[space], hints.cache, f"L1::{hints.evict}" if hints.evict else ""]
-            parts = [part for part in (*parts, "L2::cache_hint" if policy else "") if part]
-        if count > 1:
-            parts.append(f"v{count}")
-        parts.append(f"b{word_bits}")
-        return ".".join(parts)
+class _Words:
+    """How elements travel through inline PTX: one per word, or several in a vector of 32 bits."""
+
+    def __init__(self, scalar: str, bits: int, count: int) -> None:
+        self.scalar = scalar
+        self.per_word = min(count, 32 // bits) if bits < 32 else 1
+        self.bits = bits * self.per_word
+        self.count = count // self.per_word
+        vector = _vector(scalar, self.per_word)
+        self.vector = vector
+        match self.bits, self.per_word:
+            case 8, _:
+                self.asm_type = "i16"
+            case 16, 2:
+                self.asm_type = "i16"
+            case _:
+                self.asm_type = vector
+        self.register = _REGISTER_CLASSES.get(self.asm_type) or _CLASS_BY_BITS[max(self.bits, 16)]
+
+    def braced(self, first: int) -> str:
+        """``{$0, $1}`` from operand `first` on."""
+        names = ", ".join(f"${first + index}" for index in range(self.count))
+        return f"{{ {names} }}" if self.count > 1 else names
+
+    def pack(self, text: FunctionText, values: Sequence[str]) -> list[str]:
+        """The words of elements."""
+        words: list[str] = []
+        for start in range(0, len(values), self.per_word):
+            group = values[start : start + self.per_word]
+            word = build_vector(text, self.scalar, group) if self.per_word > 1 else group[0]
+            if self.bits == 8:
+                word = text.value(f"zext i8 {word} to i16") if word[0] == "%" else word
+            elif self.asm_type != self.vector:
+                word = text.value(f"bitcast {self.vector} {word} to {self.asm_type}")
+            words.append(word)
+        return words
+
+    def unpack(self, text: FunctionText, words: Sequence[str]) -> list[str]:
+        """The elements of words."""
+        elements: list[str] = []
+        for word in words:
+            if self.bits == 8:
+                word = text.value(f"trunc i16 {word} to i8")
+            elif self.asm_type != self.vector:
+                word = text.value(f"bitcast {self.asm_type} {word} to {self.vector}")
+            elements += _elements(text, self.scalar, word, self.per_word)
+        return elements
+
+
+def _guard(predicate: str | None, constraints: list[str], operands: list[tuple[str, str]]) -> str:
+    if predicate is None:
+        return ""
+    constraints.append("b")
+    operands.append(("i1", predicate))
+    return f"@${len(constraints) - 1} "
+
+
+def _opcode(name: str, space: int, hints: MemoryHints, words: _Words) -> str:
+    parts = [name, SPACES[space]]
+    if hints.volatile:
+        parts.insert(1, "volatile")
+    else:
+        parts += [hints.cache] if hints.cache else [f"L1::{hints.evict}"] if hints.evict else []
+        parts += ["L2::cache_hint"] if hints.has_policy and space == GLOBAL else []
+    parts += [f"v{words.count}"] if words.count > 1 else []
+    return ".".join([*parts, f"b{words.bits}"])
+
+
+def _vector(scalar: str, count: int) -> str:
+    return scalar if count == 1 else f"<{count} x {scalar}>"
+
+
+def _zero(scalar: str) -> str:
+    return "0" if scalar.startswith("i") else "zeroinitializer"
+
+
+def _elements(text: FunctionText, scalar: str, vector: str, count: int) -> list[str]:
+    if count == 1:
+        return [vector]
+    return [text.value(f"extractelement <{count} x {scalar}> {vector}, i32 {index}") for index in range(count)]
+
+
+def build_vector(text: FunctionText, scalar: str, operands: Sequence[str]) -> str:
+    """An LLVM vector of the operands."""
+    if all(operand[0] not in "%@" for operand in operands):
+        return "<" + ", ".join(f"{scalar} {operand}" for operand in operands) + ">"
+    vector = "poison"
+    for index, operand in enumerate(operands):
+        vector = text.value(f"insertelement <{len(operands)} x {scalar}> {vector}, {scalar} {operand}, i32 {index}")
+    return vector

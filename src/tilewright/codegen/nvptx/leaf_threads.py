@@ -36,13 +36,15 @@ class ThreadLeaf:
         """The CTA's number in its cluster; read in the entry block."""
         return self.special_register(text, "cluster.ctarank", at_entry=True)
 
-    def program_id(self, text: FunctionText, axis: int, num_ctas: int) -> str:
+    def program_id(self, text: FunctionText, axis: int, num_ctas: int, *, at_entry: bool = False) -> str:
         """The number of the program along an axis: of the CTA, or of the cluster where programs span several CTAs."""
-        return self.special_register(text, f"{'ctaid' if num_ctas == 1 else 'clusterid'}.{AXES[axis]}")
+        name = f"{'ctaid' if num_ctas == 1 else 'clusterid'}.{AXES[axis]}"
+        return self.special_register(text, name, at_entry=at_entry)
 
-    def num_programs(self, text: FunctionText, axis: int, num_ctas: int) -> str:
+    def num_programs(self, text: FunctionText, axis: int, num_ctas: int, *, at_entry: bool = False) -> str:
         """The number of programs along an axis."""
-        return self.special_register(text, f"{'nctaid' if num_ctas == 1 else 'nclusterid'}.{AXES[axis]}")
+        name = f"{'nctaid' if num_ctas == 1 else 'nclusterid'}.{AXES[axis]}"
+        return self.special_register(text, name, at_entry=at_entry)
 
     # ------------------------------------------------------------------------------------------------------ shuffles
 

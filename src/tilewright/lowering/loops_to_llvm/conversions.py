@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import struct
 
 from tilewright.codegen.float_formats import (
     F16,
-    FloatFormat,
+    encode,
     f64_to_f32_round_to_odd,
     narrow_from_f32,
     widen_to_f32,
@@ -70,25 +69,6 @@ def float_literal(value: float, scalar: ScalarType) -> str:
             return float_constant(value)
         case _:
             return half_constant(encode(value, F16))
-
-
-def encode(value: float, format: FloatFormat) -> int:
-    """The code of `value` in a format, rounded to nearest even, as `narrow_from_f32` computes it."""
-    negative = math.copysign(1.0, value) < 0
-    sign = 1 << (format.bits - 1) if negative else 0
-    if math.isnan(value):
-        return format.nan_code if format.unsigned_zero else format.nan_code | sign
-    magnitude = abs(value)
-    limit = format.overflow_code
-    if math.isinf(magnitude):
-        code = limit
-    else:
-        exponent = max(math.frexp(magnitude)[1] - 1, 1 - format.bias) if magnitude else 1 - format.bias
-        mantissa = round(math.ldexp(magnitude, format.mantissa_bits - exponent))
-        code = mantissa + ((exponent + format.bias - 1) << format.mantissa_bits)
-    if code >= limit:
-        return format.nan_code if format.unsigned_zero else limit | sign
-    return 0 if format.unsigned_zero and code == 0 else code | sign
 
 
 def f32_bits(value: float) -> int:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.codegen.llvm_text import ModuleText, Phi
 from tilewright.codegen.nvptx.device_text import DeviceFunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
@@ -39,6 +40,16 @@ ALLOCATION_OFFSET = "allocation.offset"
 
 Rule = Callable[[Any, "FunctionLowering"], None]
 R = TypeVar("R", bound=Rule)
+
+
+class EmitAny(Protocol):
+    """A function of any number of operands."""
+
+    def __call__(self, *operands: str) -> str: ...
+
+
+Emit = Callable[[str], str] | Callable[[str, str], str] | Callable[[str, str, str], str] | EmitAny
+"""Appends the instructions for one register: operands to result."""
 
 RULES: dict[type[Operation], Rule] = {}
 """Every op of the ttg stage and the function that lowers it; filled by `lowers`."""
@@ -75,11 +86,13 @@ class ModuleLowering:
     debug: DebugInfo
     num_warps: int
     num_ctas: int
-    analyses: Any
-    """Facts about addresses, see `memory_ops`."""
+    axis_info: ModuleAxisInfo
     functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
     uses_libdevice: bool = False
-    uses_global_scratch: bool = False
+    bitcode_paths: dict[str, None] = field(default_factory=dict[str, None])
+    """Files of LLVM bitcode whose functions are called, in order."""
+    global_scratch_bytes: int = 0
+    """Global scratch memory per program."""
     fuses: bool = True
     """Whether a product and a sum may become one fused operation."""
 
@@ -102,6 +115,8 @@ class FunctionLowering:
         self.values: dict[SSAValue, Held] = {}
         self.labels: dict[Block, str] = {}
         self.block_phis: dict[Block, list[Phi]] = {}
+        self.packed: dict[tuple[str, ...], str] = {}
+        """The i32 word that consecutive elements were unpacked from: packing them again gives it back."""
         self.index = LayoutIndex(text, lambda: self.thread, lambda: self.block)
         self._numbers: dict[str, str] = {}
 
@@ -168,6 +183,17 @@ class FunctionLowering:
         return self._number("warp", lambda: self.text.entry_value(f"lshr i32 {self.thread}, 5"))
 
     @property
+    def uniform_warp(self) -> str:
+        """`warp`, in a form that ptxas knows to be equal in all lanes, an i32 of the entry block."""
+
+        def make() -> str:
+            name = "llvm.nvvm.shfl.sync.idx.i32"
+            self.text.module.declarations.setdefault(name, f"declare i32 @{name}(i32, i32, i32, i32)")
+            return self.text.entry_value(f"call i32 @{name}(i32 -1, i32 {self.warp}, i32 0, i32 31)")
+
+        return self._number("uniform warp", make)
+
+    @property
     def block(self) -> str:
         """The number of the CTA in its cluster, an i32."""
         return self._number("block", lambda: self.leaf.cta_rank(self.text))
@@ -208,6 +234,25 @@ class FunctionLowering:
 
     # ------------------------------------------------------------------------------------------------ shared memory
 
+    def program_scratch(self) -> str:
+        """ptr addrspace(1) to this program's piece of global scratch memory; pieces are in the order of programs."""
+        return self._number("scratch", self._program_scratch)
+
+    def _program_scratch(self) -> str:
+        assert self.scratch_base is not None
+        if not self.is_kernel:
+            return self.scratch_base
+        emit = self.text.entry_value
+        ids = [self.leaf.program_id(self.text, axis, self.module.num_ctas, at_entry=True) for axis in range(3)]
+        counts = [self.leaf.num_programs(self.text, axis, self.module.num_ctas, at_entry=True) for axis in range(2)]
+        rows = emit(f"mul i32 {ids[2]}, {counts[1]}")
+        row = emit(f"add i32 {rows}, {ids[1]}")
+        before = emit(f"mul i32 {row}, {counts[0]}")
+        program = emit(f"add i32 {before}, {ids[0]}")
+        wide = emit(f"zext i32 {program} to i64")
+        place = emit(f"mul i64 {wide}, {self.module.global_scratch_bytes}")
+        return emit(f"getelementptr i8, ptr addrspace(1) {self.scratch_base}, i64 {place}")
+
     def shared_pointer(self, op: Operation) -> str:
         """ptr addrspace(3) to the scratch or buffer that allocation gave `op`."""
         return self.shared_at(allocation_offset(op))
@@ -239,16 +284,25 @@ class FunctionLowering:
             result = condition if result is None else self.text.value(f"and i1 {result}, {condition}")
         return result
 
-    def each(self, columns: Sequence[Registers], emit: Callable[..., str]) -> Registers:
+    def each(self, columns: Sequence[Registers], emit: Emit) -> Registers:
         """`emit` applied register by register; equal operands are computed once."""
+        function = cast("Callable[..., str]", emit)
         made: dict[tuple[str, ...], str] = {}
         results: list[str] = []
         for operands in zip(*columns, strict=True):
             result = made.get(operands)
             if result is None:
-                result = made[operands] = emit(*operands)
+                result = made[operands] = function(*operands)
             results.append(result)
         return tuple(results)
+
+    def elementwise(self, op: Operation, emit: Emit) -> None:
+        """Bind the first result of `op` to `emit` of its operands, register by register."""
+        self.set_like(op.results[0], self.each([self.registers(operand) for operand in op.operands], emit))
+
+    def declare(self, name: str, result: str, parameters: Sequence[str]) -> None:
+        """Declare an external function or intrinsic, once."""
+        self.module.text.declarations.setdefault(name, f"declare {result} @{name}({', '.join(parameters)})")
 
     def bitcast(self, operand: str, source: str, target: str) -> str:
         """The same bits as another type of equal width."""

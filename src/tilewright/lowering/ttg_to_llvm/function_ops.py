@@ -45,7 +45,7 @@ def lower_call(op: tt.CallOp, fn: FunctionLowering) -> None:
     shared = fn.shared_pointer(op) if ALLOCATION_OFFSET in op.attributes else fn.shared_base
     arguments.append(("ptr addrspace(3)", shared))
     if fn.scratch_base is not None:
-        arguments.append(("ptr addrspace(1)", fn.scratch_base))
+        arguments.append(("ptr addrspace(1)", fn.program_scratch()))
     results = [text for result in op.results for text in flat_types(result.type)]
     struct = result_struct(results)
     call = f"call {struct} {global_name(name)}({', '.join(f'{type} {operand}' for type, operand in arguments)})"

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Block
 
+from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.nvptx.device_text import DeviceFunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
@@ -64,11 +65,13 @@ class DeviceModule:
     num_ctas: int
     shared_bytes: int
     global_scratch_bytes: int
+    """Global memory per program (of the whole grid) that the last parameter points to; 0 if there is no such
+    parameter."""
     global_scratch_alignment: int
-    uses_global_scratch: bool
-    """Whether the kernel has the scratch pointer as its last parameter."""
     uses_libdevice: bool
     """Whether functions of NVIDIA's math library are to be linked in."""
+    bitcode_paths: tuple[str, ...] = ()
+    """Further files of LLVM bitcode to link in."""
 
 
 def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, line_info: bool = True) -> DeviceModule:
@@ -82,11 +85,10 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
         DebugInfo(text, enabled=line_info),
         num_warps=_integer(module, "ttg.num-warps", 4),
         num_ctas=_integer(module, "ttg.num-ctas", 1),
-        analyses=None,
+        axis_info=ModuleAxisInfo(module),
     )
     lowering.fuses = NO_FUSION_ATTRIBUTE not in module.attributes
-    scratch_bytes = _integer(module, "ttg.global_scratch_memory_size", 0)
-    lowering.uses_global_scratch = scratch_bytes > 0
+    lowering.global_scratch_bytes = _integer(module, "ttg.global_scratch_memory_size", 0)
     functions = [op for op in module.body.block.ops if isinstance(op, tt.FuncOp) and op.body.blocks]
     kernel = _find_kernel(module, functions)
     for function in functions:
@@ -106,10 +108,10 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
         num_warps=total_warps,
         num_ctas=lowering.num_ctas,
         shared_bytes=shared_bytes,
-        global_scratch_bytes=scratch_bytes,
+        global_scratch_bytes=lowering.global_scratch_bytes,
         global_scratch_alignment=_integer(module, "ttg.global_scratch_memory_alignment", 1),
-        uses_global_scratch=lowering.uses_global_scratch,
         uses_libdevice=lowering.uses_libdevice,
+        bitcode_paths=tuple(lowering.bitcode_paths),
     )
 
 
@@ -140,7 +142,7 @@ def _kernel_attributes(lowering: ModuleLowering, module: ModuleOp, total_warps: 
 def _lower_function(lowering: ModuleLowering, op: tt.FuncOp, kernel_attributes: str, is_kernel: bool) -> None:
     name = op.sym_name.data
     try:
-        parameters, arguments = function_parameters(op, is_kernel=is_kernel, scratch=lowering.uses_global_scratch)
+        parameters, arguments = function_parameters(op, is_kernel=is_kernel, scratch=lowering.global_scratch_bytes > 0)
         result = result_type(op.function_type.outputs.data)
     except UnsupportedTypeError as error:
         raise op_error(op, str(error), pass_name=PASS_NAME) from error
@@ -157,7 +159,7 @@ def _lower_function(lowering: ModuleLowering, op: tt.FuncOp, kernel_attributes: 
     fn = FunctionLowering(
         lowering, text, is_kernel=is_kernel, shared_base=SHARED_SYMBOL if is_kernel else SHARED_PARAMETER
     )
-    fn.scratch_base = SCRATCH_PARAMETER if lowering.uses_global_scratch else None
+    fn.scratch_base = SCRATCH_PARAMETER if lowering.global_scratch_bytes else None
     entry = op.body.blocks.first
     assert entry is not None
     text.debug_suffix = lowering.debug.suffix(op, name)

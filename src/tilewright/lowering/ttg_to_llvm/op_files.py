@@ -6,8 +6,18 @@ from functools import lru_cache
 from importlib import import_module
 
 OP_FILES = (
+    "barrier_ops",
+    "bulk_copy_ops",
+    "constants",
     "control_ops",
+    "float_ops",
     "function_ops",
+    "integer_ops",
+    "math_ops",
+    "memory_ops",
+    "program_ops",
+    "shape_ops",
+    "warp_group_ops",
 )
 """One file per family of ops; add yours here."""
 

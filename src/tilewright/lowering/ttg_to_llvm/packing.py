@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.codegen.llvm_text import FunctionText
+from tilewright.codegen.nvptx.leaf_memory import build_vector
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 from tilewright.lowering.ttg_to_llvm.values import is_literal
 
@@ -105,17 +106,6 @@ def _unpack(text: FunctionText, element: ElementType, word: str, word_bits: int)
     if element.text == "i1":
         return [from_integer(text, element, operand) for operand in operands]
     return operands
-
-
-def build_vector(text: FunctionText, scalar: str, operands: Sequence[str]) -> str:
-    """An LLVM vector of the operands."""
-    type = f"<{len(operands)} x {scalar}>"
-    if all(is_literal(operand) for operand in operands):
-        return "<" + ", ".join(f"{scalar} {operand}" for operand in operands) + ">"
-    vector = "poison"
-    for index, operand in enumerate(operands):
-        vector = text.value(f"insertelement {type} {vector}, {scalar} {operand}, i32 {index}")
-    return vector
 
 
 def vector_elements(text: FunctionText, scalar: str, vector: str, count: int) -> list[str]:

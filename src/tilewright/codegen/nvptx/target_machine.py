@@ -1,0 +1,131 @@
+"""LLVM's NVPTX target: from LLVM IR text to PTX.
+
+The lowering writes straight-line code per register with few memory operations, so a short list of passes does what O3
+does, in a fraction of the time. Loops are not unrolled: ptxas does that where it pays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tilewright.codegen.llvm_backend import LlvmError, parse
+from tilewright.codegen.llvm_backend import llvm as _llvm
+from tilewright.codegen.nvptx.facts import NvptxFacts
+from tilewright.codegen.nvptx.libdevice import LibdeviceNotFoundError, find_libdevice
+
+llvm: Any = _llvm
+
+FLUSH_FLAG = "nvvm-reflect-ftz"
+"""Module flag that libdevice asks: whether its f32 functions may flush subnormals to zero."""
+
+
+@lru_cache(maxsize=1)
+def _target() -> Any:
+    # Shared memory is addressed with 32 bits; the option must be set before the first target machine.
+    llvm.set_option("tilewright", "--nvptx-short-ptr")
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple("nvptx64-nvidia-cuda")
+
+
+def create_target_machine(facts: NvptxFacts) -> Any:
+    """A fresh LLVM target machine (one per use: they are not thread-safe)."""
+    return _target().create_target_machine(cpu=facts.cpu, features=f"+ptx{facts.ptx_version}", opt=3)
+
+
+def emit_ptx(
+    llir: str,
+    facts: NvptxFacts,
+    *,
+    uses_libdevice: bool = False,
+    bitcode_paths: Sequence[str] = (),
+    verify: bool = False,
+) -> str:
+    """The PTX of LLVM IR text. Raises LlvmError with LLVM's message, LibdeviceNotFoundError where that is missing."""
+    module, machine = optimise_text(
+        llir, facts, uses_libdevice=uses_libdevice, bitcode_paths=bitcode_paths, verify=verify
+    )
+    return _without_debug_target(machine.emit_assembly(module))
+
+
+def optimise_text(
+    llir: str,
+    facts: NvptxFacts,
+    *,
+    uses_libdevice: bool = False,
+    bitcode_paths: Sequence[str] = (),
+    verify: bool = False,
+) -> tuple[Any, Any]:
+    """The optimised LLVM module of IR text, and the machine that emits it."""
+    machine = create_target_machine(facts)
+    module = parse(llir, verify=verify)
+    if uses_libdevice or bitcode_paths:
+        link_libraries(module, uses_libdevice=uses_libdevice, bitcode_paths=bitcode_paths)
+    optimise(module, machine, links=uses_libdevice or bool(bitcode_paths))
+    return module, machine
+
+
+def link_libraries(module: Any, *, uses_libdevice: bool, bitcode_paths: Sequence[str]) -> None:
+    """Add the definitions of library functions that the module calls."""
+    paths = [Path(path) for path in bitcode_paths]
+    if uses_libdevice:
+        libdevice = find_libdevice()
+        if libdevice is None:
+            missing = next((f.name for f in module.functions if f.name.startswith("__nv_")), "__nv_*")
+            raise LibdeviceNotFoundError(missing)
+        paths.append(libdevice)
+    for path in paths:
+        library = _read_bitcode(path, module)
+        library.data_layout = module.data_layout
+        library.triple = module.triple
+        try:
+            module.link_in(library)
+        except RuntimeError as error:
+            raise LlvmError(f"cannot link {path}: {error}") from error
+
+
+def _read_bitcode(path: Path, module: Any) -> Any:
+    try:
+        return llvm.parse_bitcode(_contents(path), module._context)
+    except (OSError, RuntimeError) as error:
+        raise LlvmError(f"cannot read bitcode from {path}: {error}") from error
+
+
+@lru_cache(maxsize=4)
+def _contents(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def optimise(module: Any, machine: Any, *, links: bool) -> None:
+    """Run the pass list on a module in place; `links` when libraries were linked in."""
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    builder = llvm.create_pass_builder(machine, options)
+    manager = llvm.create_new_module_pass_manager()
+    if links:
+        _keep_kernels_only(module)
+        manager.add_global_dead_code_eliminate_pass()
+    manager.add_always_inliner_pass()
+    manager.add_sroa_pass()
+    manager.add_instruction_combine_pass()
+    manager.add_simplify_cfg_pass()
+    manager.run(module, builder)
+
+
+def _keep_kernels_only(module: Any) -> None:
+    """Library functions become internal and inlined, so that what is not called goes."""
+    for function in module.functions:
+        if not function.is_declaration and function.name.startswith("__"):
+            function.linkage = "internal"
+            function.add_function_attribute("alwaysinline")
+
+
+_TARGET_LINE = re.compile(r"^(\.target \S+), debug$", flags=re.M)
+
+
+def _without_debug_target(ptx: str) -> str:
+    """Line tables alone do not make a module for the debugger."""
+    return _TARGET_LINE.sub(r"\1", ptx)

@@ -1,0 +1,85 @@
+"""Constants as operands: literals of numbers, and tables for tensors whose elements differ."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Attribute
+
+from tilewright.codegen.float_formats import BF16 as BF16_FORMAT
+from tilewright.codegen.float_formats import F16 as F16_FORMAT
+from tilewright.codegen.float_formats import encode
+from tilewright.codegen.llvm_text import f32_constant, float_constant, half_constant
+from tilewright.dialects import arith
+from tilewright.dialects.types import as_tensor, is_tensor
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.types import ElementType
+
+
+def literal(value: object, element: ElementType) -> str:
+    """The literal of a Python number."""
+    if element.is_float:
+        return float_literal(float(cast(float, value)), element)
+    if element.text == "i1":
+        return "true" if value else "false"
+    return str(int(cast(int, value)))
+
+
+def float_literal(value: float, element: ElementType) -> str:
+    """The literal of a float, rounded to its type."""
+    if element.format is not None:
+        return str(encode(value, element.format))
+    match element.text:
+        case "float":
+            return f32_constant(value)
+        case "double":
+            return float_constant(value)
+        case "half":
+            return half_constant(encode(value, F16_FORMAT))
+        case _:
+            return f"0xR{encode(value, BF16_FORMAT):04X}"
+
+
+@lowers(arith.ConstantOp)
+def lower_constant(op: arith.ConstantOp, fn: FunctionLowering) -> None:
+    """A constant needs no instruction: its uses spell it. A tensor of different elements is a table in memory."""
+    element = fn.element(op.result)
+    value: Attribute = op.value
+    match value:
+        case IntegerAttr() | FloatAttr():
+            fn.set(op.result, literal(value.value.data, element))
+        case DenseIntOrFPElementsAttr():
+            values = list(value.get_values()) if not value.is_splat() else [value.get_values()[0]]
+            if len(values) > 1:
+                fn.set(op.result, _table(op, fn, [literal(number, element) for number in values], element))
+            elif is_tensor(op.result.type):
+                fn.set(op.result, (literal(values[0], element),) * fn.num_registers(op.result.type))
+            else:
+                fn.set(op.result, literal(values[0], element))
+        case _:
+            raise TypeError(f"constant of {value}")
+
+
+def _table(op: arith.ConstantOp, fn: FunctionLowering, literals: list[str], element: ElementType) -> tuple[str, ...]:
+    """Each register's element, from an array in constant memory at the row-major index of its coordinates."""
+    memory = element.memory
+    if element.text == "i1":
+        literals = [str(int(text == "true")) for text in literals]
+    body = ", ".join(f"{memory} {text}" for text in literals)
+    symbol = f"@.table.{len(fn.module.text.globals)}"
+    array = f"[{len(literals)} x {memory}]"
+    fn.module.text.add_global(f"{symbol} = private unnamed_addr addrspace(1) constant {array} [{body}]")
+    shape = as_tensor(op.result.type).get_shape()
+    layout = fn.layout(op.result)
+    # The last dimension is contiguous: flattened with it first, coordinates are the row-major index.
+    flat = layout.transpose_outs(reversed(layout.out_dims)).flatten_outs("index")
+    assert flat.out_dims["index"] == len(literals), shape
+
+    def fetch(index: str) -> str:
+        wide = fn.text.value(f"zext i32 {index} to i64")
+        place = fn.text.value(f"getelementptr {memory}, ptr addrspace(1) {symbol}, i64 {wide}")
+        value = fn.text.value(f"load {memory}, ptr addrspace(1) {place}")
+        return fn.text.value(f"trunc i8 {value} to i1") if element.text == "i1" else value
+
+    return fn.each([tuple(fn.index.along(flat, "index"))], fetch)

@@ -1,0 +1,248 @@
+"""arith on integers, comparison and selection, pointers: one LLVM instruction per distinct register.
+
+Choices where MLIR and LLVM leave room: a zero divisor gives an unspecified value, never undefined behaviour (lanes that
+a mask throws away may hold one).
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.dialects import arith, math, tt
+from tilewright.dialects.types import element_type
+from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, to_compute
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.types import element_of
+from tilewright.lowering.ttg_to_llvm.values import is_literal
+
+_BINARY: dict[type[Operation], str] = {
+    arith.AddiOp: "add",
+    arith.SubiOp: "sub",
+    arith.MuliOp: "mul",
+    arith.AndIOp: "and",
+    arith.OrIOp: "or",
+    arith.XOrIOp: "xor",
+    arith.ShLIOp: "shl",
+    arith.ShRSIOp: "ashr",
+    arith.ShRUIOp: "lshr",
+}
+_MINMAX: dict[type[Operation], str] = {
+    arith.MaxSIOp: "smax",
+    arith.MinSIOp: "smin",
+    arith.MaxUIOp: "umax",
+    arith.MinUIOp: "umin",
+}
+_DIVISIONS: dict[type[Operation], str] = {
+    arith.DivSIOp: "sdiv",
+    arith.DivUIOp: "udiv",
+    arith.RemSIOp: "srem",
+    arith.RemUIOp: "urem",
+    arith.CeilDivSIOp: "ceil sdiv",
+    arith.CeilDivUIOp: "ceil udiv",
+    arith.FloorDivSIOp: "floor sdiv",
+}
+_INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_FLOAT_PREDICATES = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+_UNARY: dict[type[Operation], tuple[str, str]] = {
+    math.CountLeadingZerosOp: ("ctlz", ", i1 false"),
+    math.CountTrailingZerosOp: ("cttz", ", i1 false"),
+    math.CtPopOp: ("ctpop", ""),
+    math.AbsIOp: ("abs", ", i1 false"),
+}
+
+
+@lowers(*_BINARY)
+def lower_binary(op: Operation, fn: FunctionLowering) -> None:
+    head = f"{_BINARY[type(op)]} {fn.element(op.results[0]).text} "
+    fn.elementwise(op, lambda a, b: fn.text.value(f"{head}{a}, {b}"))
+
+
+@lowers(*_MINMAX)
+def lower_minmax(op: Operation, fn: FunctionLowering) -> None:
+    b, type = LaneBuilder(fn.text, 0), fn.element(op.results[0]).text
+    fn.elementwise(op, lambda x, y: b.intrinsic(_MINMAX[_class_of(op)], type, x, y))
+
+
+def _class_of(op: Operation) -> type[Operation]:
+    return type(op)
+
+
+@lowers(*_UNARY)
+def lower_unary(op: Operation, fn: FunctionLowering) -> None:
+    name, flag = _UNARY[type(op)]
+    type_text = fn.element(op.results[0]).text
+    fn.declare(f"llvm.{name}.{type_text}", type_text, [type_text, *(["i1"] if flag else [])])
+    fn.elementwise(op, lambda x: fn.text.value(f"call {type_text} @llvm.{name}.{type_text}({type_text} {x}{flag})"))
+
+
+# --------------------------------------------------------------------------------------------------------- division
+
+
+@lowers(*_DIVISIONS)
+def lower_division(op: Operation, fn: FunctionLowering) -> None:
+    rounding, _, opcode = _DIVISIONS[type(op)].rpartition(" ")
+    type_text = fn.element(op.results[0]).text
+    b = LaneBuilder(fn.text, 0)
+    divisors: dict[str, str] = {}
+
+    def divide(x: str, y: str) -> str:
+        divisor = divisors.get(y)
+        if divisor is None:
+            divisor = divisors[y] = _safe_divisor(b, y, type_text)
+        quotient = b.binary(opcode, x, divisor, type_text)
+        return _rounded(b, rounding, x, divisor, quotient, type_text) if rounding else quotient
+
+    fn.elementwise(op, divide)
+
+
+def _safe_divisor(b: LaneBuilder, y: str, type_text: str) -> str:
+    """The divisor, or 1 where it is 0."""
+    if is_literal(y):
+        return y if int(y) else "1"
+    return b.select(b.icmp("eq", y, "0", type_text), "1", y, type_text)
+
+
+def _rounded(b: LaneBuilder, rounding: str, x: str, y: str, quotient: str, type_text: str) -> str:
+    """A quotient that was rounded towards zero, rounded up or down."""
+    rest = b.sub(x, b.mul(quotient, y, type_text), type_text)
+    has_rest = b.icmp("ne", rest, "0", type_text)
+    unlike = b.icmp("slt", b.xor(x, y, type_text), "0", type_text)
+    if rounding == "floor":
+        adjust = b.and_(has_rest, unlike, "i1")
+        return b.sub(quotient, b.cast("zext", adjust, "i1", type_text), type_text)
+    adjust = b.and_(has_rest, b.not_(unlike), "i1")
+    return b.add(quotient, b.cast("zext", adjust, "i1", type_text), type_text)
+
+
+# --------------------------------------------------------------------------------------------- wide sums and products
+
+
+@lowers(arith.AddUIExtendedOp)
+def lower_add_extended(op: arith.AddUIExtendedOp, fn: FunctionLowering) -> None:
+    type_text = fn.element(op.results[0]).text
+    columns = [fn.registers(operand) for operand in op.operands]
+    sums = fn.each(columns, lambda a, b: fn.text.value(f"add {type_text} {a}, {b}"))
+    fn.set_like(op.results[0], sums)
+    overflow = fn.each([sums, columns[0]], lambda s, a: fn.text.value(f"icmp ult {type_text} {s}, {a}"))
+    fn.set_like(op.results[1], overflow)
+
+
+@lowers(arith.MulSIExtendedOp, arith.MulUIExtendedOp)
+def lower_multiply_extended(op: Operation, fn: FunctionLowering) -> None:
+    columns = [fn.registers(operand) for operand in op.operands]
+    type_text = fn.element(op.results[0]).text
+    fn.set_like(op.results[0], fn.each(columns, lambda a, b: fn.text.value(f"mul {type_text} {a}, {b}")))
+    extend = "sext" if isinstance(op, arith.MulSIExtendedOp) else "zext"
+    fn.set_like(op.results[1], fn.each(columns, lambda a, b: _upper_half(fn, type_text, extend, a, b)))
+
+
+@lowers(tt.MulhiUIOp)
+def lower_multiply_high(op: tt.MulhiUIOp, fn: FunctionLowering) -> None:
+    type_text = fn.element(op.results[0]).text
+    fn.elementwise(op, lambda a, b: _upper_half(fn, type_text, "zext", a, b))
+
+
+def _upper_half(fn: FunctionLowering, type_text: str, extend: str, x: str, y: str) -> str:
+    bits = int(type_text[1:])
+    wide = f"i{2 * bits}"
+    b = LaneBuilder(fn.text, 0)
+    product = b.mul(b.cast(extend, x, type_text, wide), b.cast(extend, y, type_text, wide), wide)
+    return b.cast("trunc", b.lshr(product, bits, wide), wide, type_text)
+
+
+# ------------------------------------------------------------------------------------------ comparison, selection
+
+
+@lowers(arith.CmpiOp)
+def lower_cmpi(op: arith.CmpiOp, fn: FunctionLowering) -> None:
+    head = f"icmp {_INTEGER_PREDICATES[op.predicate.value.data]} {fn.element(op.lhs).text} "
+    fn.elementwise(op, lambda a, b: fn.text.value(f"{head}{a}, {b}"))
+
+
+@lowers(arith.CmpfOp)
+def lower_cmpf(op: arith.CmpfOp, fn: FunctionLowering) -> None:
+    element = fn.element(op.lhs)
+    head = f"fcmp {_FLOAT_PREDICATES[op.predicate.value.data]} {compute_type(element).text} "
+
+    def compare(a: str, b: str) -> str:
+        return fn.text.value(f"{head}{to_compute(fn, a, element)}, {to_compute(fn, b, element)}")
+
+    fn.elementwise(op, compare)
+
+
+@lowers(arith.SelectOp)
+def lower_select(op: arith.SelectOp, fn: FunctionLowering) -> None:
+    yes, no = fn.flat(op.operands[1]), fn.flat(op.operands[2])
+    conditions = fn.registers(op.operands[0])
+    if len(conditions) != len(yes):
+        conditions *= len(yes)
+    made: dict[tuple[str, str, str], str] = {}
+    results: list[str] = []
+    for condition, (type_text, a), (_, b) in zip(conditions, yes, no, strict=True):
+        key = (condition, a, b)
+        result = made.get(key)
+        if result is None:
+            result = made[key] = _select(fn, condition, type_text, a, b)
+        results.append(result)
+    fn.bind_flat(op.results, iter(results))
+
+
+def _select(fn: FunctionLowering, condition: str, type_text: str, a: str, b: str) -> str:
+    if a == b or condition == "true":
+        return a
+    return b if condition == "false" else fn.text.value(f"select i1 {condition}, {type_text} {a}, {type_text} {b}")
+
+
+# ----------------------------------------------------------------------------------------------------- casts, pointers
+
+
+@lowers(arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, arith.IndexCastUIOp)
+def lower_integer_cast(op: Operation, fn: FunctionLowering) -> None:
+    source, target = fn.element(op.operands[0]), fn.element(op.results[0])
+    if source.text == target.text:
+        fn.set(op.results[0], fn.values[op.operands[0]])
+        return
+    unsigned = isinstance(op, arith.ExtUIOp | arith.IndexCastUIOp)
+    grows = int(target.text[1:]) > int(source.text[1:])
+    opcode = ("zext" if unsigned else "sext") if grows else "trunc"
+    fn.elementwise(op, lambda x: fn.text.value(f"{opcode} {source.text} {x} to {target.text}"))
+
+
+@lowers(arith.BitcastOp, tt.BitcastOp)
+def lower_bitcast(op: Operation, fn: FunctionLowering) -> None:
+    source, target = fn.element(op.operands[0]), fn.element(op.results[0])
+    if source.text == target.text:
+        fn.set(op.results[0], fn.values[op.operands[0]])
+        return
+    fn.elementwise(op, lambda x: fn.text.value(f"bitcast {source.text} {x} to {target.text}"))
+
+
+@lowers(tt.AddPtrOp)
+def lower_addptr(op: tt.AddPtrOp, fn: FunctionLowering) -> None:
+    """`getelementptr` by the pointee; offsets are signed."""
+    pointer = element_type(op.results[0].type)
+    assert isinstance(pointer, tt.PointerType)
+    pointee = element_of(pointer.pointee_type).memory
+    type_text, offset = fn.element(op.ptr).text, fn.element(op.offset).text
+    head = f"getelementptr {pointee}, {type_text} "
+
+    def move(base: str, index: str) -> str:
+        return base if index == "0" else fn.text.value(f"{head}{base}, {offset} {index}")
+
+    fn.elementwise(op, move)
+
+
+@lowers(tt.PtrToIntOp)
+def lower_ptr_to_int(op: tt.PtrToIntOp, fn: FunctionLowering) -> None:
+    source, target = fn.element(op.src).text, fn.element(op.result).text
+    fn.elementwise(op, lambda x: fn.text.value(f"ptrtoint {source} {x} to {target}"))
+
+
+@lowers(tt.IntToPtrOp)
+def lower_int_to_ptr(op: tt.IntToPtrOp, fn: FunctionLowering) -> None:
+    source, target = fn.element(op.src).text, fn.element(op.result).text
+    fn.elementwise(op, lambda x: fn.text.value(f"inttoptr {source} {x} to {target}"))

@@ -1,0 +1,196 @@
+"""math, and functions of libraries: what hardware does in one instruction as such, the rest through `library`.
+
+The fast instructions are the ones that Triton uses: `exp` is `ex2.approx` of x log2 e, `exp2`, `sqrt` and `rsqrt` are
+approximate with subnormals flushed to zero (`tt.precise_sqrt` is exact).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Operation
+
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.llvm_text import f32_constant
+from tilewright.codegen.nvptx.libdevice import find_libdevice
+from tilewright.dialects import math, tt
+from tilewright.dialects.types import element_type
+from tilewright.lowering.ttg_to_llvm.float_conversions import convert
+from tilewright.lowering.ttg_to_llvm.float_ops import intrinsic
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.library import call_libdevice, call_library, call_own_form
+from tilewright.lowering.ttg_to_llvm.types import F32, F64, ElementType, element_of
+
+LOG2_E = 1.4426950408889634
+
+_INTRINSICS: dict[type[Operation], str] = {
+    math.AbsFOp: "fabs",
+    math.CeilOp: "ceil",
+    math.FloorOp: "floor",
+    math.TruncOp: "trunc",
+    math.RoundEvenOp: "roundeven",
+    math.CopySignOp: "copysign",
+    math.FmaOp: "fma",
+}
+_NAMES = """
+    acos acosh asin asinh atan atanh atan2 cbrt cos cosh erf erfc expm1 log log10 log1p log2 round sin sinh tan tanh
+    exp exp2 sqrt rsqrt
+"""
+_LIBRARY: dict[str, str] = {**{name: name for name in _NAMES.split()}, "powf": "pow"}
+_CLASS_TESTS: dict[str, int] = {"isnan": 0x3, "isinf": 0x204, "isfinite": 0x1F8, "isnormal": 0x108}
+"""LLVM's class bits for `llvm.is.fpclass`."""
+
+
+@lowers(*_INTRINSICS)
+def lower_intrinsic(op: Operation, fn: FunctionLowering) -> None:
+    element, name = fn.element(op.results[0]), _INTRINSICS[type(op)]
+
+    def call(*operands: str) -> str:
+        return intrinsic(fn, name, element, *operands)
+
+    fn.elementwise(op, call)
+
+
+def _exp(fn: FunctionLowering, x: str) -> str:
+    scaled = fn.text.value(f"fmul float {x}, {f32_constant(LOG2_E)}")
+    return fn.text.call("float", "llvm.nvvm.ex2.approx.f", [("float", scaled)])
+
+
+def _approximate(name: str) -> Callable[[FunctionLowering, str], str]:
+    return lambda fn, x: fn.text.call("float", f"llvm.nvvm.{name}.approx.ftz.f", [("float", x)])
+
+
+_FAST: dict[str, Callable[[FunctionLowering, str], str]] = {
+    "exp": _exp,
+    "exp2": _approximate("ex2"),
+    "sqrt": _approximate("sqrt"),
+    "rsqrt": _approximate("rsqrt"),
+}
+"""f32 functions that one instruction (or two) approximates."""
+
+
+def _library_ops() -> list[type[Operation]]:
+    return [op for op in math.OPERATIONS if op.name.removeprefix("math.") in _LIBRARY]
+
+
+@lowers(*_library_ops())
+def lower_library(op: Operation, fn: FunctionLowering) -> None:
+    name = op.name.removeprefix("math.")
+    element = fn.element(op.results[0])
+    fast = _FAST.get(name)
+    if fast is not None and element != F64:
+        fn.elementwise(op, lambda x: convert(fn, [fast(fn, convert(fn, [x], element, F32)[0])], F32, element)[0])
+    elif name == "sqrt":
+        fn.elementwise(op, lambda x: intrinsic(fn, "sqrt", element, x))
+    else:
+
+        def call(*operands: str) -> str:
+            return call_library(fn, op, _LIBRARY[name], element, operands)
+
+        fn.elementwise(op, call)
+
+
+@lowers(math.IsNaNOp, math.IsInfOp, math.IsFiniteOp, math.IsNormalOp)
+def lower_class_test(op: Operation, fn: FunctionLowering) -> None:
+    element, bits = fn.element(op.operands[0]), _CLASS_TESTS[op.name.removeprefix("math.")]
+    wide = F64 if element == F64 else F32
+    suffix = "f64" if wide == F64 else "f32"
+
+    def test(x: str) -> str:
+        value = convert(fn, [x], element, wide)[0]
+        return fn.text.call("i1", f"llvm.is.fpclass.{suffix}", [(wide.text, value), ("i32", str(bits))])
+
+    fn.elementwise(op, test)
+
+
+@lowers(math.ClampFOp)
+def lower_clampf(op: math.ClampFOp, fn: FunctionLowering) -> None:
+    """min(max(x, low), high); NaN stays NaN."""
+    element = fn.element(op.results[0])
+
+    def clamp(x: str, low: str, high: str) -> str:
+        return intrinsic(
+            fn, "minimum", element, intrinsic(fn, "maximum", element, x, low, flags="nsz "), high, flags="nsz "
+        )
+
+    fn.elementwise(op, clamp)
+
+
+@lowers(math.SincosOp)
+def lower_sincos(op: math.SincosOp, fn: FunctionLowering) -> None:
+    element = fn.element(op.results[0])
+    columns = [fn.registers(op.operands[0])]
+    for result, name in zip(op.results, ("sin", "cos"), strict=True):
+        fn.set_like(result, fn.each(columns, lambda x, name=name: call_library(fn, op, name, element, (x,))))
+
+
+@lowers(math.FPowIOp)
+def lower_fpowi(op: math.FPowIOp, fn: FunctionLowering) -> None:
+    """x to an integer power, as a float power, which is exact enough for every integer."""
+    element, exponent = fn.element(op.operands[0]), fn.element(op.operands[1])
+    wide = F64 if element == F64 else F32
+
+    def power(x: str, n: str) -> str:
+        base = convert(fn, [x], element, wide)[0]
+        whole = fn.text.value(f"sitofp {exponent.text} {n} to {wide.text}")
+        return convert(fn, [call_library(fn, op, "pow", wide, (base, whole))], wide, element)[0]
+
+    fn.elementwise(op, power)
+
+
+@lowers(math.IPowIOp)
+def lower_ipowi(op: math.IPowIOp, fn: FunctionLowering) -> None:
+    """x to an integer power by squaring; a negative exponent gives 1/x rounded towards zero."""
+    type_text = fn.element(op.results[0]).text
+    bits = int(type_text[1:])
+
+    def power(x: str, n: str) -> str:
+        b = LaneBuilder(fn.text, 0)
+        result, square = "1", x
+        for bit in range(bits):
+            is_set = b.icmp("ne", b.and_(n, str(1 << bit) if bit < bits - 1 else "0", type_text), "0", type_text)
+            result = b.select(is_set, b.mul(result, square, type_text), result, type_text)
+            square = b.mul(square, square, type_text)
+        is_one = b.icmp("eq", x, "1", type_text)
+        is_minus_one = b.icmp("eq", x, "-1", type_text)
+        odd = b.icmp("ne", b.and_(n, "1", type_text), "0", type_text)
+        sign = b.select(odd, "-1", "1", type_text)
+        inverse = b.select(is_one, "1", b.select(is_minus_one, sign, "0", type_text), type_text)
+        return b.select(b.icmp("slt", n, "0", type_text), inverse, result, type_text)
+
+    fn.elementwise(op, power)
+
+
+# ------------------------------------------------------------------------------------------------ library functions
+
+
+@lowers(tt.ExternElementwiseOp)
+def lower_extern(op: tt.ExternElementwiseOp, fn: FunctionLowering) -> None:
+    """`__nv_tanhf` and its like: a function of libdevice, or of the bitcode file that `libpath` names."""
+    symbol, path = op.symbol.data, op.libpath.data
+    result = element_of(element_type(op.result.type))
+    types = [fn.element(operand).text for operand in op.srcs]
+    if path and not path.endswith("libdevice.10.bc"):
+        fn.module.bitcode_paths.setdefault(path)
+    in_library = bool(fn.module.bitcode_paths) or find_libdevice() is not None
+
+    def call(*operands: str) -> str:
+        if not in_library:
+            return _without_libdevice(op, fn, symbol, result, operands)
+        return call_libdevice(fn, symbol, result.text, list(zip(types, operands, strict=True)))
+
+    fn.elementwise(op, call)
+
+
+def _without_libdevice(
+    op: Operation, fn: FunctionLowering, symbol: str, element: ElementType, operands: tuple[str, ...]
+) -> str:
+    name = symbol.removeprefix("__nv_")
+    if element == F32 and name.endswith("f"):
+        name = name.removesuffix("f")
+    exact = {"fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven", "fma": "fma"}
+    if name in exact:
+        return intrinsic(fn, exact[name], element, *operands)
+    if name == "sqrt":
+        return intrinsic(fn, "sqrt", element, *operands)
+    return call_own_form(fn, op, name, symbol, element, operands)
