@@ -1,0 +1,286 @@
+"""What Hopper adds: barriers in shared memory, bulk copies of boxes (TMA), matrix products of warp groups, clusters.
+
+Addresses of shared memory are `ptr addrspace(3)`, descriptors of tensors generic `ptr`. Predicates are i1 operands,
+None for always. Everything here has an effect that LLVM does not see, so each instruction clobbers memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tilewright.codegen.llvm_text import FunctionText
+from tilewright.codegen.nvptx.facts import NvptxFacts
+from tilewright.codegen.nvptx.inline_asm import inline_asm
+
+SHARED_POINTER, GENERIC_POINTER = "ptr addrspace(3)", "ptr"
+Operands = list[tuple[str, str]]
+
+MAP_BYTES = 128
+MAP_SPACE = "shared::cta.b1024"
+
+
+@dataclass(frozen=True)
+class WarpGroupShape:
+    """One form of `wgmma`: 64 rows, `n` columns, depth `k`; PTX types of result, A and B."""
+
+    n: int
+    k: int
+    result: str
+    a: str
+    b: str
+
+    @property
+    def opcode(self) -> str:
+        """``wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16``"""
+        return f"wgmma.mma_async.sync.aligned.m64n{self.n}k{self.k}.{self.result}.{self.a}.{self.b}"
+
+    @property
+    def has_order(self) -> bool:
+        """Whether operands may be contiguous along M or N: 16-bit types only."""
+        return self.a in ("f16", "bf16")
+
+    @property
+    def accumulator(self) -> tuple[str, str]:
+        """LLVM type and constraint letter of an accumulator register."""
+        return ("float", "f") if self.result == "f32" else ("i32", "r")
+
+
+def guard(predicate: str | None, operands: Operands, constraints: list[str]) -> str:
+    """The text before a predicated instruction; its operand and constraint are appended."""
+    if predicate is None:
+        return ""
+    operands.append(("i1", predicate))
+    constraints.append("b")
+    return f"@${len(operands) - 1} "
+
+
+class BarrierLeaf:
+    """Barriers in shared memory (`mbarrier`), fences, clusters."""
+
+    facts: NvptxFacts
+
+    def _on_barrier(self, text: FunctionText, asm: str, barrier: str, predicate: str | None) -> None:
+        """One instruction on a barrier, whose address is $0 in `asm`."""
+        operands, constraints = [(SHARED_POINTER, barrier)], ["r"]
+        before = guard(predicate, operands, constraints)
+        inline_asm(text, f"{before}{asm}", ",".join(constraints), [], operands, clobbers_memory=True)
+
+    def init_barrier(self, text: FunctionText, barrier: str, count: int, predicate: str | None) -> None:
+        """A barrier whose phases complete after `count` arrivals."""
+        self._on_barrier(text, f"mbarrier.init.shared::cta.b64 [$0], {count};", barrier, predicate)
+
+    def invalidate_barrier(self, text: FunctionText, barrier: str, predicate: str | None) -> None:
+        """The end of a barrier."""
+        self._on_barrier(text, "mbarrier.inval.shared::cta.b64 [$0];", barrier, predicate)
+
+    def expect_bytes(self, text: FunctionText, barrier: str, size: int, predicate: str | None) -> None:
+        """Arrive, and expect `size` bytes of bulk copies in this phase."""
+        self._on_barrier(text, f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {size};", barrier, predicate)
+
+    def arrive(self, text: FunctionText, barrier: str, count: int, predicate: str | None) -> None:
+        """Count arrivals."""
+        self._on_barrier(text, f"mbarrier.arrive.shared::cta.b64 _, [$0], {count};", barrier, predicate)
+
+    def arrive_after_copies(self, text: FunctionText, barrier: str, *, counted: bool) -> None:
+        """Arrive once the thread's `cp.async` copies so far are done; the barrier expects a `counted` arrival."""
+        form = "noinc.shared::cta.b64" if counted else "shared::cta.b64"
+        self._on_barrier(text, f"cp.async.mbarrier.arrive.{form} [$0];", barrier, None)
+
+    def wait_barrier(self, text: FunctionText, barrier: str, phase: str, predicate: str | None) -> None:
+        """Wait until the phase of this parity is complete."""
+        operands, constraints = [(SHARED_POINTER, barrier), ("i32", phase)], ["r", "r"]
+        skip = ""
+        if predicate is not None:
+            operands.append(("i1", predicate))
+            constraints.append("b")
+            skip = "@!$2 bra.uni done;\n"
+        asm = (
+            "{\n.reg .pred complete;\n"
+            f"{skip}again:\n"
+            "mbarrier.try_wait.parity.shared::cta.b64 complete, [$0], $1;\n"
+            "@!complete bra.uni again;\n"
+            f"{'done:' if skip else ''}\n}}"
+        )
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
+
+    def fence_async_shared(self, text: FunctionText, *, cluster: bool) -> None:
+        """Ordinary writes to shared memory become visible to copies and matrix products that are started later."""
+        scope = "cluster" if cluster else "cta"
+        inline_asm(text, f"fence.proxy.async.shared::{scope};", "", [], (), clobbers_memory=True)
+
+    def elect(self, text: FunctionText) -> str:
+        """An i1 that holds in one lane of the warp."""
+        asm = "{\n.reg .pred one;\nelect.sync _|one, 0xffffffff;\nselp.b32 $0, 1, 0, one;\n}"
+        chosen = inline_asm(text, asm, "=r", ["i32"], ())[0]
+        return text.value(f"icmp ne i32 {chosen}, 0")
+
+    def cluster_arrive(self, text: FunctionText, *, relaxed: bool) -> None:
+        """Arrive at the barrier of the cluster."""
+        order = ".relaxed" if relaxed else ""
+        inline_asm(text, f"barrier.cluster.arrive{order}.aligned;", "", [], (), clobbers_memory=True)
+
+    def cluster_wait(self, text: FunctionText) -> None:
+        """Wait for all threads of the cluster."""
+        inline_asm(text, "barrier.cluster.wait.aligned;", "", [], (), clobbers_memory=True)
+
+
+class BulkCopyLeaf:
+    """Copies of boxes between global and shared memory, and tensor maps made by a kernel."""
+
+    facts: NvptxFacts
+
+    def load_box(
+        self,
+        text: FunctionText,
+        target: str,
+        tensor_map: str,
+        coordinates: Sequence[str],
+        barrier: str,
+        *,
+        predicate: str,
+        evict: str = "",
+    ) -> None:
+        """Start copying the box at `coordinates` (innermost first); the barrier counts its bytes."""
+        places = ", ".join(f"${3 + axis}" for axis in range(len(coordinates)))
+        operands: Operands = [(SHARED_POINTER, target), (GENERIC_POINTER, tensor_map), (SHARED_POINTER, barrier)]
+        operands += [("i32", coordinate) for coordinate in coordinates]
+        constraints = ["r", "l", "r", *["r"] * len(coordinates)]
+        before = guard(predicate, operands, constraints)
+        form = f"cp.async.bulk.tensor.{len(coordinates)}d.shared::cluster.global.mbarrier::complete_tx::bytes"
+        asm = f"{before}{form} [$0], [$1, {{{places}}}], [$2];"
+        if evict:
+            create = f"{{ .reg .b64 policy; createpolicy.fractional.L2::{evict}.b64 policy, 1.0;"
+            asm = f"{create} {before}{form}.L2::cache_hint [$0], [$1, {{{places}}}], [$2], policy; }}"
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
+
+    def store_box(
+        self,
+        text: FunctionText,
+        source: str,
+        tensor_map: str,
+        coordinates: Sequence[str],
+        *,
+        predicate: str,
+        reduction: str = "",
+    ) -> None:
+        """Start copying a box out of shared memory, or combining it into memory (`add`, `min`, ...)."""
+        places = ", ".join(f"${2 + axis}" for axis in range(len(coordinates)))
+        operands: Operands = [(GENERIC_POINTER, tensor_map), (SHARED_POINTER, source)]
+        operands += [("i32", coordinate) for coordinate in coordinates]
+        constraints = ["l", "r", *["r"] * len(coordinates)]
+        before = guard(predicate, operands, constraints)
+        verb, kind = ("cp.reduce", f".{reduction}") if reduction else ("cp", "")
+        form = f"{verb}.async.bulk.tensor.{len(coordinates)}d.global.shared::cta{kind}.tile.bulk_group"
+        asm = f"{before}{form} [$0, {{{places}}}], [$1];"
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
+
+    def commit_stores(self, text: FunctionText) -> None:
+        """The thread's stores of boxes since the last commit become one group."""
+        inline_asm(text, "cp.async.bulk.commit_group;", "", [], (), clobbers_memory=True)
+
+    def wait_stores(self, text: FunctionText, pending: int) -> None:
+        """Wait until at most `pending` of the thread's groups still read shared memory."""
+        inline_asm(text, f"cp.async.bulk.wait_group.read {pending};", "", [], (), clobbers_memory=True)
+
+    def replace_field(
+        self, text: FunctionText, tensor_map: str, field: str, value: str, type: str, predicate: str, ordinal: int = -1
+    ) -> None:
+        """Set a field of a tensor map in shared memory, one of several with an ordinal; an immediate has type ""."""
+        operands: Operands = [("i64", _wide_address(text, tensor_map))]
+        constraints = ["l"]
+        position = f" {ordinal}," if ordinal >= 0 else ""
+        shown = value
+        if type:
+            operands.append((type, value))
+            constraints.append("r" if type == "i32" else "l")
+            shown = "$1"
+        before = guard(predicate, operands, constraints)
+        width = "b32" if type in ("", "i32") else "b64"
+        asm = f"{before}tensormap.replace.tile.{field}.{MAP_SPACE}.{width} [$0],{position} {shown};"
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
+
+    def publish_map(self, text: FunctionText, target: str, source: str, predicate: str) -> None:
+        """Copy a tensor map from shared to global memory (whole warps) so that `acquire_map` sees it."""
+        asm = (
+            "@$2 tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+            f"[$0], [$1], {MAP_BYTES};"
+        )
+        operands = [("ptr addrspace(1)", target), ("i64", _wide_address(text, source)), ("i1", predicate)]
+        inline_asm(text, asm, "l,l,b", [], operands, clobbers_memory=True)
+
+    def acquire_map(self, text: FunctionText, tensor_map: str) -> None:
+        """Copies that are started later use the tensor map as it is in memory now."""
+        asm = f"fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP_BYTES};"
+        inline_asm(text, asm, "l", [], [("ptr addrspace(1)", tensor_map)], clobbers_memory=True)
+
+
+class WarpGroupLeaf:
+    """Asynchronous matrix products of four warps (`wgmma`)."""
+
+    facts: NvptxFacts
+
+    def group_fence(self, text: FunctionText) -> None:
+        """Register and shared memory accesses so far come before the products that are started later."""
+        inline_asm(text, "wgmma.fence.sync.aligned;", "", [], (), clobbers_memory=True)
+
+    def group_commit(self, text: FunctionText) -> None:
+        """The products started since the last commit become one group."""
+        inline_asm(text, "wgmma.commit_group.sync.aligned;", "", [], (), clobbers_memory=True)
+
+    def group_mma(
+        self,
+        text: FunctionText,
+        shape: WarpGroupShape,
+        a: Sequence[str],
+        b: str,
+        c: Sequence[str],
+        *,
+        uses_c: str,
+        orders: tuple[int, int],
+    ) -> list[str]:
+        """Start ``a @ b`` on accumulators `c`; returns the registers that will hold the sum.
+
+        `a` is four i32 words of the tile's fragment, or one i64 descriptor; `b` is a descriptor. `uses_c` is an i1:
+        where it is false the sum starts from zero. `orders` are 1 for an operand that is contiguous along M or N.
+        """
+        type, letter = shape.accumulator
+        count = len(c)
+        results = ", ".join(f"${index}" for index in range(count))
+        operands: Operands = [(type, register) for register in c]
+        constraints = [f"={letter}"] * count + [str(index) for index in range(count)]
+        position = 2 * count
+        if len(a) == 1:
+            operands.append(("i64", a[0]))
+            constraints.append("l")
+            shown = f"${position}"
+        else:
+            operands += [("i32", word) for word in a]
+            constraints += ["r"] * len(a)
+            shown = "{" + ", ".join(f"${position + index}" for index in range(len(a))) + "}"
+        position += len(a)
+        operands += [("i64", b), ("i1", uses_c)]
+        constraints += ["l", "b"]
+        tail = "" if shape.result == "s32" else ", 1, 1"
+        if shape.has_order:
+            tail += "".join(f", {order}" for order in (orders if len(a) == 1 else orders[1:]))
+        asm = f"{shape.opcode} {{{results}}}, {shown}, ${position}, ${position + 1}{tail};"
+        return inline_asm(text, asm, ",".join(constraints), [type] * count, operands)
+
+    def group_wait(self, text: FunctionText, pending: int, registers: Sequence[tuple[str, str]]) -> list[str]:
+        """Wait until at most `pending` groups are under way; returns the registers (type, operand) as they are then."""
+        letters = {"float": "f", "i32": "r"}
+        outputs = [f"={letters[type]}" for type, _ in registers]
+        inputs = [str(index) for index in range(len(registers))]
+        asm = f"wgmma.wait_group.sync.aligned {pending};"
+        types = [type for type, _ in registers]
+        return inline_asm(text, asm, ",".join([*outputs, *inputs]), types, registers, clobbers_memory=True)
+
+
+def _wide_address(text: FunctionText, pointer: str) -> str:
+    narrow = text.value(f"ptrtoint {SHARED_POINTER} {pointer} to i32")
+    return text.value(f"zext i32 {narrow} to i64")
+
+
+class HopperLeaf(BarrierLeaf, BulkCopyLeaf, WarpGroupLeaf):
+    """All of it."""

@@ -1,0 +1,282 @@
+"""Bulk copies of boxes (TMA): global to shared memory, back, with a reduction; and tensor maps made in a kernel.
+
+A buffer of `128x128xf16` with rows of 128 bytes is two boxes, of 64 columns each. Warp w starts copy w, w + num_warps,
+..., in one lane:
+
+```mlir
+ttng.async_tma_copy_global_to_local %d[%i, %j] %A, %b, %pred : ...
+```
+```ptx
+@%one cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%A + 16384*w], [%d, {...}], [%b];
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import tt, ttg, ttng
+from tilewright.dialects.tt.enums import DescriptorReduceKind, EvictionPolicy
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout
+from tilewright.ir.diagnostics import op_error
+from tilewright.layouts.distributed import LANE, REGISTER, WARP, dim_names
+from tilewright.layouts.linear import LinearLayout
+from tilewright.layouts.shared import MAX_TMA_BOX, OFFSET, NvmmaSharedLayout
+from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, distinct_registers, lowers
+from tilewright.lowering.ttg_to_llvm.index import map_bits
+from tilewright.lowering.ttg_to_llvm.types import element_of
+
+EVICTIONS = {EvictionPolicy.EVICT_FIRST: "evict_first", EvictionPolicy.EVICT_LAST: "evict_last"}
+SHARED_SPACE = 3
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """How a buffer is copied: the boxes along each dimension, and where an element lies.
+
+    Box number n (its bits dealt to dimensions, first dimension lowest) begins at `place(n)`, at byte `offset(n)`.
+    """
+
+    shape: tuple[int, ...]
+    box: tuple[int, ...]
+    inverse: LinearLayout
+    element_bytes: int
+
+    @property
+    def count(self) -> int:
+        """How many copies it takes."""
+        return prod(extent // size for extent, size in zip(self.shape, self.box, strict=True))
+
+    def place(self, number: int) -> tuple[int, ...]:
+        """The coordinates in the buffer of a box's first element."""
+        coordinates: list[int] = []
+        for extent, size in zip(self.shape, self.box, strict=True):
+            boxes = extent // size
+            coordinates.append(number % boxes * size)
+            number //= boxes
+        return tuple(coordinates)
+
+    def offset_of(self, coordinates: Sequence[int]) -> int:
+        """The byte in the buffer at which an element lies."""
+        places = dict(zip(self.inverse.in_dims, coordinates, strict=True))
+        return self.inverse.apply(places)[OFFSET] * self.element_bytes
+
+
+def plan_boxes(op: Operation, buffer: SSAValue) -> Boxes:
+    """The boxes of a buffer; PassError where its layout is none that TMA writes."""
+    type = buffer.type
+    assert isinstance(type, ttg.MemDescType)
+    layout = find_shared_layout(type.encoding)
+    shape = type.get_shape()
+    width = element_of(type.element_type).bytes
+    swizzle = 0
+    if isinstance(layout, NvmmaSharedLayout):
+        if layout.transposed:
+            raise op_error(op, "bulk copies need a buffer that is not transposed", pass_name=PASS_NAME)
+        swizzle = layout.swizzle_bytes
+    if layout is None or type.get_alloc_shape()[-len(shape) :] != shape:
+        raise op_error(op, "bulk copies need a whole buffer", pass_name=PASS_NAME)
+    inner = min(shape[-1], swizzle // width) if swizzle else min(shape[-1], MAX_TMA_BOX)
+    box = (*(min(extent, MAX_TMA_BOX) for extent in shape[:-1]), inner)
+    inverse = layout.to_linear(shape).pseudoinvert().transpose_ins(dim_names(len(shape)))
+    return Boxes(shape, box, inverse, width)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One copy that a lane starts: where it begins in the buffer, what to add to the op's coordinates (i32 operands),
+    and an i1 that holds in one thread of all that emit it."""
+
+    pointer: str
+    steps: tuple[str, ...]
+    predicate: str
+
+
+def copies(fn: FunctionLowering, op: Operation, buffer: SSAValue, predicate: SSAValue | None) -> Iterator[Copy]:
+    """The copies of a buffer, dealt to warps."""
+    boxes = plan_boxes(op, buffer)
+    text, warps = fn.text, fn.num_warps
+    elected = fn.leaf.elect(text)
+    for first in range(0, boxes.count, warps):
+        count = min(warps, boxes.count - first)
+        takes_part = None if count == warps else text.value(f"icmp ult i32 {fn.uniform_warp}, {count}")
+        condition = fn.both(elected, takes_part, None if predicate is None else fn.scalar(predicate))
+        assert condition is not None
+        bits = [1 << bit for bit in range(count.bit_length() - 1)]
+        places = [boxes.place(bit) for bit in bits]
+        begin = boxes.place(first)
+        offset = map_bits(text.value, fn.uniform_warp, _padded(fn, [boxes.offset_of(place) for place in places]))
+        pointer = _at(fn, fn.shared(buffer).base, offset.operand)
+        pointer = _at(fn, pointer, str(boxes.offset_of(begin)))
+        steps: list[str] = []
+        for dim in range(len(boxes.shape)):
+            step = map_bits(text.value, fn.uniform_warp, _padded(fn, [place[dim] for place in places]))
+            steps.append(fn.add(step.operand, begin[dim]))
+        yield Copy(pointer, tuple(steps), condition)
+
+
+def _padded(fn: FunctionLowering, columns: list[int]) -> list[int]:
+    """A column for every bit of the warp's number; the higher ones take no part."""
+    return columns + [0] * (fn.num_warps.bit_length() - 1 - len(columns))
+
+
+def _at(fn: FunctionLowering, pointer: str, offset: str) -> str:
+    if offset == "0":
+        return pointer
+    return fn.text.value(f"getelementptr i8, ptr addrspace(3) {pointer}, i32 {offset}")
+
+
+def _coordinates(fn: FunctionLowering, coordinates: Sequence[SSAValue], steps: Sequence[str]) -> list[str]:
+    """The coordinates of a copy, innermost first; dimensions that the buffer lacks are outer ones of extent 1."""
+    padded = ["0"] * (len(coordinates) - len(steps)) + list(steps)
+    given = [fn.scalar(coordinate) for coordinate in coordinates]
+    return [_sum(fn, a, b) for a, b in zip(given, padded, strict=True)][::-1]
+
+
+def _sum(fn: FunctionLowering, a: str, b: str) -> str:
+    return fn.add(a, int(b)) if b.isdecimal() else fn.text.value(f"add i32 {a}, {b}")
+
+
+@lowers(ttng.AsyncTMACopyGlobalToLocalOp)
+def lower_copy_to_local(op: ttng.AsyncTMACopyGlobalToLocalOp, fn: FunctionLowering) -> None:
+    descriptor, barrier = fn.scalar(op.desc), fn.shared(op.barrier).base
+    evict = EVICTIONS.get(EvictionPolicy.of(op.evict), "")
+    for copy in copies(fn, op, op.result, op.pred):
+        places = _coordinates(fn, op.coord, copy.steps)
+        fn.leaf.load_box(fn.text, copy.pointer, descriptor, places, barrier, predicate=copy.predicate, evict=evict)
+
+
+@lowers(ttng.AsyncTMACopyLocalToGlobalOp)
+def lower_copy_to_global(op: ttng.AsyncTMACopyLocalToGlobalOp, fn: FunctionLowering) -> None:
+    _store(op, op.desc, op.coord, op.src, fn, "")
+
+
+@lowers(ttng.AsyncTMAReduceOp)
+def lower_reduce(op: ttng.AsyncTMAReduceOp, fn: FunctionLowering) -> None:
+    _store(op, op.desc, op.coord, op.src, fn, DescriptorReduceKind.of(op.kind).name.lower())
+
+
+def _store(
+    op: Operation,
+    descriptor: SSAValue,
+    coordinates: Sequence[SSAValue],
+    source: SSAValue,
+    fn: FunctionLowering,
+    reduction: str,
+) -> None:
+    tensor_map = fn.scalar(descriptor)
+    for copy in copies(fn, op, source, None):
+        places = _coordinates(fn, coordinates, copy.steps)
+        fn.leaf.store_box(fn.text, copy.pointer, tensor_map, places, predicate=copy.predicate, reduction=reduction)
+    fn.leaf.commit_stores(fn.text)
+
+
+@lowers(ttng.TMAStoreWaitOp)
+def lower_store_wait(op: ttng.TMAStoreWaitOp, fn: FunctionLowering) -> None:
+    fn.leaf.wait_stores(fn.text, op.pendings.value.data)
+
+
+@lowers(ttng.AsyncTMAGatherOp)
+def lower_gather(op: ttng.AsyncTMAGatherOp, fn: FunctionLowering) -> None:
+    tensor_map, barrier = fn.scalar(op.desc), fn.shared(op.barrier).base
+    for pointer, places, predicate in _rows(op, fn, op.result, op.x_offsets, op.y_offset, op.pred):
+        fn.leaf.load_box(fn.text, pointer, tensor_map, places, barrier, predicate=predicate)
+
+
+@lowers(ttng.AsyncTMAScatterOp)
+def lower_scatter(op: ttng.AsyncTMAScatterOp, fn: FunctionLowering) -> None:
+    tensor_map = fn.scalar(op.desc)
+    for pointer, places, predicate in _rows(op, fn, op.src, op.x_offsets, op.y_offset, None):
+        fn.leaf.store_box(fn.text, pointer, tensor_map, places, predicate=predicate)
+    fn.leaf.commit_stores(fn.text)
+
+
+def _rows(
+    op: Operation,
+    fn: FunctionLowering,
+    buffer: SSAValue,
+    rows: SSAValue,
+    column: SSAValue,
+    predicate: SSAValue | None,
+) -> Iterator[tuple[str, list[str], str]]:
+    """The copies of single rows (the descriptor's box is one row): pointer, coordinates, predicate. Each warp copies
+    the rows whose numbers it holds, a block of columns at a time."""
+    layout = fn.layout(rows)
+    if not layout.is_zero([LANE], layout.out_dims):
+        raise op_error(op, "row numbers must be equal in all lanes of a warp", pass_name=PASS_NAME)
+    boxes = plan_boxes(op, buffer)
+    text, name = fn.text, next(iter(layout.out_dims))
+    owners = layout.free_variable_masks.get(WARP, 0)
+    is_owner = None
+    if owners:
+        masked = text.value(f"and i32 {fn.uniform_warp}, {owners}")
+        is_owner = text.value(f"icmp eq i32 {masked}, 0")
+    condition = fn.both(fn.leaf.elect(text), is_owner, None if predicate is None else fn.scalar(predicate))
+    assert condition is not None
+    warp_columns = [boxes.offset_of((basis[0], 0)) for basis in layout.bases_of(WARP)]
+    part = map_bits(text.value, fn.uniform_warp, warp_columns).operand
+    operands = fn.registers(rows)
+    width = boxes.box[-1]
+    for register, first in product(distinct_registers(layout), range(0, boxes.shape[-1], width)):
+        row = layout.apply({dim: register if dim == REGISTER else 0 for dim in layout.in_dims})[name]
+        offset = boxes.offset_of((row, first))
+        pointer = _at(fn, fn.shared(buffer).base, _flipped(fn, part, offset))
+        yield pointer, [fn.add(fn.scalar(column), first), operands[register]], condition
+
+
+def _flipped(fn: FunctionLowering, part: str, offset: int) -> str:
+    """The thread's part XOR a constant."""
+    if not offset or part == "0":
+        return part if not offset else str(offset)
+    return fn.text.value(f"xor i32 {part}, {offset}")
+
+
+@lowers(ttng.TensormapCreateOp)
+def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> None:
+    """The map is made in shared memory by one thread, copied to global memory by its warp."""
+    text, leaf = fn.text, fn.leaf
+    scratch = fn.shared_pointer(op)
+    first_warp = text.value(f"icmp ult i32 {fn.thread}, 32")
+    word = text.value(f"shl i32 {fn.lane}, 2")
+    leaf.store_words(text, _at(fn, scratch, word), ["0"], 32, space=SHARED_SPACE, predicate=first_warp)
+    leaf.warp_barrier(text)
+    one = fn.first_thread()
+    address = text.value(f"ptrtoint ptr addrspace(1) {fn.scalar(op.global_address)} to i64")
+    leaf.replace_field(text, scratch, "global_address", address, "i64", one)
+    leaf.replace_field(text, scratch, "rank", str(len(op.box_dim) - 1), "", one)
+    fields = (
+        ("box_dim", op.box_dim, "i32"),
+        ("global_dim", op.global_dim, "i32"),
+        ("global_stride", op.global_stride, "i64"),
+        ("element_stride", op.element_stride, "i32"),
+    )
+    for name, values, type in fields:
+        for ordinal, value in enumerate(values):
+            leaf.replace_field(text, scratch, name, fn.scalar(value), type, one, ordinal)
+    enums = (
+        ("elemtype", op.elem_type),
+        ("interleave_layout", op.interleave_layout),
+        ("swizzle_mode", op.swizzle_mode),
+        ("fill_mode", op.fill_mode),
+    )
+    for name, value in enums:
+        leaf.replace_field(text, scratch, name, str(value.value.data), "", one)
+    leaf.warp_barrier(text)
+    leaf.publish_map(text, fn.scalar(op.desc_ptr), scratch, first_warp)
+
+
+@lowers(ttng.TensormapFenceproxyAcquireOp)
+def lower_fenceproxy_acquire(op: ttng.TensormapFenceproxyAcquireOp, fn: FunctionLowering) -> None:
+    fn.barrier()
+    fn.leaf.acquire_map(fn.text, fn.scalar(op.desc_ptr))
+
+
+@lowers(ttng.ReinterpretTensorDescOp)
+def lower_reinterpret_descriptor(op: ttng.ReinterpretTensorDescOp, fn: FunctionLowering) -> None:
+    assert isinstance(op.raw_desc.type, tt.PointerType)
+    fn.set(op.result, fn.text.value(f"addrspacecast ptr addrspace(1) {fn.scalar(op.raw_desc)} to ptr"))
