@@ -51,9 +51,9 @@ class SimulatedTarget(CudaTarget):
 
     def emit(self, module: ModuleOp) -> CudaArtefact:
         """PTX of a module at the ttg stage. Raises PassError, OutOfResources."""
-        device, ptx = self._emit_ptx(module)
+        device, llir, ptx = self._emit_ptx(module)
         facts = self._kernel_facts(module, device) | {"is_text": True}
-        return CudaArtefact(str(device.text), ptx, ptx.encode(), device.kernel, facts)
+        return CudaArtefact(llir, ptx, ptx.encode(), device.kernel, facts)
 
     def load(self, image: bytes, metadata: dict[str, Any]) -> SimulatedKernel:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The kernel behind PTX; `metadata` is the artefact's, with `entry` added."""

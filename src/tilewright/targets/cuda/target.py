@@ -107,27 +107,43 @@ class CudaTarget:
 
     def emit(self, module: ModuleOp) -> CudaArtefact:
         """Machine code of a module at the ttg stage. Raises PassError, OutOfResources, AssemblerError."""
-        device, ptx = self._emit_ptx(module)
+        device, llir, ptx = self._emit_ptx(module)
         facts = self._kernel_facts(module, device)
         assembled = self._assemble(ptx)
         if assembled is None:
             facts["is_text"] = True
-            return CudaArtefact(str(device.text), ptx, ptx.encode(), device.kernel, facts)
-        facts |= {"n_regs": assembled.registers, "n_spills": assembled.spill_bytes}
-        return CudaArtefact(str(device.text), ptx, assembled.image, device.kernel, facts)
+            return CudaArtefact(llir, ptx, ptx.encode(), device.kernel, facts)
+        facts |= {"n_regs": assembled.registers, "n_spills": assembled.spill_bytes // 4}
+        return CudaArtefact(llir, ptx, assembled.image, device.kernel, facts)
 
-    def _emit_ptx(self, module: ModuleOp) -> tuple[DeviceModule, str]:
+    def _emit_ptx(self, module: ModuleOp) -> tuple[DeviceModule, str, str]:
+        """What there is to know of the kernel, its LLVM text and its PTX."""
+        from xdsl.dialects.builtin import IntegerAttr, i32
+
         from tilewright.codegen.nvptx.leaf import NvptxEmitter
         from tilewright.codegen.nvptx.target_machine import emit_ptx
         from tilewright.lowering.ttg_to_llvm import lower_module
         from tilewright.targets.cuda.driver import check_shared_memory
         from tilewright.targets.cuda.pipeline import lower_memory
 
+        if self._options is not None and self._options.maxnreg is not None:
+            module.attributes["ttg.maxnreg"] = IntegerAttr(self._options.maxnreg, i32)
         lower_memory(module, self.facts)
         line_info = not knobs.get("disable_line_info")
         device = lower_module(module, self.facts, NvptxEmitter(self.facts), line_info=line_info)
         check_shared_memory(device.shared_bytes, self.facts.shared_bytes_limit)
-        return device, emit_ptx(device, self.facts)
+        given = [path for _, path in self._options.extern_libs] if self._options is not None else []
+        llir = str(device.text)
+        if knobs.get("llvm_dump"):
+            print(llir)
+        ptx = emit_ptx(
+            llir,
+            self.facts,
+            uses_libdevice=device.uses_libdevice,
+            bitcode_paths=[*device.bitcode_paths, *given],
+            verify=knobs.get("verify_each"),
+        )
+        return device, llir, ptx
 
     def _assemble(self, ptx: str) -> Assembled | None:
         """Machine code from ptxas, None where there is no ptxas."""
@@ -151,7 +167,7 @@ class CudaTarget:
             num_ctas=device.num_ctas,
             shared=device.shared_bytes,
             parameters=describe_parameters([parameter.type for parameter in device.parameters]),
-            takes_scratch=device.uses_global_scratch,
+            takes_scratch=device.global_scratch_bytes > 0,
             scratch_bytes=device.global_scratch_bytes,
             scratch_alignment=device.global_scratch_alignment,
             may_assert=any(isinstance(op, tt.AssertOp) for op in module.walk()),
@@ -161,9 +177,9 @@ class CudaTarget:
 
     def assembly(self, llir: str) -> str:
         """PTX of the LLVM text that an artefact carries."""
-        from tilewright.codegen.nvptx.target_machine import emit_ptx_text
+        from tilewright.codegen.nvptx.target_machine import emit_ptx
 
-        return emit_ptx_text(llir, self.facts)
+        return emit_ptx(llir, self.facts, uses_libdevice="@__nv_" in llir)
 
     def load(self, image: bytes, metadata: dict[str, Any]) -> CudaKernel:
         """The kernel behind an image, which goes to a GPU at its first launch; `metadata` is the artefact's, with
