@@ -1,0 +1,125 @@
+"""Buffers in shared memory: where their elements lie, and how a tensor of registers meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.ttg import MemDescType
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout
+from tilewright.layouts.access import SharedAccess, plan_access
+from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
+from tilewright.layouts.linear import LinearLayout
+from tilewright.layouts.shared import OFFSET, PaddedSharedLayout, SharedLayout
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.shared_access import Pads, SharedAddresses, thread_part
+from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError, element_of
+
+
+def as_buffer(value: SSAValue) -> MemDescType:
+    """The type of a buffer."""
+    assert isinstance(value.type, MemDescType)
+    return value.type
+
+
+def buffer_layout(type: MemDescType) -> SharedLayout:
+    """The layout of a buffer's last dimensions. UnsupportedTypeError for other memories."""
+    layout = find_shared_layout(type.encoding)
+    if layout is None:
+        raise UnsupportedTypeError(f"{type} does not lie in shared memory")
+    return layout
+
+
+def element_bytes(type: MemDescType) -> int:
+    """Bytes of one element."""
+    return element_of(type.element_type).bytes
+
+
+def slot_bytes(type: MemDescType) -> int:
+    """Bytes of one buffer of several: of the dimensions that the layout knows."""
+    layout = buffer_layout(type)
+    return layout.num_elements(type.get_alloc_shape()[-layout.rank :]) * element_bytes(type)
+
+
+@lru_cache(maxsize=1024)
+def offsets_of(type: MemDescType) -> LinearLayout:
+    """The map from the dims of a buffer to (offset, block) in elements, gaps not counted; leading dimensions number
+    buffers that lie one after the other.
+    """
+    layout = buffer_layout(type)
+    shape = type.get_alloc_shape()[-len(type.get_shape()) :]
+    inner = layout.to_linear(shape[-layout.rank :])
+    leading = len(shape) - layout.rank
+    if leading:
+        if isinstance(layout, PaddedSharedLayout):
+            raise UnsupportedTypeError("several padded buffers at once")
+        inner = inner.rename_outs({f"dim{dim}": f"dim{dim + leading}" for dim in range(layout.rank)})
+        for dim in reversed(range(leading)):
+            inner *= LinearLayout.identity_1d(shape[dim], OFFSET, f"dim{dim}")
+        inner = inner.transpose_outs([f"dim{dim}" for dim in range(len(shape))])
+    return inner.pseudoinvert()
+
+
+def pads_of(type: MemDescType) -> Pads:
+    """The gaps of a buffer's layout, in bytes."""
+    layout = buffer_layout(type)
+    if not isinstance(layout, PaddedSharedLayout):
+        return ()
+    size = element_bytes(type)
+    return tuple((interval * size, padding * size) for interval, padding in layout.pads)
+
+
+def padded(offset: int, pads: Pads) -> int:
+    """Where the byte at an offset that does not count gaps really lies."""
+    return offset + sum(offset // interval * padding for interval, padding in pads)
+
+
+@lru_cache(maxsize=1024)
+def _access(
+    registers: LinearLayout, buffer: LinearLayout, bits: int, max_vector: int, *, matrices: bool
+) -> tuple[SharedAccess, LinearLayout]:
+    layout = registers.compose(buffer)
+    blocks = layout.sublayout([BLOCK], [BLOCK]) if BLOCK in layout.out_dims else None
+    if blocks is not None and (any(layout.sublayout([REGISTER, LANE, WARP], [BLOCK]).columns)):
+        raise UnsupportedTypeError("an access to the shared memory of another CTA")
+    inside = layout.sublayout([REGISTER, LANE, WARP], [OFFSET])
+    return plan_access(inside, bits, matrices=matrices, max_vector=max_vector), inside
+
+
+def plan_buffer_access(
+    fn: FunctionLowering, tensor: SSAValue, buffer: MemDescType, *, matrices: bool, max_vector: int = 128
+) -> tuple[SharedAccess, LinearLayout]:
+    """How a tensor is read from or written to a buffer, and the map from (register, lane, warp) to offsets."""
+    bits = element_bytes(buffer) * 8
+    for interval, padding in pads_of(buffer):
+        max_vector = min(max_vector, interval * 8 // bits, padding * 8 // bits)
+    layout = fn.layout(tensor)
+    return _access(layout, offsets_of(buffer), bits, max_vector, matrices=matrices and not pads_of(buffer))
+
+
+def buffer_addresses(fn: FunctionLowering, base: str, access: SharedAccess, buffer: MemDescType) -> SharedAddresses:
+    """The addresses of an access to a buffer that begins at `base`."""
+    return SharedAddresses(fn, base, thread_part(fn, access), pads_of(buffer))
+
+
+def writer_predicate(
+    fn: FunctionLowering, offsets: LinearLayout, *, whole_warps: bool, last_lanes: int = 0
+) -> str | None:
+    """An i1 that holds in one thread of those that hold equal elements; None where no two do. With `whole_warps`, lanes
+    are not told apart. Of lanes that differ in `last_lanes` it is the one with ones there.
+    """
+    masks = offsets.free_variable_masks
+    mask = (0 if whole_warps else masks[LANE]) | masks[WARP] << len(offsets.packed_bases[LANE])
+    if not mask:
+        return None
+    bits = fn.text.value(f"and i32 {fn.thread}, {mask}")
+    return fn.text.value(f"icmp eq i32 {bits}, {last_lanes & mask}")
+
+
+def static_image(type: MemDescType, coordinates: Sequence[int]) -> int:
+    """The byte offset of an element, gaps included."""
+    columns = offsets_of(type)
+    indices = dict(zip(columns.in_dims, coordinates, strict=True))
+    return padded(columns.apply(indices)[OFFSET] * element_bytes(type), pads_of(type))

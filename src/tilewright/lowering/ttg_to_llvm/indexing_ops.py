@@ -1,0 +1,152 @@
+"""tt.gather and tt.histogram: through shared memory."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import tt
+from tilewright.dialects.types import as_tensor
+from tilewright.layouts.access import plan_access
+from tilewright.layouts.distributed import IN_DIMS, BlockedLayout, dim_names
+from tilewright.layouts.linear import LinearLayout, identity_nd
+from tilewright.layouts.shared import OFFSET
+from tilewright.lowering.ttg_to_llvm.buffers import writer_predicate
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, distinct_registers, lowers
+from tilewright.lowering.ttg_to_llvm.packing import from_words
+from tilewright.lowering.ttg_to_llvm.shared_access import (
+    SHARED_SPACE,
+    SharedAddresses,
+    emit_loads,
+    emit_stores,
+    step_pointer,
+    thread_part,
+)
+from tilewright.lowering.ttg_to_llvm.types import I32, ElementType
+from tilewright.lowering.ttg_to_llvm.values import is_literal
+
+BIN_BYTES = 4
+
+
+@lowers(tt.GatherOp)
+def lower_gather(op: tt.GatherOp, fn: FunctionLowering) -> None:
+    """The source row-major in scratch, then one load per element."""
+    element = fn.element(op.src)
+    shape = as_tensor(op.src.type).get_shape()
+    base = fn.shared_pointer(op)
+    _store_row_major(fn, op.src, base, element)
+    fn.barrier()
+    rows = _row_offsets(fn, op, shape)
+    stride = _stride(shape, op.axis.value.data)
+    made: dict[tuple[str, str], str] = {}
+    results: list[str] = []
+    for index, row in zip(fn.registers(op.indices), rows, strict=True):
+        loaded = made.get((index, row))
+        if loaded is None:
+            offset = fn.text.value(f"add i32 {_scaled(fn, _as_i32(fn, op.indices, index), stride)}, {row}")
+            pointer = step_pointer(fn, base, _scaled(fn, offset, element.bytes))
+            words = fn.leaf.load_words(fn.text, pointer, element.bits, 1, space=SHARED_SPACE)
+            [loaded] = from_words(fn.text, element, words, element.bits)
+            made[index, row] = loaded
+        results.append(loaded)
+    fn.set(op.result, results)
+
+
+def _row_major(shape: tuple[int, ...]) -> LinearLayout:
+    """Coordinates to offsets, the last dimension fastest."""
+    names = dim_names(len(shape))
+    layout = identity_nd(OFFSET, shape, tuple(reversed(range(len(shape)))), names).transpose_outs(names)
+    return layout.invert()
+
+
+def _store_row_major(fn: FunctionLowering, value: SSAValue, base: str, element: ElementType) -> None:
+    offsets = fn.layout(value).compose(_row_major(as_tensor(value.type).get_shape()))
+    access = plan_access(offsets, element.bits, matrices=False)
+    addresses = SharedAddresses(fn, base, thread_part(fn, access))
+    predicate = writer_predicate(fn, offsets, whole_warps=False)
+    emit_stores(fn, access, addresses, element, fn.registers(value), predicate=predicate)
+
+
+def _row_offsets(fn: FunctionLowering, op: tt.GatherOp, shape: tuple[int, ...]) -> list[str]:
+    """Per register of the indices the offset of the element with 0 along the axis."""
+    layout, axis = fn.layout(op.indices), op.axis.value.data
+    names = dim_names(len(shape))
+    others = [name for dim, name in enumerate(names) if dim != axis]
+    if not others:
+        return ["0"] * len(fn.registers(op.indices))
+    sizes = tuple(size for dim, size in enumerate(shape) if dim != axis)
+    strides = [_stride(shape, dim) for dim in range(len(shape)) if dim != axis]
+    columns = [
+        (name, [(1 << bit) * stride for bit in range(size.bit_length() - 1)])
+        for name, size, stride in zip(others, sizes, strides, strict=True)
+    ]
+    total = sum(size.bit_length() - 1 for size in shape)
+    placed = layout.sublayout(IN_DIMS, others).compose(LinearLayout(columns, [(OFFSET, total)]))
+    return fn.index.along(placed, OFFSET)
+
+
+def _stride(shape: tuple[int, ...], dim: int) -> int:
+    stride = 1
+    for size in shape[dim + 1 :]:
+        stride *= size
+    return stride
+
+
+def _scaled(fn: FunctionLowering, operand: str, factor: int) -> str:
+    if factor == 1:
+        return operand
+    if is_literal(operand):
+        return str(int(operand) * factor)
+    return fn.text.value(f"shl i32 {operand}, {factor.bit_length() - 1}")
+
+
+def _as_i32(fn: FunctionLowering, value: SSAValue, operand: str) -> str:
+    """A number that is not negative as an i32."""
+    element = fn.element(value)
+    if element.text == "i32" or is_literal(operand):
+        return operand
+    conversion = "trunc" if element.bits > I32.bits else "zext"
+    return fn.text.value(f"{conversion} {element.text} {operand} to i32")
+
+
+@lowers(tt.HistogramOp)
+def lower_histogram(op: tt.HistogramOp, fn: FunctionLowering) -> None:
+    """Counters in scratch: zeroed, incremented once per element, read."""
+    base = fn.shared_pointer(op)
+    [bins] = as_tensor(op.result.type).get_shape()
+    _zero_bins(fn, base, bins)
+    fn.barrier()
+    _count(fn, op, base)
+    fn.barrier()
+    offsets = fn.layout(op.result).compose(_row_major((bins,)))
+    access = plan_access(offsets, I32.bits, matrices=False)
+    counts = [""] * len(access.copies)
+    emit_loads(fn, access, SharedAddresses(fn, base, thread_part(fn, access)), I32, counts)
+    element = fn.element(op.result)
+    fn.set(op.result, [_count_as(fn, count, element) for count in counts])
+
+
+def _zero_bins(fn: FunctionLowering, base: str, bins: int) -> None:
+    layout = BlockedLayout.default((bins,), fn.num_warps).to_linear((bins,))
+    offsets = layout.compose(_row_major((bins,)))
+    access = plan_access(offsets, I32.bits, matrices=False)
+    addresses = SharedAddresses(fn, base, thread_part(fn, access))
+    predicate = writer_predicate(fn, offsets, whole_warps=False)
+    emit_stores(fn, access, addresses, I32, ["0"] * len(access.copies), predicate=predicate)
+
+
+def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str) -> None:
+    layout, registers = fn.layout(op.src), fn.registers(op.src)
+    masks = fn.registers(op.mask) if op.mask is not None else ("true",) * len(registers)
+    owner = fn.owner_predicate(layout)
+    for register in distinct_registers(layout):
+        number = _as_i32(fn, op.src, registers[register])
+        pointer = step_pointer(fn, base, _scaled(fn, number, BIN_BYTES))
+        if masks[register] != "false":
+            fn.leaf.shared_increment(fn.text, pointer, fn.both(masks[register], owner))
+
+
+def _count_as(fn: FunctionLowering, count: str, element: ElementType) -> str:
+    if element.bits == I32.bits:
+        return count
+    conversion = "zext" if element.bits > I32.bits else "trunc"
+    return fn.text.value(f"{conversion} i32 {count} to {element.text}")

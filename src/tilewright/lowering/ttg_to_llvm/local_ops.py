@@ -1,0 +1,89 @@
+"""Buffers in shared memory: allocation, loads and stores of tensors, views.
+
+The base of a `SharedValue` is the address of the view's first element: a slice begins at a multiple of its size (the
+verifier sees to it), so where it begins is added to the base and the offsets stay zero.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import ttg
+from tilewright.dialects.construction import static_values
+from tilewright.layouts.access import AccessKind
+from tilewright.lowering.ttg_to_llvm.buffers import (
+    as_buffer,
+    buffer_addresses,
+    plan_buffer_access,
+    slot_bytes,
+    static_image,
+    writer_predicate,
+)
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
+from tilewright.lowering.ttg_to_llvm.shared_access import emit_loads, emit_stores, step_pointer
+from tilewright.lowering.ttg_to_llvm.values import SharedValue, is_literal
+
+STORE_MATRIX_CAPABILITY, LOAD_MATRIX_CAPABILITY = 90, 75
+
+
+@lowers(ttg.LocalAllocOp)
+def lower_local_alloc(op: ttg.LocalAllocOp, fn: FunctionLowering) -> None:
+    buffer = as_buffer(op.result)
+    fn.set(op.result, SharedValue(fn.shared_pointer(op), ("0",) * len(buffer.get_shape())))
+    if op.src is not None:
+        _store(fn, op.src, op.result)
+
+
+@lowers(ttg.LocalDeallocOp)
+def lower_local_dealloc(op: ttg.LocalDeallocOp, fn: FunctionLowering) -> None:
+    """Lifetimes are the allocation's business."""
+
+
+@lowers(ttg.LocalStoreOp)
+def lower_local_store(op: ttg.LocalStoreOp, fn: FunctionLowering) -> None:
+    _store(fn, op.src, op.dst)
+
+
+def _store(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
+    """Write a tensor to a buffer; of threads that hold the same element one writes."""
+    buffer = as_buffer(target)
+    matrices = fn.facts.capability >= STORE_MATRIX_CAPABILITY
+    access, offsets = plan_buffer_access(fn, tensor, buffer, matrices=matrices)
+    addresses = buffer_addresses(fn, fn.shared(target).base, access, buffer)
+    predicate = writer_predicate(fn, offsets, whole_warps=access.kind is not AccessKind.VECTOR)
+    emit_stores(fn, access, addresses, fn.element(tensor), fn.registers(tensor), predicate=predicate)
+
+
+@lowers(ttg.LocalLoadOp)
+def lower_local_load(op: ttg.LocalLoadOp, fn: FunctionLowering) -> None:
+    buffer = as_buffer(op.src)
+    access, _ = plan_buffer_access(fn, op.result, buffer, matrices=fn.facts.capability >= LOAD_MATRIX_CAPABILITY)
+    addresses = buffer_addresses(fn, fn.shared(op.src).base, access, buffer)
+    registers = [""] * len(access.copies)
+    emit_loads(fn, access, addresses, fn.element(op.result), registers)
+    fn.set(op.result, registers)
+
+
+# ---------------------------------------------------------------------------------------------------------------- views
+
+
+@lowers(ttg.MemDescIndexOp)
+def lower_memdesc_index(op: ttg.MemDescIndexOp, fn: FunctionLowering) -> None:
+    size = slot_bytes(as_buffer(op.result))
+    index = fn.scalar(op.index)
+    offset = str(int(index) * size) if is_literal(index) else fn.text.value(f"mul i32 {index}, {size}")
+    base = step_pointer(fn, fn.shared(op.src).base, offset)
+    fn.set(op.result, SharedValue(base, ("0",) * len(as_buffer(op.result).get_shape())))
+
+
+@lowers(ttg.MemDescSubsliceOp)
+def lower_memdesc_subslice(op: ttg.MemDescSubsliceOp, fn: FunctionLowering) -> None:
+    source = fn.shared(op.src)
+    offset = static_image(as_buffer(op.src), static_values(op.offsets))
+    fn.set(op.result, SharedValue(step_pointer(fn, source.base, str(offset)), source.offsets))
+
+
+@lowers(ttg.MemDescTransOp, ttg.MemDescReshapeOp, ttg.MemDescReinterpretOp)
+def lower_view(op: ttg.MemDescTransOp | ttg.MemDescReshapeOp | ttg.MemDescReinterpretOp, fn: FunctionLowering) -> None:
+    """The same memory under another layout."""
+    fn.set(op.result, SharedValue(fn.shared(op.src).base, ("0",) * len(as_buffer(op.result).get_shape())))
