@@ -6,7 +6,6 @@ import triton.language as tl
 from tilewright.tools.fuzzing.replay import make_array
 from tilewright.tools.fuzzing.values import Argument
 
-
 ARGUMENTS = (
     Argument(name="a0", dtype="float32", count=37, contents="random", slack=0.0),
     Argument(name="a1", dtype="uint8", count=8, contents="random", slack=0.0),

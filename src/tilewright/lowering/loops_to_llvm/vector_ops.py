@@ -22,6 +22,7 @@ from tilewright.lowering.loops_to_llvm.addressing import (
 from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.mask_bits import for_scalar_use
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
 
@@ -107,6 +108,11 @@ def _lane_addresses(low: FunctionLowering, op: Operation) -> tuple[str, SSAValue
     return addresses, mask, last
 
 
+def _lane_by_lane_mask(low: FunctionLowering, type: ValueType, mask: SSAValue) -> str:
+    """The mask of a gather or scatter: there are instructions for elements of 32 and 64 bits only."""
+    return low.get(mask) if type.scalar.bytes >= 4 else for_scalar_use(low, low.get(mask), type.lanes)
+
+
 def lower_gather(low: FunctionLowering, op: Operation) -> None:
     addresses, mask, passed = _lane_addresses(low, op)
     type = low.type_of(op.results[0])
@@ -115,7 +121,7 @@ def lower_gather(low: FunctionLowering, op: Operation) -> None:
     name = f"llvm.masked.gather.{intrinsic_suffix(type.scalar.memory, type.lanes)}.v{type.lanes}p0"
     arguments = [
         (f"{pointers} align {type.scalar.bytes}", addresses),
-        (type.of("i1"), low.get(mask)),
+        (type.of("i1"), _lane_by_lane_mask(low, type, mask)),
         (memory, other),
     ]
     low.fn.declare(f"declare {memory} @{name}({pointers}, {type.of('i1')}, {memory})")
@@ -132,7 +138,7 @@ def lower_scatter(low: FunctionLowering, op: Operation) -> None:
     arguments = [
         (memory, stored),
         (f"{pointers} align {type.scalar.bytes}", addresses),
-        (type.of("i1"), low.get(mask)),
+        (type.of("i1"), _lane_by_lane_mask(low, type, mask)),
     ]
     low.fn.declare(f"declare void @{name}({memory}, {pointers}, {type.of('i1')})")
     low.fn.call("void", name, arguments)
@@ -282,6 +288,8 @@ def lower_extract(low: FunctionLowering, op: Operation) -> None:
         low.set(op.results[0], value)
         return
     lane = _position(low, op, op.operands[1:])
+    if source.scalar.text == "i1":
+        value = for_scalar_use(low, value, source.lanes)
     low.set(op.results[0], low.fn.value(f"extractelement {source.text} {value}, i64 {lane}"))
 
 
@@ -342,6 +350,8 @@ def _combining_kind(op: Operation) -> str:
 def _reduce_integers(low: FunctionLowering, kind: str, type: ValueType, value: str, start: str | None) -> str:
     name = _INTEGER_REDUCTIONS[kind]
     text = type.scalar.text
+    if text == "i1":
+        value = for_scalar_use(low, value, type.lanes)
     result = low.fn.call(text, f"llvm.vector.reduce.{name}.v{type.lanes}{text}", [(type.text, value)])
     if start is None:
         return result
