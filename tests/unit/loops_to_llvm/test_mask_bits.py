@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from loops_kernels import compile_loops  # pyright: ignore[reportMissingImports]
+
 from tilewright.codegen.llvm_backend import emit_assembly
-from tilewright.dialects import make_context
-from tilewright.ir.parsing import parse_module
-from tilewright.lowering.loops_to_llvm import lower_to_llvm
 from tilewright.targets.cpu.facts import named_facts
 
-GRID = "%gx: i32, %gy: i32, %gz: i32, %px: i32, %py: i32, %pz: i32"
-SCATTER = f"""
-func.func @k(%x: memref<*xi8>, %o: memref<*xi16>, {GRID}) {{
+SCATTER = """
+func.func @k(%x: memref<*xi8>, %o: memref<*xi16>, $GRID) {
   %c0 = arith.constant 0 : index
   %n = arith.constant 1024 : index
   %zero = arith.constant dense<0> : vector<8xi8>
@@ -22,13 +20,12 @@ func.func @k(%x: memref<*xi8>, %o: memref<*xi16>, {GRID}) {{
   %places = arith.index_cast %v : vector<8xi8> to vector<8xindex>
   vector.scatter %os[%c0] [%places], %mask, %wide : memref<?xi16>, vector<8xindex>, vector<8xi1>, vector<8xi16>
   return
-}}
+}
 """
 
 
 def test_sign_bits_reach_scalar_code_through_a_comparison() -> None:
     facts = named_facts("x86-64-v4")
-    lowered = lower_to_llvm(parse_module(SCATTER, make_context()), facts)
-    assembly = emit_assembly(str(lowered.text), facts)
+    assembly = emit_assembly(compile_loops(SCATTER, facts).llir, facts)
     assert "vpextrw" in assembly
     assert "movmsk" not in assembly
