@@ -6,16 +6,28 @@ from functools import lru_cache
 from importlib import import_module
 
 OP_FILES = (
+    "async_copy_ops",
+    "atomic_ops",
     "barrier_ops",
     "bulk_copy_ops",
     "constants",
     "control_ops",
+    "convert_ops",
+    "debug_ops",
+    "dot_ops",
     "float_ops",
+    "fp4_ops",
     "function_ops",
+    "indexing_ops",
+    "inline_assembly_ops",
     "integer_ops",
+    "local_ops",
+    "mapping_ops",
     "math_ops",
     "memory_ops",
     "program_ops",
+    "reduce_ops",
+    "scan_ops",
     "shape_ops",
     "warp_group_ops",
 )
