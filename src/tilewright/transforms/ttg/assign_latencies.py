@@ -1,0 +1,159 @@
+"""`tritongpu-assign-latencies`: how many stages ahead of its use each load of a loop runs."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.analysis.axis_info import ModuleAxisInfo
+from tilewright.dialects import gpu, scf, tt, ttg
+from tilewright.dialects.tt.definition import i32_attr
+from tilewright.dialects.ttg.verification import integer_attribute
+from tilewright.dialects.types import is_tensor
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.ttg.pipeliner.copies import can_copy_asynchronously
+from tilewright.transforms.ttg.pipeliner.memory_roots import WrittenMemory
+from tilewright.transforms.ttg.pipeliner.schedule import LATENCY, NUM_STAGES, body_ops, definition_in
+from tilewright.transforms.ttg.slices import MatrixProduct
+
+PipelinedLoad = tt.LoadOp | tt.DescriptorLoadOp
+"""Loads that can run ahead."""
+
+
+def address_of(load: PipelinedLoad) -> SSAValue:
+    """Where a load reads."""
+    return load.ptr if isinstance(load, tt.LoadOp) else load.desc
+
+
+def obstacle_in(loop: scf.ForOp) -> str | None:
+    """Why a loop cannot be pipelined; None where nothing speaks against it."""
+    arguments = set(loop.region_iter_args)
+    if any(
+        value in arguments and value is not own for value, own in zip(loop.yielded, loop.region_iter_args, strict=True)
+    ):
+        return "a value is carried over more than one iteration"
+    for op in loop.walk():
+        if op is not loop and isinstance(op, scf.ForOp | scf.WhileOp):
+            return "it holds another loop"
+        if isinstance(op, gpu.BarrierOp | ttg.LocalBarrierOp | tt.AssertOp | tt.PrintOp):
+            return f"it holds '{op.name}'"
+    return None
+
+
+class _Levels:
+    """How many loads lie between each load of a loop and the matrix product that needs it."""
+
+    def __init__(self, loop: scf.ForOp) -> None:
+        self._loop = loop
+        self.levels: dict[Operation, int] = {}
+
+    def visit(self, value: SSAValue, level: int) -> None:
+        """Note the loads that a value depends on inside one iteration, `level` being that of the closest."""
+        stack, seen = [(value, level)], set[tuple[int, int]]()
+        while stack:
+            value, level = stack.pop()
+            op = definition_in(self._loop, value)
+            if op is None or (id(op), level) in seen:
+                continue
+            seen.add((id(op), level))
+            if isinstance(op, PipelinedLoad):
+                if self.levels.get(op, -1) >= level:
+                    continue
+                self.levels[op] = level
+                level += 1
+            stack.extend((operand, level) for operand in op.operands)
+
+
+def _levels(loop: scf.ForOp, *, every_load: bool) -> dict[Operation, int]:
+    """The loads that feed matrix products, or all, with how indirectly they do."""
+    found = _Levels(loop)
+    for op in body_ops(loop):
+        if isinstance(op, MatrixProduct):
+            for operand in op.operands[:2]:
+                found.visit(operand, 0)
+    if every_load:
+        for op in reversed(body_ops(loop)):
+            if isinstance(op, PipelinedLoad) and op not in found.levels:
+                found.visit(op.result, 0)
+    return found.levels
+
+
+class _Assigner:
+    """Assigns the latencies of one module."""
+
+    def __init__(self, module: ModuleOp, num_stages: int, context: PassContext) -> None:
+        self._axis_info = ModuleAxisInfo(module)
+        self._num_stages = num_stages
+        self._context = context
+
+    def assign(self, loop: scf.ForOp) -> None:
+        """Mark the loads of a loop; one whose ops bear latencies already is left as the user wrote it."""
+        own = integer_attribute(loop, NUM_STAGES)
+        stages = self._num_stages if own is None else own
+        if stages <= 1 or any(LATENCY in op.attributes for op in body_ops(loop)):
+            return
+        levels = _levels(loop, every_load=own is not None)
+        if not levels:
+            return
+        obstacle = obstacle_in(loop)
+        if obstacle is not None:
+            self._context.remark(loop, f"the loop is not pipelined: {obstacle}")
+            return
+        chosen = self._choose(loop, levels, stages)
+        if chosen:
+            latency = (stages - 1) // (max(chosen.values()) + 1)
+            for load in chosen:
+                load.attributes[LATENCY] = i32_attr(latency)
+
+    def _choose(self, loop: scf.ForOp, levels: dict[Operation, int], stages: int) -> dict[Operation, int]:
+        written = WrittenMemory(loop)
+        chosen: dict[Operation, int] = {}
+        for load, level in levels.items():
+            assert isinstance(load, PipelinedLoad)
+            reason = self._objection(load, written)
+            if reason is not None:
+                self._context.remark(load, f"the load is not pipelined: {reason}")
+            elif level < stages - 1:
+                chosen[load] = level
+        return chosen
+
+    def _objection(self, load: PipelinedLoad, written: WrittenMemory) -> str | None:
+        if not is_tensor(load.result.type):
+            return "it reads a scalar"
+        if isinstance(load, tt.LoadOp) and load.is_volatile.value.data:
+            return "it is volatile"
+        if written.may_hold((address_of(load),)):
+            return "the loop may write what it reads"
+        if isinstance(load, tt.LoadOp) and not can_copy_asynchronously(load, self._axis_info):
+            return "it reads less than 4 bytes at a time"
+        return None
+
+
+@register_pass
+class AssignLatenciesPass(Pass):
+    """Loads that feed matrix products run ahead, by as many stages as there are: `num-stages`, or what the loop says
+    in `tt.num_stages`, in which case all its loads do. Loads that feed the addresses of other loads share the stages
+    with these.
+
+    Before (`num-stages=3`):
+    ```mlir
+    scf.for %i = %lb to %ub step %s iter_args(%acc = %zero) -> (tensor<128x128xf32, #mma>) : i32 {
+      %a = tt.load %pa : tensor<128x64x!tt.ptr<f16>, #blocked>
+      ...
+    ```
+    After:
+    ```mlir
+      %a = tt.load %pa {tt.latency = 2 : i32} : tensor<128x64x!tt.ptr<f16>, #blocked>
+    ```
+    """
+
+    name = "tritongpu-assign-latencies"
+
+    num_stages: int = 3
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        loops = [op for op in module.walk() if isinstance(op, scf.ForOp)]
+        if loops:
+            assigner = _Assigner(module, self.num_stages, context)
+            for loop in loops:
+                assigner.assign(loop)

@@ -1,0 +1,201 @@
+"""`wgmma` of loops run while the loop goes on.
+
+A product that writes an accumulator which only the next product adds to need not be waited for in its own iteration.
+What it reads must stay as it is until it is done, so its buffers have one more slot, and a wait before the next copies
+lets only the products of the present iteration go on:
+
+```mlir
+%d = ttng.warp_group_dot %a, %b, %acc : ... -> tensor<128x128xf32, #mma>
+scf.yield %d
+```
+becomes
+```mlir
+%d = ttng.warp_group_dot %a, %b, %acc {isAsync = true} : ... -> tensor<128x128xf32, #mma>
+%w:3 = ttng.warp_group_dot_wait %d, %a, %b {pendings = 1 : i32} : ...
+scf.yield %w#0
+```
+with a wait for all after the loop. A result that is used otherwise is waited for before its first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+from tilewright.dialects import scf, ttg, ttng
+from tilewright.dialects.arith import find_constant_int
+from tilewright.dialects.tt.definition import bool_attr
+from tilewright.dialects.ttg.types import MemDescType
+from tilewright.ir.builder import OpBuilder
+from tilewright.transforms.common.loop_rules import is_defined_outside
+from tilewright.transforms.ttg.pipeliner.schedule import holder_in
+
+_COPIES = (ttg.AsyncCopyGlobalToLocalOp, ttng.AsyncTMACopyGlobalToLocalOp, ttng.BarrierExpectOp, ttg.LocalStoreOp)
+_VIEWS = (ttg.MemDescTransOp, ttg.MemDescReshapeOp, ttg.MemDescSubsliceOp)
+
+
+def _adds_to(user: Operation, index: int) -> bool:
+    """Whether a use is that of an accumulator by the next product, which the hardware keeps in order."""
+    return isinstance(user, ttng.WarpGroupDotOp) and index == 2
+
+
+def _buffers_of(dot: ttng.WarpGroupDotOp) -> list[SSAValue]:
+    return [value for value in (dot.a, dot.b) if isinstance(value.type, MemDescType)]
+
+
+class _LoopDots:
+    """The products of one loop."""
+
+    def __init__(self, loop: scf.ForOp) -> None:
+        self._loop = loop
+        self._block = loop.body.block
+        self._dots = [op for op in self._block.ops if isinstance(op, ttng.WarpGroupDotOp)]
+        self._waits: list[ttng.WarpGroupDotWaitOp] = []
+
+    def run(self) -> None:
+        """Make asynchronous what may be."""
+        deferred = [dot for dot in self._dots if self._may_run_on(dot)]
+        self._dots = deferred
+        if not deferred:
+            return
+        for dot in deferred:
+            dot.properties["isAsync"] = bool_attr(True)
+        for dot in deferred:
+            self._wait_for_result(dot)
+        for dot in deferred:
+            self._wait_for_carried(dot)
+        self._protect_buffers()
+        self._wait_after_loop(deferred)
+
+    def _may_run_on(self, dot: ttng.WarpGroupDotOp) -> bool:
+        """Whether the buffers of a product stay as they are for an iteration: they are of several, or never written."""
+        return all(self._is_lasting(value) for value in _buffers_of(dot))
+
+    def _is_lasting(self, buffer: SSAValue) -> bool:
+        while isinstance(buffer, OpResult) and isinstance(buffer.op, _VIEWS):
+            buffer = buffer.op.operands[0]
+        if is_defined_outside(buffer, self._loop.body):
+            return True
+        if not isinstance(buffer, OpResult) or not isinstance(buffer.op, ttg.MemDescIndexOp):
+            return False
+        several = is_defined_outside(buffer.op.src, self._loop.body)
+        return several and find_constant_int(buffer.op.index) is None
+
+    def _issued_between(self, first: Operation | None, last: Operation | None) -> int:
+        """Asynchronous products after `first` (or the begin of the body) and before `last` (or its end)."""
+        op = self._block.first_op if first is None else first.next_op
+        count = 0
+        while op is not None and op is not last:
+            count += isinstance(op, ttng.WarpGroupDotOp) and op in self._dots
+            op = op.next_op
+        return count
+
+    def _blocking_uses(self, value: SSAValue) -> list[Operation]:
+        """The ops of the body that need a value to be complete, in order."""
+        users = {
+            holder_in(self._block, use.operation)
+            for use in value.uses
+            if use.operation is not self._block.last_op
+            and not isinstance(use.operation, ttng.WarpGroupDotWaitOp)
+            and not _adds_to(use.operation, use.index)
+        }
+        return [op for op in self._block.ops if op in users] if users else []
+
+    def _wait_for_result(self, dot: ttng.WarpGroupDotOp) -> None:
+        """A result that the iteration itself uses is complete before that."""
+        users = self._blocking_uses(dot.d)
+        if users:
+            pendings = self._issued_between(dot, users[0])
+            self._insert_wait(users[0], [dot.d, *_buffers_of(dot)], pendings)
+
+    def _insert_wait(self, place: Operation, values: Sequence[SSAValue], pendings: int) -> None:
+        """Wait before `place`; from there on the first of the values is what the wait passes on."""
+        wait = OpBuilder.before(place).insert(ttng.WarpGroupDotWaitOp(values, pendings))
+        self._waits.append(wait)
+        self._thread(wait, values[0], 0)
+
+    def _thread(self, wait: ttng.WarpGroupDotWaitOp, value: SSAValue, index: int) -> None:
+        """Uses of a value after a wait use what the wait passes on."""
+        result = wait.results[index]
+        for use in tuple(value.uses):
+            user = use.operation
+            if user is wait:
+                continue
+            holder = holder_in(self._block, user)
+            if wait.is_before_in_block(holder):
+                user.operands[use.index] = result
+
+    def _wait_for_carried(self, dot: ttng.WarpGroupDotOp) -> None:
+        """A result that the next iteration uses other than by adding to it is complete before that."""
+        for argument in self._arguments_of(dot):
+            users = self._blocking_uses(argument)
+            if not users:
+                continue
+            after = self._issued_between(dot, None)
+            for wait in self._waits:
+                issued = after + self._issued_between(None, wait)
+                if wait.pendings.value.data <= issued and wait.is_before_in_block(users[0]):
+                    self._extend(wait, argument)
+                    break
+            else:
+                pendings = after + self._issued_between(None, users[0])
+                self._insert_wait(users[0], [argument], pendings)
+
+    def _arguments_of(self, dot: ttng.WarpGroupDotOp) -> list[SSAValue]:
+        """The carried values that a result becomes, directly or through waits."""
+        values = {dot.d}
+        for wait in self._waits:
+            values.update(out for given, out in zip(wait.inputs, wait.outputs, strict=True) if given in values)
+        return [
+            argument
+            for argument, source in zip(self._loop.region_iter_args, self._loop.yielded, strict=True)
+            if source in values
+        ]
+
+    def _extend(self, wait: ttng.WarpGroupDotWaitOp, value: SSAValue) -> None:
+        """Have a wait pass on one more value."""
+        longer = ttng.WarpGroupDotWaitOp((*wait.inputs, value), wait.pendings.value.data)
+        OpBuilder.before(wait).insert(longer)
+        for old, new in zip(wait.outputs, longer.outputs, strict=False):
+            old.replace_all_uses_with(new)
+        self._waits[self._waits.index(wait)] = longer
+        wait.detach()
+        wait.erase()
+        self._thread(longer, value, len(longer.outputs) - 1)
+
+    def _protect_buffers(self) -> None:
+        """Before the first copies of a round, the products of the round before are complete."""
+        first_dot = self._dots[0]
+        copy = next(
+            (op for op in self._block.ops if isinstance(op, _COPIES) and first_dot.is_before_in_block(op)), None
+        )
+        for wait in self._waits:
+            is_early = copy is None or wait.is_before_in_block(copy)
+            if is_early and wait.pendings.value.data <= self._issued_between(None, wait):
+                return
+        before = [dot for dot in self._dots if copy is None or dot.is_before_in_block(copy)]
+        place = before[-1].next_op
+        assert place is not None
+        values = [value for dot in before for value in (*_buffers_of(dot),)]
+        self._insert_wait(place, [before[-1].d, *dict.fromkeys(values)], len(before))
+
+    def _wait_after_loop(self, dots: Sequence[ttng.WarpGroupDotOp]) -> None:
+        """After the loop nothing is under way."""
+        arguments = {argument for dot in dots for argument in self._arguments_of(dot)}
+        indices = [a.index - 1 for a in arguments if isinstance(a, BlockArgument)]
+        results = [self._loop.results[index] for index in sorted(indices)]
+        results = [result for result in results if result.first_use is not None]
+        if not results:
+            return
+        wait = ttng.WarpGroupDotWaitOp(results, 0)
+        OpBuilder.after(self._loop).insert(wait)
+        for result, waited in zip(results, wait.outputs, strict=True):
+            result.replace_uses_with_if(waited, lambda use: use.operation is not wait)
+
+
+def make_dots_asynchronous(module: ModuleOp) -> None:
+    """Let the `wgmma` of every loop run on as far as they may."""
+    for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
+        _LoopDots(loop).run()

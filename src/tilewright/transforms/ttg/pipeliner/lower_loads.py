@@ -1,0 +1,257 @@
+"""Pipelined loads become asynchronous copies into several buffers.
+
+```mlir
+scf.for %i = %lb to %ub step %s : i32 {
+  %x = tt.load %p {loop.cluster = 1 : i32, loop.stage = 0 : i32} : tensor<128x64x!tt.ptr<f16>, #blocked>
+  %m = ttg.local_alloc %x {loop.cluster = 0 : i32, loop.stage = 2 : i32} : (...) -> !ttg.memdesc<128x64xf16, ...>
+```
+becomes
+```mlir
+%b = ttg.local_alloc : () -> !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable>
+scf.for %i = %lb to %ub step %s iter_args(%in = %c-1, %out = %c-1) -> (i32, i32) : i32 {
+  %in1 = (%in + 1) mod 3                                 // stage 0
+  %v = ttg.memdesc_index %b[%in1]
+  %t = ttg.async_copy_global_to_local %p, %v
+  %g = ttg.async_commit_group tokens %t
+  %out1 = (%out + 1) mod 3                               // stage 2
+  %w = ttg.async_wait %g {num = 0 : i32}
+  %m = ttg.memdesc_index %b[%out1]
+```
+Blocks behind descriptors are copied by TMA, and waited for at a barrier in shared memory per buffer.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.analysis.axis_info import ModuleAxisInfo
+from tilewright.dialects import arith, scf, tt, ttg, ttng
+from tilewright.dialects.construction import static_values
+from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy
+from tilewright.dialects.ttg.constraints import as_memdesc
+from tilewright.dialects.ttg.shared_encodings import shared_encoding_of
+from tilewright.dialects.ttg.types import memdesc_type
+from tilewright.dialects.types import as_tensor
+from tilewright.ir.builder import OpBuilder
+from tilewright.layouts.shared import SwizzledSharedLayout
+from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
+from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroup, LoadGroups, PipelinedLoad
+from tilewright.transforms.ttg.pipeliner.schedule import Schedule
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+class _Placer:
+    """Inserts ops at a point with a stage and a cluster."""
+
+    def __init__(self, schedule: Schedule, builder: OpBuilder, stage: int, cluster: int) -> None:
+        self._schedule = schedule
+        self._builder = builder
+        self._stage = stage
+        self._cluster = cluster
+
+    @staticmethod
+    def like(schedule: Schedule, op: Operation) -> _Placer:
+        """A placer before an op, in its stage and cluster."""
+        return _Placer(schedule, OpBuilder.before(op), schedule.stages[op], schedule.clusters[op])
+
+    def insert(self, op: OpT) -> OpT:
+        """Insert and schedule an op."""
+        self._schedule.place(op, self._stage, self._cluster)
+        return self._builder.insert(op)
+
+    def move_before(self, op: Operation) -> None:
+        """Continue before another op."""
+        self._builder.move_before(op)
+
+
+class LoadLowering:
+    """Lowers the loads of one scheduled loop."""
+
+    def __init__(self, loop: scf.ForOp, schedule: Schedule, axis_info: ModuleAxisInfo) -> None:
+        self._schedule = schedule
+        self._groups = LoadGroups(loop, schedule, axis_info)
+        self._carried = CarriedValues(loop)
+        self._outside = OpBuilder.before(loop)
+        self._after: list[Operation] = []
+
+    def run(self) -> scf.ForOp:
+        """Rewrite the body and return the loop, which carries the positions in the buffers."""
+        groups = self._groups.find()
+        for group in groups:
+            self._lower(group)
+        loop = self._carried.finish()
+        if any(not group.loads[0].uses_tma for group in groups):
+            self._after.insert(0, ttg.AsyncWaitOp((), num=0))
+        OpBuilder.after(loop).insert_all(self._after)
+        return loop
+
+    def _lower(self, group: LoadGroup) -> None:
+        first, uses_tma = group.loads[0].op, group.loads[0].uses_tma
+        fill = _Placer.like(self._schedule, first)
+        use = _Placer(self._schedule, OpBuilder.before(group.users[0]), *self._groups.place_of_use(group.users))
+        buffers = [self._allocate(load, group.num_buffers) for load in group.loads]
+        into, _ = self._next_index(fill, group.num_buffers, has_phase=False)
+        out_of, phase = self._next_index(use, group.num_buffers, has_phase=uses_tma)
+        token: SSAValue | None = None
+        if phase is not None:
+            barriers = self._make_barriers(group.num_buffers)
+            self._copy_by_tma(group, fill, buffers, barriers, into)
+            awaited = use.insert(ttg.MemDescIndexOp(barriers, out_of)).result
+            use.insert(ttng.WaitBarrierOp(awaited, phase))
+        else:
+            copied = self._copy(group, fill, buffers, into)
+            token = use.insert(ttg.AsyncWaitOp((copied,), num=0)).ret_token
+        for load, buffer in zip(group.loads, buffers, strict=True):
+            _Replacement(self._schedule, load, buffer, out_of, token).run()
+
+    def _allocate(self, load: PipelinedLoad, count: int) -> SSAValue:
+        type = as_tensor(load.op.result.type)
+        buffers = memdesc_type((count, *type.get_shape()), type.element_type, load.encoding)
+        alloc = self._outside.insert(ttg.LocalAllocOp(buffers))
+        self._after.append(ttg.LocalDeallocOp(alloc))
+        return alloc.result
+
+    def _number(self, value: int) -> SSAValue:
+        return self._outside.insert(arith.constant_int(value, i32)).results[0]
+
+    def _next_index(self, place: _Placer, count: int, *, has_phase: bool) -> tuple[SSAValue, SSAValue | None]:
+        """The next buffer, and the phase of its barrier, which changes with each turn around the buffers."""
+        if count == 1 and not has_phase:
+            return self._number(0), None
+        index = self._carried.add(self._number(-1))
+        one, zero = self._number(1), self._number(0)
+        following = place.insert(arith.AddiOp(index, one)).results[0]
+        wraps = place.insert(arith.CmpiOp(following, self._number(count), "sge")).results[0]
+        following = place.insert(arith.SelectOp(wraps, zero, following)).results[0]
+        self._carried.yields(following)
+        if not has_phase:
+            return following, None
+        phase = self._carried.add(zero)
+        flipped = place.insert(arith.XOrIOp(phase, one)).results[0]
+        phase = place.insert(arith.SelectOp(wraps, flipped, phase)).results[0]
+        self._carried.yields(phase)
+        return following, phase
+
+    def _copy(self, group: LoadGroup, fill: _Placer, buffers: list[SSAValue], into: SSAValue) -> SSAValue:
+        """Start the copies of a group; returns their token."""
+        tokens: list[SSAValue] = []
+        for load, buffer in zip(group.loads, buffers, strict=True):
+            op = load.op
+            assert isinstance(op, tt.LoadOp)
+            fill.move_before(op)
+            view = fill.insert(ttg.MemDescIndexOp(buffer, into))
+            copy = ttg.AsyncCopyGlobalToLocalOp(
+                op.ptr,
+                view,
+                op.mask,
+                cache=CacheModifier.of(op.cache),
+                evict=EvictionPolicy.of(op.evict),
+                contiguity=load.contiguity,
+            )
+            tokens.append(fill.insert(copy).token)
+        return fill.insert(ttg.AsyncCommitGroupOp(tokens)).async_token
+
+    def _copy_by_tma(
+        self, group: LoadGroup, fill: _Placer, buffers: list[SSAValue], barriers: SSAValue, into: SSAValue
+    ) -> None:
+        true = self._outside.insert(arith.constant_bool(True)).results[0]
+        filled = fill.insert(ttg.MemDescIndexOp(barriers, into)).result
+        fill.insert(ttng.BarrierExpectOp(filled, sum(load.bytes for load in group.loads), true))
+        for load, buffer in zip(group.loads, buffers, strict=True):
+            op = load.op
+            assert isinstance(op, tt.DescriptorLoadOp)
+            fill.move_before(op)
+            view = fill.insert(ttg.MemDescIndexOp(buffer, into))
+            copy = ttng.AsyncTMACopyGlobalToLocalOp(
+                op.desc,
+                tuple(op.indices),
+                filled,
+                view,
+                true,
+                cache=CacheModifier.of(op.cache),
+                evict=EvictionPolicy.of(op.evict),
+            )
+            fill.insert(copy)
+
+    def _make_barriers(self, count: int) -> SSAValue:
+        """Barriers that one arrival completes, one a buffer; invalid again after the loop."""
+        encoding = shared_encoding_of(SwizzledSharedLayout(1, 1, 1, (0,)))
+        alloc = self._outside.insert(ttg.LocalAllocOp(memdesc_type((count, 1), i64, encoding)))
+        ends: list[Operation] = []
+        for index in range(count):
+            view = self._outside.insert(ttg.MemDescIndexOp(alloc, self._number(index)))
+            self._outside.insert(ttng.InitBarrierOp(view, 1))
+            ends.append(ttng.InvalBarrierOp(view))
+        self._after[:0] = [*ends, ttg.LocalDeallocOp(alloc)]
+        return alloc.result
+
+
+class _Replacement:
+    """Gives the users of one load what they need out of the buffer at `index`."""
+
+    def __init__(
+        self, schedule: Schedule, load: PipelinedLoad, buffers: SSAValue, index: SSAValue, token: SSAValue | None
+    ) -> None:
+        self._schedule = schedule
+        self._load = load
+        self._buffers = buffers
+        self._index = index
+        self._token = token
+
+    def run(self) -> None:
+        """Replace the load, which goes."""
+        loaded: SSAValue | None = None
+        for user in self._load.users:
+            place = _Placer.like(self._schedule, user)
+            if self._load.is_buffer(user):
+                view = place.insert(ttg.MemDescIndexOp(self._buffers, self._index)).result
+                self._replace_buffer(user.results[0], view)
+                self._drop(user)
+            elif isinstance(user, ttg.ConvertLayoutOp) and self._load.fill is None:
+                user.result.replace_all_uses_with(self._read(place, user))
+                self._drop(user)
+            elif loaded is None:
+                loaded = self._read(place, self._load.op)
+                if self._load.fill is not None:
+                    mask, other = self._load.fill
+                    loaded = place.insert(arith.SelectOp(mask, loaded, other)).results[0]
+        if loaded is not None:
+            self._load.op.result.replace_all_uses_with(loaded)
+        self._drop(self._load.op)
+
+    def _read(self, place: _Placer, like: Operation) -> SSAValue:
+        view = place.insert(ttg.MemDescIndexOp(self._buffers, self._index))
+        return place.insert(ttg.LocalLoadOp(view, like.results[0].type, self._token)).result
+
+    def _drop(self, op: Operation) -> None:
+        del self._schedule.stages[op], self._schedule.clusters[op]
+        op.detach()
+        op.erase()
+
+    def _replace_buffer(self, old: SSAValue, new: SSAValue) -> None:
+        """Put a mutable buffer in place of an immutable one; views of it become mutable too."""
+        for op in list(dict.fromkeys(use.operation for use in old.uses)):
+            view = _view_like(op, new)
+            if view is None:
+                continue
+            _Placer.like(self._schedule, op).insert(view)
+            self._replace_buffer(op.results[0], view.results[0])
+            self._drop(op)
+        old.replace_all_uses_with(new)
+
+
+def _view_like(op: Operation, source: SSAValue) -> Operation | None:
+    """The view that an op makes, of another buffer; None for an op that is no view."""
+    match op:
+        case ttg.MemDescTransOp():
+            return ttg.MemDescTransOp(source, static_values(op.order))
+        case ttg.MemDescReshapeOp():
+            return ttg.MemDescReshapeOp(source, as_memdesc(op.result.type).get_shape())
+        case ttg.MemDescSubsliceOp():
+            return ttg.MemDescSubsliceOp(source, static_values(op.offsets), as_memdesc(op.result.type).get_shape())
+        case _:
+            return None

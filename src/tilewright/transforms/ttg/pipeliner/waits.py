@@ -1,0 +1,98 @@
+"""How many groups of asynchronous copies may still be under way at each `ttg.async_wait`.
+
+A wait names the groups that it needs by their tokens. Groups complete in the order in which they were committed, so a
+wait may leave as many of them as were committed after the youngest one that it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from tilewright.dialects import scf, ttg
+from tilewright.dialects.tt.definition import i32_attr
+
+ALL = 1 << 30
+"""No limit."""
+
+
+def _commits(op: Operation) -> int:
+    """Groups that an op commits at least; nothing is promised for what may not run."""
+    return int(isinstance(op, ttg.AsyncCommitGroupOp))
+
+
+def _commits_between(first: Operation | None, last: Operation | None, block: Block) -> int:
+    """Groups committed in a block after `first` (or its begin) and before `last` (or its end)."""
+    op = block.first_op if first is None else first.next_op
+    count = 0
+    while op is not None and op is not last:
+        count += _commits(op)
+        op = op.next_op
+    return count
+
+
+class _Counter:
+    """The fewest groups committed since a token's, over all paths to a place."""
+
+    def __init__(self) -> None:
+        self._visiting: set[tuple[int, int]] = set()
+
+    def since(self, token: SSAValue, place: Operation) -> int:
+        """The groups that may be pending at `place` while that of `token` is complete."""
+        if isinstance(token, OpResult):
+            return self._since_op(token, place)
+        assert isinstance(token, BlockArgument)
+        return self._since_argument(token, place)
+
+    def _since_op(self, token: OpResult, place: Operation) -> int:
+        op = token.op
+        if isinstance(op, scf.ForOp):
+            terminator = op.body.block.last_op
+            assert terminator is not None
+            inside = self.since(op.yielded[token.index], terminator)
+            skipped = self.since(op.iter_args[token.index], op)
+            return min(inside, skipped) + self._to(op, place)
+        if not isinstance(op, ttg.AsyncCommitGroupOp):
+            return 0
+        return self._to(op, place)
+
+    def _to(self, op: Operation, place: Operation) -> int:
+        """Groups committed after `op` up to `place`, which is in the same block or deeper; 0 where it is not plain."""
+        assert op.parent is not None
+        current = place
+        while current.parent is not op.parent:
+            holder = current.parent_op()
+            if holder is None or isinstance(holder, scf.ForOp | scf.WhileOp):
+                return 0
+            current = holder
+        return _commits_between(op, current, op.parent)
+
+    def _since_argument(self, token: BlockArgument, place: Operation) -> int:
+        block = token.owner
+        loop = block.parent_op()
+        if not isinstance(loop, scf.ForOp) or token.index == 0 or place.parent is not block:
+            return 0
+        key = (id(token), id(place))
+        if key in self._visiting:
+            return ALL
+        self._visiting.add(key)
+        here = _commits_between(None, place, block)
+        terminator = block.last_op
+        assert terminator is not None
+        before = self.since(loop.iter_args[token.index - 1], loop)
+        again = self.since(loop.yielded[token.index - 1], terminator)
+        self._visiting.discard(key)
+        return here + min(before, again)
+
+
+def _waits(root: Operation) -> Iterator[ttg.AsyncWaitOp]:
+    return (op for op in root.walk() if isinstance(op, ttg.AsyncWaitOp))
+
+
+def relax_waits(root: Operation) -> None:
+    """Let each wait that names tokens leave as many groups pending as it may."""
+    for op in _waits(root):
+        if op.async_token:
+            count = min(_Counter().since(token, op) for token in op.async_token)
+            op.properties["num"] = i32_attr(0 if count >= ALL else count)
