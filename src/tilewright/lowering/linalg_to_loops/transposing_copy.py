@@ -71,11 +71,13 @@ def _place(emitter: LoopEmitter, window: Window, row: Index, column: Index) -> I
 
 
 def _mask(emitter: LoopEmitter, along: tuple[Index, Index], across: tuple[Index, Index], side: int) -> SSAValue | None:
-    """Lanes from `along[0]` on that are below `along[1]`, if `across[0]` is below `across[1]`; None: all of them."""
-    whole = isinstance(along[1], int) and along[1] % side == 0
-    inside = True if isinstance(across[1], int) else emitter.compare("slt", across[0], across[1])
-    if whole and inside is True:
+    """Lanes from `along[0]` on that are below `along[1]`, if `across[0]` is below `across[1]`; None: all of them.
+
+    Blocks end together with a constant bound that their side divides."""
+    whole, inside = (isinstance(bound, int) and bound % side == 0 for _, bound in (along, across))
+    if whole and inside:
         return None
+    inside = inside or emitter.compare("slt", across[0], across[1])
     count = emitter.select_index(inside, emitter.sub(along[1], along[0]), 0)
     return emitter.create_mask(count, side)
 
