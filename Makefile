@@ -7,7 +7,7 @@ TORCH_STAMP := $(VENV)/.torch
 MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check lint format bench oracles torch fuzz fuzz-middle-layer clean
+.PHONY: help venv demo test check lint format bench gpu oracles torch fuzz fuzz-middle-layer clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,6 +39,10 @@ format: $(STAMP) ## let ruff rewrite the sources
 
 bench: $(STAMP) $(TORCH_STAMP) ## benchmarks against NumPy and PyTorch, as ratios in one run
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+gpu: $(STAMP) $(TORCH_STAMP) ## tests and benchmarks on an NVIDIA GPU; results in benchmarks/results
+	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh tests
+	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh bench
 
 $(TORCH_STAMP): $(STAMP)
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0

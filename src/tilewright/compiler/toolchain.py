@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from tilewright.support.fingerprint import fingerprint
@@ -24,4 +24,12 @@ def toolchain_fingerprint() -> str:
                 path = os.path.join(folder, name)
                 status = os.stat(path)
                 files.append((os.path.relpath(path, root), status.st_size, status.st_mtime_ns))
-    return fingerprint(version("tilewright"), version("xdsl"), version("llvmlite"), files)
+    return fingerprint(*map(_version, ("tilewright", "xdsl", "llvmlite")), files)
+
+
+def _version(package: str) -> str:
+    """The version of a package; nothing where it is used from a folder, uninstalled."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

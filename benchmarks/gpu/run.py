@@ -1,0 +1,187 @@
+"""GPU benchmarks: tilewright, official Triton where it is installed, and PyTorch, on the same kernels and inputs.
+
+    python benchmarks/gpu/run.py --smoke            small inputs, one configuration each: what works?
+    python benchmarks/gpu/run.py [--only TEXT] [--out DIR]
+
+Needs PyTorch with CUDA. Each case runs in a process that survives the failure of the others. Results go to
+DIR/gpu.json and DIR/gpu.md (default: benchmarks/results).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+CASE_SECONDS = 150
+Row = dict[str, Any]
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--smoke", action="store_true", help="small inputs, one configuration each")
+    parser.add_argument("--only", default="", help="cases whose name contains this text")
+    parser.add_argument("--out", type=Path, default=HERE.parent / "results", help="where results go")
+    parser.add_argument("--seconds", type=float, default=540, help="stop starting cases after this time")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parse_arguments()
+    kind = "smoke" if options.smoke else "table"
+    end = time.monotonic() + options.seconds
+    names = list_cases(kind)
+    numbers = [number for number, name in enumerate(names) if options.only in name]
+    rows = run_cases(kind, numbers, names, end)
+    report: Row = {"machine": describe_machine(), "kind": kind, "cases": list(rows.values())}
+    if not options.only:
+        report["overheads"] = [
+            overhead(what, name) for what in ("launch", "compile") for name in ("tilewright", "triton")
+        ]
+    text = render(report)
+    print(text)
+    options.out.mkdir(parents=True, exist_ok=True)
+    stem = "gpu_smoke" if options.smoke else "gpu"
+    (options.out / f"{stem}.json").write_text(json.dumps(report, indent=1) + "\n")
+    (options.out / f"{stem}.md").write_text(text + "\n")
+    return int(any("error" in row.get("tilewright", {"error": ""}) for row in rows.values()))
+
+
+def environment() -> dict[str, str]:
+    paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+
+
+def python(script: str, *arguments: str, seconds: float) -> tuple[str, str]:
+    """The output of a script, complete or not, and the end of what it said on the error stream."""
+    command = [sys.executable, str(HERE / script), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment(), check=False)
+    except subprocess.TimeoutExpired as error:
+        return _text(error.stdout), f"stopped after {seconds:.0f} s"
+    tail = done.stderr[-2500:] if done.returncode or "Traceback" in done.stderr else ""
+    return done.stdout, tail
+
+
+def _text(data: Any) -> str:
+    return data.decode(errors="replace") if isinstance(data, bytes) else data or ""
+
+
+def list_cases(kind: str) -> list[str]:
+    code = f"import cases; print('\\n'.join(case.name for case in cases.{kind}_cases()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), cwd=HERE, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"the benchmarks cannot be loaded (is PyTorch installed, with CUDA?)\n{done.stderr}")
+    return done.stdout.splitlines()
+
+
+def run_cases(kind: str, numbers: list[int], names: list[str], end: float) -> dict[int, Row]:
+    """Every case's results; a new process after each that was lost."""
+    rows: dict[int, Row] = {number: {"name": names[number]} for number in numbers}
+    waiting = list(numbers)
+    while waiting and time.monotonic() < end:
+        seconds = min(CASE_SECONDS * len(waiting), max(end - time.monotonic(), 20))
+        output, said = python("worker.py", kind, *map(str, waiting), seconds=seconds)
+        done: list[int] = []
+        for line in output.splitlines():
+            try:
+                result = json.loads(line)
+            except json.JSONDecodeError:
+                print(line)
+                continue
+            number = result.pop("case")
+            rows[number][result.pop("implementation")] = result
+            done.append(number)
+            if result.get("lost"):
+                break
+        if said:
+            print(said, file=sys.stderr)
+        last = done[-1] if done else waiting[0]
+        if not done:
+            rows[last]["tilewright"] = {"error": said.strip().splitlines()[-1] if said.strip() else "no result"}
+        elif last != waiting[-1] and said and not rows[last].get("tilewright"):
+            rows[last]["tilewright"] = {"error": said.strip().splitlines()[-1]}
+        waiting = [number for number in waiting if number > last]
+    for number in waiting:
+        rows[number]["tilewright"] = {"error": "not run: out of time"}
+    return rows
+
+
+def overhead(what: str, implementation: str) -> Row:
+    output, said = python("overheads.py", what, implementation, seconds=180)
+    lines = output.strip().splitlines()
+    if lines and lines[-1].startswith("{"):
+        return {"what": what, **json.loads(lines[-1])}
+    return {"what": what, "implementation": implementation, "error": said.strip()[-400:]}
+
+
+def describe_machine() -> Row:
+    code = (
+        "import json, torch, importlib.metadata as m\n"
+        "def v(n):\n"
+        "    try: return m.version(n)\n"
+        "    except m.PackageNotFoundError: return None\n"
+        "p = torch.cuda.get_device_properties(0)\n"
+        "print(json.dumps({'device': p.name, 'capability': f'{p.major}.{p.minor}', "
+        "'multiprocessors': p.multi_processor_count, 'cuda': torch.version.cuda, "
+        "'packages': {n: v(n) for n in ('torch', 'triton', 'llvmlite', 'xdsl', 'cuda-bindings', 'numpy')}}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr.strip()[-300:]}
+
+
+def render(report: Row) -> str:
+    """The table as Markdown."""
+    machine = report["machine"]
+    lines = [f"{machine.get('device', 'no GPU')}, {machine.get('packages', machine)}", ""]
+    lines += ["| case | unit | tilewright | Triton | PyTorch | to Triton | error | Triton's error | configuration |"]
+    lines += ["|---|---|---|---|---|---|---|---|---|"]
+    for row in report["cases"]:
+        ours, official, torch = (row.get(name, {}) for name in ("tilewright", "triton", "torch"))
+        ratio = f"{ours['rate'] / official['rate']:.2f}" if "rate" in ours and "rate" in official else ""
+        unit = "TFLOP/s" if row["name"].startswith(("matmul", "attention")) else "TB/s"
+        cells = [row["name"], unit, *(_rate(result) for result in (ours, official, torch)), ratio]
+        cells += [_number(ours.get("error_norm")), _number(official.get("error_norm")), _config(ours)]
+        lines.append("| " + " | ".join(cells) + " |")
+    for entry in report.get("overheads", ()):
+        figures = {key: value for key, value in entry.items() if key not in ("what", "implementation", "all")}
+        shown = ", ".join(f"{key} {_seconds(value)}" for key, value in figures.items())
+        lines.append(f"\n{entry['what']}, {entry['implementation']}: {shown}")
+    failed = [(row["name"], name, row[name]["error"]) for row in report["cases"] for name in row if _failed(row[name])]
+    lines += ["", *(f"FAILED {case} ({name}): {error}" for case, name, error in failed)]
+    return "\n".join(lines)
+
+
+def _failed(result: Any) -> bool:
+    return isinstance(result, dict) and "error" in result
+
+
+def _rate(result: Row) -> str:
+    return f"{result['rate']:.3g}" if "rate" in result else "failed" if result else ""
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.1e}"
+
+
+def _seconds(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value * 1e6:.2f} us" if value < 1e-3 else f"{value:.3f} s"
+
+
+def _config(result: Row) -> str:
+    return ", ".join(f"{key.lower()} {value}" for key, value in result.get("config", {}).items())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
