@@ -8,8 +8,9 @@ fn.leaf.barrier(fn.text)  # bar.sync 0
 ```
 
 Methods are grouped in classes by subject, a module each: threads and warps (`leaf_threads`), global memory
-(`leaf_memory`), atomics (`leaf_atomics`), matrices and copies beside the program (`leaf_matrix`), Hopper's own (`leaf_hopper`). A method never
-decides what is right for the program, only how the machine says it; `facts` tells what the machine has.
+(`leaf_memory`), atomics (`leaf_atomics`), matrices and copies beside the program (`leaf_matrix`), Hopper's own
+(`leaf_hopper`). A method never decides what is right for the program, only how the machine says it; `facts` tells what
+the machine has.
 """
 
 from __future__ import annotations

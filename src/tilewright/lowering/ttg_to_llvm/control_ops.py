@@ -11,7 +11,7 @@ from typing import cast
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.codegen.llvm_text import Phi
-from tilewright.dialects import cf, scf, ub
+from tilewright.dialects import cf, scf, tt, ub
 from tilewright.dialects.construction import static_values
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, flat_types, lowers, unflatten
 from tilewright.lowering.ttg_to_llvm.values import is_literal
@@ -138,7 +138,7 @@ def lower_execute_region(op: scf.ExecuteRegionOp, fn: FunctionLowering) -> None:
     fn.bind_flat(op.results, iter([operand for _, operand in values]))
 
 
-@lowers(scf.YieldOp, scf.ConditionOp)
+@lowers(scf.YieldOp, scf.ConditionOp, tt.ReduceReturnOp, tt.ScanReturnOp, tt.MapElementwiseReturnOp)
 def lower_terminator(op: Operation, fn: FunctionLowering) -> None:
     """The op around it reads its operands."""
 

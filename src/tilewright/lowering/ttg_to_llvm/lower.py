@@ -17,7 +17,6 @@ is one dynamic array of `DeviceModule.shared_bytes`. Functions that are not inli
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -30,6 +29,7 @@ from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.dialects import tt
 from tilewright.ir.diagnostics import op_error
+from tilewright.lowering.ttg_to_llvm.blocks import reverse_postorder
 from tilewright.lowering.ttg_to_llvm.debug_info import DebugInfo
 from tilewright.lowering.ttg_to_llvm.function_lowering import (
     PASS_NAME,
@@ -72,6 +72,11 @@ class DeviceModule:
     """Whether functions of NVIDIA's math library are to be linked in."""
     bitcode_paths: tuple[str, ...] = ()
     """Further files of LLVM bitcode to link in."""
+
+    @property
+    def uses_global_scratch(self) -> bool:
+        """Whether the kernel has the scratch pointer as its last parameter."""
+        return self.global_scratch_bytes > 0
 
 
 def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, line_info: bool = True) -> DeviceModule:
@@ -185,25 +190,3 @@ def lower_blocks(fn: FunctionLowering, entry: Block | None, op: tt.FuncOp) -> No
 
 def _types(block: Block) -> list[Attribute]:
     return [argument.type for argument in block.args]
-
-
-def reverse_postorder(first: Block) -> list[Block]:
-    """The blocks that are reached from `first`."""
-    order: list[Block] = []
-    seen = {first}
-    stack: list[tuple[Block, Iterator[Block]]] = [(first, _successors(first))]
-    while stack:
-        block, successors = stack[-1]
-        following = next((b for b in successors if b not in seen), None)
-        if following is None:
-            stack.pop()
-            order.append(block)
-        else:
-            seen.add(following)
-            stack.append((following, _successors(following)))
-    return order[::-1]
-
-
-def _successors(block: Block) -> Iterator[Block]:
-    last = block.last_op
-    return iter(() if last is None else tuple(last.successors))

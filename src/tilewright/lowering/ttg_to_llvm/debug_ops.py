@@ -1,0 +1,136 @@
+"""tt.print and tt.assert, by the functions that the CUDA driver provides: `vprintf` and `__assertfail`.
+
+A print is one line per element, from one thread that holds it: `pid (0, 0, 0) idx ( 5) x: 3.000000`. An assertion that
+fails in any thread ends the launch with an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import tt
+from tilewright.dialects.construction import static_values
+from tilewright.dialects.types import as_tensor, is_tensor
+from tilewright.ir.diagnostics import op_place
+from tilewright.lowering.ttg_to_llvm.float_conversions import convert
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, distinct_registers, lowers
+from tilewright.lowering.ttg_to_llvm.types import F32, F64, ElementType
+from tilewright.support.spans import Span
+
+Arguments = list[tuple[str, str]]
+"""(type, operand) pairs of a formatted line."""
+
+
+@lowers(tt.PrintOp)
+def lower_print(op: tt.PrintOp, fn: FunctionLowering) -> None:
+    prefix = op.prefix.data
+    ids: Arguments = [("i32", fn.leaf.program_id(fn.text, axis, fn.module.num_ctas)) for axis in range(3)]
+    if not op.args:
+        _guarded(fn, fn.first_thread(), lambda: _print(fn, f"pid (%u, %u, %u){prefix}\n", ids))
+        return
+    signs = [bool(sign) for sign in static_values(op.is_signed)]
+    for index, (value, is_signed) in enumerate(zip(op.args, signs, strict=True)):
+        name = f"(operand {index}) " if len(op.args) > 1 else ""
+        _print_value(fn, value, f"{prefix}{name}", ids, is_hex=bool(op.hex.value.data), is_signed=is_signed)
+
+
+def _print_value(
+    fn: FunctionLowering, value: SSAValue, prefix: str, ids: Arguments, *, is_hex: bool, is_signed: bool
+) -> None:
+    """One line per element; the whole tensor under one test of who prints."""
+    element, registers = fn.element(value), fn.registers(value)
+    if not is_tensor(value.type):
+        owner, places, wanted, fields = fn.first_thread(), [()], [0], ""
+    else:
+        layout = fn.layout(value)
+        owner, places = fn.owner_predicate(layout), fn.index.coordinates(layout)
+        wanted = distinct_registers(layout)
+        fields = ", ".join(f"%{len(str(size))}u" for size in as_tensor(value.type).get_shape())
+
+    def lines() -> None:
+        for register in wanted:
+            spec, argument = _formatted(fn, element, registers[register], is_hex=is_hex, is_signed=is_signed)
+            line = f"pid (%u, %u, %u) idx ({fields}){prefix}{spec}\n"
+            _print(fn, line, [*ids, *(("i32", place) for place in places[register]), argument])
+
+    _guarded(fn, owner, lines)
+
+
+def _formatted(
+    fn: FunctionLowering, element: ElementType, operand: str, *, is_hex: bool, is_signed: bool
+) -> tuple[str, tuple[str, str]]:
+    """The conversion of a printed element, and the argument that it takes (as C promotes it)."""
+    if element.is_pointer:
+        return "%p", (element.text, operand)
+    if is_hex:
+        return _hexadecimal(fn, element, operand)
+    if element.is_float:
+        wide = convert(fn, [operand], element, F32)[0] if element != F64 else operand
+        return "%f", ("double", wide if element == F64 else fn.text.value(f"fpext float {wide} to double"))
+    signed = is_signed and element.text != "i1"
+    if element.bits == 64:
+        return ("%lli" if signed else "%llu"), ("i64", operand)
+    if element.text == "i32":
+        return ("%i" if signed else "%u"), ("i32", operand)
+    opcode = "sext" if signed else "zext"
+    return ("%i" if signed else "%u"), ("i32", fn.text.value(f"{opcode} {element.text} {operand} to i32"))
+
+
+def _hexadecimal(fn: FunctionLowering, element: ElementType, operand: str) -> tuple[str, tuple[str, str]]:
+    digits = max(1, element.bits // 4)
+    bits = operand
+    if element.is_float and element.format is None:
+        bits = fn.text.value(f"bitcast {element.text} {operand} to i{element.bits}")
+    if element.bits == 64:
+        return f"0x%0{digits}llx", ("i64", bits)
+    source = element.text if not element.is_float else f"i{element.bits}"
+    wide = bits if source == "i32" else fn.text.value(f"zext {source} {bits} to i32")
+    return f"0x%0{digits}x", ("i32", wide)
+
+
+def _print(fn: FunctionLowering, format: str, arguments: Arguments) -> None:
+    """A call of vprintf, which takes its arguments as a structure in memory."""
+    text = fn.text
+    struct = "{ " + ", ".join(type for type, _ in arguments) + " }"
+    slot = text.entry_value(f"alloca {struct}, align 8")
+    for index, (type, operand) in enumerate(arguments):
+        place = text.value(f"getelementptr {struct}, ptr {slot}, i32 0, i32 {index}")
+        text.emit(f"store {type} {operand}, ptr {place}")
+    message = text.module.string(format.encode())
+    text.call("i32", "vprintf", [("ptr", message), ("ptr", slot)])
+
+
+def _guarded(fn: FunctionLowering, predicate: str | None, body: object) -> None:
+    assert callable(body)
+    if predicate is None:
+        body()
+        return
+    then, done = fn.text.new_label("print"), fn.text.new_label("printed")
+    fn.text.branch_if(predicate, then, done)
+    fn.text.start(then)
+    body()
+    fn.text.branch(done)
+    fn.text.start(done)
+
+
+@lowers(tt.AssertOp)
+def lower_assert(op: tt.AssertOp, fn: FunctionLowering) -> None:
+    text = fn.text
+    holds: str | None = None
+    for condition in dict.fromkeys(fn.registers(op.condition)):
+        holds = fn.both(holds, condition)
+    if holds is None:
+        return
+    failed, passed = text.new_label("failed"), text.new_label("passed")
+    text.branch_if(holds, passed, failed)
+    text.start(failed)
+    place = op_place(op)
+    filename, line = (place.filename, place.line) if isinstance(place, Span) else ("unknown", 0)
+    strings: Sequence[str] = (op.message.data, filename, text.name)
+    message, file, function = (text.module.string(string.encode()) for string in strings)
+    arguments = [("ptr", message), ("ptr", file), ("i32", str(line)), ("ptr", function), ("i64", "1")]
+    text.call("void", "__assertfail", arguments)
+    text.branch(passed)
+    text.start(passed)
