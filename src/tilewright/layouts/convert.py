@@ -85,12 +85,11 @@ def plan_conversion(
     ValueError where the layouts differ in lanes, warps, blocks or shape, or an element is nowhere in `source`.
     """
     _check_comparable(source, target)
-    conversion = target.invert_and_compose(source)
-    moved = _moved_dims(conversion)
+    moved = moved_dims(source, target)
     if not moved:
         return NoConversion()
     if moved == {REGISTER}:
-        return RegisterPermutation(_register_sources(conversion))
+        return RegisterPermutation(_register_sources(target.invert_and_compose(source)))
     if moved <= {REGISTER, LANE}:
         plan = plan_shuffle(source, target)
         if plan is not None and len(plan.swaps) <= MAX_SWAPS:
@@ -106,8 +105,9 @@ def _check_comparable(source: LinearLayout, target: LinearLayout) -> None:
             raise ValueError(f"{name} counts differ: {source.in_dims[name]} and {target.in_dims[name]}")
 
 
-def _moved_dims(conversion: LinearLayout) -> set[str]:
+def moved_dims(source: LinearLayout, target: LinearLayout) -> set[str]:
     """The dims between or along which elements move; from the outside in, those that stay are dropped."""
+    conversion = target.invert_and_compose(source)
     dims = [BLOCK, WARP, LANE, REGISTER]
     while dims:
         rest = conversion.quotient([dims[0]])

@@ -1,0 +1,195 @@
+"""`tritongpu-coalesce`: neighbouring threads access neighbouring memory, in vectors as wide as is safe."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from tilewright.analysis.axis_info import ModuleAxisInfo
+from tilewright.dialects import tt, ttg
+from tilewright.dialects.tt.types import PointerType, is_tensor, tensor_type
+from tilewright.dialects.ttg.verification import ProgramShape, program_shape, warps_around
+from tilewright.dialects.types import as_tensor, bit_width
+from tilewright.ir.builder import OpBuilder
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.layouts.distributed import BlockedLayout, DistributedLayout
+from tilewright.transforms.ttg.connected_ops import ConnectedOps
+
+VECTOR_BITS = 128
+"""The widest access of one thread."""
+
+POINTER_BITS = 64
+
+DescriptorAccess = tt.DescriptorLoadOp | tt.DescriptorStoreOp
+
+
+def pointers_of(op: Operation) -> SSAValue | None:
+    """The tensor of pointers that an op accesses memory through; None for any other op."""
+    match op:
+        case tt.LoadOp() | tt.StoreOp() | tt.AtomicRMWOp() | tt.AtomicCASOp():
+            pointers = op.ptr
+        case ttg.AsyncCopyGlobalToLocalOp():
+            pointers = op.src
+        case _:
+            return None
+    type = pointers.type
+    return pointers if is_tensor(type) and isinstance(type.element_type, PointerType) else None
+
+
+def bits_of(element: Attribute) -> int:
+    """The width of an element in memory."""
+    return POINTER_BITS if isinstance(element, PointerType) else bit_width(element)
+
+
+def layout_of_type(type: Attribute) -> DistributedLayout:
+    """The layout of a tensor."""
+    return ttg.layout_of(as_tensor(type).encoding)
+
+
+def shape_per_cta(type: TensorType[Attribute]) -> tuple[int, ...]:
+    """The part of a tensor that one CTA holds."""
+    shape, cga = type.get_shape(), layout_of_type(type).cga
+    return tuple(extent // (1 << sum(bool(vector[dim]) for vector in cga)) for dim, extent in enumerate(shape))
+
+
+class _Plan:
+    """Which layout each access of a module gets."""
+
+    def __init__(self, module: ModuleOp, program: ProgramShape) -> None:
+        self._axis_info = ModuleAxisInfo(module)
+        self._connected = ConnectedOps(module)
+        self._program = program
+        accesses = [op for op in module.walk() if pointers_of(op) is not None]
+        self._orders = {op: self._order(op) for op in accesses}
+
+    def layouts(self) -> dict[Operation, BlockedLayout]:
+        """The layout of each access through a tensor of pointers."""
+        return {op: self._layout(op) for op in self._orders}
+
+    def _type(self, op: Operation) -> TensorType[Attribute]:
+        pointers = pointers_of(op)
+        assert pointers is not None
+        return as_tensor(pointers.type)
+
+    def _order(self, op: Operation) -> tuple[int, ...]:
+        """Dimensions by descending contiguity of the pointers, minor dimensions first where they are equal."""
+        contiguity = self._contiguity(op)
+        return tuple(sorted(range(len(contiguity)), key=lambda dim: (-contiguity[dim], -dim)))
+
+    def _contiguity(self, op: Operation) -> tuple[int, ...]:
+        pointers = pointers_of(op)
+        assert pointers is not None
+        return self._axis_info.of(pointers).contiguity
+
+    def _layout(self, op: Operation) -> BlockedLayout:
+        type, order = self._type(op), self._orders[op]
+        warps = warps_around(op, self._program)
+        width = max(self._width(other) for other in self._alike(op))
+        width = min(width, max(prod(shape_per_cta(type)) // (warps * self._program.lanes), 1))
+        if not isinstance(op, tt.LoadOp):
+            # A load whose neighbours are in another thread is served by the cache, a store is not.
+            width = min(width, self._width(op))
+        sizes = [1] * len(order)
+        sizes[order[0]] = width
+        return _blocked(type, sizes, order, warps, self._program.lanes)
+
+    def _alike(self, op: Operation) -> list[Operation]:
+        """The accesses that compute with `op`, of the same shape and order: they had better share a layout."""
+        shape, order = self._type(op).get_shape(), self._orders[op]
+        related = self._connected.related(op)
+
+        def is_alike(other: Operation) -> bool:
+            same = self._orders[other] == order and self._type(other).get_shape() == shape
+            return same and self._connected.is_in(other, related)
+
+        return [other for other in self._orders if other is op or is_alike(other)]
+
+    def _width(self, op: Operation) -> int:
+        """Neighbouring elements that one thread may access at once."""
+        pointers = pointers_of(op)
+        assert pointers is not None
+        type = as_tensor(pointers.type)
+        fastest = self._orders[op][0]
+        info = self._axis_info.of(pointers)
+        assert isinstance(type.element_type, PointerType)
+        bits = bits_of(type.element_type.pointee_type)
+        aligned = max(info.divisibility[fastest] // max(bits // 8, 1), 1)
+        contiguous = min(info.contiguity[fastest], shape_per_cta(type)[fastest])
+        return max(min(aligned, contiguous, VECTOR_BITS // bits), 1)
+
+
+def _blocked(
+    type: TensorType[Attribute], sizes: list[int], order: tuple[int, ...], warps: int, lanes: int
+) -> BlockedLayout:
+    """A blocked layout over the same CTAs as the present one."""
+    cga = layout_of_type(type).cga
+    dealt = BlockedLayout.make(shape_per_cta(type), sizes, order, warps, lanes)
+    return BlockedLayout(dealt.size_per_thread, dealt.threads_per_warp, dealt.warps_per_cta, order, cga)
+
+
+def descriptor_layout(type: TensorType[Attribute], warps: int, lanes: int) -> BlockedLayout:
+    """Row-major, with up to 16 bytes per thread: what copies between registers and shared memory like."""
+    rank = len(type.get_shape())
+    share = max(prod(shape_per_cta(type)) // (warps * lanes), 1)
+    sizes = [1] * rank
+    sizes[-1] = min(share, VECTOR_BITS // bits_of(type.element_type))
+    return _blocked(type, sizes, tuple(reversed(range(rank))), warps, lanes)
+
+
+def relayout_op(op: Operation, encoding: Attribute) -> None:
+    """Make an op work on tensors in one layout, with conversions on all sides."""
+    before = OpBuilder.before(op)
+    for index, operand in enumerate(op.operands):
+        wanted = _with_encoding(operand.type, encoding)
+        if wanted != operand.type:
+            op.operands[index] = before.insert(ttg.ConvertLayoutOp(operand, wanted)).result
+    for result in tuple(op.results):
+        old, wanted = result.type, _with_encoding(result.type, encoding)
+        if wanted == old:
+            continue
+        value = Rewriter.replace_value_with_new_type(result, wanted)
+        uses = tuple(value.uses)
+        if uses:
+            back = OpBuilder.after(op).insert(ttg.ConvertLayoutOp(value, old)).result
+            for use in uses:
+                use.operation.operands[use.index] = back
+
+
+def _with_encoding(type: Attribute, encoding: Attribute) -> Attribute:
+    return tensor_type(type.element_type, type.get_shape(), encoding) if is_tensor(type) else type
+
+
+@register_pass
+class CoalescePass(Pass):
+    """Each access through a tensor of pointers gets the layout in which a thread accesses as many neighbouring elements
+    at once as contiguity, alignment and 128 bits allow, and neighbouring threads the next ones.
+
+    ```mlir
+    %v = tt.load %p : tensor<1024x!tt.ptr<f32>, #blocked>       // sizePerThread = [1], %p contiguous, 16-byte aligned
+    // becomes
+    %q = ttg.convert_layout %p : tensor<1024x!tt.ptr<f32>, #blocked> -> tensor<1024x!tt.ptr<f32>, #blocked1>
+    %w = tt.load %q : tensor<1024x!tt.ptr<f32>, #blocked1>      // sizePerThread = [4]
+    %v = ttg.convert_layout %w : tensor<1024xf32, #blocked1> -> tensor<1024xf32, #blocked>
+    ```
+    Accesses that compute with each other take the widest of their widths, so that they share a layout; stores and
+    atomics never more than their own. Accesses through descriptors become row-major, 16 bytes per thread.
+    """
+
+    name = "tritongpu-coalesce"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        program = program_shape(module)
+        if program is None:
+            context.fail(module, "not TritonGPU IR: the module does not state ttg.num-warps")
+        layouts: dict[Operation, BlockedLayout] = {}
+        if any(pointers_of(op) is not None for op in module.walk()):
+            layouts = _Plan(module, program).layouts()
+        for op in module.walk():
+            if isinstance(op, DescriptorAccess):
+                tensor = op.result if isinstance(op, tt.DescriptorLoadOp) else op.src
+                layouts[op] = descriptor_layout(as_tensor(tensor.type), warps_around(op, program), program.lanes)
+        for op, layout in layouts.items():
+            relayout_op(op, ttg.encoding_of(layout))

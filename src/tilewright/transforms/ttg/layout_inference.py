@@ -1,0 +1,300 @@
+"""From the layout of an op's operands to that of its results and back, and which ops hold on to their layout.
+
+`infer_result_encoding` and `infer_operand_encoding` say which layouts an op can work in without moving data; None means
+that it cannot. Ops that work on each element by itself take any layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from math import prod
+
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects import scf, tt, ttg, ttng
+from tilewright.dialects.arith import ConstantOp
+from tilewright.dialects.construction import static_values
+from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.dialects.tt.inference import LayoutInference
+from tilewright.dialects.tt.types import PointerType, is_tensor, tensor_type
+from tilewright.dialects.ttg.canonicalization import registers_per_thread
+from tilewright.dialects.ttg.verification import ProgramShape, warps_around
+from tilewright.dialects.types import as_tensor
+from tilewright.layouts import reshaping
+from tilewright.layouts.convert import moved_dims
+from tilewright.layouts.distributed import (
+    REGISTER,
+    BlockedLayout,
+    DistributedLayout,
+    DotOperandLayout,
+    NvidiaMmaLayout,
+    SliceLayout,
+)
+
+ELEMENTWISE_TT = (
+    tt.AddPtrOp,
+    tt.BitcastOp,
+    tt.ClampFOp,
+    tt.ElementwiseInlineAsmOp,
+    tt.ExternElementwiseOp,
+    tt.FpToFpOp,
+    tt.IntToPtrOp,
+    tt.MulhiUIOp,
+    tt.PreciseDivFOp,
+    tt.PreciseSqrtOp,
+    tt.PtrToIntOp,
+)
+"""Ops of the tt dialect that act on each element by itself."""
+
+SAME_LAYOUT_TT = (tt.AtomicCASOp, tt.AtomicRMWOp, tt.BroadcastOp, tt.MapElementwiseOp, tt.ScanOp, tt.SplatOp)
+"""Other ops whose operands and results share a layout."""
+
+RESHAPING = (tt.ExpandDimsOp, tt.JoinOp, tt.ReduceOp, tt.ReshapeOp, tt.SplitOp, tt.TransOp)
+"""Ops whose result layout follows from the source's."""
+
+DESCRIPTOR_ACCESS = (
+    tt.DescriptorGatherOp,
+    tt.DescriptorLoadOp,
+    tt.DescriptorReduceOp,
+    tt.DescriptorScatterOp,
+    tt.DescriptorStoreOp,
+)
+
+Access = tt.LoadOp | tt.StoreOp
+
+
+@cache
+def is_elementwise_class(cls: type[Operation]) -> bool:
+    """Whether ops of a class act on each element by itself."""
+    if issubclass(cls, ELEMENTWISE_TT):
+        return True
+    return any(isinstance(trait, ElementwiseMappable) for trait in getattr(cls, "traits", ()))
+
+
+@cache
+def keeps_layout_class(cls: type[Operation]) -> bool:
+    """Whether operands and results of ops of a class have one layout, whichever it is."""
+    return is_elementwise_class(cls) or issubclass(cls, SAME_LAYOUT_TT)
+
+
+def layout_behind(encoding: Attribute) -> DistributedLayout:
+    """The layout of an encoding of tensors."""
+    return ttg.layout_of(encoding)
+
+
+def infer_result_encoding(op: Operation, encoding: Attribute) -> Attribute | None:
+    """The layout of the results when the operands have `encoding`."""
+    match op:
+        case tt.ScanOp() if not isinstance(layout_behind(encoding), BlockedLayout):
+            return None
+        case tt.ReduceOp():
+            return _reduce_result(op, encoding)
+        case tt.ExpandDimsOp():
+            return _expanded(op, encoding)
+        case tt.ReshapeOp():
+            shape, new_shape = as_tensor(op.src.type).get_shape(), as_tensor(op.result.type).get_shape()
+            return None if op.allow_reorder is not None else _reshaped(encoding, shape, new_shape)
+        case tt.TransOp():
+            return _transposed(encoding, as_tensor(op.src.type).get_shape(), static_values(op.order))
+        case tt.JoinOp():
+            return _inferred(encoding, "join", as_tensor(op.lhs.type).get_shape())
+        case tt.SplitOp():
+            return _inferred(encoding, "split", as_tensor(op.src.type).get_shape())
+        case ttg.Fp4ToFpOp():
+            return _unpacked(op, encoding)
+        case _ if keeps_layout_class(type(op)) or isinstance(op, _PASSING):
+            return encoding
+        case _:
+            return None
+
+
+def infer_operand_encoding(op: Operation, encoding: Attribute) -> Attribute | None:
+    """The layout that the operands must have for the results to come in `encoding`."""
+    match op:
+        case tt.ScanOp() if not isinstance(layout_behind(encoding), BlockedLayout):
+            return None
+        case tt.ReduceOp():
+            return _reduce_source(op, encoding)
+        case tt.ExpandDimsOp():
+            return ttg.encoding_of(SliceLayout(op.axis.value.data, layout_behind(encoding)))
+        case tt.ReshapeOp():
+            shape, new_shape = as_tensor(op.src.type).get_shape(), as_tensor(op.result.type).get_shape()
+            return None if op.allow_reorder is not None else _reshaped(encoding, new_shape, shape)
+        case tt.TransOp():
+            order = static_values(op.order)
+            inverse = tuple(order.index(dim) for dim in range(len(order)))
+            return _transposed(encoding, as_tensor(op.result.type).get_shape(), inverse)
+        case tt.JoinOp():
+            return _inferred(encoding, "split", as_tensor(op.result.type).get_shape())
+        case tt.SplitOp():
+            return _inferred(encoding, "join", as_tensor(op.outLHS.type).get_shape())
+        case ttg.Fp4ToFpOp():
+            return _packed(op, encoding)
+        case tt.LoadOp() | tt.StoreOp() | tt.GatherOp():
+            return encoding
+        case _ if keeps_layout_class(type(op)) or isinstance(op, _PASSING):
+            return encoding
+        case _:
+            return None
+
+
+_PASSING = (scf.WhileOp, scf.YieldOp, scf.ConditionOp, ttng.WarpGroupDotWaitOp)
+"""Ops that hand values on."""
+
+
+def _reduce_result(op: tt.ReduceOp, encoding: Attribute) -> Attribute | None:
+    layout = layout_behind(encoding)
+    return ttg.encoding_of(SliceLayout(op.axis.value.data, layout)) if layout.rank > 1 else None
+
+
+def _reduce_source(op: tt.ReduceOp, encoding: Attribute) -> Attribute | None:
+    match layout_behind(encoding):
+        case SliceLayout(dim=dim, parent=parent) if dim == op.axis.value.data:
+            return ttg.encoding_of(parent)
+        case _:
+            return None
+
+
+def _expanded(op: tt.ExpandDimsOp, encoding: Attribute) -> Attribute | None:
+    match layout_behind(encoding):
+        case SliceLayout(dim=dim, parent=parent) if dim == op.axis.value.data:
+            return ttg.encoding_of(parent)
+        case _:
+            return None
+
+
+@lru_cache(maxsize=1024)
+def _reshaped(encoding: Attribute, shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Attribute | None:
+    assert isinstance(encoding, LayoutInference)
+    try:
+        return encoding.infer_reshape(shape, new_shape)
+    except VerifyException:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _transposed(encoding: Attribute, shape: tuple[int, ...], order: tuple[int, ...]) -> Attribute | None:
+    assert isinstance(encoding, LayoutInference)
+    try:
+        return encoding.infer_trans(shape, order)
+    except VerifyException:
+        return None
+
+
+def _inferred(encoding: Attribute, what: str, shape: tuple[int, ...]) -> Attribute | None:
+    assert isinstance(encoding, LayoutInference)
+    try:
+        return encoding.infer_join(shape) if what == "join" else encoding.infer_split(shape)
+    except VerifyException:
+        return None
+
+
+def _unpacked(op: ttg.Fp4ToFpOp, encoding: Attribute) -> Attribute | None:
+    return _rescaled(reshaping.double_axis, op, encoding)
+
+
+def _packed(op: ttg.Fp4ToFpOp, encoding: Attribute) -> Attribute | None:
+    return _rescaled(reshaping.halve_axis, op, encoding)
+
+
+def _rescaled(
+    rescale: Callable[[DistributedLayout, int], DistributedLayout], op: ttg.Fp4ToFpOp, encoding: Attribute
+) -> Attribute | None:
+    try:
+        return ttg.encoding_of(rescale(layout_behind(encoding), op.axis.value.data))
+    except ValueError:
+        return None
+
+
+# What holds on to its layout, and what gives it up.
+
+
+def is_single_value(type: Attribute) -> bool:
+    """Whether a type is a scalar or a tensor of one element."""
+    return not is_tensor(type) or prod(type.get_shape()) == 1
+
+
+def is_expensive_access(op: Access, program: ProgramShape) -> bool:
+    """Whether a load or store moves more than the threads of the program: then its layout matters most of all."""
+    type = op.ptr.type
+    if isinstance(type, PointerType) and is_tensor(type.pointee_type):
+        return True
+    if is_single_value(type):
+        return False
+    return prod(as_tensor(type).get_shape()) >= warps_around(op, program) * program.lanes
+
+
+def is_anchor(op: Operation, program: ProgramShape) -> bool:
+    """Whether an op keeps its layout and others follow."""
+    match op:
+        case tt.LoadOp() | tt.StoreOp():
+            return is_expensive_access(op, program)
+        case tt.DotOp() | tt.DotScaledOp() | ttng.WarpGroupDotOp() | tt.AtomicRMWOp() | tt.AtomicCASOp():
+            return True
+        case tt.GatherOp():
+            return op.efficient_layout is not None
+        case tt.ReshapeOp():
+            return op.allow_reorder is not None
+        case _:
+            return isinstance(op, DESCRIPTOR_ACCESS)
+
+
+def can_be_recomputed(op: Operation, program: ProgramShape) -> bool:
+    """Whether an op may run once more in another layout."""
+    match op:
+        case tt.LoadOp() | tt.StoreOp():
+            return not is_expensive_access(op, program)
+        case tt.GatherOp():
+            return op.efficient_layout is None
+        case tt.AtomicRMWOp() | tt.AtomicCASOp() | tt.DotOp() | scf.WhileOp() | scf.ConditionOp():
+            return False
+        case _:
+            return True
+
+
+def is_free_conversion(op: Operation) -> bool:
+    """Whether an op is a conversion that moves nothing between threads."""
+    if not isinstance(op, ttg.ConvertLayoutOp):
+        return False
+    source, target = as_tensor(op.src.type), as_tensor(op.result.type)
+    return _stays_in_threads(source.encoding, target.encoding, source.get_shape())
+
+
+@lru_cache(maxsize=4096)
+def _stays_in_threads(source: Attribute, target: Attribute, shape: tuple[int, ...]) -> bool:
+    return moved_dims(layout_behind(source).to_linear(shape), layout_behind(target).to_linear(shape)) <= {REGISTER}
+
+
+def is_mma_to_operand(source: Attribute, target: Attribute) -> bool:
+    """Whether a conversion would turn an accumulator of tensor cores into an operand."""
+    return isinstance(layout_behind(source), NvidiaMmaLayout) and isinstance(layout_behind(target), DotOperandLayout)
+
+
+def can_fold_conversion(op: Operation, encoding: Attribute) -> bool:
+    """Whether an op can make its result in `encoding` just as well, whatever the layout of its operands."""
+    match op:
+        case tt.CatOp():
+            wanted = with_encoding(op.result.type, encoding)
+            return registers_per_thread(as_tensor(op.result.type)) == registers_per_thread(as_tensor(wanted))
+        case ttg.ConvertLayoutOp():
+            if isinstance(layout_behind(encoding), NvidiaMmaLayout):
+                return as_tensor(op.src.type).encoding == encoding
+            return True
+        case tt.ReshapeOp():
+            if op.allow_reorder is None or op.efficient_layout is not None:
+                return False
+            wanted = as_tensor(with_encoding(op.result.type, encoding))
+            return registers_per_thread(as_tensor(op.src.type)) == registers_per_thread(wanted)
+        case _:
+            return isinstance(op, _FOLDING)
+
+
+_FOLDING = (ConstantOp, tt.HistogramOp, tt.MakeRangeOp, tt.SplatOp, ttg.LocalLoadOp)
+
+
+def with_encoding(type: Attribute, encoding: Attribute) -> Attribute:
+    """A tensor type in another layout."""
+    tensor = as_tensor(type)
+    return tensor_type(tensor.element_type, tensor.get_shape(), encoding)
