@@ -1,0 +1,51 @@
+"""Pairs of accesses that need no barrier between them, for reasons that their bytes do not show.
+
+A back end supplies one `MembarFilter`; the one for NVIDIA knows which ops on mbarrier objects run in one thread, and
+which are ordered by the object itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Operation
+
+from tilewright.analysis.membar.accesses import Access
+from tilewright.dialects import ttng
+
+MembarFilter = Callable[[Access, Access], bool]
+"""Whether an access needs no barrier after an earlier one with which it shares bytes."""
+
+
+def no_filter(earlier: Access, later: Access) -> bool:
+    """Every pair needs a barrier."""
+    return False
+
+
+TMA_LOADS = (ttng.AsyncTMACopyGlobalToLocalOp, ttng.AsyncTMAGatherOp)
+ONE_THREAD = (ttng.InitBarrierOp, ttng.InvalBarrierOp, ttng.BarrierExpectOp)
+"""Ops on mbarrier objects that the same thread of the CTA runs."""
+SIGNALS = (ttng.BarrierExpectOp, ttng.ArriveBarrierOp)
+
+
+def nvidia_filter(earlier: Access, later: Access) -> bool:
+    """What is ordered without a barrier on NVIDIA hardware.
+
+    - One thread initialises and invalidates an mbarrier and says how many bytes to expect.
+    - Bytes that arrive before they are expected are counted all the same.
+    - A thread may wait before the signal that it waits for; it may not be overtaken by the signal of the next phase.
+    """
+    first, second = earlier.op, later.op
+    if isinstance(first, ONE_THREAD) and isinstance(second, ONE_THREAD):
+        return True
+    if _are(first, second, TMA_LOADS, ttng.BarrierExpectOp) or _are(first, second, TMA_LOADS, ttng.WaitBarrierOp):
+        return True
+    if isinstance(first, TMA_LOADS) and isinstance(second, TMA_LOADS):
+        return True
+    return isinstance(first, SIGNALS) and isinstance(second, ttng.WaitBarrierOp)
+
+
+def _are(first: Operation, second: Operation, kind: tuple[type, ...], other: type) -> bool:
+    return (isinstance(first, kind) and isinstance(second, other)) or (
+        isinstance(first, other) and isinstance(second, kind)
+    )

@@ -1,0 +1,57 @@
+"""`allocate-shared-memory`: every buffer in shared memory gets its place.
+
+Before:
+
+```mlir
+%a = ttg.local_alloc %x : (tensor<32x32xf16, #blocked>) -> !ttg.memdesc<32x32xf16, #shared, #smem>
+%y = ttg.convert_layout %x : tensor<32x32xf16, #blocked> -> tensor<32x32xf16, #other>
+```
+
+After: the ops say at which byte of the function's shared memory their buffers start, the module how many bytes a
+kernel needs.
+
+```mlir
+module attributes {ttg.shared = 4096 : i32, ...} {
+  %a = ttg.local_alloc %x {allocation.offset = 0 : i32} : ...
+  %y = ttg.convert_layout %x {allocation.offset = 2048 : i32} : ...
+```
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.analysis.allocation import OFFSET, ModuleAllocation
+from tilewright.dialects.tt.definition import i32_attr
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.support.errors import OutOfResources
+
+SHARED = "ttg.shared"
+
+
+def find_shared_limit(context: PassContext) -> int | None:
+    """Bytes of shared memory that the target gives a CTA; None where no target is known."""
+    return cast("int | None", getattr(context.facts, "shared_bytes_limit", None))
+
+
+@register_pass
+class AllocateSharedMemoryPass(Pass):
+    """Places buffers in shared memory, those that live at different times over each other.
+
+    Raises OutOfResources if a kernel needs more than `limit` bytes, by default what the target has.
+    """
+
+    name = "allocate-shared-memory"
+    limit: int = 0
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        allocation = ModuleAllocation(module)
+        limit = self.limit or find_shared_limit(context)
+        if limit is not None and allocation.shared_bytes > limit:
+            raise OutOfResources(allocation.shared_bytes, limit, "shared memory")
+        for function in allocation.functions.values():
+            for buffer in function.buffers:
+                buffer.owner.attributes[OFFSET] = i32_attr(buffer.offset)
+        module.attributes[SHARED] = i32_attr(allocation.shared_bytes)
