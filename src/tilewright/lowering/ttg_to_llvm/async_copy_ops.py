@@ -17,6 +17,7 @@ from tilewright.lowering.ttg_to_llvm.buffers import as_buffer, buffer_addresses,
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.memory_ops import access_plan, hints_of, memory_type, to_memory
 from tilewright.lowering.ttg_to_llvm.shared_access import SharedAddresses
+from tilewright.lowering.ttg_to_llvm.words import ZEROS
 
 SHARED_SPACE = 3
 MIN_COPY_BYTES, MAX_COPY_BYTES = 4, 16
@@ -97,7 +98,7 @@ class _Copy:
             self.fn.text, target, source, num_bytes, bypass_l1=self.bypasses_l1, kept=kept, predicate=self.writer
         )
         others = None if self.others is None else [self.others[register] for register in step.registers]
-        if mask is not None and mask != "true" and others is not None and set(others) - {self.element.zero}:
+        if mask is not None and mask != "true" and others is not None and not ZEROS.issuperset(others):
             outside = self.fn.text.value(f"xor i1 {mask}, true")
             self._store(target, others, self.fn.both(outside, self.writer))
 

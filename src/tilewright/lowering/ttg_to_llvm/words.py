@@ -13,6 +13,8 @@ from tilewright.lowering.ttg_to_llvm.packing import from_words, to_words
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 
 WORD_BITS = 32
+ZEROS = frozenset({"0", "zeroinitializer", "null", "false", "0xH0000", "0xR0000", "0x0000000000000000"})
+"""How literals spell the element whose bits are all zero."""
 
 
 def pack_words(fn: FunctionLowering, element: ElementType, operands: Sequence[str]) -> list[str]:
