@@ -3,7 +3,8 @@
 One file per entry, `<dir>/<key[:2]>/<key>.twk`: a magic line, the SHA-256 of the rest, a JSON header, then the named
 binary sections. A write goes to a temporary file in the same folder and is renamed over the entry, so a reader sees an
 old entry, a new one or none, whatever happens to the writer. A damaged entry is removed and counts as missing. A cache
-that cannot be written (read-only, full) costs a warning, never the result.
+that cannot be written (read-only, full) costs a warning, never the result. What a killed writer left behind goes with a
+later write to its folder.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,10 @@ from tilewright.support import knobs
 
 MAGIC = b"TILEWRIGHT1\n"
 SUFFIX = ".twk"
+TEMPORARY = ".new-"
+
+ABANDONED_AFTER = 3600
+"""Seconds after which nobody writes to a temporary file any more."""
 
 
 def cache_directory() -> Path:
@@ -93,6 +100,7 @@ class DiskCache:
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.parent.mkdir(mode=0o700, exist_ok=True)
+            self._remove_abandoned(path.parent)
             self._write(path, entry.encode())
         except OSError as error:
             self._warn(error)
@@ -108,7 +116,7 @@ class DiskCache:
 
     @staticmethod
     def _write(path: Path, data: bytes) -> None:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
@@ -116,6 +124,14 @@ class DiskCache:
         except BaseException:
             DiskCache._remove(Path(temporary))
             raise
+
+    @staticmethod
+    def _remove_abandoned(folder: Path) -> None:
+        """Remove the temporary files of writers that were killed."""
+        for path in folder.glob(TEMPORARY + "*"):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < time.time() - ABANDONED_AFTER:
+                    DiskCache._remove(path)
 
     @staticmethod
     def _remove(path: Path) -> bool:

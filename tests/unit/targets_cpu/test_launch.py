@@ -186,20 +186,23 @@ def interrupt():
     sent.append(time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
 
-threading.Timer(0.3, interrupt).start()
-try:
-    kernel.launch(slots.ctypes.data, 1 << 16, {threads})
-except KeyboardInterrupt:
-    print("interrupted after", time.perf_counter() - sent[0])
+for attempt in range({attempts}):
+    threading.Timer(0.2, interrupt).start()
+    try:
+        kernel.launch(slots.ctypes.data, 1 << 16, {threads})
+    except KeyboardInterrupt:
+        print(time.perf_counter() - sent[-1])
 """
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_control_c_stops_a_long_grid(threads: int) -> None:
-    script = INTERRUPTED.format(folder=str(Path(__file__).parent), threads=threads)
+    """Within 100 ms; other processes may take the processor away in some of the attempts, not in all."""
+    script = INTERRUPTED.format(folder=str(Path(__file__).parent), threads=threads, attempts=5)
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert result.stdout.startswith("interrupted after"), result.stderr
-    assert float(result.stdout.split()[-1]) < 0.5  # 0.1 s on an idle machine
+    delays = [float(line) for line in result.stdout.split()]
+    assert len(delays) == 5, result.stderr
+    assert min(delays) < 0.1
 
 
 def test_a_signal_handler_that_does_not_raise_lets_the_grid_finish() -> None:
