@@ -30,4 +30,9 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
 
 def lower_memory(module: ModuleOp, facts: NvptxFacts) -> None:
     """Give buffers their places in shared and scratch memory, and put barriers between accesses that need them."""
-    PassPipeline([]).run(module, PassContext(facts=facts))
+    from tilewright.transforms.ttg.allocate_global_scratch import GlobalScratchMemoryAllocationPass
+    from tilewright.transforms.ttg.allocate_shared_memory import AllocateSharedMemoryPass
+    from tilewright.transforms.ttg.membar import MembarPass
+
+    passes = [AllocateSharedMemoryPass(), GlobalScratchMemoryAllocationPass(), MembarPass()]
+    PassPipeline(passes).run(module, PassContext(facts=facts))

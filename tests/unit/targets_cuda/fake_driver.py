@@ -1,0 +1,203 @@
+"""A stand-in for `cuda.bindings.driver`, so that the launch path runs where there is no GPU.
+
+It records what is loaded and launched; functions that the real driver hands out by address are ctypes callbacks here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+from types import SimpleNamespace
+from typing import Any
+
+SUCCESS = 0
+CONTEXT = 0xC0
+
+LAUNCH = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_void_p,
+    *[ctypes.c_uint] * 7,
+    ctypes.c_void_p,
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.c_void_p,
+)
+GET_CONTEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
+
+ERRORS = {
+    1: ("CUDA_ERROR_INVALID_VALUE", "invalid argument"),
+    100: ("CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"),
+    200: ("CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"),
+    201: ("CUDA_ERROR_INVALID_CONTEXT", "invalid device context"),
+    209: ("CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"),
+    218: ("CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"),
+    222: ("CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain"),
+    700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
+    701: ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"),
+    710: ("CUDA_ERROR_ASSERT", "device-side assert triggered"),
+    716: ("CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"),
+}
+
+
+class Enum:
+    """An enumeration of the driver: any name or number is a member."""
+
+    def __getitem__(self, name: str) -> str:
+        return name
+
+    def __getattr__(self, name: str) -> str:
+        return name
+
+    def __call__(self, number: int) -> int:
+        return number
+
+
+class CUresult(IntEnum):
+    CUDA_SUCCESS = 0
+    CUDA_ERROR_INVALID_PTX = 218
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        member = int.__new__(cls, value)  # pyright: ignore[reportArgumentType]
+        member._name_, member._value_ = f"ERROR_{value}", value
+        return member
+
+
+class TensorMap:
+    """What cuTensorMapEncodeTiled returns."""
+
+    def __init__(self, data: bytes) -> None:
+        self._memory = ctypes.create_string_buffer(data, 128)
+
+    def getPtr(self) -> int:
+        return ctypes.addressof(self._memory)
+
+
+class FakeApi:
+    """The functions of the binding that `targets/cuda` calls."""
+
+    CUdevice_attribute = CUfunction_attribute = CUdriverProcAddress_flags = CUjit_option = Enum()
+    CUtensorMapDataType = CUtensorMapSwizzle = CUtensorMapInterleave = Enum()
+    CUtensorMapL2promotion = CUtensorMapFloatOOBfill = Enum()
+    CUresult = CUresult
+    CUcontext = CUfunction = CUstream = cuuint64_t = cuuint32_t = staticmethod(int)
+
+    def __init__(self) -> None:
+        self.init_status = SUCCESS
+        self.version = 13000
+        self.devices = 1
+        self.capability = (9, 0)
+        self.load_status = SUCCESS
+        self.jit_log = b""
+        self.synchronize_status = SUCCESS
+        self.launch_statuses: list[int] = []
+        self.attributes = {"NUM_REGS": 40, "LOCAL_SIZE_BYTES": 16, "MAX_THREADS_PER_BLOCK": 1024}
+        self.loaded: list[bytes] = []
+        self.launched: list[SimpleNamespace] = []
+        self.calls: list[tuple[Any, ...]] = []
+        self.maps: list[tuple[Any, ...]] = []
+        self.parameter_sizes: list[int] = []
+        self.current = CONTEXT
+        self._functions = (LAUNCH(self._launch), GET_CONTEXT(self._get_context))
+
+    def cuInit(self, flags: int) -> tuple[Any, ...]:
+        return (self.init_status,)
+
+    def cuDriverGetVersion(self) -> tuple[Any, ...]:
+        return SUCCESS, self.version
+
+    def cuGetProcAddress(self, name: bytes, version: int, flags: Any) -> tuple[Any, ...]:
+        function = self._functions[0 if name == b"cuLaunchKernel" else 1]
+        return SUCCESS, ctypes.cast(function, ctypes.c_void_p).value, None
+
+    def cuDeviceGetCount(self) -> tuple[Any, ...]:
+        return SUCCESS, self.devices
+
+    def cuDeviceGet(self, ordinal: int) -> tuple[Any, ...]:
+        return SUCCESS, ordinal
+
+    def cuDeviceGetName(self, size: int, device: int) -> tuple[Any, ...]:
+        return SUCCESS, b"a fake GPU\0\0"
+
+    def cuDeviceGetAttribute(self, attribute: str, device: int) -> tuple[Any, ...]:
+        values = {
+            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": self.capability[0],
+            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR": self.capability[1],
+            "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 232448,
+            "CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK": 65536,
+        }
+        return SUCCESS, values[attribute]
+
+    def cuDevicePrimaryCtxRetain(self, device: int) -> tuple[Any, ...]:
+        return SUCCESS, CONTEXT
+
+    def cuCtxPushCurrent(self, context: int) -> tuple[Any, ...]:
+        self.calls.append(("push", context))
+        self.current = context
+        return (SUCCESS,)
+
+    def cuCtxPopCurrent(self) -> tuple[Any, ...]:
+        self.calls.append(("pop",))
+        return SUCCESS, CONTEXT
+
+    def cuModuleLoadData(self, image: bytes) -> tuple[Any, ...]:
+        self.loaded.append(image)
+        return self.load_status, "module"
+
+    def cuModuleLoadDataEx(self, image: bytes, count: int, options: list[Any], values: list[Any]) -> tuple[Any, ...]:
+        self.loaded.append(image)
+        values[0][: len(self.jit_log)] = self.jit_log
+        return self.load_status, "module"
+
+    def cuModuleGetFunction(self, module: str, name: bytes) -> tuple[Any, ...]:
+        return SUCCESS, 0xF0
+
+    def cuFuncGetAttribute(self, attribute: str, function: int) -> tuple[Any, ...]:
+        return SUCCESS, self.attributes[attribute.removeprefix("CU_FUNC_ATTRIBUTE_")]
+
+    def cuFuncSetAttribute(self, function: int, attribute: str, value: int) -> tuple[Any, ...]:
+        self.calls.append((attribute, value))
+        return (SUCCESS,)
+
+    def cuStreamSynchronize(self, stream: int) -> tuple[Any, ...]:
+        self.calls.append(("synchronize", stream))
+        return (self.synchronize_status,)
+
+    def cuStreamIsCapturing(self, stream: int) -> tuple[Any, ...]:
+        return SUCCESS, 0
+
+    def cuMemAlloc(self, size: int) -> tuple[Any, ...]:
+        self.calls.append(("alloc", size))
+        return SUCCESS, 0xA0000000 + size
+
+    def cuMemFree(self, address: int) -> tuple[Any, ...]:
+        self.calls.append(("free", address))
+        return (SUCCESS,)
+
+    def cuTensorMapEncodeTiled(self, *arguments: Any) -> tuple[Any, ...]:
+        self.maps.append(arguments)
+        return SUCCESS, TensorMap(bytes([len(self.maps)]) * 128)
+
+    def cuGetErrorName(self, code: Any) -> tuple[Any, ...]:
+        return SUCCESS, ERRORS[int(code)][0].encode()
+
+    def cuGetErrorString(self, code: Any) -> tuple[Any, ...]:
+        return SUCCESS, ERRORS[int(code)][1].encode()
+
+    def _get_context(self, found: Any) -> int:
+        found[0] = self.current
+        return SUCCESS
+
+    def _launch(self, *arguments: Any) -> int:
+        function, *numbers = arguments[:8]
+        stream, parameters = arguments[8:10]
+        values = [ctypes.string_at(parameters[i], size) for i, size in enumerate(self.parameter_sizes)]
+        launched = SimpleNamespace(
+            function=function,
+            grid=tuple(numbers[:3]),
+            block=tuple(numbers[3:6]),
+            shared=numbers[6],
+            stream=stream or 0,
+            values=values,
+        )
+        self.launched.append(launched)
+        return self.launch_statuses.pop(0) if self.launch_statuses else SUCCESS

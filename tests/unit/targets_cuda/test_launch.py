@@ -1,0 +1,214 @@
+"""Launching on a driver that records: parameters, tensor maps, scratch memory, contexts, and errors."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+from fake_driver import CONTEXT, FakeApi
+
+from tilewright.support.errors import (
+    ArgumentValueError,
+    AssemblerError,
+    DeviceAssertionError,
+    DeviceError,
+    DriverTooOldError,
+    IllegalAddressError,
+    MisalignedAddressError,
+    NoDriverError,
+    OutOfResources,
+    TargetError,
+)
+from tilewright.targets.cuda.driver import cuda_driver
+from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
+from tilewright.targets.cuda.parameters import FLOAT16, TensorMapParameter
+
+
+class OnGpu:
+    """An argument that lies on a device."""
+
+    def __init__(self, ordinal: int = 0) -> None:
+        self._ordinal = ordinal
+
+    def get_device(self) -> int:
+        return self._ordinal
+
+
+ARRAYS: dict[int, Any] = {0: OnGpu()}
+
+
+def kernel(**facts: Any) -> CudaKernel:
+    given: dict[str, Any] = {"entry": "k", "num_threads": 128, "parameters": [0, 1], **facts}
+    return CudaKernel(KernelFacts(**given), b"cubin")
+
+
+def test_parameters_are_the_low_bytes_of_slots(api: FakeApi) -> None:
+    api.parameter_sizes = [8, 4]
+    kernel(shared=1024).launch_on([0x1122334455667788, 7], ARRAYS, (3, 2, 1))
+    (launched,) = api.launched
+    assert launched.values == [struct.pack("<Q", 0x1122334455667788), struct.pack("<I", 7)]
+    assert (launched.grid, launched.block, launched.shared) == ((3, 2, 1), (128, 1, 1), 1024)
+    assert launched.function == 0xF0
+    assert api.loaded == [b"cubin"]
+
+
+def test_a_kernel_is_loaded_once_and_its_memory_used_again(api: FakeApi) -> None:
+    api.parameter_sizes = [8, 4]
+    launched = kernel()
+    for number in range(3):
+        launched.launch_on([number, number], ARRAYS, (1, 1, 1))
+    assert len(api.loaded) == 1
+    assert [struct.unpack("<Q", entry.values[0])[0] for entry in api.launched] == [0, 1, 2]
+
+
+def test_clusters_multiply_the_grid(api: FakeApi) -> None:
+    kernel(num_ctas=2).launch_on([0, 0], ARRAYS, (3, 2, 1))
+    assert api.launched[0].grid == (6, 2, 1)
+
+
+def test_much_shared_memory_is_asked_for(api: FakeApi) -> None:
+    kernel(shared=100_000).launch_on([0, 0], ARRAYS, (1, 1, 1))
+    assert ("CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES", 100_000) in api.calls
+
+
+def test_tensor_maps_come_from_descriptors(api: FakeApi) -> None:
+    """A descriptor of rank 2 takes 6 slots: base, extents, strides, padding; dimensions turn round."""
+    api.parameter_sizes = [8, 128, 4]
+    parameter = TensorMapParameter(1, 2, FLOAT16, 2, (64, 128), 3)
+    launched = kernel(parameters=[0, parameter, 7])
+    slots = [5, 0x7000, 300, 200, 256, 1, 1, 9]
+    launched.launch_on(slots, ARRAYS, (1, 1, 1))
+    launched.launch_on(slots, ARRAYS, (1, 1, 1))
+    (encoded,) = api.maps
+    element, rank, address, extents, strides, box, steps = encoded[:7]
+    assert (element, rank, address) == (FLOAT16, 2, 0x7000)
+    assert (extents, strides, box, steps) == ([200, 300], [512], [64, 128], [1, 1])
+    assert encoded[8] == 3
+    assert encoded[10] == "CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA"
+    assert api.launched[1].values == [struct.pack("<Q", 5), b"\1" * 128, struct.pack("<I", 9)]
+
+
+def test_scratch_memory_is_the_last_parameter_and_grows(api: FakeApi) -> None:
+    api.parameter_sizes = [8, 8, 8]
+    launched = kernel(takes_scratch=True, scratch_bytes=128)
+    launched.launch_on([1, 2], ARRAYS, (4, 1, 1))
+    launched.launch_on([1, 2], ARRAYS, (2, 1, 1))
+    launched.launch_on([1, 2], ARRAYS, (8, 1, 1))
+    addresses = [struct.unpack("<Q", entry.values[2])[0] for entry in api.launched]
+    assert addresses == [0xA0000000 + 512, 0xA0000000 + 512, 0xA0000000 + 1024]
+    assert ("free", 0xA0000000 + 512) in api.calls
+
+
+def test_kernels_with_assertions_are_waited_for(api: FakeApi) -> None:
+    launched = kernel(may_assert=True)
+    launched.launch_on([0, 0], ARRAYS, (1, 1, 1))
+    assert ("synchronize", 0) in api.calls
+    api.synchronize_status = 710
+    with pytest.raises(DeviceAssertionError, match="device_assert"):
+        launched.launch_on([0, 0], ARRAYS, (1, 1, 1))
+
+
+def test_a_thread_without_context_gets_one(api: FakeApi) -> None:
+    launched = kernel()
+    launched.launch_on([0, 0], ARRAYS, (1, 1, 1))
+    api.current = 0
+    api.launch_statuses = [201]
+    launched.launch_on([0, 0], ARRAYS, (1, 1, 1))
+    assert api.calls[-2:] == [("push", CONTEXT), ("pop",)]
+    assert len(api.launched) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "words"),
+    [
+        (700, IllegalAddressError, "TILEWRIGHT_SANITIZE=bounds"),
+        (716, MisalignedAddressError, "multiple_of"),
+        (701, DeviceError, "maxnreg"),
+        (1, DeviceError, "CUDA_ERROR_INVALID_VALUE"),
+        (710, DeviceAssertionError, "standard error"),
+    ],
+)
+def test_errors_of_a_launch_say_what_to_do(api: FakeApi, status: int, error: type[Exception], words: str) -> None:
+    api.launch_statuses = [status]
+    with pytest.raises(error, match=words):
+        kernel().launch_on([0, 0], ARRAYS, (1, 1, 1))
+
+
+def test_a_lost_gpu_leaves_the_cpu(api: FakeApi) -> None:
+    import numpy as np
+
+    import tilewright as tw
+    import tilewright.language as tl
+
+    @tw.jit
+    def double(x_ptr, BLOCK: tl.constexpr):
+        offsets = tl.arange(0, BLOCK)
+        tl.store(x_ptr + offsets, 2 * tl.load(x_ptr + offsets))
+
+    api.launch_statuses = [700]
+    with pytest.raises(IllegalAddressError, match="kernels on the CPU go on working"):
+        kernel().launch_on([0, 0], ARRAYS, (1, 1, 1))
+    x = np.arange(8, dtype=np.float32)
+    double[1,](x, BLOCK=8)
+    assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+
+
+def test_a_grid_that_is_too_high_is_named(api: FakeApi) -> None:
+    api.launch_statuses = [1]
+    with pytest.raises(ArgumentValueError, match="65535"):
+        kernel().launch_on([0, 0], ARRAYS, (1, 70000, 1))
+
+
+def test_too_much_shared_memory(api: FakeApi) -> None:
+    with pytest.raises(OutOfResources, match="required: 300000, hardware limit: 232448"):
+        kernel(shared=300_000).launch_on([0, 0], ARRAYS, (1, 1, 1))
+
+
+def test_too_many_registers(api: FakeApi) -> None:
+    api.attributes |= {"NUM_REGS": 200, "MAX_THREADS_PER_BLOCK": 256}
+    with pytest.raises(OutOfResources, match="registers of a multiprocessor, required: 102400"):
+        kernel(num_threads=512).launch_on([0, 0], ARRAYS, (1, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "words"),
+    [
+        (218, AssemblerError, "line 7: syntax error"),
+        (222, DriverTooOldError, "Update the driver"),
+        (209, TargetError, "TILEWRIGHT_OVERRIDE_ARCH"),
+    ],
+)
+def test_text_that_the_driver_rejects(api: FakeApi, status: int, error: type[Exception], words: str) -> None:
+    api.load_status, api.jit_log = status, b"line 7: syntax error\0"
+    with pytest.raises(error, match=words):
+        kernel(is_text=True).launch_on([0, 0], ARRAYS, (1, 1, 1))
+
+
+def test_no_driver(api: FakeApi) -> None:
+    api.init_status = 100
+    with pytest.raises(NoDriverError, match="nvidia-smi"):
+        cuda_driver()
+
+
+def test_an_old_driver(api: FakeApi) -> None:
+    api.version = 11080
+    with pytest.raises(DriverTooOldError, match=r"supports CUDA 11\.8.*12\.0 or later"):
+        cuda_driver()
+
+
+def test_a_gpu_that_is_not_there(api: FakeApi) -> None:
+    with pytest.raises(NoDriverError, match="no GPU number 3"):
+        kernel().launch_on([0, 0], {0: OnGpu(3)}, (1, 1, 1))
+
+
+def test_resources_of_a_loaded_kernel(api: FakeApi) -> None:
+    assert kernel().resources() == (40, 16)
+
+
+def test_facts_survive_json() -> None:
+    parameters = [0, TensorMapParameter(1, 2, FLOAT16, 2, (64, 128), 3)]
+    facts = KernelFacts(entry="k", num_threads=64, parameters=parameters, takes_scratch=True, max_registers=64)
+    import json
+
+    assert KernelFacts.from_json({**json.loads(json.dumps(facts.to_json())), "entry": "k", "written": []}) == facts
