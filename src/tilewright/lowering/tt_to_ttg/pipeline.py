@@ -1,0 +1,28 @@
+"""`make-ttgir`: from Triton IR to TritonGPU IR that is ready to be lowered."""
+
+from __future__ import annotations
+
+import re
+
+from tilewright.ir.passes import Pass, register_pipeline
+from tilewright.lowering.tt_to_ttg.convert import ConvertTritonToTritonGPUPass
+from tilewright.support.errors import PipelineError
+from tilewright.transforms.ttg.pipelines import passes_for
+
+_CUDA = re.compile(r"cuda:(\d+)")
+
+
+def make_ttgir(
+    *, target: str, num_warps: int = 4, num_stages: int = 3, threads_per_warp: int = 32, num_ctas: int = 1
+) -> list[Pass]:
+    """The passes in order, for a target such as `cuda:90`. Raises `PipelineError` for one that is not supported."""
+    found = _CUDA.fullmatch(target)
+    if found is None:
+        raise PipelineError(f"unknown target '{target}'; expected cuda:CAPABILITY, e.g. cuda:90")
+    convert = ConvertTritonToTritonGPUPass(
+        target=target, num_warps=num_warps, threads_per_warp=threads_per_warp, num_ctas=num_ctas
+    )
+    return [convert, *passes_for(int(found[1]), num_stages=num_stages)]
+
+
+register_pipeline("make-ttgir", make_ttgir)

@@ -1,0 +1,90 @@
+"""The passes of each GPU architecture on TritonGPU IR, in order: from layouts as they come out of
+`convert-triton-to-tritongpu` to IR that is lowered op by op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilewright.ir.passes import Pass
+from tilewright.support.errors import PipelineError
+from tilewright.transforms.common.canonicalize import CanonicalizePass
+from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
+from tilewright.transforms.common.eliminate_dead_code import SymbolDcePass
+from tilewright.transforms.tt.hoist_masked_loads import TritonLicmPass
+from tilewright.transforms.tt.merge_carried_values import LoopAwareCsePass
+from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
+from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
+from tilewright.transforms.ttg.coalesce import CoalescePass
+from tilewright.transforms.ttg.pipeline_loops import PipelinePass
+from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConversionsPass
+from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
+
+
+def passes_for_ampere(num_stages: int) -> list[Pass]:
+    """Compute capability 8.x: `mma.sync` with operands in registers, `cp.async`."""
+    return [
+        CoalescePass(),  # neighbouring lanes access neighbouring addresses
+        RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
+        AccelerateMatmulPass(),  # products on tensor cores
+        RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
+        LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
+        CanonicalizePass(),  # bounds and constants in plain form for what follows
+        TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
+        CanonicalizePass(),
+        AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
+        ScheduleLoopsPass(),  # stages of all ops of their loops
+        PipelinePass(),  # loops over several iterations, cp.async into several buffers
+        CanonicalizePass(),  # first iterations of constant loops need no masks
+        LoopAwareCsePass(),  # positions in buffers that are counted alike
+        RemoveLayoutConversionsPass(),  # conversions that pipelining left next to loads from shared memory
+        LoopAwareCsePass(),
+        SymbolDcePass(),  # functions that were inlined everywhere
+        CsePass(),
+        CanonicalizePass(),
+    ]
+
+
+def passes_for_hopper(num_stages: int) -> list[Pass]:
+    """Compute capability 9.0: `wgmma` with operands in shared memory, `cp.async` and TMA."""
+    return [
+        CoalescePass(),  # neighbouring lanes access neighbouring addresses
+        RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
+        AccelerateMatmulPass(),  # products on tensor cores, operands in shared memory
+        RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
+        LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
+        CanonicalizePass(),  # bounds and constants in plain form for what follows
+        TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
+        CanonicalizePass(),
+        AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
+        ScheduleLoopsPass(),  # stages of all ops of their loops
+        PipelinePass(),  # loops over several iterations, cp.async and TMA into several buffers, wgmma that run on
+        CanonicalizePass(),  # first iterations of constant loops need no masks
+        LoopAwareCsePass(),  # positions in buffers that are counted alike
+        RemoveLayoutConversionsPass(),  # conversions that pipelining left next to loads from shared memory
+        LoopAwareCsePass(),
+        SymbolDcePass(),  # functions that were inlined everywhere
+        CsePass(),
+        CanonicalizePass(),
+    ]
+
+
+PIPELINES: dict[int, Callable[[int], list[Pass]]] = {
+    80: passes_for_ampere,
+    86: passes_for_ampere,
+    87: passes_for_ampere,
+    89: passes_for_ampere,
+    90: passes_for_hopper,
+}
+"""The list of each compute capability that is supported."""
+
+
+def passes_for(capability: int, *, num_stages: int = 3) -> list[Pass]:
+    """The passes on TritonGPU IR for a compute capability, e.g. 90; `num_stages` is how many iterations of a loop are
+    under way unless the loop says otherwise. Raises `PipelineError` where the GPU is not supported.
+    """
+    build = PIPELINES.get(capability)
+    if build is None:
+        known = ", ".join(f"cuda:{number}" for number in PIPELINES)
+        raise PipelineError(f"no pipeline for target 'cuda:{capability}'; there is one for {known}")
+    return build(num_stages)
