@@ -20,6 +20,7 @@ from tilewright.dialects.tt.types import PointerType
 from tilewright.dialects.ttg import ConvertLayoutOp
 from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.verification import TARGET
+from tilewright.dialects.ttng import TensormapCreateOp
 from tilewright.dialects.types import as_tensor, bit_width, element_type, is_tensor
 from tilewright.layouts.convert import ConversionPlan, plan_conversion
 from tilewright.layouts.distributed import LANE, WARP
@@ -31,6 +32,7 @@ from tilewright.layouts.swizzle import MATRIX_FREE, MatrixMoves, SharedMemoryCon
 POINTER_BITS = 64
 MIN_HISTOGRAM_BINS = 32
 OPERAND_ALIGNMENT = 16
+TENSOR_MAP_BYTES = 128
 
 
 def storage_bits(type: Attribute) -> int:
@@ -138,6 +140,10 @@ def _atomic_bytes(op: AtomicRMWOp | AtomicCASOp) -> int:
     return 0 if plan is None else plan.num_bytes
 
 
+def _tensor_map_bytes(op: TensormapCreateOp) -> int:
+    return TENSOR_MAP_BYTES
+
+
 _BYTES: dict[type[Operation], Callable[..., int]] = {
     ConvertLayoutOp: _convert_bytes,
     ReduceOp: _reduce_bytes,
@@ -146,6 +152,7 @@ _BYTES: dict[type[Operation], Callable[..., int]] = {
     HistogramOp: _histogram_bytes,
     AtomicRMWOp: _atomic_bytes,
     AtomicCASOp: _atomic_bytes,
+    TensormapCreateOp: _tensor_map_bytes,
 }
 
 
