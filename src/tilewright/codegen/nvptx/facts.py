@@ -9,7 +9,7 @@ from tilewright.ir.facts import TargetFacts
 NVPTX_TRIPLE = "nvptx64-nvidia-cuda"
 WARP_SIZE = 32
 
-DEFAULT_PTX_VERSIONS: tuple[tuple[int, int], ...] = ((120, 87), (103, 88), (100, 86), (90, 80), (89, 78), (80, 71))
+DEFAULT_PTX_VERSIONS: tuple[tuple[int, int], ...] = ((120, 87), (103, 88), (100, 86), (89, 81), (80, 74))
 """Per compute capability the oldest PTX version (major * 10 + minor) that has all of its instructions that we use."""
 
 
@@ -54,4 +54,4 @@ def nvptx_facts(capability: int, *, ptx_version: int | None = None) -> NvptxFact
 
 def default_ptx_version(capability: int) -> int:
     """The PTX version to write when nobody asks for one."""
-    return next((version for known, version in DEFAULT_PTX_VERSIONS if capability >= known), 71)
+    return next((version for known, version in DEFAULT_PTX_VERSIONS if capability >= known), 74)
