@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import tt, ttg
-from tilewright.dialects.tt.types import PointerType, is_tensor, tensor_type
+from tilewright.dialects.tt.types import PointerType, is_tensor
 from tilewright.dialects.ttg.verification import ProgramShape, program_shape, warps_around
 from tilewright.dialects.types import as_tensor, bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.layouts.distributed import BlockedLayout, DistributedLayout
 from tilewright.transforms.ttg.connected_ops import ConnectedOps
+from tilewright.transforms.ttg.layout_inference import with_encoding
 
 VECTOR_BITS = 128
 """The widest access of one thread."""
 
 POINTER_BITS = 64
-
-DescriptorAccess = tt.DescriptorLoadOp | tt.DescriptorStoreOp
 
 
 def pointers_of(op: Operation) -> SSAValue | None:
@@ -37,6 +37,17 @@ def pointers_of(op: Operation) -> SSAValue | None:
             return None
     type = pointers.type
     return pointers if is_tensor(type) and isinstance(type.element_type, PointerType) else None
+
+
+def block_of(op: Operation) -> SSAValue | None:
+    """The tensor that an op moves through a descriptor; None for any other op."""
+    match op:
+        case tt.DescriptorLoadOp() | tt.DescriptorGatherOp():
+            return op.result
+        case tt.DescriptorStoreOp() | tt.DescriptorScatterOp() | tt.DescriptorReduceOp():
+            return op.src
+        case _:
+            return None
 
 
 def bits_of(element: Attribute) -> int:
@@ -97,7 +108,11 @@ class _Plan:
         return _blocked(type, sizes, order, warps, self._program.lanes)
 
     def _alike(self, op: Operation) -> list[Operation]:
-        """The accesses that compute with `op`, of the same shape and order: they had better share a layout."""
+        """The accesses that compute with `op`, of the same shape and order: they had better share a layout. Those
+        through pointers that a loop carries go by themselves.
+        """
+        if not isinstance(pointers_of(op), OpResult):
+            return [op]
         shape, order = self._type(op).get_shape(), self._orders[op]
         related = self._connected.related(op)
 
@@ -139,27 +154,23 @@ def descriptor_layout(type: TensorType[Attribute], warps: int, lanes: int) -> Bl
     return _blocked(type, sizes, tuple(reversed(range(rank))), warps, lanes)
 
 
-def relayout_op(op: Operation, encoding: Attribute) -> None:
-    """Make an op work on tensors in one layout, with conversions on all sides."""
+def relayout(op: Operation, values: Sequence[SSAValue], encoding: Attribute) -> None:
+    """Make an op take and give some of its tensors in a layout, with conversions around it."""
     before = OpBuilder.before(op)
     for index, operand in enumerate(op.operands):
-        wanted = _with_encoding(operand.type, encoding)
-        if wanted != operand.type:
+        if operand in values and is_tensor(operand.type) and operand.type.encoding != encoding:
+            wanted = with_encoding(operand.type, encoding)
             op.operands[index] = before.insert(ttg.ConvertLayoutOp(operand, wanted)).result
     for result in tuple(op.results):
-        old, wanted = result.type, _with_encoding(result.type, encoding)
-        if wanted == old:
+        old = result.type
+        if result not in values or not is_tensor(old) or old.encoding == encoding:
             continue
-        value = Rewriter.replace_value_with_new_type(result, wanted)
+        value = Rewriter.replace_value_with_new_type(result, with_encoding(old, encoding))
         uses = tuple(value.uses)
         if uses:
             back = OpBuilder.after(op).insert(ttg.ConvertLayoutOp(value, old)).result
             for use in uses:
                 use.operation.operands[use.index] = back
-
-
-def _with_encoding(type: Attribute, encoding: Attribute) -> Attribute:
-    return tensor_type(type.element_type, type.get_shape(), encoding) if is_tensor(type) else type
 
 
 @register_pass
@@ -187,9 +198,10 @@ class CoalescePass(Pass):
         layouts: dict[Operation, BlockedLayout] = {}
         if any(pointers_of(op) is not None for op in module.walk()):
             layouts = _Plan(module, program).layouts()
-        for op in module.walk():
-            if isinstance(op, DescriptorAccess):
-                tensor = op.result if isinstance(op, tt.DescriptorLoadOp) else op.src
-                layouts[op] = descriptor_layout(as_tensor(tensor.type), warps_around(op, program), program.lanes)
         for op, layout in layouts.items():
-            relayout_op(op, ttg.encoding_of(layout))
+            relayout(op, (*op.operands, *op.results), ttg.encoding_of(layout))
+        for op in tuple(module.walk()):
+            block = block_of(op)
+            if block is not None:
+                layout = descriptor_layout(as_tensor(block.type), warps_around(op, program), program.lanes)
+                relayout(op, (block,), ttg.encoding_of(layout))
