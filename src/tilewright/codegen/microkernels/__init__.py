@@ -1,12 +1,16 @@
 """Matrix multiplication on register tiles, as LLVM IR functions generated on demand.
 
-A module that declares ``@tw_mk_<a type>_<accumulator type>_<MR>x<NR>[_packed]`` gets its definition. All have the ABI
+A module that declares ``@tw_mk_<a type>_<accumulator type>_<MR>x<NR>[_nt][_zero][_panels]`` gets its definition. All
+have the ABI
 
     (i64 a_ptr, i64 a_row_stride, i64 a_k_stride, i64 b_ptr, i64 b_row_stride, i64 c_ptr, i64 c_row_stride,
      i64 k_count, i64 m_count, i64 n_count)
 
 with byte addresses and strides in elements: C[m x n] += A[m x k] B[k x n]; columns of B and C are adjacent. `MR` and
 `NR` are the sizes that the caller tiles by; any m_count and n_count are right, those that fill register tiles are fast.
+
+Kernels for whole blocks (MR of at least 16) have forms, in this order: `_nt`: rows of B are adjacent, and b_row_stride
+is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at panels that `tw_mk_panels_...` made.
 
 `_packed` kernels read B in groups of 2 (16-bit types) or 4 (8-bit types) rows, interleaved: element (k, n) is at
 ``b_ptr[(k // g) * b_row_stride + n * g + k % g]``, rows past k_count filled with zeros up to the group; A must have
@@ -20,10 +24,17 @@ from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form
-from tilewright.codegen.microkernels.block import SMALLEST_BLOCK, emit_block_kernel, fills_tiles, plan_block_tile
+from tilewright.codegen.microkernels.block import (
+    SMALLEST_BLOCK,
+    BlockForm,
+    emit_block_kernel,
+    fills_tiles,
+    plan_block_tile,
+)
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
 from tilewright.codegen.microkernels.packing import emit_packing
+from tilewright.codegen.microkernels.panels import DEPTH_MULTIPLE, emit_panels
 from tilewright.codegen.microkernels.tile import emit_tile_kernel
 from tilewright.ir.facts import TargetFacts
 
@@ -32,8 +43,10 @@ WHOLE_BLOCK = 1024
 """A tile size that no Triton block exceeds in both directions: one call for the whole block."""
 
 _NAME = re.compile(
-    r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)(?P<packed>_packed)?(?P<exact>_exact)?$"
+    r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)"
+    r"(?P<interleaved>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<exact>_exact)?$"
 )
+_PANELS_NAME = re.compile(r"tw_mk_panels_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
 _PACK_NAME = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
 
 
@@ -44,9 +57,8 @@ class MicrokernelName:
     element: ElementKind
     rows: int
     columns: int
-    is_packed: bool
-    is_exact: bool
-    """Every call fills its register tiles: no code for edges."""
+    is_interleaved: bool
+    form: BlockForm
 
 
 def parse_name(name: str) -> MicrokernelName:
@@ -55,19 +67,58 @@ def parse_name(name: str) -> MicrokernelName:
     if match is None:
         raise ValueError(f"'{name}' is not the name of a micro-kernel")
     element = element_kind(match["a"], match["acc"])
-    return MicrokernelName(element, int(match["mr"]), int(match["nr"]), bool(match["packed"]), bool(match["exact"]))
+    form = BlockForm(
+        has_edges=not match["exact"],
+        transposed_b=bool(match["nt"]),
+        from_zero=bool(match["zero"]),
+        packed_b=bool(match["panels"]),
+    )
+    rows = int(match["mr"])
+    if rows < SMALLEST_BLOCK and form != BlockForm():
+        raise ValueError(f"'{name}': only kernels for at least {SMALLEST_BLOCK} rows have forms")
+    return MicrokernelName(element, rows, int(match["nr"]), bool(match["interleaved"]), form)
 
 
 def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str:
     """The kernel to call for counts that are known: the variant without edges where they fill its register tiles."""
+    if _PANELS_NAME.match(name) is not None:
+        return name
     parts = parse_name(name)
-    if parts.is_packed or parts.rows < SMALLEST_BLOCK or has_amx_form(parts.element, parts.rows, parts.columns, facts):
+    if parts.is_interleaved or parts.rows < SMALLEST_BLOCK:
+        return name
+    if has_amx_form(parts.element, parts.rows, parts.columns, facts):
         return name
     lanes = facts.lanes(parts.element.accumulator_bits)
-    for columns in (parts.columns, 2 * lanes, lanes):
+    widths = (parts.columns,) if parts.form.packed_b else (parts.columns, 2 * lanes, lanes)
+    for columns in widths:
         if fills_tiles(plan_block_tile(facts, parts.element, columns), m_count, n_count):
             return name.replace(f"x{parts.columns}", f"x{columns}") + "_exact"
     return name
+
+
+@dataclass(frozen=True)
+class PanelPlan:
+    """How all of B is packed at once: by which routine, for kernels of how many columns, in how many elements of C's
+    type."""
+
+    symbol: str
+    columns: int
+    elements: int
+
+
+def plan_panels(
+    element: str, accumulator: str, k_count: int, n_count: int, facts: TargetFacts, *, transposed_b: bool
+) -> PanelPlan | None:
+    """The panels for a B of this shape; None where the kernels read another form."""
+    kind = element_kind(element, accumulator)
+    if has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts):
+        return None
+    lanes = facts.lanes(kind.accumulator_bits)
+    widest = plan_block_tile(facts, kind, WHOLE_BLOCK).columns
+    columns = next((c for c in (widest, 2 * lanes, lanes) if n_count % c == 0), widest)
+    depth = -(-k_count // DEPTH_MULTIPLE) * DEPTH_MULTIPLE
+    symbol = f"tw_mk_panels_{element}_{accumulator}_{columns}{'_nt' if transposed_b else ''}"
+    return PanelPlan(symbol, columns, depth * (-(-n_count // columns) * columns))
 
 
 def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple[int, int]:
@@ -80,17 +131,36 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     """The definition of a micro-kernel (or packing routine) for a machine. Raises ValueError for an unknown name."""
     if (packing := _PACK_NAME.match(name)) is not None:
         return emit_packing(name, module, int(packing["bits"]))
+    if (panels := _PANELS_NAME.match(name)) is not None:
+        kind = element_kind(panels["a"], panels["acc"])
+        tile = plan_block_tile(facts, kind, int(panels["nr"]))
+        return emit_panels(name, module, kind, tile, transposed_b=bool(panels["nt"]))
     parts = parse_name(name)
-    if parts.is_packed:
+    if parts.is_interleaved:
         return emit_packed_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
     if has_amx_form(parts.element, parts.rows, parts.columns, facts):
-        return emit_amx_kernel(name, module, facts, parts.element)
+        return emit_amx_kernel(name, module, facts, parts.element, parts.form)
     if parts.rows >= SMALLEST_BLOCK:
         tile = plan_block_tile(facts, parts.element, parts.columns)
-        return emit_block_kernel(name, module, facts, parts.element, tile, has_edges=not parts.is_exact)
+        return emit_block_kernel(name, module, facts, parts.element, tile, parts.form)
     return emit_tile_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
 
 
 def has_packed_microkernel(element: str, facts: TargetFacts) -> bool:
     """Whether the machine multiplies this type (``bf16``, ``i8``) by dot-product instructions on packed operands."""
     return has_packed_form(element, facts)
+
+
+__all__ = [
+    "MICROKERNEL_PREFIX",
+    "SMALLEST_BLOCK",
+    "WHOLE_BLOCK",
+    "MicrokernelName",
+    "PanelPlan",
+    "emit_microkernel",
+    "exact_name",
+    "has_packed_microkernel",
+    "parse_name",
+    "plan_panels",
+    "preferred_block",
+]

@@ -18,8 +18,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, vector_constant
+from tilewright.codegen.microkernels.block import BlockForm, emit_block_kernel, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind
-from tilewright.codegen.microkernels.tile import PARAMETERS, emit_tile_kernel, kernel_function
+from tilewright.codegen.microkernels.panels import transpose_square
+from tilewright.codegen.microkernels.tile import PARAMETERS, kernel_function
 from tilewright.ir.facts import TargetFacts
 
 BLOCK = 32
@@ -56,9 +58,11 @@ class _Frame:
 class AmxWriter:
     """Writes one kernel."""
 
-    def __init__(self, fn: FunctionText, element: ElementKind) -> None:
+    def __init__(self, fn: FunctionText, element: ElementKind, form: BlockForm) -> None:
         self.fn = fn
         self.element = element
+        self.form = form
+        self.is_first = ""
         self.k_tile = 64 // element.bytes
         self.k_panel = PANEL_BYTES // element.bytes
         self.group = 4 // element.bytes
@@ -81,7 +85,11 @@ class AmxWriter:
             fn.value(f"mul i64 %{name}_row_stride, {size}")
             for name, size in (("a", self.element.bytes), ("b", self.element.bytes), ("c", 4))
         ]
-        self.loop("%k_count", self.k_panel, lambda k0: self._panels(frame, (a, b, c), strides, k0))
+        depth = "%k_count"
+        if self.form.from_zero:
+            # A sum without terms is 0, too.
+            depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
+        self.loop(depth, self.k_panel, lambda k0: self._panels(frame, (a, b, c), strides, k0))
         fn.call("void", "llvm.x86.tilerelease", [])
         fn.terminate("ret void")
 
@@ -102,13 +110,17 @@ class AmxWriter:
         a, b, c = matrices
         depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
         a_k = self.at(a, self.scaled(k0, self.element.bytes))
-        b_k = self.at(b, fn.value(f"mul i64 {k0}, {strides[1]}"))
+        row, column = (self.element.bytes, strides[1]) if self.form.transposed_b else (strides[1], self.element.bytes)
+        b_k = self.at(b, fn.value(f"mul i64 {k0}, {row}"))
+        self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
 
         self._fetch_rows(a_k, strides[0], depth)
 
         def group(g0: str) -> None:
             columns = self.minimum(fn.value(f"sub i64 %n_count, {g0}"), PANELS * BLOCK)
-            self._pack(frame.panel, self.at(b_k, self.scaled(g0, self.element.bytes)), strides[1], depth, columns)
+            b_g = self.at(b_k, fn.value(f"mul i64 {g0}, {column}"))
+            pack = self._pack_squares if self.form.transposed_b else self._pack
+            pack(frame.panel, b_g, strides[1], depth, columns)
             c_g = self.at(c, self.scaled(g0, 4))
 
             def panel(n0: str) -> None:
@@ -161,7 +173,7 @@ class AmxWriter:
         full, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
         fn.branch_if(fn.value(f"and i1 {all_rows}, {all_columns}"), full, edge)
         fn.start(full)
-        self._each_c_tile("llvm.x86.tileloadd64", c_m, strides[2])
+        self._start_c(c_m, strides[2])
         self._multiply(source.name, stride.name, frame.panel, depth)
         self._each_c_tile("llvm.x86.tilestored64", c_m, strides[2])
         fn.branch(done)
@@ -184,6 +196,23 @@ class AmxWriter:
         for tile in _TILE_C:
             address = self._tile_address(base, stride, 16 * (tile // 2), 64 * (tile % 2))
             self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", stride)])
+
+    def _start_c(self, c: str, stride: str) -> None:
+        """C's old elements, or zeros for the first terms of a sum from zero."""
+        fn = self.fn
+        if not self.form.from_zero:
+            self._each_c_tile("llvm.x86.tileloadd64", c, stride)
+            return
+        zero, load, ready = (fn.new_label(hint) for hint in ("zero", "load", "ready"))
+        fn.branch_if(self.is_first, zero, load)
+        fn.start(zero)
+        for tile in _TILE_C:
+            fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
+        fn.branch(ready)
+        fn.start(load)
+        self._each_c_tile("llvm.x86.tileloadd64", c, stride)
+        fn.branch(ready)
+        fn.start(ready)
 
     def _multiply(self, a: str, a_stride: str, panel: str, depth: str) -> None:
         """C tiles += A B over the depth of the panel."""
@@ -211,13 +240,16 @@ class AmxWriter:
         """C += scratch where C exists."""
         fn = self.fn
         text = f"<{BLOCK} x {self.element.accumulator}>"
-        mask = self._mask(columns, BLOCK)
+        mask = wanted = self._mask(columns, BLOCK)
+        if self.form.from_zero:
+            none = f"<{BLOCK} x i1> zeroinitializer"
+            wanted = fn.value(f"select i1 {self.is_first}, {none}, <{BLOCK} x i1> {mask}")
         add = "add" if self.element.is_integer else "fadd"
 
         def row(number: str) -> None:
             partial = self.at(scratch, self.scaled(number, 4 * BLOCK))
             target = self.at(c, fn.value(f"mul i64 {number}, {stride}"))
-            old = self._masked_load(text, self.element.accumulator, 4, target, mask, BLOCK)
+            old = self._masked_load(text, self.element.accumulator, 4, target, wanted, BLOCK)
             total = fn.value(f"{add} {text} {old}, {fn.value(f'load {text}, ptr {partial}, align 64')}")
             self._masked_store(text, self.element.accumulator, 4, total, target, mask)
 
@@ -270,6 +302,59 @@ class AmxWriter:
             pairs = zip(sources, masks, strict=True)
             rows = [self._masked_load(text, scalar, size, source, mask, BLOCK) for source, mask in pairs]
         fn.emit(f"store <{BLOCK} x i32> {self._interleave(rows, BLOCK, 8 * size)}, ptr {target}, align 64")
+
+    def _pack_squares(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
+        """The same from a B with adjacent rows: sixteen columns and as many groups of k are a square of words."""
+        fn = self.fn
+        padded = fn.value(f"and i64 {fn.value(f'add i64 {columns}, {BLOCK - 1}')}, {-BLOCK}")
+
+        def strip(n0: str) -> None:
+            within = fn.value(f"and i64 {n0}, {BLOCK - 1}")
+            first = fn.value(f"sub i64 {n0}, {within}")
+            target = self.at(self.at(panels, self.scaled(first, PANEL_BYTES)), self.scaled(within, 4))
+            source = self.at(b, fn.value(f"mul i64 {n0}, {stride}"))
+            left = fn.value(f"sub i64 {columns}, {n0}")
+
+            def square(k: str) -> None:
+                from_k = self.at(source, self.scaled(k, self.element.bytes))
+                words = self._square(from_k, stride, fn.value(f"sub i64 {depth}, {k}"), left)
+                into = self.at(target, self.scaled(k, 4 * BLOCK // self.group))
+                for row, value in enumerate(transpose_square(fn, words, "i32")):
+                    fn.emit(f"store <16 x i32> {value}, ptr {self.at(into, str(4 * BLOCK * row))}, align 64")
+
+            self.loop(depth, self.k_tile, square)
+
+        self.loop(padded, 16, strip)
+
+    def _square(self, source: str, stride: str, k_left: str, n_left: str) -> list[str]:
+        """Sixteen columns of B, a whole tile of k of each, as words; what does not exist is 0."""
+        fn, scalar, lanes = self.fn, self.element.memory, self.k_tile
+        text = f"<{lanes} x {scalar}>"
+        enough_k = fn.value(f"icmp sge i64 {k_left}, {lanes}")
+        enough_n = fn.value(f"icmp sge i64 {n_left}, 16")
+        whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "loaded"))
+        fn.branch_if(fn.value(f"and i1 {enough_k}, {enough_n}"), whole, partial)
+        fn.start(whole)
+        columns = [self.at(source, self.scaled(stride, number)) if number else source for number in range(16)]
+        plain = [fn.value(f"load <16 x i32>, ptr {at}, align {self.element.bytes}") for at in columns]
+        after_whole = fn.label
+        fn.branch(done)
+        fn.start(partial)
+        masked: list[str] = []
+        for number in range(16):
+            exists = fn.value(f"icmp slt i64 {number}, {n_left}")
+            count = fn.value(f"select i1 {exists}, i64 {k_left}, i64 0")
+            at = self.at(source, self.scaled(stride, number)) if number else source
+            loaded = self._masked_load(text, scalar, self.element.bytes, at, self._mask(count, lanes), lanes)
+            masked.append(fn.value(f"bitcast {text} {loaded} to <16 x i32>"))
+        after_partial = fn.label
+        fn.branch(done)
+        fn.start(done)
+        phis = [fn.phi("<16 x i32>") for _ in plain]
+        for phi, full, cut in zip(phis, plain, masked, strict=True):
+            phi.add(full, after_whole)
+            phi.add(cut, after_partial)
+        return [phi.name for phi in phis]
 
     def _mask_if(self, condition: str, bits: str) -> str:
         """`bits` as lanes, or none of them."""
@@ -365,10 +450,11 @@ class AmxWriter:
         fn.start(done)
 
 
-def emit_amx_kernel(name: str, module: ModuleText, facts: TargetFacts, element: ElementKind) -> str:
+def emit_amx_kernel(name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, form: BlockForm) -> str:
     """The definition of a kernel of at least 16 x 16 on AMX tiles."""
     general = f"{name}_transposed"
-    module.define_once(general, lambda: emit_tile_kernel(general, module, facts, element, 8, 32))
+    tile = plan_block_tile(facts, element, 1024)
+    module.define_once(general, lambda: emit_block_kernel(general, module, facts, element, tile, form))
     fn = kernel_function(name, module)
-    AmxWriter(fn, element).write(general)
+    AmxWriter(fn, element, form).write(general)
     return fn.text()

@@ -8,14 +8,18 @@ that serves every even count from 4 on.
 
 B in place costs a new page and, for row lengths that are powers of two, the same few cache sets for each step of k,
 once for every MR rows of C. Packing costs that once a block, four panels of a row at a time; the panels' rows are
-aligned, and narrow types are widened once.
+aligned, and narrow types are widened once. B whose rows are short is as good as a panel: it stays in place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
-from tilewright.codegen.microkernels.tile import KState, TileWriter, kernel_function
+from tilewright.codegen.microkernels.panels import PanelWriter, padded_depth
+from tilewright.codegen.microkernels.tile import KState, kernel_function
 from tilewright.ir.facts import TargetFacts
 
 GROUP_COLUMNS = 128
@@ -30,61 +34,143 @@ SHORT_ROWS = 4
 SMALLEST_BLOCK = 16
 """Kernels for at least this many rows pack B."""
 
+SHORT_ROW_BYTES = 512
+"""Rows of B at most this far apart are read in place."""
 
-class BlockWriter(TileWriter):
+
+@dataclass(frozen=True)
+class BlockForm:
+    """What a kernel for whole blocks may rely on."""
+
+    has_edges: bool = True
+    """Whether some register tiles of C are not full."""
+    transposed_b: bool = False
+    """B has adjacent rows, and the stride of B is the one between columns."""
+    from_zero: bool = False
+    """The old elements of C are not wanted."""
+    packed_b: bool = False
+    """B is in panels already (`tw_mk_panels_...`)."""
+
+
+class BlockWriter(PanelWriter):
     """Writes one kernel for whole blocks."""
 
     def __init__(
-        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, *, has_edges: bool
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, form: BlockForm
     ) -> None:
-        super().__init__(fn, element, tile)
-        self.has_edges = has_edges
-        self.panel_row_bytes = tile.columns * element.accumulator_bytes
+        super().__init__(fn, element, tile, transposed_b=form.transposed_b, has_edges=form.has_edges)
+        self.form = form
         self.k_panel = max(64, l1_bytes * 2 // 3 // self.panel_row_bytes // 32 * 32)
         self.panels = max(1, GROUP_COLUMNS // tile.columns)
         self.depth = ""
         self.next_b = ""
         self.next_a = ""
         self.next_line = ""
+        self.is_first = ""
+        self.panel_stride = str(self.panel_row_bytes)
+        self.b_align = min(64, tile.lanes * element.accumulator_bytes)
+
+    # ------------------------------------------------------------------------------------------------------ structure
 
     def write(self) -> None:
         """The whole body."""
         fn = self.fn
-        panels = fn.entry_value(f"alloca [{self.panels * self.k_panel * self.panel_row_bytes} x i8], align 64")
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
+        _ = self.strides  # computed here, for all blocks
         self._row_limits()
+        group = self._packed_group(b, c) if self.form.packed_b else self._packing_group(b, c)
 
         def depth_step(k0: str) -> None:
             left = fn.value(f"sub i64 %k_count, {k0}")
             self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.k_panel))])
-            a_k = self.advance(a, fn.value(f"mul i64 {k0}, {self.strides.a_k}"))
-            b_k = self.advance(b, fn.value(f"mul i64 {k0}, {self.strides.b_row}"))
-            b_next = self.advance(b_k, self.scaled(self.strides.b_row, self.k_panel))
+            self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
+            group(k0, self.advance(a, fn.value(f"mul i64 {k0}, {self.strides.a_k}")))
 
-            def group(g0: str) -> None:
-                width = self.panels * self.tile.columns
-                following = self.advance(b_k, self.scaled(fn.value(f"add i64 {g0}, {width}"), self.element.bytes))
-                is_last = fn.value(f"icmp uge i64 {fn.value(f'add i64 {g0}, {width}')}, %n_count")
-                self.next_b = fn.value(f"select i1 {is_last}, ptr {b_next}, ptr {following}")
-                self._group(panels, a_k, b_k, c, g0)
-
-            self.loop("%n_count", self.panels * self.tile.columns, group)
-
-        self.loop("%k_count", self.k_panel, depth_step)
+        depth = "%k_count"
+        if self.form.from_zero:
+            # A sum without terms is 0, too.
+            depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
+        self.loop(depth, self.k_panel, depth_step)
         fn.terminate("ret void")
 
-    def _group(self, panels: str, a: str, b: str, c: str, first: str) -> None:
+    def _packed_group(self, b: str, c: str) -> Callable[[str, str], None]:
+        """All panels, where they are."""
+        fn = self.fn
+        panel_depth = padded_depth(fn, "%k_count")
+
+        def group(k0: str, a_k: str) -> None:
+            b_k = self.advance(b, self.scaled(k0, self.panel_row_bytes))
+
+            def one_panel(n0: str) -> None:
+                c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
+                self._rows(self.panel_at(b_k, panel_depth, n0), a_k, c_n, n0, fn.value(f"sub i64 %n_count, {n0}"))
+
+            self.loop("%n_count", self.tile.columns, one_panel)
+
+        return group
+
+    def _packing_group(self, b: str, c: str) -> Callable[[str, str], None]:
+        """Groups of panels, packed into the stack frame."""
+        fn = self.fn
+        panels = fn.entry_value(f"alloca [{self.panels * self.k_panel * self.panel_row_bytes} x i8], align 64")
+        in_place = self._is_like_a_panel()
+
+        def groups(k0: str, a_k: str) -> None:
+            row, column = self._b_strides()
+            b_k = self.advance(b, fn.value(f"mul i64 {k0}, {row}"))
+            b_next = self.advance(b_k, self.scaled(row, self.k_panel))
+
+            def one_group(g0: str) -> None:
+                width = self.panels * self.tile.columns
+                following = self.advance(b_k, fn.value(f"mul i64 {fn.value(f'add i64 {g0}, {width}')}, {column}"))
+                is_last = fn.value(f"icmp uge i64 {fn.value(f'add i64 {g0}, {width}')}, %n_count")
+                self.next_b = fn.value(f"select i1 {is_last}, ptr {b_next}, ptr {following}")
+                self._group(panels, a_k, self.advance(b_k, fn.value(f"mul i64 {g0}, {column}")), c, g0, in_place)
+
+            self.loop("%n_count", self.panels * self.tile.columns, one_group)
+
+        return groups
+
+    def _b_strides(self) -> tuple[str, str]:
+        """Bytes from one row, and from one column, of B to the next."""
+        size = str(self.element.bytes)
+        return (size, self.strides.b_row) if self.transposed_b else (self.strides.b_row, size)
+
+    def _is_like_a_panel(self) -> str | None:
+        """Whether B needs no packing; None if it does anyhow."""
+        fn = self.fn
+        if self.transposed_b or self.element.memory != self.element.accumulator:
+            return None
+        stride = self.strides.b_row
+        is_short = fn.value(f"icmp ule i64 {stride}, {SHORT_ROW_BYTES}")
+        whole = fn.value(f"icmp eq i64 {fn.value(f'urem i64 %n_count, {self.tile.columns}')}, 0")
+        in_place = fn.value(f"and i1 {is_short}, {whole}")
+        self.b_align = self.element.bytes
+        self.panel_stride = fn.value(f"select i1 {in_place}, i64 {stride}, i64 {self.panel_row_bytes}")
+        return in_place
+
+    def _group(self, panels: str, a: str, b: str, c: str, first: str, in_place: str | None) -> None:
         """Pack the panels from column `first` on and run all rows of A over them."""
         fn = self.fn
         left = fn.value(f"sub i64 %n_count, {first}")
         columns = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.panels * self.tile.columns))])
-        self._pack(panels, self.advance(b, self.scaled(first, self.element.bytes)), columns)
+        start, depth = panels, str(self.k_panel)
+        if in_place is None:
+            self.pack(panels, depth, b, self.strides.b_row, self.depth, columns)
+        else:
+            start = fn.value(f"select i1 {in_place}, ptr {b}, ptr {panels}")
+            depth = fn.value(f"select i1 {in_place}, i64 1, i64 {self.k_panel}")
+            pack, ready = fn.new_label("pack"), fn.new_label("ready")
+            fn.branch_if(in_place, ready, pack)
+            fn.start(pack)
+            self.pack(panels, str(self.k_panel), b, self.strides.b_row, self.depth, columns)
+            fn.branch(ready)
+            fn.start(ready)
         c_group = self.advance(c, self.scaled(first, self.element.accumulator_bytes))
 
         def one_panel(n0: str) -> None:
-            panel = self.advance(panels, self.scaled(n0, self.k_panel * self.element.accumulator_bytes))
             c_n = self.advance(c_group, self.scaled(n0, self.element.accumulator_bytes))
-            self._rows(panel, a, c_n, n0, fn.value(f"sub i64 {columns}, {n0}"))
+            self._rows(self.panel_at(start, depth, n0), a, c_n, n0, fn.value(f"sub i64 {columns}, {n0}"))
 
         self.loop(columns, self.tile.columns, one_panel)
 
@@ -101,7 +187,8 @@ class BlockWriter(TileWriter):
         def tile(m0: str, rows: int) -> None:
             a_m, c_m = at(m0)
             self.next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
-            self.next_line = self._next_line(fn.value(f"add i64 {first}, {m0}"))
+            if not self.form.packed_b:
+                self.next_line = self._next_line(fn.value(f"add i64 {first}, {m0}"))
             self.full_tile(a_m, panel, c_m, rows)
 
         first = fn.value(f"mul i64 {fn.value(f'udiv i64 {n0}, {self.tile.columns}')}, %m_count")
@@ -122,9 +209,15 @@ class BlockWriter(TileWriter):
             self.range(short_rows, "%m_count", self.tile.rows, rest)
 
     def _next_line(self, position: str) -> str:
-        """Where a tile starts to ask for B: successive tiles take other lines of a row, then other rows of a chunk."""
+        """Where a tile starts to ask for B: successive tiles take other lines of a row, then other rows of a chunk.
+
+        Of a transposed B they take other columns, and successive chunks of k other lines of these.
+        """
         fn = self.fn
         number = fn.value(f"udiv i64 {position}, {self.tile.rows}")
+        if self.transposed_b:
+            column = fn.value(f"and i64 {self.scaled(number, PREFETCHED_ROWS)}, {GROUP_COLUMNS - 1}")
+            return self.advance(self.next_b, fn.value(f"mul i64 {column}, {self.strides.b_row}"))
         line = fn.value(f"and i64 {self.scaled(number, 64)}, {GROUP_COLUMNS * self.element.bytes - 1}")
         lines = GROUP_COLUMNS * self.element.bytes // 64
         blocks = self.prefetch_chunk // PREFETCHED_ROWS
@@ -146,49 +239,36 @@ class BlockWriter(TileWriter):
         rest = fn.value(f"and i64 {left}, {SHORT_ROWS - 1}")
         self.short_rows = fn.value(f"sub i64 %m_count, {rest}")
 
-    def _pack(self, panels: str, b: str, columns: str) -> None:
-        """Rows of the panels from rows of B, widened; columns past the last become 0."""
+    # ------------------------------------------------------------------------------------------------------ start of C
+
+    def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
+        """C's old elements, or zeros for the first terms of a sum from zero."""
+        if not self.form.from_zero:
+            return super().start_of_tile(addresses)
         fn = self.fn
+        load, ready, before = fn.new_label("load"), fn.new_label("ready"), fn.label
+        fn.branch_if(self.is_first, ready, load)
+        fn.start(load)
+        loaded = super().start_of_tile(addresses)
+        after = fn.label
+        fn.branch(ready)
+        fn.start(ready)
+        phis = [[fn.phi(self.vector.type(self.element.accumulator)) for _ in row] for row in loaded]
+        for row, values in zip(phis, loaded, strict=True):
+            for phi, value in zip(row, values, strict=True):
+                phi.add("zeroinitializer", before)
+                phi.add(value, after)
+        return [[phi.name for phi in row] for row in phis]
 
-        def row(k: str) -> None:
-            source = self.advance(b, fn.value(f"mul i64 {k}, {self.strides.b_row}"))
-            target = self.advance(panels, self.scaled(k, self.panel_row_bytes))
+    def masked_start(self, base: str, vector: int, mask: str) -> str:
+        """The same for a row of an edge."""
+        if self.form.from_zero:
+            nothing = self.spread(self.is_first, "i1")
+            text = self.vector.type("i1")
+            mask = self.fn.value(f"select {text} {nothing}, {text} zeroinitializer, {text} {mask}")
+        return super().masked_start(base, vector, mask)
 
-            def piece(n0: str) -> None:
-                left = fn.value(f"sub i64 {columns}, {n0}")
-                from_row = self.advance(source, self.scaled(n0, self.element.bytes))
-                into = self.advance(target, self.scaled(n0, self.k_panel * self.element.accumulator_bytes))
-                if not self.has_edges:
-                    self._pack_row(into, from_row, None)
-                    return
-                whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
-                fn.branch_if(fn.value(f"icmp uge i64 {left}, {self.tile.columns}"), whole, partial)
-                fn.start(whole)
-                self._pack_row(into, from_row, None)
-                fn.branch(done)
-                fn.start(partial)
-                self._pack_row(into, from_row, [self._column_mask(left, v) for v in range(self.tile.vectors)])
-                fn.branch(done)
-                fn.start(done)
-
-            self.loop(columns, self.tile.columns, piece)
-
-        self.loop(self.depth, 1, row)
-
-    def _pack_row(self, target: str, source: str, masks: list[str] | None) -> None:
-        """One row of one panel."""
-        fn = self.fn
-        text, memory = self.vector.type(self.element.accumulator), self.vector.type(self.element.memory)
-        for vector in range(self.tile.vectors):
-            at = self.advance(source, str(vector * self.tile.lanes * self.element.bytes))
-            if masks is None:
-                loaded = fn.value(f"load {memory}, ptr {at}, align {self.element.bytes}")
-            else:
-                loaded = self.masked_load(self.element.memory, self.element.bytes, at, masks[vector])
-            to = self.advance(target, str(vector * self.tile.lanes * self.element.accumulator_bytes))
-            fn.emit(f"store {text} {self.element.widen(self.vector, loaded)}, ptr {to}, align 64")
-
-    # What the inner loop asks for: columns come from the panel.
+    # ------------------------------------------------------------------- what the inner loop asks for: B is a panel
 
     @property
     def prefetch_chunk(self) -> int:
@@ -202,14 +282,17 @@ class BlockWriter(TileWriter):
         for row in range(self.tile.rows):
             at = self._row_offset(address, self.strides.a_row, row) if row else address
             fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
-        address = self.advance(self.next_line, fn.value(f"mul i64 {state.k}, {self.strides.b_row}"))
+        if self.form.packed_b:
+            return
+        row_stride, _ = self._b_strides()
+        address = self.advance(self.next_line, fn.value(f"mul i64 {state.k}, {row_stride}"))
         for row in range(PREFETCHED_ROWS):
             at = self._row_offset(address, self.strides.b_row, row) if row else address
             fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)")
 
     @property
     def b_step(self) -> str:
-        return str(self.panel_row_bytes)
+        return self.panel_stride
 
     @property
     def steps(self) -> str:
@@ -217,7 +300,7 @@ class BlockWriter(TileWriter):
 
     def load_b(self, base: str, vector: int, mask: str | None) -> str:
         at = self.advance(base, str(vector * self.tile.lanes * self.element.accumulator_bytes))
-        return self.fn.value(f"load {self.vector.type(self.element.accumulator)}, ptr {at}, align 64")
+        return self.fn.value(f"load {self.vector.type(self.element.accumulator)}, ptr {at}, align {self.b_align}")
 
 
 def plan_block_tile(facts: TargetFacts, element: ElementKind, columns: int) -> RegisterTile:
@@ -240,9 +323,9 @@ def fills_tiles(tile: RegisterTile, m_count: int, n_count: int) -> bool:
 
 
 def emit_block_kernel(
-    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, *, has_edges: bool
+    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, form: BlockForm
 ) -> str:
     """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows."""
     fn = kernel_function(name, module)
-    BlockWriter(fn, element, tile, facts.l1_bytes, has_edges=has_edges).write()
+    BlockWriter(fn, element, tile, facts.l1_bytes, form).write()
     return fn.text()

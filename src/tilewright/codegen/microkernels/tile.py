@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
@@ -50,11 +51,12 @@ class TileWriter:
         self.tile = tile
         self.vector = LaneBuilder(fn, tile.lanes)
         self.scalar = LaneBuilder(fn, 0)
-        self.strides = self._byte_strides()
 
     # ---------------------------------------------------------------------------------------------------- structure
 
-    def _byte_strides(self) -> Strides:
+    @cached_property
+    def strides(self) -> Strides:
+        """Of the parameters; computed where they are first asked for, which is at the start of a kernel."""
         size = self.element.bytes
         return Strides(
             self.scaled("%a_row_stride", size),
@@ -70,6 +72,7 @@ class TileWriter:
         """The whole body: all register tiles of C, full ones and edges."""
         fn = self.fn
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
+        _ = self.strides  # computed here, for all blocks
         self.loop("%m_count", self.tile.rows, lambda row: self._columns(a, b, c, row))
         fn.terminate("ret void")
 
@@ -133,11 +136,15 @@ class TileWriter:
         addresses = [[self._vector_at(base, v) for v in range(self.tile.vectors)] for base in c_rows]
         text = self.vector.type(self.element.accumulator)
         size = self.element.accumulator_bytes
-        start = [[self.fn.value(f"load {text}, ptr {at}, align {size}") for at in row] for row in addresses]
-        sums = self.accumulate(rows, b, start, masks=None)
+        sums = self.accumulate(rows, b, self.start_of_tile(addresses), masks=None)
         for row, row_addresses in zip(sums, addresses, strict=True):
             for value, at in zip(row, row_addresses, strict=True):
                 self.fn.emit(f"store {text} {value}, ptr {at}, align {size}")
+
+    def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
+        """What the sums of a full tile start from: C's elements."""
+        text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
+        return [[self.fn.value(f"load {text}, ptr {at}, align {size}") for at in row] for row in addresses]
 
     def _opaque(self, pointer: str) -> str:
         """The same pointer, kept in a register: else LLVM recomputes it from others in every step of k."""
@@ -162,7 +169,7 @@ class TileWriter:
             held = [fn.call("i64", "llvm.umin.i64", [("i64", number), ("i64", last)]) for number in numbers]
             a_rows = [self.advance(a, fn.value(f"mul i64 {row}, {self.strides.a_row}")) for row in held]
             c_rows = [self.advance(c, fn.value(f"mul i64 {row}, {self.strides.c_row}")) for row in held]
-            start = [[self._masked_load_c(base, v, masks[v]) for v in range(self.tile.vectors)] for base in c_rows]
+            start = [[self.masked_start(base, v, masks[v]) for v in range(self.tile.vectors)] for base in c_rows]
             sums = self.accumulate(a_rows, b, start, masks)
             for number, base, row in zip(numbers, c_rows, sums, strict=True):
                 self._store_row_if(fn.value(f"icmp ule i64 {number}, {last}"), base, row, masks)
@@ -183,7 +190,8 @@ class TileWriter:
         mask = f"<{self.tile.lanes} x i32> zeroinitializer"
         return self.fn.value(f"shufflevector {text} {single}, {text} poison, {mask}")
 
-    def _masked_load_c(self, base: str, vector: int, mask: str) -> str:
+    def masked_start(self, base: str, vector: int, mask: str) -> str:
+        """What the sums of a row at the edge start from."""
         at = self._vector_at(base, vector)
         return self.masked_load(self.element.accumulator, self.element.accumulator_bytes, at, mask)
 

@@ -17,81 +17,37 @@ operands are padded with zeros behind the same k, the sum stops there: what is l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    FunctionType,
-    IntegerType,
-    ModuleOp,
-    StringAttr,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from tilewright.codegen.microkernels import preferred_block
-from tilewright.dialects import arith, func, linalg, memref
-from tilewright.dialects.types import bit_width, element_type, is_tensor
-from tilewright.ir.facts import TargetFacts
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
+from tilewright.dialects import arith, bufferization, func, linalg, tensor
+from tilewright.dialects.types import element_type, is_tensor
+from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.dot_operands import (
+    Factor,
+    Panel,
+    b_operand,
+    block_of,
+    find_invariant_loop,
+    in_place,
+    is_contiguous,
+    panel,
+    plan_operand_panels,
+)
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
     LoweringTable,
     tensor_shape,
 )
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
+from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare, find_micro_kernel
+from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
-
-
-@dataclass(frozen=True, slots=True)
-class MicroKernel:
-    """The shape and the types of a micro-kernel."""
-
-    operand: str
-    accumulator: str
-    rows: int
-    columns: int
-
-    @property
-    def symbol(self) -> str:
-        return f"tw_mk_{self.operand}_{self.accumulator}_{self.rows}x{self.columns}"
-
-
-def find_micro_kernel(
-    operand: Attribute, accumulator: Attribute, vector_bits: int, facts: TargetFacts | None = None
-) -> MicroKernel | None:
-    """The micro-kernel for two operands of one type; None where the general nest has to do."""
-    names: tuple[str, str] | None = None
-    match operand, accumulator:
-        case (Float32Type(), Float32Type()):
-            names = ("f32", "f32")
-        case (BFloat16Type(), Float32Type()):
-            names = ("bf16", "f32")
-        case (Float16Type(), Float32Type()):
-            names = ("f16", "f32")
-        case (Float64Type(), Float64Type()):
-            names = ("f64", "f64")
-        case (IntegerType() as narrow, IntegerType() as wide) if (narrow.width.data, wide.width.data) == (8, 32):
-            names = ("i8", "i32")
-        case _:
-            return None
-    if facts is not None and facts.vector_bits == vector_bits:
-        return MicroKernel(*names, *preferred_block(*names, facts))
-    lanes = max(1, vector_bits // bit_width(accumulator))
-    return MicroKernel(*names, 8 if vector_bits >= 512 else 4, 2 * lanes)
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """An operand of the product in memory: byte address of its first element, strides in elements."""
-
-    address: SSAValue
-    strides: tuple[Index, ...]
-    element_bytes: int
 
 
 def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchMatmulOp) -> None:
@@ -105,24 +61,109 @@ def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchM
     if kernel is None or types[0] != types[1] or result is None:
         lower_generic(lowering, op)
         return
-    batch = len(tensor_shape(lhs)) - 2
-    rows, depth = tensor_shape(lhs)[batch:]
-    columns = tensor_shape(rhs)[-1]
-    a, b = lowering.source(lhs), lowering.source(rhs)
-    k_count = common_depth(a, b, batch, depth)
-    free = {_flat(a), _flat(b)} - {None}
-    target = lowering.storage.updated(op, init, result)
+    a = Factor(lhs, lowering.source(lhs), tensor_shape(lhs))
+    b = Factor(rhs, lowering.source(rhs), tensor_shape(rhs))
+    batch = len(a.shape) - 2
+    k_count = common_depth(a.source, b.source, batch, a.shape[-1])
+    kernel = replace(kernel, from_zero=kernel.has_forms and _starts_from_zero(lowering, init))
+    if kernel.from_zero and wants_transposed_result(lowering, op, kernel, a, b, k_count):
+        target = transposed_buffer(lowering, result)
+        multiply(lowering, op, kernel, (b.swapped(), a.swapped(), sources.permute(target, (1, 0))), k_count)
+        lowering.define(op, target)
+        return
+    free = {_flat(a.source), _flat(b.source)} - {None}
+    storage = lowering.storage
+    target = storage.destination(op, result) if kernel.from_zero else storage.updated(op, init, result)
     if target.flat in free:
         # An operand is the old accumulator itself: it has to survive the first block that is written.
-        a, b = (_copied(lowering, value) if _flat(source) is target.flat else source
-                for value, source in ((lhs, a), (rhs, b)))  # fmt: skip
-    a_panel = panel(lowering, a, tensor_shape(lhs), k_dim=batch + 1, k_count=k_count, unit_columns=False)
-    b_panel = panel(lowering, b, tensor_shape(rhs), k_dim=batch, k_count=k_count, unit_columns=True)
-    c_panel = panel(lowering, target, tensor_shape(result), k_dim=-1, k_count=depth, unit_columns=True)
-    declare(lowering, kernel)
-    counts = (tensor_shape(lhs)[0] if batch else 1, rows, columns)
-    emit_calls(lowering.emitter, kernel, (a_panel, b_panel, c_panel), counts, k_count)
+        a, b = (
+            replace(factor, source=_copied(lowering, factor.value)) if _flat(factor.source) is target.flat else factor
+            for factor in (a, b)
+        )
+    multiply(lowering, op, kernel, (a, b, target), k_count)
     lowering.define(op, target)
+
+
+def multiply(
+    lowering: FunctionLowering,
+    op: Operation,
+    kernel: MicroKernel,
+    operands: tuple[Factor, Factor, Source],
+    k_count: Index,
+) -> None:
+    """Emit C = A B or C += A B."""
+    a, b, target = operands
+    batch = len(a.shape) - 2
+    rows, columns = a.shape[batch], b.shape[-1]
+    assert isinstance(target, Window)
+    a_panel = panel(lowering, a.source, a.shape, k_dim=batch + 1, k_count=k_count)
+    kernel, b_panel = b_operand(lowering, op, kernel, b, k_count)
+    c_panel = in_place(lowering.emitter, target)
+    declare(lowering, kernel.symbol, 10)
+    counts = (a.shape[0] if batch else 1, rows, columns)
+    emit_calls(lowering.emitter, kernel, (a_panel, b_panel, c_panel), counts, k_count)
+
+
+def _starts_from_zero(lowering: FunctionLowering, init: SSAValue) -> bool:
+    source = lowering.source(init)
+    return isinstance(source, Uniform) and _is_zero(source.value)
+
+
+def wants_transposed_result(
+    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, a: Factor, b: Factor, k_count: Index
+) -> bool:
+    """Whether to compute C^T = B^T A^T: B is read in place then, and A, which a loop does not change, packed once.
+
+    scores = q @ k.T, for each block of k      ->      scores^T = k @ q.T
+    """
+    if len(a.shape) != 2 or lowering.storage.is_wanted(op.results[0]):
+        return False
+    if not is_contiguous(b.source, 0) or is_contiguous(b.source, 1):
+        return False
+    if plan_operand_panels(lowering, kernel, a.swapped(), k_count) is None:
+        return False
+    return find_invariant_loop(lowering, op, a) is not None and not _meets_rows(lowering, op.results[0])
+
+
+def _meets_rows(lowering: FunctionLowering, value: SSAValue, depth: int = 12) -> bool:
+    """Whether something reads a tile element by element together with one whose rows are contiguous, or stores it."""
+    if depth == 0:
+        return True
+    for use in value.uses:
+        user = use.operation
+        if isinstance(user, linalg.MatmulOp) and use.index < 2:
+            continue
+        if isinstance(user, linalg.TransposeOp):
+            if _meets_rows(lowering, user.results[0], depth - 1):
+                return True
+            continue
+        if not isinstance(user, linalg.StructuredOp) or user.parent_block() is not block_of(value):
+            return True
+        if any(_is_load(other) for other in user.inputs):
+            return True
+        shape = tensor_shape(value)
+        for result in user.results:
+            if len(tensor_shape(result)) == len(shape) and _meets_rows(lowering, result, depth - 1):
+                return True
+    return False
+
+
+def _is_load(value: SSAValue) -> bool:
+    """Whether a matrix comes from memory."""
+    owner = value.owner
+    while isinstance(owner, tensor.PadOp | tensor.ExtractSliceOp):
+        owner = owner.operands[0].owner
+    return isinstance(owner, bufferization.ToTensorOp) and is_tensor(value.type) and len(tensor_shape(value)) >= 2
+
+
+def transposed_buffer(lowering: FunctionLowering, result: SSAValue) -> Window:
+    """A buffer for a matrix whose columns are contiguous."""
+    assert is_tensor(result.type)
+    rows, columns = tensor_shape(result)
+    window = sources.permute(lowering.memory.new_buffer(element_type(result.type), (columns, rows)), (1, 0))
+    assert isinstance(window, Window)
+    lowering.storage.held[window.flat] = result
+    return window
 
 
 def _flat(source: Source) -> SSAValue | None:
@@ -153,80 +194,6 @@ def _is_zero(value: SSAValue) -> bool:
         return False
     number = getattr(owner.value, "value", None)
     return number is not None and number.data == 0
-
-
-def panel(
-    lowering: FunctionLowering,
-    source: Source,
-    shape: tuple[int, ...],
-    *,
-    k_dim: int,
-    k_count: Index,
-    unit_columns: bool,
-) -> Panel:
-    """An operand in place if it can be read there, else a copy in the arena."""
-    match source:
-        case Window() if not unit_columns or constant_of(source.strides[-1]) == 1:
-            return in_place(lowering.emitter, source)
-        case Box(inner=Window() as inner) if not unit_columns or constant_of(inner.strides[-1]) == 1:
-            return box_panel(lowering, source, shape, k_dim, k_count)
-        case _:
-            return copied_panel(lowering, source, shape)
-
-
-def in_place(emitter: LoopEmitter, window: Window) -> Panel:
-    """Address arithmetic only."""
-    size = bit_width(window.element) // 8
-    base = emitter.value(memref.ExtractAlignedPointerAsIndexOp, (window.flat,), INDEX)
-    return Panel(emitter.ssa(emitter.add(base, emitter.mul(window.offset, size))), window.strides, size)
-
-
-def copied_panel(lowering: FunctionLowering, source: Source, shape: tuple[int, ...]) -> Panel:
-    """A contiguous copy in the arena."""
-    element = _element_of(source)
-    buffer = lowering.memory.new_buffer(element, shape)
-    lowering.copy(source, buffer)
-    return in_place(lowering.emitter, buffer)
-
-
-def _element_of(source: Source) -> Attribute:
-    match source:
-        case Uniform():
-            return source.value.type
-        case Window():
-            return source.element
-        case Box():
-            return source.fill.type
-
-
-def box_panel(lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_dim: int, k_count: Index) -> Panel:
-    """In place where the box turns out to be full; the k dimension may be cut by the number of terms instead."""
-    emitter, inner = lowering.emitter, box.inner
-    assert isinstance(inner, Window)
-    full: SSAValue | bool = True
-    for dim, extent in enumerate(shape):
-        if dim == k_dim and box.low[dim] == 0 and is_same(box.high[dim], k_count):
-            continue
-        if not (isinstance(box.low[dim], int) and box.low[dim] == 0):
-            full = emitter.both(full, emitter.compare("sle", box.low[dim], 0))
-        full = emitter.both(full, emitter.compare("sge", known(box.high[dim]), extent))
-    if full is True:
-        return in_place(emitter, inner)
-    if full is False:
-        return copied_panel(lowering, box, shape)
-    dynamic = list(inner.strides)
-    types = [INDEX] * (1 + len(dynamic))
-    op, then_block, else_block = emitter.if_(full, types)
-    with emitter.at(Cursor(then_block)):
-        direct = in_place(emitter, inner)
-        emitter.yield_([direct.address, *(emitter.ssa(stride) for stride in direct.strides)])
-    with emitter.at(Cursor(else_block)):
-        copy = copied_panel(lowering, box, shape)
-        emitter.yield_([copy.address, *(emitter.ssa(stride) for stride in copy.strides)])
-    address, *strides = op.results
-    kept: list[Index] = [1 if constant_of(old) == 1 and dim == len(shape) - 1 else new
-                         for dim, (old, new) in enumerate(zip(inner.strides, strides, strict=True))]  # fmt: skip
-    return Panel(address, tuple(kept), bit_width(inner.element) // 8)
 
 
 def emit_calls(
@@ -281,10 +248,10 @@ def _call(
     a, b, c = panels
     a_row, a_k = a.strides[-2:]
     a_address = _moved(emitter, a, base[0], m, a_row)
-    b_address = _moved(emitter, b, base[1], n, 1)
+    b_address = _moved(emitter, b, base[1], n, b.strides[-1])
     c_address = _moved(emitter, c, _moved(emitter, c, base[2], m, c.strides[-2]), n, 1)
     operands = (
-        a_address, a_row, a_k, b_address, b.strides[-2], c_address, c.strides[-2], depth,
+        a_address, a_row, a_k, b_address, b.strides[-1 if kernel.transposed_b else -2], c_address, c.strides[-2], depth,
         _count(emitter, extents[0], m, kernel.rows), _count(emitter, extents[1], n, kernel.columns),
     )  # fmt: skip
     emitter.create(
@@ -296,24 +263,6 @@ def _count(emitter: LoopEmitter, extent: int, start: Index, step: int) -> Index:
     if extent % step == 0:
         return step
     return emitter.min(step, emitter.sub(extent, start))
-
-
-def declare(lowering: FunctionLowering, kernel: MicroKernel) -> None:
-    """`func.func private @tw_mk_...(index, ...)`, once per module; the next lowering provides the body."""
-    module: Operation | None = lowering.function.parent_op()
-    assert isinstance(module, ModuleOp)
-    for op in module.ops:
-        if isinstance(op, func.FuncOp) and op.sym_name.data == kernel.symbol:
-            return
-    declaration = func.FuncOp.create(
-        properties={
-            "sym_name": StringAttr(kernel.symbol),
-            "function_type": FunctionType.from_lists([INDEX] * 10, []),
-            "sym_visibility": StringAttr("private"),
-        },
-        regions=[Region()],
-    )
-    module.body.block.add_op(declaration)
 
 
 LOWERINGS: LoweringTable = {linalg.MatmulOp: lower_matmul, linalg.BatchMatmulOp: lower_matmul}

@@ -114,6 +114,13 @@ class FunctionLowering:
             raise AssertionError
         return found
 
+    def source_before(self, value: SSAValue, op: Operation) -> Source:
+        """How to read a value in front of `op`, which may be filling the buffer that holds it now."""
+        for filled, before in self._filled:
+            if filled is value:
+                return before
+        return self.source(value)
+
     def define(self, op: Operation, source: Source, result: int = 0) -> None:
         """Record how the result of an op is read from now on; the op itself goes away."""
         self.sources[op.results[result]] = source

@@ -17,23 +17,18 @@ the addresses are spelled; only their form, linear in the loop, is matched here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import IndexType, MemRefType, UnrankedMemRefType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
-from tilewright.lowering.linalg_to_loops.dot import (
-    MicroKernel,
-    Panel,
-    declare,
-    emit_calls,
-    find_micro_kernel,
-    in_place,
-)
+from tilewright.lowering.linalg_to_loops.dot import emit_calls
+from tilewright.lowering.linalg_to_loops.dot_operands import Panel, in_place
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
+from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare, find_micro_kernel
 from tilewright.lowering.linalg_to_loops.provable import constant_of, known
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.transforms.linalg.effects import may_write
@@ -218,7 +213,9 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     a, b = _operand(lhs, k_dim=1), _operand(rhs, k_dim=0)
     a_window, b_window = _window(lowering, first, a.view), _window(lowering, first, b.view)
     if constant_of(b_window.strides[1]) != 1:
-        raise _NoMatch
+        if constant_of(b_window.strides[0]) != 1 or not kernel.has_forms:
+            raise _NoMatch
+        kernel = replace(kernel, transposed_b=True)
     a_change, b_change = _view_change(first, a.view), _view_change(first, b.view)
     condition: SSAValue | bool = emitter.compare("eq", a_change, emitter.mul(a_window.strides[1], depth))
     condition = emitter.both(condition, emitter.compare("eq", b_change, emitter.mul(b_window.strides[0], depth)))
@@ -377,7 +374,7 @@ def _view_change(first: _First, view: SSAValue) -> Index:
 def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, target: Window) -> None:
     """A branch in front of the loop: the interchanged product, or the loop, which moves into the other side."""
     emitter = lowering.emitter
-    declare(lowering, path.kernel)
+    declare(lowering, path.kernel.symbol, 10)
     branch, then_block, _ = emitter.if_(path.condition)
     with emitter.at(Cursor(then_block)):
         c = in_place(emitter, target)

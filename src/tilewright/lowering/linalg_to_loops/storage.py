@@ -65,10 +65,33 @@ class Storage:
         """A buffer for a result that is computed element by element."""
         window = self.find_wanted(result)
         if window is None or not self.may_overwrite(window, op):
-            assert is_tensor(result.type)
-            window = self.lowering.memory.new_buffer(element_type(result.type), shape_or_scalar(result.type))
+            window = self._new_buffer(op, result)
         self.held[window.flat] = result
         return window
+
+    def _new_buffer(self, op: Operation, result: SSAValue) -> Window:
+        """A buffer laid out as the matrices that `op` reads element by element: by columns, if these are."""
+        assert is_tensor(result.type)
+        element, shape = element_type(result.type), shape_or_scalar(result.type)
+        if isinstance(op, linalg.StructuredOp) and len(shape) == 2 and self._reads_columns(op, result):
+            turned = sources.permute(self.lowering.memory.new_buffer(element, shape[::-1]), (1, 0))
+            assert isinstance(turned, Window)
+            return turned
+        return self.lowering.memory.new_buffer(element, shape)
+
+    def _reads_columns(self, op: linalg.StructuredOp, result: SSAValue) -> bool:
+        maps = op.maps
+        output = access_of(maps[len(op.inputs) + op.results.index(result)])
+        found = False
+        for number, value in enumerate(op.inputs):
+            source = self.lowering.sources.get(value)
+            window = source.inner if isinstance(source, Box) else source
+            if not isinstance(window, Window) or access_of(maps[number]) != output:
+                continue
+            if window.strides[-1] == 1 and window.shape[-1] > 1:
+                return False
+            found = found or (window.owned and window.strides[0] == 1)
+        return found
 
     def is_wanted(self, value: SSAValue) -> bool:
         """Whether the value has to end up in a buffer anyway."""

@@ -16,7 +16,12 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import func
 from tilewright.tools.validation.launches import Array
 
-_NAME = re.compile(r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_\d+x\d+(?P<packed>_packed)?(?:_exact)?$")
+_NAME = re.compile(
+    r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_\d+x(?P<nr>\d+)"
+    r"(?P<packed>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?:_exact)?$"
+)
+_PANELS = re.compile(r"tw_mk_panels_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
+_DEPTH_MULTIPLE = 32
 _PACK = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
 _PLAIN = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32"}
 
@@ -28,8 +33,10 @@ def external_functions(module: ModuleOp) -> dict[str, Callable[..., Any]]:
         if not isinstance(op, func.FuncOp) or op.body.blocks:
             continue
         name = op.sym_name.data
-        if (match := _NAME.match(name)) is not None:
-            found[name] = _multiply(match["a"], match["acc"], match["packed"] is not None)
+        if (match := _PANELS.match(name)) is not None:
+            found[name] = _pack_panels(match["a"], match["acc"], int(match["nr"]), transposed=match["nt"] is not None)
+        elif (match := _NAME.match(name)) is not None:
+            found[name] = _multiply(match)
         elif (match := _PACK.match(name)) is not None:
             found[name] = _pack(int(match["bits"]))
     return found
@@ -52,23 +59,51 @@ def _view(address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: t
     return np.lib.stride_tricks.as_strided(flat, shape, tuple(stride * dtype.itemsize for stride in strides))
 
 
-def _multiply(element: str, accumulator: str, is_packed: bool) -> Callable[..., None]:
-    """C[m x n] += A[m x k] B[k x n], B either plain or in groups of interleaved rows."""
+def _multiply(name: re.Match[str]) -> Callable[..., None]:
+    """C[m x n] += A[m x k] B[k x n], with B in the form that the name says."""
+    dtype, wide = _numpy_type(name["a"]), _numpy_type(name["acc"])
+
+    def run(*numbers: Any) -> None:
+        a, a_row, a_k, b, b_stride, c, c_row, k, m, n = (int(number) for number in numbers)
+        if min(m, n) <= 0:
+            return
+        result = _view(c, wide, (m, n), (c_row, 1))
+        if name["zero"] is not None:
+            result[...] = 0
+        if k <= 0:
+            return
+        left = _view(a, dtype, (m, k), (a_row, a_k)).astype(wide)
+        if name["packed"] is not None:
+            group = 4 // dtype.itemsize
+            groups = -(-k // group)
+            right = _view(b, dtype, (groups, group, n), (b_stride, 1, group)).reshape(groups * group, n)[:k]
+        elif name["panels"] is not None:
+            right = _panels_at(b, wide, int(name["nr"]), k, n)[:, :k].transpose(1, 0, 2).reshape(k, -1)[:, :n]
+        else:
+            right = _view(b, dtype, (k, n), (1, b_stride) if name["nt"] is not None else (b_stride, 1))
+        result += left @ right.astype(wide)
+
+    return run
+
+
+def _panels_at(address: int, dtype: np.dtype[Any], columns: int, k: int, n: int) -> Array:
+    """Panels as [panel, row, column]."""
+    depth, count = -(-k // _DEPTH_MULTIPLE) * _DEPTH_MULTIPLE, -(-n // columns)
+    return _view(address, dtype, (count, depth, columns), (depth * columns, columns, 1))
+
+
+def _pack_panels(element: str, accumulator: str, columns: int, *, transposed: bool) -> Callable[..., None]:
+    """All of B as panels, columns past the last 0."""
     dtype, wide = _numpy_type(element), _numpy_type(accumulator)
 
     def run(*numbers: Any) -> None:
-        a, a_row, a_k, b, b_row, c, c_row, k, m, n = (int(number) for number in numbers)
-        if min(m, n, k) <= 0:
+        b, stride, panels, k, n = (int(number) for number in numbers)
+        if min(k, n) <= 0:
             return
-        left = _view(a, dtype, (m, k), (a_row, a_k)).astype(wide)
-        if is_packed:
-            group = 4 // dtype.itemsize
-            groups = -(-k // group)
-            right = _view(b, dtype, (groups, group, n), (b_row, 1, group)).reshape(groups * group, n)[:k]
-        else:
-            right = _view(b, dtype, (k, n), (b_row, 1))
-        result = _view(c, wide, (m, n), (c_row, 1))
-        result += left @ right.astype(wide)
+        target = _panels_at(panels, wide, columns, k, n)
+        padded = np.zeros((k, target.shape[0] * columns), wide)
+        padded[:, :n] = _view(b, dtype, (k, n), (1, stride) if transposed else (stride, 1))
+        target[:, :k] = padded.reshape(k, -1, columns).transpose(1, 0, 2)
 
     return run
 

@@ -1,0 +1,201 @@
+"""Panels: B brought into the order in which the kernels for whole blocks read it.
+
+A panel is NR columns of B, row after row, widened to the accumulator type, rows aligned; columns past the last are 0:
+
+    panel[k][n] = B[k][first + n]
+
+B with adjacent columns is copied row by row, B with adjacent rows (``_nt``) by squares transposed in registers.
+
+``tw_mk_panels_<a>_<acc>_<NR>[_nt]`` packs all of B at once, for loops in which B does not change. It has the ABI
+
+    (i64 b_ptr, i64 b_stride, i64 panels_ptr, i64 k_count, i64 n_count)
+
+and gives each panel `padded_depth` rows. `b_stride` is that of the dimension whose elements are not adjacent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.tile import TileWriter
+
+DEPTH_MULTIPLE = 32
+"""Rows of a panel are a multiple of this, so that squares may write past the last row."""
+
+PANEL_PARAMETERS = ("b_ptr", "b_stride", "panels_ptr", "k_count", "n_count")
+
+
+def padded_depth(fn: FunctionText, depth: str) -> str:
+    """Rows that a panel takes, of which `depth` are used."""
+    return fn.value(f"and i64 {fn.value(f'add i64 {depth}, {DEPTH_MULTIPLE - 1}')}, {-DEPTH_MULTIPLE}")
+
+
+class PanelWriter(TileWriter):
+    """Writes code that packs."""
+
+    def __init__(
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, *, transposed_b: bool, has_edges: bool
+    ) -> None:
+        super().__init__(fn, element, tile)
+        self.transposed_b = transposed_b
+        self.has_edges = has_edges
+        self.panel_row_bytes = tile.columns * element.accumulator_bytes
+
+    def pack(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
+        """Pack `depth` rows and `columns` columns of B into panels of `panel_depth` rows; `stride` is in bytes."""
+        fn = self.fn
+        if self.transposed_b:
+            self._pack_squares(panels, panel_depth, b, stride, depth, columns)
+            return
+
+        def row(k: str) -> None:
+            source = self.advance(b, fn.value(f"mul i64 {k}, {stride}"))
+            target = self.advance(panels, self.scaled(k, self.panel_row_bytes))
+
+            def piece(n0: str) -> None:
+                self._pack_piece(self.panel_at(target, panel_depth, n0), source, n0, columns)
+
+            self.loop(columns, self.tile.columns, piece)
+
+        self.loop(depth, 1, row)
+
+    def panel_at(self, base: str, panel_depth: str, column: str) -> str:
+        """The panel that starts at a column."""
+        rows = self.scaled(column, self.element.accumulator_bytes)
+        return self.advance(base, self.fn.value(f"mul i64 {rows}, {panel_depth}"))
+
+    # ------------------------------------------------------------------------------------------------------ row by row
+
+    def _pack_piece(self, target: str, source: str, n0: str, columns: str) -> None:
+        fn = self.fn
+        from_row = self.advance(source, self.scaled(n0, self.element.bytes))
+        if not self.has_edges:
+            self._pack_row(target, from_row, None)
+            return
+        left = fn.value(f"sub i64 {columns}, {n0}")
+        whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
+        fn.branch_if(fn.value(f"icmp uge i64 {left}, {self.tile.columns}"), whole, partial)
+        fn.start(whole)
+        self._pack_row(target, from_row, None)
+        fn.branch(done)
+        fn.start(partial)
+        self._pack_row(target, from_row, [self._column_mask(left, v) for v in range(self.tile.vectors)])
+        fn.branch(done)
+        fn.start(done)
+
+    def _pack_row(self, target: str, source: str, masks: list[str] | None) -> None:
+        """One row of one panel."""
+        fn = self.fn
+        memory = self.vector.type(self.element.memory)
+        for vector in range(self.tile.vectors):
+            at = self.advance(source, str(vector * self.tile.lanes * self.element.bytes))
+            if masks is None:
+                loaded = fn.value(f"load {memory}, ptr {at}, align {self.element.bytes}")
+            else:
+                loaded = self.masked_load(self.element.memory, self.element.bytes, at, masks[vector])
+            self._store_row(target, vector, self.element.widen(self.vector, loaded))
+
+    def _store_row(self, row: str, vector: int, value: str) -> None:
+        bytes_in = vector * self.tile.lanes * self.element.accumulator_bytes
+        to = self.advance(row, str(bytes_in)) if bytes_in else row
+        align = min(64, self.tile.lanes * self.element.accumulator_bytes)
+        self.fn.emit(f"store {self.vector.type(self.element.accumulator)} {value}, ptr {to}, align {align}")
+
+    # --------------------------------------------------------------------------------------------------------- squares
+
+    def _pack_squares(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
+        """Squares of lanes x lanes: columns of B are loaded along k, transposed, and stored along n."""
+        fn, lanes = self.fn, self.tile.lanes
+        padded = fn.value(f"add i64 {columns}, {self.tile.columns - 1}")
+        padded = fn.value(f"sub i64 {padded}, {fn.value(f'urem i64 {padded}, {self.tile.columns}')}")
+
+        def strip(n0: str) -> None:
+            within = fn.value(f"urem i64 {n0}, {self.tile.columns}")
+            first = fn.value(f"sub i64 {n0}, {within}")
+            target = self.panel_at(panels, panel_depth, first)
+            target = self.advance(target, self.scaled(within, self.element.accumulator_bytes))
+            source = self.advance(b, fn.value(f"mul i64 {n0}, {stride}"))
+            left = fn.value(f"sub i64 {columns}, {n0}")
+
+            def square(k: str) -> None:
+                from_k = self.advance(source, self.scaled(k, self.element.bytes))
+                loaded = self._square(from_k, stride, fn.value(f"sub i64 {depth}, {k}"), left)
+                for row, value in enumerate(transpose_square(fn, loaded, self.element.accumulator)):
+                    to = self.advance(target, self.scaled(fn.value(f"add i64 {k}, {row}"), self.panel_row_bytes))
+                    self._store_row(to, 0, value)
+
+            self.loop(depth, lanes, square)
+
+        self.loop(padded if self.has_edges else columns, lanes, strip)
+
+    def _square(self, source: str, stride: str, k_left: str, n_left: str) -> list[str]:
+        """`lanes` columns of B from `source` on, `lanes` elements of each, widened; what does not exist is 0."""
+        fn, lanes = self.fn, self.tile.lanes
+        memory, accumulator = self.vector.type(self.element.memory), self.vector.type(self.element.accumulator)
+        enough_k = fn.value(f"icmp sge i64 {k_left}, {lanes}")
+        enough_n = fn.value(f"icmp sge i64 {n_left}, {lanes}")
+        whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "loaded"))
+        fn.branch_if(fn.value(f"and i1 {enough_k}, {enough_n}"), whole, partial)
+        fn.start(whole)
+        columns = [self._row_offset(source, stride, number) for number in range(lanes)]
+        plain = [fn.value(f"load {memory}, ptr {at}, align {self.element.bytes}") for at in columns]
+        plain = [self.element.widen(self.vector, value) for value in plain]
+        after_whole = fn.label
+        fn.branch(done)
+        fn.start(partial)
+        masked: list[str] = []
+        for number in range(lanes):
+            exists = fn.value(f"icmp slt i64 {number}, {n_left}")
+            count = fn.value(f"select i1 {exists}, i64 {k_left}, i64 0")
+            at = self._row_offset(source, stride, number)
+            loaded = self.masked_load(self.element.memory, self.element.bytes, at, self._column_mask(count, 0))
+            masked.append(self.element.widen(self.vector, loaded))
+        after_partial = fn.label
+        fn.branch(done)
+        fn.start(done)
+        phis = [fn.phi(accumulator) for _ in plain]
+        for phi, full, cut in zip(phis, plain, masked, strict=True):
+            phi.add(full, after_whole)
+            phi.add(cut, after_partial)
+        return [phi.name for phi in phis]
+
+
+def transpose_square(fn: FunctionText, rows: Sequence[str], scalar: str) -> list[str]:
+    """As many vectors as they have lanes, transposed by exchanging halves of halves: log2(side) rounds."""
+    rows = list(rows)
+    side = len(rows)
+    type = f"<{side} x {scalar}>"
+    distance = side // 2
+    while distance:
+        upper = [lane if not lane & distance else side + lane - distance for lane in range(side)]
+        lower = [lane + distance if not lane & distance else side + lane for lane in range(side)]
+        for number in range(side):
+            if number & distance:
+                continue
+            first, second = rows[number], rows[number + distance]
+            rows[number], rows[number + distance] = (
+                fn.value(
+                    f"shufflevector {type} {first}, {type} {second}, "
+                    f"<{side} x i32> <{', '.join(f'i32 {lane}' for lane in order)}>"
+                )
+                for order in (upper, lower)
+            )
+        distance //= 2
+    return rows
+
+
+def emit_panels(name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, *, transposed_b: bool) -> str:
+    """The definition of ``tw_mk_panels_<a>_<acc>_<NR>[_nt]``."""
+    parameters = [Parameter("i64", f"%{parameter}") for parameter in PANEL_PARAMETERS]
+    fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+    writer = PanelWriter(fn, element, tile, transposed_b=transposed_b, has_edges=True)
+    b, panels = (fn.value(f"inttoptr i64 %{pointer}_ptr to ptr") for pointer in ("b", "panels"))
+    stride = writer.scaled("%b_stride", element.bytes)
+    writer.pack(panels, padded_depth(fn, "%k_count"), b, stride, "%k_count", "%n_count")
+    fn.terminate("ret void")
+    return fn.text()
+
+
+__all__ = ["PanelWriter", "emit_panels", "padded_depth", "transpose_square"]

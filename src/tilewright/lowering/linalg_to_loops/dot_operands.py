@@ -1,0 +1,215 @@
+"""How the operands of a product are read: in place, from a copy, or from panels that were packed in front of a loop.
+
+scf.for { %s = linalg.matmul ins(%k, %q) ... }        %q does not change in the loop
+  ->  call @tw_mk_panels_f32_f32_64(%q, ...) ; scf.for { call @tw_mk_..._panels(%k, ...) }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import (
+    SymbolRefAttr,
+    f32,
+    f64,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tilewright.codegen.microkernels import PanelPlan, plan_panels
+from tilewright.dialects import func, memref, scf
+from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.function_lowering import (
+    FunctionLowering,
+)
+from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+
+LARGEST_PACKED_OPERAND = 1 << 19
+"""Bytes of an operand that is packed in front of a loop: it should stay in the second level cache."""
+
+_ACCUMULATORS: dict[str, Attribute] = {"f32": f32, "f64": f64, "i32": i32}
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """An operand of the product in memory: byte address of its first element, strides in elements."""
+
+    address: SSAValue
+    strides: tuple[Index, ...]
+    element_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One side of a product: the tensor, how it is read now, its shape."""
+
+    value: SSAValue
+    source: Source
+    shape: tuple[int, ...]
+    is_swapped: bool = False
+    """Whether it is the transpose of the tensor."""
+
+    def swapped(self) -> Factor:
+        """The transposed matrix."""
+        rows, columns = self.shape
+        return Factor(self.value, sources.permute(self.source, (1, 0)), (columns, rows), not self.is_swapped)
+
+
+def panel(
+    lowering: FunctionLowering,
+    source: Source,
+    shape: tuple[int, ...],
+    *,
+    k_dim: int,
+    k_count: Index,
+    unit_columns: bool = False,
+) -> Panel:
+    """An operand in place if it can be read there, else a copy in the arena."""
+    match source:
+        case Window() if not unit_columns or constant_of(source.strides[-1]) == 1:
+            return in_place(lowering.emitter, source)
+        case Box(inner=Window() as inner) if not unit_columns or constant_of(inner.strides[-1]) == 1:
+            return box_panel(lowering, source, shape, k_dim, k_count)
+        case _:
+            return copied_panel(lowering, source, shape)
+
+
+def in_place(emitter: LoopEmitter, window: Window) -> Panel:
+    """Address arithmetic only."""
+    size = bit_width(window.element) // 8
+    base = emitter.value(memref.ExtractAlignedPointerAsIndexOp, (window.flat,), INDEX)
+    return Panel(emitter.ssa(emitter.add(base, emitter.mul(window.offset, size))), window.strides, size)
+
+
+def copied_panel(lowering: FunctionLowering, source: Source, shape: tuple[int, ...]) -> Panel:
+    """A contiguous copy in the arena."""
+    element = _element_of(source)
+    buffer = lowering.memory.new_buffer(element, shape)
+    lowering.copy(source, buffer)
+    return in_place(lowering.emitter, buffer)
+
+
+def _element_of(source: Source) -> Attribute:
+    match source:
+        case Uniform():
+            return source.value.type
+        case Window():
+            return source.element
+        case Box():
+            return source.fill.type
+
+
+def box_panel(lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_dim: int, k_count: Index) -> Panel:
+    """In place where the box turns out to be full; the k dimension may be cut by the number of terms instead."""
+    emitter, inner = lowering.emitter, box.inner
+    assert isinstance(inner, Window)
+    full: SSAValue | bool = True
+    for dim, extent in enumerate(shape):
+        if dim == k_dim and box.low[dim] == 0 and is_same(box.high[dim], k_count):
+            continue
+        if not (isinstance(box.low[dim], int) and box.low[dim] == 0):
+            full = emitter.both(full, emitter.compare("sle", box.low[dim], 0))
+        full = emitter.both(full, emitter.compare("sge", known(box.high[dim]), extent))
+    if full is True:
+        return in_place(emitter, inner)
+    if full is False:
+        return copied_panel(lowering, box, shape)
+    dynamic = list(inner.strides)
+    types = [INDEX] * (1 + len(dynamic))
+    op, then_block, else_block = emitter.if_(full, types)
+    with emitter.at(Cursor(then_block)):
+        direct = in_place(emitter, inner)
+        emitter.yield_([direct.address, *(emitter.ssa(stride) for stride in direct.strides)])
+    with emitter.at(Cursor(else_block)):
+        copy = copied_panel(lowering, box, shape)
+        emitter.yield_([copy.address, *(emitter.ssa(stride) for stride in copy.strides)])
+    address, *strides = op.results
+    kept: list[Index] = [1 if constant_of(old) == 1 and dim == len(shape) - 1 else new
+                         for dim, (old, new) in enumerate(zip(inner.strides, strides, strict=True))]  # fmt: skip
+    return Panel(address, tuple(kept), bit_width(inner.element) // 8)
+
+
+def _unpacked(
+    lowering: FunctionLowering, kernel: MicroKernel, source: Source, shape: tuple[int, ...], k_count: Index
+) -> tuple[MicroKernel, Panel]:
+    """B where it is, or a copy, with adjacent columns or, where the kernel can read that, adjacent rows."""
+    batch = len(shape) - 2
+    if kernel.has_forms and is_contiguous(source, batch) and not is_contiguous(source, batch + 1):
+        order = (*range(batch), batch + 1, batch)
+        turned = panel(lowering, sources.permute(source, order), tuple(shape[dim] for dim in order),
+                       k_dim=batch + 1, k_count=k_count, unit_columns=True)  # fmt: skip
+        strides = (*turned.strides[:batch], turned.strides[batch + 1], turned.strides[batch])
+        return replace(kernel, transposed_b=True), replace(turned, strides=strides)
+    return kernel, panel(lowering, source, shape, k_dim=batch, k_count=k_count, unit_columns=True)
+
+
+def plan_operand_panels(lowering: FunctionLowering, kernel: MicroKernel, b: Factor, k_count: Index) -> PanelPlan | None:
+    facts = lowering.context.facts
+    depth, columns = b.shape[-2:]
+    if facts is None or not kernel.has_forms or len(b.shape) != 2 or columns > kernel.columns or k_count != depth:
+        return None
+    transposed = not is_contiguous(b.source, 1)
+    plan = plan_panels(kernel.operand, kernel.accumulator, depth, columns, facts, transposed_b=transposed)
+    if plan is None or plan.elements * 4 > LARGEST_PACKED_OPERAND:
+        return None
+    return plan
+
+
+def find_invariant_loop(lowering: FunctionLowering, op: Operation, factor: Factor) -> Operation | None:
+    """The outermost loop around `op` in which a factor does not change."""
+    block = block_of(factor.value)
+    found: Operation | None = None
+    parent = op.parent_op()
+    inside = op
+    while parent is not None and inside.parent_block() is not block:
+        if isinstance(parent, scf.ForOp | scf.WhileOp):
+            found = parent
+        inside, parent = parent, parent.parent_op()
+    return found if parent is not None else None
+
+
+def b_operand(
+    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, b: Factor, k_count: Index
+) -> tuple[MicroKernel, Panel]:
+    """B as the kernel reads it: packed in front of a loop that does not change it, else in place or copied."""
+    plan = plan_operand_panels(lowering, kernel, b, k_count)
+    loop = find_invariant_loop(lowering, op, b) if plan is not None else None
+    if plan is None or loop is None:
+        return _unpacked(lowering, kernel, b.source, b.shape, k_count)
+    emitter = lowering.emitter
+    block = loop.parent_block()
+    assert block is not None
+    depth, columns = b.shape
+    source = lowering.source_before(b.value, loop)
+    if b.is_swapped:
+        source = sources.permute(source, (1, 0))
+    with emitter.at(Cursor(block, loop)):
+        kernel, plain = _unpacked(lowering, kernel, source, b.shape, depth)
+        accumulator = _ACCUMULATORS[kernel.accumulator]
+        packed = lowering.memory.new_buffer(accumulator, (plan.elements,))
+        place = in_place(emitter, packed)
+        stride = plain.strides[-1 if kernel.transposed_b else -2]
+        declare(lowering, plan.symbol, 5)
+        emitter.create(
+            func.CallOp,
+            [emitter.ssa(value) for value in (plain.address, stride, place.address, depth, columns)],
+            (),
+            {"callee": SymbolRefAttr(plan.symbol)},
+        )
+    kernel = replace(kernel, panel_columns=plan.columns, transposed_b=False)
+    return kernel, Panel(place.address, (0, 0), place.element_bytes)
+
+
+def is_contiguous(source: Source, dim: int) -> bool:
+    """Whether neighbours in a dimension are neighbours in memory."""
+    window = source.inner if isinstance(source, Box) else source
+    return isinstance(window, Window) and constant_of(window.strides[dim]) == 1
+
+
+def block_of(value: SSAValue) -> Block | None:
+    owner = value.owner
+    return owner if isinstance(owner, Block) else owner.parent_block()

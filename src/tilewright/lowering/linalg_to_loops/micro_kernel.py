@@ -1,0 +1,94 @@
+"""Which micro-kernel multiplies two types, and its declaration: `func.func private @tw_mk_...(index, ...)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FunctionType,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Operation, Region
+
+from tilewright.codegen.microkernels import SMALLEST_BLOCK, preferred_block
+from tilewright.dialects import func
+from tilewright.dialects.types import bit_width
+from tilewright.ir.facts import TargetFacts
+from tilewright.lowering.linalg_to_loops.emitter import INDEX
+from tilewright.lowering.linalg_to_loops.function_lowering import (
+    FunctionLowering,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MicroKernel:
+    """The shape, the types and the form of a micro-kernel."""
+
+    operand: str
+    accumulator: str
+    rows: int
+    columns: int
+    transposed_b: bool = False
+    """Rows of B are adjacent in memory, in place of columns."""
+    from_zero: bool = False
+    """C = A B, in place of C += A B."""
+    panel_columns: int = 0
+    """B is in panels of so many columns; 0: it is not."""
+
+    @property
+    def symbol(self) -> str:
+        form = f"{'_nt' * self.transposed_b}{'_zero' * self.from_zero}{'_panels' * bool(self.panel_columns)}"
+        return f"tw_mk_{self.operand}_{self.accumulator}_{self.rows}x{self.panel_columns or self.columns}{form}"
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether the kernel takes whole blocks, and there are the variants above of it."""
+        return self.rows >= SMALLEST_BLOCK
+
+
+def find_micro_kernel(
+    operand: Attribute, accumulator: Attribute, vector_bits: int, facts: TargetFacts | None = None
+) -> MicroKernel | None:
+    """The micro-kernel for two operands of one type; None where the general nest has to do."""
+    names: tuple[str, str] | None = None
+    match operand, accumulator:
+        case (Float32Type(), Float32Type()):
+            names = ("f32", "f32")
+        case (BFloat16Type(), Float32Type()):
+            names = ("bf16", "f32")
+        case (Float16Type(), Float32Type()):
+            names = ("f16", "f32")
+        case (Float64Type(), Float64Type()):
+            names = ("f64", "f64")
+        case (IntegerType() as narrow, IntegerType() as wide) if (narrow.width.data, wide.width.data) == (8, 32):
+            names = ("i8", "i32")
+        case _:
+            return None
+    if facts is not None and facts.vector_bits == vector_bits:
+        return MicroKernel(*names, *preferred_block(*names, facts))
+    lanes = max(1, vector_bits // bit_width(accumulator))
+    return MicroKernel(*names, 8 if vector_bits >= 512 else 4, 2 * lanes)
+
+
+def declare(lowering: FunctionLowering, symbol: str, arity: int) -> None:
+    """`func.func private @tw_mk_...(index, ...)`, once per module; the next lowering provides the body."""
+    module: Operation | None = lowering.function.parent_op()
+    assert isinstance(module, ModuleOp)
+    for op in module.ops:
+        if isinstance(op, func.FuncOp) and op.sym_name.data == symbol:
+            return
+    declaration = func.FuncOp.create(
+        properties={
+            "sym_name": StringAttr(symbol),
+            "function_type": FunctionType.from_lists([INDEX] * arity, []),
+            "sym_visibility": StringAttr("private"),
+        },
+        regions=[Region()],
+    )
+    module.body.block.add_op(declaration)

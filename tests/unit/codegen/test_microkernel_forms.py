@@ -1,0 +1,81 @@
+"""Forms of the kernels for whole blocks: B with adjacent rows, C from zero, B in panels, and all of them together."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from test_microkernels import TYPES, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
+
+from tilewright.codegen.microkernels import exact_name, parse_name, plan_panels
+from tilewright.targets.cpu.facts import CpuFacts
+
+SHAPES = [(1, 1, 5), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300), (16, 32, 96), (40, 16, 31)]
+
+
+def check(kind: str, m: int, n: int, k: int, facts: CpuFacts, *, nt: bool, zero: bool, panels: bool) -> None:
+    dtype, wide, accumulator, tolerance = TYPES[kind]
+    a, b = random_matrix(kind, m, k, 1), random_matrix(kind, k, n, 2)
+    c = np.full((m, n + 3), 7, wide)
+    expected = (0 if zero else 7) + a.astype(np.float64) @ b.astype(np.float64)
+    operand, stride = (np.ascontiguousarray(b.T), k) if nt else (b, n)
+    width = 1024
+    if panels:
+        plan = plan_panels(kind, accumulator, k, n, facts, transposed_b=nt)
+        if plan is None:
+            return
+        memory = np.full(plan.elements + 64, 5, wide)
+        start = -memory.ctypes.data % 64 // memory.itemsize
+        packed = memory[start : start + plan.elements]
+        load(plan.symbol, facts, 5)(operand.ctypes.data, stride, packed.ctypes.data, k, n)
+        assert np.all(memory[start + plan.elements :] == 5), "memory behind the panels was written"
+        operand, stride, width = packed, 0, plan.columns
+    form = f"{'_nt' * (nt and not panels)}{'_zero' * zero}{'_panels' * panels}"
+    name = exact_name(f"tw_mk_{kind}_{accumulator}_1024x{width}{form}", m, n, facts)
+    kernel = load(name, facts)
+    kernel(a.ctypes.data, k, 1, operand.ctypes.data, stride, c.ctypes.data, n + 3, k, m, n)
+    assert np.all(c[:, n:] == 7), "columns beyond n_count were written"
+    scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)) + 7
+    assert np.all(np.abs(c[:, :n] - expected) <= tolerance * scale), (name, m, n, k, facts.cpu)
+    del dtype
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16", "f8E4M3FN", "i8"])
+def test_every_form(kind: str) -> None:
+    for facts in machines():
+        for nt, zero, panels in itertools.product((False, True), repeat=3):
+            for m, n, k in SHAPES:
+                check(kind, m, n, k, facts, nt=nt, zero=zero, panels=panels)
+
+
+def test_transposed_a_from_zero() -> None:
+    for kind in ("f32", "bf16"):
+        for facts in machines():
+            m, n, k = 40, 70, 50
+            a, b = random_matrix(kind, m, k, 1), random_matrix(kind, k, n, 2)
+            c = np.full((m, n), 7, np.float32)
+            operand = np.asfortranarray(a)
+            name = f"tw_mk_{kind}_f32_1024x1024_zero"
+            load(name, facts)(operand.ctypes.data, 1, m, b.ctypes.data, n, c.ctypes.data, n, k, m, n)
+            np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64), atol=1e-4)
+
+
+def test_short_rows_stay_in_place() -> None:
+    for facts in machines():
+        memory = np.zeros(64 * 64 + 32, np.float32)
+        start = -memory.ctypes.data % 64 // 4
+        for shift in (0, 1):
+            b = memory[start + shift : start + shift + 4096].reshape(64, 64)
+            b[:] = random_matrix("f32", 64, 64, 3)
+            a, c = random_matrix("f32", 32, 64, 1), np.zeros((32, 64), np.float32)
+            load("tw_mk_f32_f32_1024x1024", facts)(
+                a.ctypes.data, 64, 1, b.ctypes.data, 64, c.ctypes.data, 64, 64, 32, 64
+            )
+            np.testing.assert_allclose(c, a @ b, atol=1e-4)
+
+
+@pytest.mark.parametrize("form", ["_nt", "_zero", "_panels", "_exact"])
+def test_only_whole_blocks_have_forms(form: str) -> None:
+    with pytest.raises(ValueError, match="forms"):
+        parse_name(f"tw_mk_f32_f32_8x32{form}")

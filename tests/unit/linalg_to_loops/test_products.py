@@ -1,0 +1,183 @@
+"""Products: transposed operands and results, operands that a loop does not change, sums from zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+
+Array = np.ndarray[Any, Any]
+rng = np.random.default_rng(0)
+DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+
+
+def matrix(*shape: int, dtype: Any = np.float32) -> Array:
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def wide(x: Array) -> Array:
+    return x.astype(np.float64)
+
+
+@triton.jit
+def scores_and_sums(q, k, bias, out, sums, n, D: tl.constexpr, M: tl.constexpr, N: tl.constexpr, KIND: tl.constexpr):
+    """For each block of keys: scores of all queries, changed, reduced, multiplied by the keys again."""
+    rows = tl.arange(0, M)
+    dims = tl.arange(0, D)
+    cols = tl.arange(0, N)
+    x = tl.load(q + rows[:, None] * D + dims[None, :])
+    acc = tl.zeros((M, D), dtype=tl.float32)
+    total = tl.zeros((M,), dtype=tl.float32)
+    best = tl.full((M,), -float("inf"), dtype=tl.float32)
+    for start in range(0, n, N):
+        keys = start + cols
+        y = tl.load(k + keys[:, None] * D + dims[None, :], mask=keys[:, None] < n, other=0.0)
+        s = tl.dot(x, tl.trans(y))
+        if KIND == 1:
+            s *= tl.load(bias + rows[:, None] * 1000 + keys[None, :], mask=keys[None, :] < n, other=0.0)
+        if KIND == 2:
+            s = tl.where(rows[:, None] >= keys[None, :], s, 0.0)
+        if KIND == 3:
+            s = s + tl.trans(tl.trans(s) * 2.0)
+        s = tl.where(keys[None, :] < n, s * 0.5, 0.0)
+        total += tl.sum(s, 1)
+        best = tl.maximum(best, tl.max(s, 1))
+        acc += tl.dot(s.to(y.dtype), y)
+    tl.store(out + rows[:, None] * D + dims[None, :], acc)
+    tl.store(sums + rows, total + best)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    ("m", "n", "block", "d"), [(32, 128, 32, 64), (16, 70, 16, 16), (64, 64, 64, 32), (32, 0, 16, 16)]
+)
+def test_scores(dtype: str, kind: int, m: int, n: int, block: int, d: int) -> None:
+    q, k, bias = matrix(m, d, dtype=DTYPES[dtype]), matrix(n, d, dtype=DTYPES[dtype]), matrix(m, 1000)
+    out, sums = np.zeros((m, d), np.float32), np.zeros(m, np.float32)
+    scores_and_sums[(1,)](q, k, bias, out, sums, n, d, m, block, kind)
+    s = wide(q) @ wide(k).T
+    s = {0: s, 1: s * bias[:, :n], 2: np.where(np.arange(m)[:, None] >= np.arange(n), s, 0), 3: 3 * s}[kind] * 0.5
+    padded = 0.0 if n % block else -np.inf
+    best = np.maximum(s.max(1, initial=-np.inf), padded)
+    tolerance = {"f32": 1e-5, "f16": 5e-3, "bf16": 3e-2}[dtype] * max(1.0, float(np.abs(s).max(initial=0))) * max(n, 1)
+    np.testing.assert_allclose(out, wide(s.astype(DTYPES[dtype])) @ wide(k), atol=tolerance)
+    np.testing.assert_allclose(sums, s.sum(1) + best, atol=1e-3 * max(1.0, float(np.abs(s).sum())))
+
+
+def symbols(kernel: Any) -> set[str]:
+    return {word.strip("@(") for word in kernel.asm["loops"].replace("(", "( ").split() if word.startswith("@tw_mk")}
+
+
+def test_the_result_is_transposed_where_that_saves_the_transposition_of_each_block() -> None:
+    x = np.zeros((64, 64), np.float32)
+    plain = scores_and_sums.warmup(x, x, x, x, x, 64, 64, 64, 64, 0, grid=(1,))
+    biased = scores_and_sums.warmup(x, x, x, x, x, 64, 64, 64, 64, 1, grid=(1,))
+    assert plain is not None and biased is not None
+    assert any(name.startswith("tw_mk_panels") for name in symbols(plain))
+    assert any("_zero_panels" in name for name in symbols(plain))
+    # A tile that is loaded by rows meets the scores: these stay in rows, the keys are transposed as they are packed.
+    assert any("_nt_zero" in name for name in symbols(biased))
+    assert not any("panels" in name for name in symbols(biased))
+
+
+@triton.jit
+def projected(x, w, out, n, K: tl.constexpr, N: tl.constexpr, B: tl.constexpr, NT: tl.constexpr):
+    """Weights that stay the same while blocks of rows go by, in a loop within a loop."""
+    rows = tl.arange(0, B)
+    ks = tl.arange(0, K)
+    cols = tl.arange(0, N)
+    if NT:
+        weights = tl.trans(tl.load(w + cols[:, None] * K + ks[None, :]))
+    else:
+        weights = tl.load(w + ks[:, None] * N + cols[None, :])
+    for half in range(2):
+        for start in range(half * n, (half + 1) * n, B):
+            here = start + rows
+            a = tl.load(x + here[:, None] * K + ks[None, :])
+            product = tl.dot(a, weights)
+            product = tl.dot(a, weights, product)
+            tl.store(out + here[:, None] * N + cols[None, :], product)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("nt", [False, True])
+@pytest.mark.parametrize(("k", "n", "b"), [(32, 64, 16), (64, 32, 32), (16, 128, 16)])
+def test_weights_that_stay(dtype: str, nt: bool, k: int, n: int, b: int) -> None:
+    x, w = matrix(4 * b, k, dtype=DTYPES[dtype]), matrix(k, n, dtype=DTYPES[dtype])
+    out = np.zeros((4 * b, n), np.float32)
+    stored = np.ascontiguousarray(w.T) if nt else w
+    projected[(1,)](x, stored, out, 2 * b, k, n, b, nt)
+    np.testing.assert_allclose(out, 2 * wide(x) @ wide(w), atol=1e-3)
+
+
+@triton.jit
+def changing_weights(x, w, out, K: tl.constexpr, N: tl.constexpr, B: tl.constexpr):
+    """The weights are loaded again in each step, after a store changed them."""
+    rows = tl.arange(0, B)
+    ks = tl.arange(0, K)
+    cols = tl.arange(0, N)
+    a = tl.load(x + rows[:, None] * K + ks[None, :])
+    for step in range(3):
+        weights = tl.load(w + ks[:, None] * N + cols[None, :])
+        tl.store(out + step * B * N + rows[:, None] * N + cols[None, :], tl.dot(a, weights))
+        tl.store(w + ks[:, None] * N + cols[None, :], weights + 1.0)
+
+
+def test_weights_that_change() -> None:
+    x, w = matrix(16, 32), matrix(32, 64)
+    out, before = np.zeros((3, 16, 64), np.float32), w.copy()
+    changing_weights[(1,)](x, w, out, 32, 64, 16)
+    for step in range(3):
+        np.testing.assert_allclose(out[step], x @ (before + step), atol=1e-4)
+    np.testing.assert_allclose(w, before + 3)
+
+
+@triton.jit
+def until_small(x, w, out, count, M: tl.constexpr, K: tl.constexpr):
+    """A while loop in which one factor stays and the other is the last product."""
+    rows = tl.arange(0, M)
+    ks = tl.arange(0, K)
+    a = tl.load(x + rows[:, None] * K + ks[None, :])
+    weights = tl.load(w + ks[:, None] * K + ks[None, :])
+    number = 0
+    while number < tl.load(count):
+        a = tl.dot(a, weights) * 0.5
+        number += 1
+    tl.store(out + rows[:, None] * K + ks[None, :], a)
+
+
+def test_a_factor_that_stays_in_a_while_loop() -> None:
+    x, w, out = matrix(16, 32), matrix(32, 32), np.zeros((16, 32), np.float32)
+    until_small[(1,)](x, w, out, np.array([3], np.int32), 16, 32)
+    expected = wide(x)
+    for _ in range(3):
+        expected = expected @ wide(w) * 0.5
+    np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-3)
+
+
+@triton.jit
+def transposed_b(a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    cols = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        ks = start + tl.arange(0, BK)
+        x = tl.load(a + rows[:, None] * K + ks[None, :], mask=(rows[:, None] < M) & (ks[None, :] < K), other=0.0)
+        y = tl.load(b + cols[:, None] * K + ks[None, :], mask=(cols[:, None] < N) & (ks[None, :] < K), other=0.0)
+        acc = tl.dot(x, tl.trans(y), acc)
+    tl.store(out + rows[:, None] * N + cols[None, :], acc, mask=(rows[:, None] < M) & (cols[None, :] < N))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 128), (50, 70, 90), (16, 130, 5), (33, 17, 64)])
+@pytest.mark.parametrize("blocks", [(32, 32, 32), (16, 64, 16)])
+def test_transposed_b(dtype: str, m: int, n: int, k: int, blocks: tuple[int, int, int]) -> None:
+    a, b, out = matrix(m, k, dtype=DTYPES[dtype]), matrix(n, k, dtype=DTYPES[dtype]), np.zeros((m, n), np.float32)
+    transposed_b[(triton.cdiv(m, blocks[0]), triton.cdiv(n, blocks[1]))](a, b, out, m, n, k, *blocks)
+    np.testing.assert_allclose(out, wide(a) @ wide(b).T, atol=2e-3)
