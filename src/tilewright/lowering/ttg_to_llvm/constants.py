@@ -12,7 +12,7 @@ from tilewright.codegen.float_formats import F16 as F16_FORMAT
 from tilewright.codegen.float_formats import encode
 from tilewright.codegen.llvm_text import f32_constant, float_constant, half_constant
 from tilewright.dialects import arith
-from tilewright.dialects.types import as_tensor, is_tensor
+from tilewright.dialects.types import as_tensor
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 
@@ -50,15 +50,21 @@ def lower_constant(op: arith.ConstantOp, fn: FunctionLowering) -> None:
         case IntegerAttr() | FloatAttr():
             fn.set(op.result, literal(value.value.data, element))
         case DenseIntOrFPElementsAttr():
-            values = list(value.get_values()) if not value.is_splat() else [value.get_values()[0]]
-            if len(values) > 1:
-                fn.set(op.result, _table(op, fn, [literal(number, element) for number in values], element))
-            elif is_tensor(op.result.type):
-                fn.set(op.result, (literal(values[0], element),) * fn.num_registers(op.result.type))
+            literals = _literals(value, element)
+            if len(literals) > 1:
+                fn.set(op.result, _table(op, fn, literals, element))
             else:
-                fn.set(op.result, literal(values[0], element))
+                fn.set_like(op.result, literals * fn.num_registers(op.result.type))
         case _:
             raise TypeError(f"constant of {value}")
+
+
+def _literals(value: DenseIntOrFPElementsAttr, element: ElementType) -> list[str]:
+    """The literals of the elements; one where all are equal (NaNs too)."""
+    if value.is_splat():
+        return [literal(value.get_values()[0], element)]
+    literals = [literal(number, element) for number in value.get_values()]
+    return literals[:1] if len(set(literals)) == 1 else literals
 
 
 def _table(op: arith.ConstantOp, fn: FunctionLowering, literals: list[str], element: ElementType) -> tuple[str, ...]:

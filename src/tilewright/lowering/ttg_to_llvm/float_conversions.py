@@ -20,6 +20,7 @@ from tilewright.codegen.float_formats import (
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.nvptx.inline_asm import inline_asm
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.packing import build_vector, vector_elements
 from tilewright.lowering.ttg_to_llvm.types import BF16, F16, F32, F64, ElementType
 
 HARDWARE_FLOAT8: dict[FloatFormat, str] = {F8E4M3FN: "e4m3x2", F8E5M2: "e5m2x2"}
@@ -59,7 +60,23 @@ def convert(
         return _from_float8(fn, values, source, target, to_zero=to_zero)
     if target.format is not None:
         return _to_float8(fn, values, source, target, to_zero=to_zero)
+    if source == F32 and target.bits == F16.bits and not to_zero:
+        return _narrow_pairs(fn, values, target)
     return [_between_native(fn, value, source, target, to_zero=to_zero) for value in values]
+
+
+def _narrow_pairs(fn: FunctionLowering, values: Sequence[str], target: ElementType) -> list[str]:
+    """f32 to f16 or bf16, two neighbours at a time (`cvt.rn.f16x2.f32`); the word that both make is remembered."""
+    text, results = fn.text, list[str]()
+    for index in range(0, len(values) - 1, 2):
+        pair = build_vector(text, F32.text, values[index : index + 2])
+        narrow = text.value(f"fptrunc <2 x float> {pair} to <2 x {target.text}>")
+        halves = vector_elements(text, target.text, narrow, 2)
+        fn.packed[tuple(halves)] = text.value(f"bitcast <2 x {target.text}> {narrow} to i32")
+        results += halves
+    if len(values) % 2:
+        results.append(text.value(f"fptrunc float {values[-1]} to {target.text}"))
+    return results
 
 
 def _between_native(
