@@ -1,0 +1,731 @@
+"""Kernels of the kinds that model libraries have, as their authors write them, with what each computes in NumPy.
+
+`CASES` holds functions that run a kernel on arrays of their own and return (got, expected, tolerance) triples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tilewright import compat
+
+with compat.standing_in():
+    import triton
+    import triton.language as tl
+    from triton.language.extra import libdevice
+
+Array = np.ndarray[Any, Any]
+Case = Callable[[], list[tuple[Array, Any, float]]]
+CASES: list[Case] = []
+BF16 = ml_dtypes.bfloat16
+
+
+def case(function: Case) -> Case:
+    CASES.append(function)
+    return function
+
+
+def normal(*shape: int, seed: int = 0, dtype: Any = np.float32) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def softmax(x: Array, axis: int = -1) -> Array:
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+# ------------------------------------------------------------------------------------------- rms norm, with residual
+
+
+@triton.jit
+def rms_norm_residual(x_ptr, r_ptr, w_ptr, y_ptr, stride, n_cols, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    x_ptr += row * stride
+    r_ptr += row * stride
+    y_ptr += row * stride
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for start in range(0, n_cols, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        mask = cols < n_cols
+        h = tl.load(x_ptr + cols, mask=mask, other=0.0).to(tl.float32)
+        h += tl.load(r_ptr + cols, mask=mask, other=0.0).to(tl.float32)
+        tl.store(r_ptr + cols, h.to(r_ptr.dtype.element_ty), mask=mask)
+        total += h * h
+    rstd = tl.rsqrt(tl.sum(total, axis=0) / n_cols + eps)
+    for start in range(0, n_cols, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        mask = cols < n_cols
+        w = tl.load(w_ptr + cols, mask=mask)
+        h = tl.load(r_ptr + cols, mask=mask, other=0.0).to(tl.float32)
+        tl.store(y_ptr + cols, (h * rstd).to(y_ptr.dtype.element_ty) * w, mask=mask)
+
+
+@case
+def rms_norm() -> list[tuple[Array, Any, float]]:
+    x, r, w = normal(5, 300, seed=1), normal(5, 300, seed=2), normal(300, seed=3)
+    y, h = np.empty_like(x), x.astype(np.float64) + r
+    rms_norm_residual[(5,)](x, r, w, y, x.strides[0] // 4, 300, 1e-6, BLOCK=128)
+    expected = h / np.sqrt((h * h).mean(axis=1, keepdims=True) + 1e-6) * w
+    return [(y, expected, 1e-5), (r, h, 1e-6)]
+
+
+# ------------------------------------------------------------------------------------------------- rotary embeddings
+
+
+@triton.jit
+def rotary(q_ptr, cos_ptr, sin_ptr, seq_len, heads, HALF: tl.constexpr, BACKWARD: tl.constexpr):
+    token, head = tl.program_id(0), tl.program_id(1)
+    cols = tl.arange(0, HALF)
+    position = token % seq_len
+    cos = tl.load(cos_ptr + position * HALF + cols)
+    sin = tl.load(sin_ptr + position * HALF + cols)
+    if BACKWARD:
+        sin = -sin
+    base = q_ptr + (token * heads + head) * HALF * 2
+    first, second = tl.load(base + cols), tl.load(base + HALF + cols)
+    tl.store(base + cols, first * cos - second * sin)
+    tl.store(base + HALF + cols, second * cos + first * sin)
+
+
+@case
+def rotary_forward_and_back() -> list[tuple[Array, Any, float]]:
+    q = normal(2 * 6, 3, 32, seed=4)
+    angle = np.random.default_rng(5).uniform(0, 6, (6, 16)).astype(np.float32)
+    cos, sin, original = np.cos(angle), np.sin(angle), q.copy()
+    rotary[(12, 3)](q, cos, sin, 6, 3, HALF=16, BACKWARD=False)
+    c, s = np.tile(cos, (2, 1))[:, None], np.tile(sin, (2, 1))[:, None]
+    a, b = original[..., :16], original[..., 16:]
+    forward = q.copy()
+    rotary[(12, 3)](q, cos, sin, 6, 3, HALF=16, BACKWARD=True)
+    return [(forward, np.concatenate([a * c - b * s, b * c + a * s], -1), 1e-5), (q, original, 1e-5)]
+
+
+# ------------------------------------------------------------------------ cross entropy with an online log-sum-exp
+
+
+@triton.jit
+def cross_entropy(x_ptr, target_ptr, loss_ptr, n_cols, ignore_index, smoothing: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    target = tl.load(target_ptr + row)
+    x_ptr += row * n_cols
+    if target == ignore_index:
+        for start in range(0, n_cols, BLOCK):
+            cols = start + tl.arange(0, BLOCK)
+            tl.store(x_ptr + cols, 0.0, mask=cols < n_cols)
+        return
+    m, d = float("-inf"), 0.0
+    total = 0.0
+    chosen = tl.load(x_ptr + target).to(tl.float32)
+    for start in range(0, n_cols, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        block = tl.load(x_ptr + cols, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
+        if smoothing > 0:
+            total += tl.sum(tl.where(cols < n_cols, block, 0.0))
+        new = tl.maximum(m, tl.max(block))
+        d = d * tl.exp(m - new) + tl.sum(tl.exp(block - new))
+        m = new
+    lse = m + tl.log(d)
+    loss = lse - chosen
+    if smoothing > 0:
+        loss = (1 - smoothing) * loss + smoothing * (lse - total / n_cols)
+    for start in range(0, n_cols, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        block = tl.load(x_ptr + cols, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
+        grad = tl.exp(block - m) / d - smoothing / n_cols
+        grad = tl.where(cols == target, grad - (1 - smoothing), grad)
+        tl.store(x_ptr + cols, grad, mask=cols < n_cols)
+    tl.store(loss_ptr + row, loss)
+
+
+@case
+def cross_entropy_with_gradient() -> list[tuple[Array, Any, float]]:
+    results: list[tuple[Array, Any, float]] = []
+    for smoothing in (0.0, 0.1):
+        x = normal(6, 203, seed=6) * 3
+        target = np.array([3, 0, 202, -100, 17, 64], np.int64)
+        loss, grad = np.zeros(6, np.float32), x.copy()
+        cross_entropy[(6,)](grad, target, loss, 203, -100, smoothing=smoothing, BLOCK=64)
+        wide = x.astype(np.float64)
+        p = softmax(wide)
+        lse = np.log(np.exp(wide - wide.max(1, keepdims=True)).sum(1)) + wide.max(1)
+        alive = target != -100
+        picked = wide[np.arange(6), np.where(alive, target, 0)]
+        expected = (1 - smoothing) * (lse - picked) + smoothing * (lse - wide.mean(1))
+        hot = np.zeros_like(p)
+        hot[np.arange(6), np.where(alive, target, 0)] = 1
+        slope = p - smoothing / 203 - (1 - smoothing) * hot
+        results += [(loss, np.where(alive, expected, 0), 1e-5), (grad, np.where(alive[:, None], slope, 0), 1e-6)]
+    return results
+
+
+# ------------------------------------------------------------------------------------------------------ gated units
+
+
+@triton.jit
+def silu(x):
+    return x * tl.sigmoid(x)
+
+
+@triton.jit
+def gelu_tanh(x):
+    return 0.5 * x * (1 + libdevice.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+
+
+@triton.jit
+def gated(x_ptr, y_ptr, n, ACT: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    mask = cols < n
+    gate = tl.load(x_ptr + row * 2 * n + cols, mask=mask, other=0).to(tl.float32)
+    up = tl.load(x_ptr + row * 2 * n + n + cols, mask=mask, other=0)
+    tl.store(y_ptr + row * n + cols, ACT(gate).to(up.dtype) * up, mask=mask)
+
+
+@case
+def swiglu_and_geglu() -> list[tuple[Array, Any, float]]:
+    results: list[tuple[Array, Any, float]] = []
+    for act, reference in (
+        (silu, lambda g: g / (1 + np.exp(-g))),
+        (gelu_tanh, lambda g: 0.5 * g * (1 + np.tanh(0.7978845608028654 * (g + 0.044715 * g**3)))),
+    ):
+        x = normal(4, 2 * 100, seed=7).astype(BF16)
+        y = np.empty((4, 100), BF16)
+        gated[(4, 2)](x, y, 100, ACT=act, BLOCK=64)
+        wide = x.astype(np.float64)
+        results.append((y, reference(wide[:, :100]) * wide[:, 100:], 0.03))
+    return results
+
+
+# --------------------------------------------------------------------------- weights of four bits, unpacked in place
+
+
+@triton.jit
+def int4_matmul(
+    a_ptr, packed_ptr, scale_ptr, zero_ptr, c_ptr, M, N, K,
+    GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+):  # fmt: skip
+    pid_m, pid_n = tl.program_id(0), tl.program_id(1)
+    rm, rn, rk = pid_m * BM + tl.arange(0, BM), pid_n * BN + tl.arange(0, BN), tl.arange(0, BK)
+    shifts = (rk % 8) * 4
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(tl.cdiv(K, BK)):
+        a = tl.load(a_ptr + rm[:, None] * K + (k * BK + rk)[None, :], mask=rm[:, None] < M, other=0.0)
+        words = tl.load(packed_ptr + ((k * BK + rk) // 8)[:, None] * N + rn[None, :], mask=rn[None, :] < N, other=0)
+        group = k * BK // GROUP
+        scale = tl.load(scale_ptr + group * N + rn, mask=rn < N, other=0.0)
+        zero = tl.load(zero_ptr + group * N + rn, mask=rn < N, other=0.0)
+        b = ((words >> shifts[:, None]) & 0xF).to(tl.float32)
+        acc += tl.dot(a, (b - zero[None, :]) * scale[None, :], input_precision="ieee")
+    tl.store(c_ptr + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+@case
+def quantised_weights() -> list[tuple[Array, Any, float]]:
+    m, n, k, group = 20, 40, 128, 64
+    rng = np.random.default_rng(8)
+    q = rng.integers(0, 16, (k, n))
+    packed = np.zeros((k // 8, n), np.uint32)
+    for i in range(8):
+        packed |= q[i::8].astype(np.uint32) << np.uint32(4 * i)
+    scale, zero = rng.uniform(0.5, 1, (2, n)).astype(np.float32), rng.integers(0, 16, (2, n)).astype(np.float32)
+    a, c = normal(m, k, seed=9), np.empty((m, n), np.float32)
+    int4_matmul[(2, 2)](a, packed.view(np.int32), scale, zero, c, m, n, k, GROUP=group, BM=16, BN=32, BK=32)
+    dense = (q - np.repeat(zero, group, 0)) * np.repeat(scale.astype(np.float64), group, 0)
+    return [(c, a.astype(np.float64) @ dense, 2e-3)]
+
+
+# --------------------------------------------------------------------------------- experts: rows sorted by their own
+
+
+@triton.jit
+def expert_matmul(
+    a_ptr, b_ptr, c_ptr, ids_ptr, experts_ptr, n_tokens, N, K, top_k,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+):  # fmt: skip
+    pid_m, pid_n = tl.program_id(0), tl.program_id(1)
+    ids = tl.load(ids_ptr + pid_m * BM + tl.arange(0, BM)).to(tl.int64)
+    valid = ids < n_tokens * top_k
+    expert = tl.load(experts_ptr + pid_m)
+    rn, rk = (pid_n * BN + tl.arange(0, BN)) % N, tl.arange(0, BK)
+    a_ptrs = a_ptr + (ids // top_k)[:, None] * K + rk[None, :]
+    b_ptrs = b_ptr + expert * N * K + rk[:, None] + rn[None, :] * K
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        a = tl.load(a_ptrs, mask=valid[:, None] & (rk[None, :] < K - k * BK), other=0.0)
+        b = tl.load(b_ptrs, mask=rk[:, None] < K - k * BK, other=0.0)
+        acc = tl.dot(a, b, acc, input_precision="ieee")
+        a_ptrs += BK
+        b_ptrs += BK
+    cols = pid_n * BN + tl.arange(0, BN)
+    tl.store(c_ptr + ids[:, None] * N + cols[None, :], acc, mask=valid[:, None] & (cols[None, :] < N))
+
+
+@case
+def mixture_of_experts() -> list[tuple[Array, Any, float]]:
+    tokens, top_k, experts, n, k, block = 11, 2, 3, 24, 50, 16
+    rng = np.random.default_rng(10)
+    a, b = normal(tokens, k, seed=11), normal(experts, n, k, seed=12)
+    choice = np.stack([rng.permutation(experts)[:top_k] for _ in range(tokens)]).ravel()
+    ids: list[int] = []
+    owners: list[int] = []
+    for expert in range(experts):
+        mine = list(np.flatnonzero(choice == expert))
+        mine += [tokens * top_k] * (-len(mine) % block)
+        ids += mine
+        owners += [expert] * (len(mine) // block)
+    c = np.zeros((tokens * top_k, n), np.float32)
+    expert_matmul[(len(owners), 1)](
+        a, b, c, np.array(ids, np.int32), np.array(owners, np.int32), tokens, n, k, top_k, BM=block, BN=32, BK=16
+    )
+    expected = np.stack([b[e].astype(np.float64) @ a[i // top_k] for i, e in enumerate(choice)])
+    return [(c, expected, 1e-4)]
+
+
+# ----------------------------------------------------------------- attention over pages, split along the keys, joined
+
+
+@triton.jit
+def paged_attention_part(
+    q_ptr, k_ptr, v_ptr, table_ptr, length_ptr, part_ptr, lse_ptr, scale, heads, kv_heads, max_pages, splits,
+    PAGE: tl.constexpr, D: tl.constexpr,
+):  # fmt: skip
+    batch, head, split = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    length = tl.load(length_ptr + batch)
+    pages = tl.cdiv(length, PAGE)
+    per_split = tl.cdiv(pages, splits)
+    kv_head = head // (heads // kv_heads)
+    d, t = tl.arange(0, D), tl.arange(0, PAGE)
+    q = tl.load(q_ptr + (batch * heads + head) * D + d) * scale
+    m, l = -float("inf"), 0.0
+    acc = tl.zeros([D], tl.float32)
+    for i in range(split * per_split, min((split + 1) * per_split, pages)):
+        page = tl.load(table_ptr + batch * max_pages + i).to(tl.int64)
+        inside = i * PAGE + t < length
+        offsets = ((page * PAGE + t)[:, None] * kv_heads + kv_head) * D + d[None, :]
+        k = tl.load(k_ptr + offsets, mask=inside[:, None], other=0.0)
+        s = tl.where(inside, tl.sum(q[None, :] * k, 1), float("-inf"))
+        new = tl.maximum(m, tl.max(s, 0))
+        p = tl.exp(s - new)
+        alpha = tl.exp(m - new)
+        v = tl.load(v_ptr + offsets, mask=inside[:, None], other=0.0)
+        acc = acc * alpha + tl.sum(p[:, None] * v, 0)
+        l = l * alpha + tl.sum(p, 0)
+        m = new
+    out = (batch * heads + head) * splits + split
+    tl.store(part_ptr + out * D + d, acc / tl.where(l == 0, 1.0, l))
+    tl.store(lse_ptr + out, tl.where(l == 0, float("-inf"), m + tl.log(l)))
+
+
+@triton.jit
+def join_parts(part_ptr, lse_ptr, out_ptr, splits, D: tl.constexpr, SPLITS: tl.constexpr):
+    row = tl.program_id(0)
+    s, d = tl.arange(0, SPLITS), tl.arange(0, D)
+    lse = tl.load(lse_ptr + row * splits + s, mask=s < splits, other=float("-inf"))
+    parts = tl.load(part_ptr + (row * splits + s)[:, None] * D + d[None, :], mask=(s < splits)[:, None], other=0.0)
+    w = tl.exp(lse - tl.max(lse, 0))
+    tl.store(out_ptr + row * D + d, tl.sum(parts * w[:, None], 0) / tl.sum(w, 0))
+
+
+@case
+def paged_attention() -> list[tuple[Array, Any, float]]:
+    batch, heads, kv_heads, d, page, splits, n_pages = 3, 4, 2, 32, 16, 3, 20
+    lengths = np.array([5, 100, 33], np.int32)
+    rng = np.random.default_rng(13)
+    table = rng.permutation(n_pages)[:18].reshape(3, 6)
+    table = np.concatenate([table, np.zeros((3, 1), table.dtype)], 1).astype(np.int32)
+    k, v = normal(n_pages, page, kv_heads, d, seed=14), normal(n_pages, page, kv_heads, d, seed=15)
+    q = normal(batch, heads, d, seed=16)
+    lengths = np.minimum(lengths, 6 * page)
+    part, lse = np.empty((batch, heads, splits, d), np.float32), np.empty((batch, heads, splits), np.float32)
+    out = np.empty_like(q)
+    paged_attention_part[(batch, heads, splits)](
+        q, k, v, table, lengths, part, lse, d**-0.5, heads, kv_heads, 7, splits, PAGE=page, D=d
+    )
+    join_parts[(batch * heads,)](part, lse, out, splits, D=d, SPLITS=4)
+    expected = np.empty(q.shape)
+    for b in range(batch):
+        keys, values = (x[table[b, :6]].reshape(-1, kv_heads, d)[: lengths[b]].astype(np.float64) for x in (k, v))
+        for h in range(heads):
+            p = softmax(keys[:, h // 2] @ q[b, h] * d**-0.5)
+            expected[b, h] = p @ values[:, h // 2]
+    return [(out, expected, 1e-5)]
+
+
+# ------------------------------------------------------------------ sequences of different lengths behind one another
+
+
+@triton.jit
+def varlen_attention(
+    q_ptr, k_ptr, v_ptr, out_ptr, starts_ptr, scale, heads, window,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr,
+):  # fmt: skip
+    block, head, seq = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    begin = tl.load(starts_ptr + seq)
+    length = tl.load(starts_ptr + seq + 1) - begin
+    if block * BM >= length:
+        return
+    rm, rn, d = block * BM + tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    rows = (begin + rm)[:, None] * heads * D + head * D + d[None, :]
+    q = tl.load(q_ptr + rows, mask=(rm < length)[:, None], other=0.0)
+    acc = tl.zeros((BM, D), tl.float32)
+    m = tl.full((BM,), float("-inf"), tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    low = tl.maximum(0, (block * BM - window) // BN * BN)
+    for start in range(low, tl.minimum((block + 1) * BM, length), BN):
+        cols = start + rn
+        offsets = (begin + cols)[:, None] * heads * D + head * D + d[None, :]
+        inside = (cols < length)[:, None]
+        k = tl.load(k_ptr + offsets, mask=inside, other=0.0)
+        s = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
+        keep = (cols[None, :] <= rm[:, None]) & (cols[None, :] > rm[:, None] - window) & (cols < length)[None, :]
+        s = tl.where(keep, s, float("-inf"))
+        new = tl.maximum(m, tl.max(s, 1))
+        base = tl.where(new == float("-inf"), 0.0, new)
+        p = tl.exp(s - base[:, None])
+        alpha = tl.exp(m - base)
+        l = l * alpha + tl.sum(p, 1)
+        acc *= alpha[:, None]
+        v = tl.load(v_ptr + offsets, mask=inside, other=0.0)
+        acc = tl.dot(p, v, acc, input_precision="ieee")
+        m = new
+    tl.store(out_ptr + rows, acc / l[:, None], mask=(rm < length)[:, None])
+
+
+@case
+def sliding_window_varlen() -> list[tuple[Array, Any, float]]:
+    lengths, heads, d, window = [19, 1, 40], 2, 16, 12
+    starts = np.array([0, 19, 20, 60], np.int32)
+    q, k, v = (normal(60, heads, d, seed=s) for s in (17, 18, 19))
+    out, expected = np.zeros_like(q), np.zeros(q.shape)
+    varlen_attention[(3, heads, 3)](q, k, v, out, starts, 0.25, heads, window, BM=16, BN=16, D=d)
+    for s, length in enumerate(lengths):
+        rows = slice(starts[s], starts[s] + length)
+        i, j = np.arange(length)[:, None], np.arange(length)[None]
+        for h in range(heads):
+            scores = q[rows, h].astype(np.float64) @ k[rows, h].T * 0.25
+            expected[rows, h] = softmax(np.where((j <= i) & (j > i - window), scores, -np.inf)) @ v[rows, h]
+    return [(out, expected, 1e-5)]
+
+
+# --------------------------------------------------------------------------- selective scan: a first-order recurrence
+
+
+@triton.jit
+def first_order(a1, b1, a2, b2):
+    return a1 * a2, b1 * a2 + b2
+
+
+@triton.jit
+def selective_scan(x_ptr, dt_ptr, a_ptr, b_ptr, c_ptr, y_ptr, seq, dim, T: tl.constexpr, N: tl.constexpr):
+    channel = tl.program_id(0)
+    t, n = tl.arange(0, T), tl.arange(0, N)
+    a = tl.load(a_ptr + channel * N + n)
+    carry = tl.zeros((N,), tl.float32)
+    for start in range(0, seq, T):
+        rows = start + t
+        live = rows < seq
+        x = tl.load(x_ptr + rows * dim + channel, mask=live, other=0.0)
+        dt = tl.load(dt_ptr + rows * dim + channel, mask=live, other=0.0)
+        b = tl.load(b_ptr + rows[:, None] * N + n[None, :], mask=live[:, None], other=0.0)
+        c = tl.load(c_ptr + rows[:, None] * N + n[None, :], mask=live[:, None], other=0.0)
+        decay = tl.exp(dt[:, None] * a[None, :])
+        entry = (dt * x)[:, None] * b
+        decays, states = tl.associative_scan((decay, entry), 0, first_order)
+        states += decays * carry[None, :]
+        tl.store(y_ptr + rows * dim + channel, tl.sum(states * c, 1), mask=live)
+        carry = tl.sum(tl.where((t == T - 1)[:, None], states, 0.0), 0)
+
+
+@case
+def state_space_scan() -> list[tuple[Array, Any, float]]:
+    seq, dim, n = 37, 5, 8
+    x, b, c = normal(seq, dim, seed=20), normal(seq, n, seed=21), normal(seq, n, seed=22)
+    rng = np.random.default_rng(23)
+    dt, a = rng.uniform(0.01, 0.5, (seq, dim)).astype(np.float32), -rng.uniform(0.1, 2, (dim, n)).astype(np.float32)
+    y, expected, state = np.empty_like(x), np.empty(x.shape), np.zeros((dim, n))
+    selective_scan[(dim,)](x, dt, a, b, c, y, seq, dim, T=16, N=n)
+    for i in range(seq):
+        state = state * np.exp(dt[i][:, None].astype(np.float64) * a) + (dt[i] * x[i])[:, None] * b[i][None]
+        expected[i] = (state * c[i]).sum(1)
+    return [(y, expected, 1e-4)]
+
+
+# -------------------------------------------------------------------------- linear attention in chunks, with a decay
+
+
+@triton.jit
+def retention(q_ptr, k_ptr, v_ptr, o_ptr, seq, decay, C: tl.constexpr, D: tl.constexpr):
+    head = tl.program_id(0)
+    i = tl.arange(0, C)
+    q_block = tl.make_block_ptr(q_ptr + head * seq * D, (seq, D), (D, 1), (0, 0), (C, D), (1, 0))
+    k_block = tl.make_block_ptr(k_ptr + head * seq * D, (D, seq), (1, D), (0, 0), (D, C), (0, 1))
+    v_block = tl.make_block_ptr(v_ptr + head * seq * D, (seq, D), (D, 1), (0, 0), (C, D), (1, 0))
+    o_block = tl.make_block_ptr(o_ptr + head * seq * D, (seq, D), (D, 1), (0, 0), (C, D), (1, 0))
+    rate = tl.log2(1.0 - decay)
+    inner = tl.where(i[:, None] >= i[None, :], tl.exp2((i[:, None] - i[None, :]) * rate), 0.0)
+    state = tl.zeros((D, D), tl.float32)
+    for _ in range(tl.cdiv(seq, C)):
+        q = tl.load(q_block, boundary_check=(0,))
+        k = tl.load(k_block, boundary_check=(1,))
+        v = tl.load(v_block, boundary_check=(0,))
+        o = tl.dot(tl.dot(q, k, input_precision="ieee") * inner, v, input_precision="ieee")
+        o += tl.dot(q * tl.exp2((i + 1) * rate)[:, None], state, input_precision="ieee")
+        state = state * tl.exp2(C * rate)
+        state += tl.dot(k * tl.exp2((C - 1 - i) * rate)[None, :], v, input_precision="ieee")
+        tl.store(o_block, o, boundary_check=(0,))
+        q_block = tl.advance(q_block, (C, 0))
+        k_block = tl.advance(k_block, (0, C))
+        v_block = tl.advance(v_block, (C, 0))
+        o_block = tl.advance(o_block, (C, 0))
+
+
+@case
+def chunked_retention() -> list[tuple[Array, Any, float]]:
+    heads, seq, d = 2, 45, 16
+    q, k, v = (normal(heads, seq, d, seed=s) for s in (24, 25, 26))
+    o = np.zeros_like(q)
+    retention[(heads,)](q, k, v, o, seq, 0.1, C=16, D=d)
+    i, j = np.arange(seq)[:, None], np.arange(seq)[None]
+    weight = np.where(i >= j, 0.9 ** (i - j).astype(np.float64), 0)
+    return [(o, (q.astype(np.float64) @ k.transpose(0, 2, 1) * weight) @ v, 1e-4)]
+
+
+# ------------------------------------------------------------------------------- products of eight-bit floats, scaled
+
+
+@triton.jit
+def quantise_rows(x_ptr, q_ptr, s_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + cols, mask=cols < n, other=0.0)
+    scale = tl.maximum(tl.max(tl.abs(x)), 1e-12) / 448.0
+    tl.store(q_ptr + row * n + cols, (x / scale).to(tl.float8e4nv), mask=cols < n)
+    tl.store(s_ptr + row, scale)
+
+
+@triton.jit
+def scaled_matmul(a_ptr, b_ptr, sa_ptr, sb_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm, rn = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in tl.range(0, K, BK, num_stages=2):
+        rk = k + tl.arange(0, BK)
+        a = tl.load(a_ptr + rm[:, None] * K + rk[None, :], mask=(rm < M)[:, None] & (rk < K)[None, :], other=0.0)
+        b = tl.load(b_ptr + rn[None, :] * K + rk[:, None], mask=(rn < N)[None, :] & (rk < K)[:, None], other=0.0)
+        acc = tl.dot(a, b, acc)
+    sa, sb = tl.load(sa_ptr + rm, mask=rm < M), tl.load(sb_ptr + rn, mask=rn < N)
+    out = (acc * sa[:, None] * sb[None, :]).to(tl.bfloat16)
+    tl.store(c_ptr + rm[:, None] * N + rn[None, :], out, mask=(rm < M)[:, None] & (rn < N)[None, :])
+
+
+@case
+def float8_matmul() -> list[tuple[Array, Any, float]]:
+    m, n, k = 20, 33, 70
+    x, y = normal(m, k, seed=27), normal(n, k, seed=28)
+    a, b = np.empty((m, k), ml_dtypes.float8_e4m3fn), np.empty((n, k), ml_dtypes.float8_e4m3fn)
+    sa, sb, c = np.empty(m, np.float32), np.empty(n, np.float32), np.empty((m, n), BF16)
+    quantise_rows[(m,)](x, a, sa, k, BLOCK=128)
+    quantise_rows[(n,)](y, b, sb, k, BLOCK=128)
+    scaled_matmul[(2, 3)](a, b, sa, sb, c, m, n, k, BM=16, BN=16, BK=32)
+    expected = (a.astype(np.float64) * sa[:, None]) @ (b.astype(np.float64) * sb[:, None]).T
+    scales = np.abs(x).max(1) / 448
+    return [(c, expected, 0.15), (sa, scales, 1e-6), (a.astype(np.float32) * sa[:, None], x, 0.13)]
+
+
+# --------------------------------------------------------------------------------- a convolution as an implicit matmul
+
+
+@triton.jit
+def conv2d(
+    x_ptr, w_ptr, y_ptr, H, W, OH, OW, C_IN: tl.constexpr, C_OUT: tl.constexpr, KH: tl.constexpr, KW: tl.constexpr,
+    STRIDE: tl.constexpr, PAD: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    image = tl.program_id(1)
+    pixel = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    oy, ox = pixel // OW, pixel % OW
+    ci, co = tl.arange(0, C_IN), tl.arange(0, C_OUT)
+    acc = tl.zeros((BLOCK, C_OUT), tl.float32)
+    for kh in tl.static_range(KH):
+        for kw in range(KW):
+            iy, ix = oy * STRIDE - PAD + kh, ox * STRIDE - PAD + kw
+            inside = (iy >= 0) & (iy < H) & (ix >= 0) & (ix < W) & (pixel < OH * OW)
+            place = ((image * H + iy) * W + ix)[:, None] * C_IN + ci[None, :]
+            x = tl.load(x_ptr + place, mask=inside[:, None], other=0.0)
+            w = tl.load(w_ptr + ((kh * KW + kw) * C_IN + ci)[:, None] * C_OUT + co[None, :])
+            acc += tl.dot(x, w, input_precision="ieee")
+    out = y_ptr + (image * OH * OW + pixel)[:, None] * C_OUT + co[None, :]
+    tl.store(out, acc, mask=(pixel < OH * OW)[:, None])
+
+
+@case
+def convolution() -> list[tuple[Array, Any, float]]:
+    n, h, w, ci, co, stride, pad = 2, 9, 7, 16, 32, 2, 1
+    oh, ow = (h + 2 * pad - 3) // stride + 1, (w + 2 * pad - 3) // stride + 1
+    x, weight, y = normal(n, h, w, ci, seed=29), normal(3, 3, ci, co, seed=30), np.empty((n, oh, ow, co), np.float32)
+    conv2d[(triton.cdiv(oh * ow, 16), n)](
+        x, weight, y, h, w, oh, ow, C_IN=ci, C_OUT=co, KH=3, KW=3, STRIDE=stride, PAD=pad, BLOCK=16
+    )
+    padded = np.pad(x.astype(np.float64), ((0, 0), (pad, pad), (pad, pad), (0, 0)))
+    expected = np.zeros(y.shape)
+    for kh in range(3):
+        for kw in range(3):
+            expected += padded[:, kh : kh + oh * 2 : 2, kw : kw + ow * 2 : 2] @ weight[kh, kw]
+    return [(y, expected, 1e-4)]
+
+
+# ------------------------------------------------------------------------------------------------ statistics in one pass
+
+
+@triton.jit
+def merge_moments(mean_a, m2_a, n_a, mean_b, m2_b, n_b):
+    delta = mean_b - mean_a
+    n = n_a + n_b
+    share = tl.where(n == 0.0, 0.0, n_b / n)
+    return mean_a + delta * share, m2_a + m2_b + delta * delta * n_a * share, n
+
+
+@triton.jit
+def group_norm(x_ptr, y_ptr, per_group, eps, BLOCK: tl.constexpr):
+    base = tl.program_id(0) * per_group
+    cols = tl.arange(0, BLOCK)
+    mean, m2, count = tl.zeros((BLOCK,), tl.float32), tl.zeros((BLOCK,), tl.float32), tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, per_group, BLOCK):
+        live = start + cols < per_group
+        x = tl.load(x_ptr + base + start + cols, mask=live, other=0.0)
+        one = live.to(tl.float32)
+        mean, m2, count = merge_moments(mean, m2, count, x * one, tl.zeros_like(x), one)
+    mean, m2, count = tl.reduce((mean, m2, count), 0, merge_moments)
+    rstd = 1.0 / tl.sqrt(m2 / count + eps)
+    for start in range(0, per_group, BLOCK):
+        live = start + cols < per_group
+        x = tl.load(x_ptr + base + start + cols, mask=live)
+        tl.store(y_ptr + base + start + cols, (x - mean) * rstd, mask=live)
+
+
+@case
+def welford_group_norm() -> list[tuple[Array, Any, float]]:
+    x = normal(6, 250, seed=31) * 3 + 100
+    y, wide = np.empty_like(x), x.astype(np.float64)
+    group_norm[(6,)](x, y, 250, 1e-5, BLOCK=64)
+    return [(y, (wide - wide.mean(1, keepdims=True)) / np.sqrt(wide.var(1, keepdims=True) + 1e-5), 2e-4)]
+
+
+# ------------------------------------------------------------------------------------- sampling: top k, nucleus, choice
+
+
+@triton.jit
+def sample(logits_ptr, u_ptr, token_ptr, kept_ptr, vocab, p, K: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    logits = tl.load(logits_ptr + row * vocab + cols, mask=cols < vocab, other=float("-inf"))
+    best = tl.topk(logits, K)
+    weights = tl.exp(best - tl.max(best, 0))
+    probs = weights / tl.sum(weights, 0)
+    before = tl.cumsum(probs, 0) - probs
+    kept = before < p
+    probs = tl.where(kept, probs, 0.0)
+    total = tl.cumsum(probs, 0)
+    u = tl.load(u_ptr + row) * tl.sum(probs, 0)
+    choice = tl.sum((total <= u).to(tl.int32), 0)
+    value = tl.max(tl.where(tl.arange(0, K) == choice, best, float("-inf")), 0)
+    token = tl.min(tl.where(logits == value, cols, BLOCK), 0)
+    tl.store(token_ptr + row, token)
+    tl.store(kept_ptr + row, tl.sum(kept.to(tl.int32), 0))
+
+
+@case
+def nucleus_sampling() -> list[tuple[Array, Any, float]]:
+    rows, vocab, k, p = 7, 200, 16, 0.8
+    logits = normal(rows, vocab, seed=32) * 2
+    u = np.random.default_rng(33).uniform(0, 0.999, rows).astype(np.float32)
+    token, kept = np.empty(rows, np.int32), np.empty(rows, np.int32)
+    sample[(rows,)](logits, u, token, kept, vocab, p, K=k, BLOCK=256)
+    tokens: list[int] = []
+    counts: list[int] = []
+    for row in range(rows):
+        order = np.argsort(-logits[row])[:k]
+        probs = softmax(logits[row][order].astype(np.float64))
+        alive = np.cumsum(probs) - probs < p
+        probs = np.where(alive, probs, 0)
+        tokens.append(int(order[int((np.cumsum(probs) <= u[row] * probs.sum()).sum())]))
+        counts.append(int(alive.sum()))
+    return [(token, np.array(tokens), 0), (kept, np.array(counts), 0)]
+
+
+# ----------------------------------------------------------------------- split along K, parts added by atomics or locks
+
+
+@triton.jit
+def split_k(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SPLIT: tl.constexpr):
+    rm, rn = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    rk = tl.program_id(2) * BK + tl.arange(0, BK)
+    a_ptrs, b_ptrs = a_ptr + rm[:, None] * K + rk[None, :], b_ptr + rk[:, None] * N + rn[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK * SPLIT)):
+        left = K - k * BK * SPLIT
+        a = tl.load(a_ptrs, mask=(rk[None, :] < left) & (rm[:, None] < M), other=0.0)
+        b = tl.load(b_ptrs, mask=(rk[:, None] < left) & (rn[None, :] < N), other=0.0)
+        acc += tl.dot(a, b, input_precision="ieee")
+        a_ptrs += BK * SPLIT
+        b_ptrs += BK * SPLIT * N
+    tl.atomic_add(c_ptr + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N), sem="relaxed")
+
+
+@case
+def split_k_matmul() -> list[tuple[Array, Any, float]]:
+    m, n, k = 30, 20, 150
+    a, b, c = normal(m, k, seed=34), normal(k, n, seed=35), np.zeros((m, n), np.float32)
+    split_k[(2, 2, 4)](a, b, c, m, n, k, BM=16, BN=16, BK=16, SPLIT=4)
+    return [(c, a.astype(np.float64) @ b, 1e-4)]
+
+
+# ---------------------------------------------------------------------------------- embeddings: bags, and their gradient
+
+
+@triton.jit
+def embedding_bag(table_ptr, index_ptr, offset_ptr, out_ptr, dim, MODE: tl.constexpr, BLOCK: tl.constexpr):
+    bag = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    mask = cols < dim
+    begin, end = tl.load(offset_ptr + bag), tl.load(offset_ptr + bag + 1)
+    acc = tl.full((BLOCK,), float("-inf") if MODE == "max" else 0.0, tl.float32)
+    i = begin
+    while i < end:
+        row = tl.load(table_ptr + tl.load(index_ptr + i) * dim + cols, mask=mask)
+        acc = tl.maximum(acc, row) if MODE == "max" else acc + row
+        i += 1
+    if MODE == "mean":
+        acc /= tl.maximum(end - begin, 1).to(tl.float32)
+    tl.store(out_ptr + bag * dim + cols, acc, mask=mask)
+
+
+@triton.jit
+def embedding_gradient(grad_ptr, index_ptr, table_grad_ptr, count, dim, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    cols = tl.arange(0, BLOCK)
+    mask = (rows < count)[:, None] & (cols < dim)[None, :]
+    index = tl.load(index_ptr + rows, mask=rows < count, other=0)
+    grad = tl.load(grad_ptr + rows[:, None] * dim + cols[None, :], mask=mask)
+    tl.atomic_add(table_grad_ptr + index[:, None] * dim + cols[None, :], grad, mask=mask)
+
+
+@case
+def embeddings() -> list[tuple[Array, Any, float]]:
+    table, index = normal(30, 20, seed=36), np.random.default_rng(37).integers(0, 30, 25)
+    offsets = np.array([0, 4, 4, 17, 25], np.int64)
+    results: list[tuple[Array, Any, float]] = []
+    for mode, reduce in (("sum", np.sum), ("mean", np.mean), ("max", np.max)):
+        out = np.empty((4, 20), np.float32)
+        embedding_bag[(4,)](table, index, offsets, out, 20, MODE=mode, BLOCK=32)
+        empty = -np.inf if mode == "max" else 0.0
+        bags = [table[index[a:b]] for a, b in pairwise(offsets)]
+        results.append((out, np.stack([reduce(bag, 0) if len(bag) else np.full(20, empty) for bag in bags]), 1e-5))
+    grad, table_grad = normal(25, 20, seed=38), np.zeros_like(table)
+    embedding_gradient[(4,)](grad, index, table_grad, 25, 20, ROWS=8, BLOCK=32)
+    expected = np.zeros(table.shape)
+    np.add.at(expected, index, grad)
+    return [*results, (table_grad, expected, 1e-5)]
