@@ -16,6 +16,9 @@ from tilewright.transforms.tt.merge_carried_values import LoopAwareCsePass
 from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
 from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
 from tilewright.transforms.ttg.coalesce import CoalescePass
+from tilewright.transforms.ttg.insert_fences import FenceInsertionPass
+from tilewright.transforms.ttg.lower_tma import TMALoweringPass
+from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
 from tilewright.transforms.ttg.pipeline_loops import PipelinePass
 from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConversionsPass
 from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
@@ -56,14 +59,17 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
         CanonicalizePass(),  # bounds and constants in plain form for what follows
         TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
         CanonicalizePass(),
+        OptimizeDescriptorEncodingPass(),  # what TMA writes is what wgmma reads
         AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
         ScheduleLoopsPass(),  # stages of all ops of their loops
         PipelinePass(),  # loops over several iterations, cp.async and TMA into several buffers, wgmma that run on
         CanonicalizePass(),  # first iterations of constant loops need no masks
         LoopAwareCsePass(),  # positions in buffers that are counted alike
+        TMALoweringPass(),  # accesses through descriptors that no loop pipelines
         RemoveLayoutConversionsPass(),  # conversions that pipelining left next to loads from shared memory
         LoopAwareCsePass(),
         SymbolDcePass(),  # functions that were inlined everywhere
+        FenceInsertionPass(),  # wgmma sees what threads wrote
         CsePass(),
         CanonicalizePass(),
     ]

@@ -1,0 +1,249 @@
+"""`triton-nvidia-tma-lowering`: accesses through descriptors become bulk copies that are waited for in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, ModuleOp, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects import arith, tt, ttg, ttng
+from tilewright.dialects.tt import inference
+from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
+from tilewright.dialects.tt.types import TensorDescType, tensor_type
+from tilewright.dialects.ttg.encodings import encoding_of
+from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of
+from tilewright.dialects.ttg.types import memdesc_type
+from tilewright.dialects.ttg.verification import program_shape, warps_around
+from tilewright.dialects.types import as_tensor, bit_width, is_unsigned_integer
+from tilewright.ir.builder import OpBuilder
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.layouts.distributed import BlockedLayout, SliceLayout
+from tilewright.layouts.shared import MAX_TMA_BOX, NvmmaSharedLayout, SwizzledSharedLayout
+from tilewright.transforms.ttg.optimize_descriptor_encoding import assign_encodings
+from tilewright.transforms.ttg.pipeliner.copies import element_bits
+
+DESCRIPTOR_BYTES = 128
+ROWS_PER_THREAD = 4
+"""Row numbers that a warp holds side by side for a gather or scatter."""
+
+SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}
+"""Codes of the swizzle widths in a hardware descriptor."""
+
+BARRIER = memdesc_type((1,), i64, shared_encoding_of(SwizzledSharedLayout(1, 1, 1, (0,))))
+
+Shape = tuple[int, ...]
+
+
+def _layout_of(descriptor: SSAValue) -> NvmmaSharedLayout:
+    assert isinstance(descriptor.type, TensorDescType)
+    layout = find_shared_layout(descriptor.type.block_type.encoding)
+    assert isinstance(layout, NvmmaSharedLayout)
+    return layout
+
+
+def _block_shape(descriptor: SSAValue) -> Shape:
+    assert isinstance(descriptor.type, TensorDescType)
+    return descriptor.type.block_type.get_shape()
+
+
+def _encoding(descriptor: SSAValue) -> Attribute:
+    assert isinstance(descriptor.type, TensorDescType)
+    return descriptor.type.block_type.encoding
+
+
+# Loads.
+
+StartCopy = Callable[[OpBuilder, SSAValue, SSAValue, SSAValue], Operation]
+"""Makes the copy, from barrier, buffer and predicate."""
+
+
+def _load(
+    op: tt.DescriptorLoadOp | tt.DescriptorGatherOp, descriptor: SSAValue, shape: Shape, start: StartCopy
+) -> None:
+    """Copy into a buffer, wait at a barrier of its own, and read the buffer."""
+    builder = OpBuilder.before(op)
+    result = as_tensor(op.result.type)
+    buffer = builder.insert(ttg.LocalAllocOp(memdesc_type(shape, result.element_type, _encoding(descriptor)))).result
+    barrier = builder.insert(ttg.LocalAllocOp(BARRIER)).result
+    true = builder.insert(arith.constant_bool(True)).results[0]
+    builder.insert(ttng.InitBarrierOp(barrier, 1))
+    builder.insert(ttng.BarrierExpectOp(barrier, prod(shape) * element_bits(result.element_type) // 8, true))
+    builder.insert(start(builder, barrier, buffer, true))
+    phase = builder.insert(arith.constant_int(0, i32)).results[0]
+    builder.insert(ttng.WaitBarrierOp(barrier, phase))
+    builder.insert(ttng.InvalBarrierOp(barrier))
+    if shape != result.get_shape():
+        buffer = builder.insert(ttg.MemDescReshapeOp(buffer, result.get_shape())).result
+    loaded = builder.insert(ttg.LocalLoadOp(buffer, result)).result
+    loaded.name_hint = op.result.name_hint
+    op.result.replace_all_uses_with(loaded)
+    op.detach()
+    op.erase()
+
+
+def _lower_load(op: tt.DescriptorLoadOp) -> None:
+    def start(builder: OpBuilder, barrier: SSAValue, buffer: SSAValue, true: SSAValue) -> Operation:
+        cache, evict = CacheModifier.of(op.cache), EvictionPolicy.of(op.evict)
+        return ttng.AsyncTMACopyGlobalToLocalOp(
+            op.desc, tuple(op.indices), barrier, buffer, true, cache=cache, evict=evict
+        )
+
+    _load(op, op.desc, _block_shape(op.desc), start)
+
+
+def _lower_gather(op: tt.DescriptorGatherOp, num_warps: int) -> None:
+    def start(builder: OpBuilder, barrier: SSAValue, buffer: SSAValue, true: SSAValue) -> Operation:
+        rows = _rows_by_warp(builder, op.x_offsets, num_warps)
+        return ttng.AsyncTMAGatherOp(op.desc, rows, op.y_offset, barrier, buffer, true)
+
+    _load(op, op.desc, as_tensor(op.result.type).get_shape(), start)
+
+
+def _rows_by_warp(builder: OpBuilder, rows: SSAValue, num_warps: int) -> SSAValue:
+    """Row numbers, dealt to warps four at a time and equal in the lanes of each."""
+    type = as_tensor(rows.type)
+    parent = BlockedLayout((1, ROWS_PER_THREAD), (32, 1), (1, num_warps), (1, 0))
+    dealt = tensor_type(type.element_type, type.get_shape(), encoding_of(SliceLayout(0, parent)))
+    return builder.insert(ttg.ConvertLayoutOp(rows, dealt)).result
+
+
+# Stores.
+
+
+def _store(op: Operation, descriptor: SSAValue, source: SSAValue, shape: Shape, start: StartCopy) -> None:
+    """Write a buffer, make that visible to the copy engine, copy, and wait until the buffer was read."""
+    builder = OpBuilder.before(op)
+    type = as_tensor(source.type)
+    if shape != type.get_shape():
+        source = builder.insert(tt.ReshapeOp(source, inference.reshape(type, shape))).result
+    memory = memdesc_type(shape, type.element_type, _encoding(descriptor), mutable=False)
+    buffer = builder.insert(ttg.LocalAllocOp(memory, source)).result
+    builder.insert(ttng.FenceAsyncSharedOp())
+    builder.insert(start(builder, buffer, buffer, buffer))
+    builder.insert(ttng.TMAStoreWaitOp(0))
+    op.detach()
+    op.erase()
+
+
+def _lower_store(op: tt.DescriptorStoreOp | tt.DescriptorReduceOp) -> None:
+    def start(builder: OpBuilder, buffer: SSAValue, _: SSAValue, __: SSAValue) -> Operation:
+        if isinstance(op, tt.DescriptorReduceOp):
+            kind = DescriptorReduceKind.of(op.kind)
+            return ttng.AsyncTMAReduceOp(op.desc, tuple(op.indices), buffer, kind=kind)
+        return ttng.AsyncTMACopyLocalToGlobalOp(op.desc, tuple(op.indices), buffer)
+
+    _store(op, op.desc, op.src, _block_shape(op.desc), start)
+
+
+def _lower_scatter(op: tt.DescriptorScatterOp, num_warps: int) -> None:
+    def start(builder: OpBuilder, buffer: SSAValue, _: SSAValue, __: SSAValue) -> Operation:
+        rows = _rows_by_warp(builder, op.x_offsets, num_warps)
+        return ttng.AsyncTMAScatterOp(op.desc, rows, op.y_offset, buffer)
+
+    _store(op, op.desc, op.src, as_tensor(op.src.type).get_shape(), start)
+
+
+# Descriptors.
+
+
+def _element_code(element: Attribute) -> int:
+    """The code of an element type in `tensormap.replace`: 8-bit and 16-bit integers are bits, 8-bit floats too."""
+    match element:
+        case Float16Type():
+            return 6
+        case Float32Type():
+            return 7
+        case Float64Type():
+            return 9
+        case BFloat16Type():
+            return 10
+        case IntegerType() if element.width.data >= 32 and not is_unsigned_integer(element):
+            return {32: 3, 64: 5}[element.width.data]
+        case _:
+            return {8: 0, 16: 1, 32: 2, 64: 4}[bit_width(element)]
+
+
+def _box(descriptor: SSAValue) -> Sequence[int]:
+    """What one copy moves: a row of the swizzle's width at most, 256 in each other dimension."""
+    shape, layout = _block_shape(descriptor), _layout_of(descriptor)
+    widest = layout.swizzle_bytes * 8 // layout.element_bits if layout.swizzle_bytes else MAX_TMA_BOX
+    return (*(min(extent, MAX_TMA_BOX) for extent in shape[:-1]), min(shape[-1], widest))
+
+
+def _lower_descriptor(op: tt.MakeTensorDescOp) -> None:
+    """Write the hardware descriptor to memory of this program."""
+    builder = OpBuilder.before(op)
+    assert isinstance(op.result.type, TensorDescType)
+    element = op.result.type.block_type.element_type
+
+    def constants(values: Sequence[int]) -> list[SSAValue]:
+        return [builder.insert(arith.constant_int(value, i32)).results[0] for value in values]
+
+    memory = builder.insert(ttg.GlobalScratchAllocOp(DESCRIPTOR_BYTES, DESCRIPTOR_BYTES)).result
+    size = builder.insert(arith.constant_int(element_bits(element) // 8, i64)).results[0]
+    strides = [builder.insert(arith.MuliOp(stride, size)).results[0] for stride in tuple(op.strides)[:-1]]
+    box = _box(op.result)
+    create = ttng.TensormapCreateOp(
+        memory,
+        op.base,
+        constants(box[::-1]),
+        tuple(op.shape)[::-1],
+        strides[::-1],
+        constants([1] * len(box)),
+        elem_type=_element_code(element),
+        swizzle_mode=SWIZZLE_MODES[_layout_of(op.result).swizzle_bytes],
+        fill_mode=int(PaddingOption.of(op.padding) is PaddingOption.NAN),
+    )
+    builder.insert(create)
+    builder.insert(ttng.TensormapFenceproxyAcquireOp(memory))
+    descriptor = builder.insert(ttng.ReinterpretTensorDescOp(memory, op.result.type)).result
+    op.result.replace_all_uses_with(descriptor)
+    op.detach()
+    op.erase()
+
+
+@register_pass
+class TMALoweringPass(Pass):
+    """Loads through descriptors copy into a buffer and wait at a barrier, stores write a buffer and copy from there;
+    descriptors that the kernel makes are written to memory.
+
+    Before:
+    ```mlir
+    %x = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
+    ```
+    After:
+    ```mlir
+    %m = ttg.local_alloc : () -> !ttg.memdesc<128x64xf16, #shared, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+    ttng.init_barrier %b, 1 : ...
+    ttng.barrier_expect %b, 16384, %true : ...
+    ttng.async_tma_copy_global_to_local %d[%i, %j] %m, %b, %true : ...
+    ttng.wait_barrier %b, %c0 : ...
+    ttng.inval_barrier %b : ...
+    %x = ttg.local_load %m : ... -> tensor<128x64xf16, #blocked>
+    ```
+    """
+
+    name = "triton-nvidia-tma-lowering"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        shape = program_shape(module)
+        if shape is None:
+            context.fail(module, "the module does not state 'ttg.num-warps'")
+        assign_encodings(module)
+        for op in list(module.walk()):
+            match op:
+                case tt.DescriptorLoadOp():
+                    _lower_load(op)
+                case tt.DescriptorGatherOp():
+                    _lower_gather(op, warps_around(op, shape))
+                case tt.DescriptorStoreOp() | tt.DescriptorReduceOp():
+                    _lower_store(op)
+                case tt.DescriptorScatterOp():
+                    _lower_scatter(op, warps_around(op, shape))
+                case tt.MakeTensorDescOp():
+                    _lower_descriptor(op)
+                case _:
+                    continue
