@@ -25,8 +25,10 @@ FLUSH_FLAG = "nvvm-reflect-ftz"
 
 @lru_cache(maxsize=1)
 def _target() -> Any:
-    # Shared memory is addressed with 32 bits; the option must be set before the first target machine.
-    llvm.set_option("tilewright", "--nvptx-short-ptr")
+    # Options must be set before the first target machine. Shared memory is addressed with 32 bits; accesses are as
+    # wide as they can be when LLVM sees them.
+    for option in ("--nvptx-short-ptr", "--disable-nvptx-load-store-vectorizer"):
+        llvm.set_option("tilewright", option)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple("nvptx64-nvidia-cuda")
@@ -34,7 +36,7 @@ def _target() -> Any:
 
 def create_target_machine(facts: NvptxFacts) -> Any:
     """A fresh LLVM target machine (one per use: they are not thread-safe)."""
-    return _target().create_target_machine(cpu=facts.cpu, features=f"+ptx{facts.ptx_version}", opt=3)
+    return _target().create_target_machine(cpu=facts.cpu, features=f"+ptx{facts.ptx_version}", opt=2)
 
 
 def emit_ptx(
