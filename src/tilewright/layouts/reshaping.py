@@ -18,6 +18,7 @@ from tilewright.layouts.distributed import (
     WARP,
     BlockedLayout,
     DistributedLayout,
+    DotOperandLayout,
     LinearDistributedLayout,
     SliceLayout,
     Vectors,
@@ -229,7 +230,9 @@ def double_axis(layout: DistributedLayout, axis: int) -> DistributedLayout:
     if isinstance(layout, LinearDistributedLayout):
         pair = LinearLayout.identity_1d(2, REGISTER, dim_names(layout.rank)[axis])
         return LinearDistributedLayout.of((pair * layout.tile()).transpose_outs(dim_names(layout.rank)))
-    raise ValueError("unpacking needs a blocked or linear layout")
+    if isinstance(layout, DotOperandLayout) and layout.k_width and axis == layout.k_dim:
+        return replace(layout, k_width=2 * layout.k_width)
+    raise ValueError("unpacking needs a blocked or linear layout, or an operand of an mma product along K")
 
 
 def halve_axis(layout: DistributedLayout, axis: int) -> DistributedLayout:
@@ -241,4 +244,6 @@ def halve_axis(layout: DistributedLayout, axis: int) -> DistributedLayout:
         rest = layout.tile().divide_left(LinearLayout.identity_1d(2, REGISTER, dim_names(layout.rank)[axis]))
         if rest is not None:
             return LinearDistributedLayout.of(rest)
+    if isinstance(layout, DotOperandLayout) and layout.k_width > 1 and axis == layout.k_dim:
+        return replace(layout, k_width=layout.k_width // 2)
     raise ValueError("packing needs two neighbours along the axis in one thread")
