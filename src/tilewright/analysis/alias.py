@@ -23,6 +23,19 @@ from tilewright.dialects.ttg.types import MemDescType
 NONE: frozenset[SSAValue] = frozenset()
 
 
+def memdescs_of(function: tt.FuncOp) -> list[SSAValue]:
+    """Every memdesc of a function in order: arguments of blocks, results of ops."""
+    found: list[SSAValue] = []
+    for block in function.body.blocks:
+        found.extend(block.args)
+        for op in block.walk():
+            found.extend(op.results)
+            for region in op.regions:
+                for inner in region.blocks:
+                    found.extend(inner.args)
+    return [value for value in found if isinstance(value.type, MemDescType)]
+
+
 class ModuleAliases:
     """The buffers that each memdesc of a module may be."""
 
@@ -44,17 +57,11 @@ class ModuleAliases:
         return self._buffers.get(value, NONE)
 
     def _collect(self, function: tt.FuncOp, sources: list[SSAValue]) -> None:
-        arguments = [argument for argument in function.args if isinstance(argument.type, MemDescType)]
-        sources.extend(arguments)
-        self.values.extend(arguments)
+        self.values.extend(memdescs_of(function))
+        sources.extend(argument for argument in function.args if isinstance(argument.type, MemDescType))
         for op in function.body.walk():
-            for region in op.regions:
-                for block in region.blocks:
-                    self.values.extend(a for a in block.args if isinstance(a.type, MemDescType))
-            memdescs = [result for result in op.results if isinstance(result.type, MemDescType)]
-            self.values.extend(memdescs)
             if isinstance(op, ttg.LocalAllocOp):
-                sources.extend(memdescs)
+                sources.append(op.result)
             for source, target in self._flows(op):
                 if isinstance(source.type, MemDescType) and isinstance(target.type, MemDescType):
                     self._targets.setdefault(source, []).append(target)

@@ -19,7 +19,7 @@ from enum import Enum
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, Region, SSAValue
 
-from tilewright.analysis.alias import ModuleAliases
+from tilewright.analysis.alias import ModuleAliases, memdescs_of
 from tilewright.analysis.call_graph import CallGraph, call_graph_of
 from tilewright.analysis.liveness import Interval, Liveness
 from tilewright.analysis.placement import Request, place
@@ -143,15 +143,10 @@ def _views_of_allocations(function: tt.FuncOp, aliases: ModuleAliases) -> dict[O
     for op in function.body.walk():
         if isinstance(op, tt.ReturnOp) and any(isinstance(v.type, MemDescType) for v in op.operands):
             raise op_error(op, "a buffer in shared memory cannot be returned: it ends with the function")
-        values: list[SSAValue] = [*op.results]
-        for region in op.regions:
-            for block in region.blocks:
-                values.extend(block.args)
-        for value in values:
-            if isinstance(value.type, MemDescType):
-                for source in aliases.of(value):
-                    if isinstance(source.owner, Operation):
-                        views.setdefault(source.owner, []).append(value)
+    for value in memdescs_of(function):
+        for source in aliases.of(value):
+            if isinstance(source.owner, Operation):
+                views.setdefault(source.owner, []).append(value)
     return views
 
 

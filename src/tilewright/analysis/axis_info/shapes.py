@@ -137,7 +137,7 @@ def _reshaped(info: AxisInfo, source: Sequence[int], target: Sequence[int], of_a
             continue
         origin = covering[0]
         every = step // steps[origin]
-        constancy[dim] = max(gcd(info.constancy[origin] // every, target[dim]), 1)
+        constancy[dim] = gcd(max(info.constancy[origin] // every, 1), target[dim])
         if every == 1:
             contiguity[dim] = gcd(info.contiguity[origin], target[dim])
             divisibility[dim] = max(of_all, info.divisibility_at(origin, contiguity[dim], unit))
