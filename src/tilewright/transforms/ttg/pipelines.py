@@ -19,6 +19,7 @@ from tilewright.transforms.ttg.coalesce import CoalescePass
 from tilewright.transforms.ttg.insert_fences import FenceInsertionPass
 from tilewright.transforms.ttg.lower_tma import TMALoweringPass
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
+from tilewright.transforms.ttg.optimize_dot_operands import OptimizeDotOperandsPass
 from tilewright.transforms.ttg.pipeline_loops import PipelinePass
 from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConversionsPass
 from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
@@ -31,6 +32,7 @@ def passes_for_ampere(num_stages: int) -> list[Pass]:
         RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
         AccelerateMatmulPass(),  # products on tensor cores
         RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
+        OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
         LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
         CanonicalizePass(),  # bounds and constants in plain form for what follows
         TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
@@ -55,6 +57,7 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
         RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
         AccelerateMatmulPass(),  # products on tensor cores, operands in shared memory
         RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
+        OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
         LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
         CanonicalizePass(),  # bounds and constants in plain form for what follows
         TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
