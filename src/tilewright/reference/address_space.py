@@ -12,7 +12,7 @@ up among the arguments, and among the arrays that were announced by `AddressSpac
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,18 @@ class Allocation:
         self.data[offsets[:, np.newaxis] + np.arange(size)] = raw
 
 
+EVERYTHING = slice(None)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Those of a row of addresses that lie in one allocation: their positions in the row, and byte offsets."""
+
+    allocation: Allocation
+    chosen: Array | slice
+    offsets: Array
+
+
 class AddressSpace:
     """All memory that pointers of a run can reach."""
 
@@ -105,28 +117,43 @@ class AddressSpace:
         """The elements at a row of addresses."""
         if addresses.size == 0:
             return np.empty(0, dtype)
-        single = self._find_one(addresses, dtype.itemsize)
-        if single is not None:
-            allocation, offsets = single
-            return allocation.read(offsets, dtype)
+        parts = self.locate(addresses, dtype.itemsize)
+        if len(parts) == 1:
+            return parts[0].allocation.read(parts[0].offsets, dtype)
         result = np.empty(addresses.shape, dtype)
-        for allocation, chosen, offsets in self._split(addresses, dtype.itemsize):
-            result[chosen] = allocation.read(offsets, dtype)
+        for part in parts:
+            result[part.chosen] = part.allocation.read(part.offsets, dtype)
         return result
 
     def write(self, addresses: Array, values: Array, dtype: np.dtype[Any]) -> None:
         """Set the elements at a row of addresses, in order."""
         if addresses.size == 0:
             return
-        single = self._find_one(addresses, dtype.itemsize)
-        if single is not None:
-            allocation, offsets = single
-            allocation.write(offsets, values, dtype)
-            return
-        for allocation, chosen, offsets in self._split(addresses, dtype.itemsize):
-            allocation.write(offsets, values[chosen], dtype)
+        parts = self.locate(addresses, dtype.itemsize)
+        for part in parts:
+            part.allocation.write(part.offsets, values if len(parts) == 1 else values[part.chosen], dtype)
 
-    def _find_one(self, addresses: Array, size: int) -> tuple[Allocation, Array] | None:
+    def locate(self, addresses: Array, size: int) -> list[Part]:
+        """Where the `size` bytes at each of a row of addresses lie, by allocation. Raises OutOfBounds if one misses."""
+        single = self._find_one(addresses, size)
+        if single is not None:
+            return [single]
+        numbers = (addresses - np.int64(FIRST) + np.int64(1 << (SPACING_BITS - 1))) >> np.int64(SPACING_BITS)
+        for position in np.flatnonzero((numbers < 0) | (numbers >= len(self.allocations))).tolist():
+            numbers[position] = ~self._find_real(int(addresses[position]), size, position)
+        parts: list[Part] = []
+        for number in map(int, np.unique(numbers)):
+            chosen = np.flatnonzero(numbers == number)
+            allocation = self.allocations[number if number >= 0 else ~number]
+            offsets = addresses[chosen] - np.int64(allocation.base if number >= 0 else allocation.real)
+            outside = np.flatnonzero((offsets < 0) | (offsets + size > allocation.data.size))
+            if outside.size:
+                first = int(outside[0])
+                raise OutOfBounds(int(chosen[first]), allocation.describe_miss(int(offsets[first]), size))
+            parts.append(Part(allocation, chosen, offsets))
+        return parts
+
+    def _find_one(self, addresses: Array, size: int) -> Part | None:
         """The allocation that holds all of the addresses, if one does."""
         number = self._number_of(int(addresses[0]))
         if number is None:
@@ -135,7 +162,7 @@ class AddressSpace:
         offsets = addresses - np.int64(allocation.base)
         if offsets.min() < 0 or offsets.max() + size > allocation.data.size:
             return None
-        return allocation, offsets
+        return Part(allocation, EVERYTHING, offsets)
 
     def _number_of(self, address: int) -> int | None:
         """The allocation that an address was derived from."""
@@ -143,26 +170,6 @@ class AddressSpace:
         if 0 <= number < len(self.allocations):
             return number
         return None
-
-    def _split(self, addresses: Array, size: int) -> Iterator[tuple[Allocation, Array, Array]]:
-        """The addresses by allocation: it, the positions, the byte offsets. Raises before giving any if one misses."""
-        parts: dict[int, list[int]] = {}
-        offsets = np.empty(addresses.shape, np.int64)
-        for position, address in enumerate(addresses.tolist()):
-            number = self._number_of(address)
-            if number is None:
-                number = self._find_real(address, size, position)
-                offset = address - self.allocations[number].real
-            else:
-                offset = address - self.allocations[number].base
-            allocation = self.allocations[number]
-            if offset < 0 or offset + size > allocation.data.size:
-                raise OutOfBounds(position, allocation.describe_miss(offset, size))
-            offsets[position] = offset
-            parts.setdefault(number, []).append(position)
-        for number, positions in parts.items():
-            chosen = np.array(positions)
-            yield self.allocations[number], chosen, offsets[chosen]
 
     def _find_real(self, address: int, size: int, position: int) -> int:
         """The allocation that a real address lies in."""

@@ -1,0 +1,254 @@
+"""What asynchronous units of all CTAs are doing: copies by threads, copies of boxes, products, and mbarriers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.errors import Fault, RaceError, SimulationError
+from tilewright.reference.simt.machine import Machine
+
+
+@dataclass
+class Copy:
+    """Bytes of one instruction on their way to shared memory, one row per thread, and each thread's group."""
+
+    threads: Array
+    places: Array
+    rows: Array
+    groups: Array
+
+
+@dataclass
+class BoxCopy:
+    """Bytes that arrive in shared memory without any thread's doing."""
+
+    places: Array
+    """Of every byte."""
+    contents: Array
+
+
+@dataclass
+class Barrier:
+    """An mbarrier: the phase completes when no arrivals and no bytes are missing."""
+
+    count: int
+    missing: int
+    phase: int = 0
+    missing_bytes: int = 0
+    completed: int = -1
+    """When the last phase did."""
+    copies: deque[BoxCopy] = field(default_factory=deque[BoxCopy])
+    """On their way; they arrive when somebody asks for the phase."""
+    after_copies: deque[tuple[Array, Array]] = field(default_factory=deque[tuple[Array, Array]])
+    """Threads that arrive once their groups of copies are there, and the last of those groups."""
+
+
+class AsyncState:
+    """All of it, for the CTAs of one machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.copies: list[Copy] = []
+        self.open_group = np.zeros(machine.total, np.int64)
+        """By thread: the group that its next copy belongs to."""
+        self.barriers: dict[int, Barrier] = {}
+        """By place in the shared memory of all CTAs."""
+        self.product_reads: list[tuple[int, int, Array]] = []
+        """What products read: warp group, group of products, granules."""
+        self.open_product_group: dict[int, int] = {}
+        self.store_reads: list[tuple[int, int, Array]] = []
+        """What stores of boxes read: thread, group of stores, granules."""
+        self.open_store_group: dict[int, int] = {}
+        self.version = 0
+        """Changes with everything that a waiting thread may be waiting for."""
+
+    def describe_stall(self) -> str:
+        """Why nobody can go on."""
+        missing = [barrier for barrier in self.barriers.values() if barrier.missing or barrier.missing_bytes]
+        what = "; ".join(
+            f"one misses {barrier.missing} arrivals and {barrier.missing_bytes} bytes" for barrier in missing[:3]
+        )
+        return f"threads wait forever at mbarriers ({what or 'none of them misses anything'})"
+
+    # Copies by threads (cp.async).
+
+    def start_copy(self, places: Array, rows: Array) -> None:
+        """Rows of bytes of the active threads are under way to places in shared memory."""
+        machine, shared = self.machine, self.machine.shared
+        threads = machine.threads
+        if shared.detects_races:
+            granules = shared.granules(places, rows.shape[1])
+            times = shared.write_time[granules], shared.writer[granules]
+            shared.note_writes(machine, granules, threads)
+            shared.write_time[granules], shared.writer[granules] = times
+            shared.busy[granules] += 1
+            shared.num_busy += 1
+        self.copies.append(Copy(threads, places, rows, self.open_group[threads]))
+
+    def commit_copies(self) -> None:
+        """The copies of the active threads so far are a group."""
+        self.open_group[self.machine.threads] += 1
+
+    def wait_for_copies(self, pending: int | None) -> None:
+        """The groups of the active threads but the last `pending` arrive; None: everything does."""
+        threads = self.machine.threads
+        self._finish_copies(threads, self.open_group[threads] + (1 if pending is None else -pending))
+
+    def _finish_copies(self, threads: Array, before: Array) -> None:
+        """The groups of threads with smaller numbers than `before` arrive."""
+        machine, shared = self.machine, self.machine.shared
+        limit = np.full(machine.total, -1, np.int64)
+        limit[threads] = before
+        left: list[Copy] = []
+        machine.time += 1
+        for copy in self.copies:
+            done = copy.groups < limit[copy.threads]
+            if not np.any(done):
+                left.append(copy)
+                continue
+            self._arrive(copy.threads[done], copy.places[done], copy.rows[done])
+            if np.all(done):
+                shared.num_busy -= 1
+            else:
+                keep = ~done
+                left.append(Copy(copy.threads[keep], copy.places[keep], copy.rows[keep], copy.groups[keep]))
+        self.copies = left
+
+    def _arrive(self, threads: Array, places: Array, rows: Array) -> None:
+        machine, shared = self.machine, self.machine.shared
+        shared.data[places[:, np.newaxis] + np.arange(rows.shape[1])] = rows
+        if shared.detects_races:
+            granules = shared.granules(places, rows.shape[1])
+            shared.busy[granules] -= 1
+            shared.writer[granules] = threads[:, np.newaxis]
+            shared.write_time[granules] = machine.time
+
+    def arrive_after_copies(self, barrier: Barrier, threads: Array) -> None:
+        """Threads arrive at a barrier once their copies so far are there."""
+        barrier.after_copies.append((threads, self.open_group[threads].copy()))
+        self.open_group[threads] += 1
+        self.version += 1
+
+    # Boxes, and the barriers that count their bytes.
+
+    def barrier_at(self, place: int) -> Barrier:
+        """The barrier at a place. Raises Fault."""
+        found = self.barriers.get(place)
+        if found is None:
+            raise Fault(SimulationError, "there is no mbarrier here: it was not initialised, or invalidated", 0)
+        return found
+
+    def arrive(self, barrier: Barrier, count: int) -> None:
+        """Arrivals at a barrier. Raises Fault."""
+        if count > barrier.missing:
+            raise Fault(
+                SimulationError, f"{count} arrivals at an mbarrier that expects {barrier.missing} more in this phase", 0
+            )
+        barrier.missing -= count
+        self.settle(barrier)
+
+    def settle(self, barrier: Barrier) -> None:
+        """On to the next phase if nothing is missing."""
+        self.version += 1
+        if barrier.missing == 0 and barrier.missing_bytes == 0:
+            self.machine.time += 1
+            barrier.phase ^= 1
+            barrier.missing = barrier.count
+            barrier.completed = self.machine.time
+
+    def start_box(self, barrier: Barrier, thread: int, places: Array, contents: Array) -> None:
+        """A box is under way; `places` of its bytes."""
+        machine, shared = self.machine, self.machine.shared
+        if shared.detects_races:
+            granules = np.unique(places // shared.granule)[np.newaxis]
+            times = shared.write_time[granules], shared.writer[granules]
+            shared.note_writes(machine, granules, np.array([thread]), by_unit=True)
+            shared.write_time[granules], shared.writer[granules] = times
+            shared.busy[granules] += 1
+            shared.num_busy += 1
+        barrier.copies.append(BoxCopy(places, contents))
+        self.version += 1
+
+    def has_completed(self, barrier: Barrier, parity: int) -> bool:
+        """Whether the phase of a parity has completed, once copies that are under way have arrived."""
+        while barrier.phase == parity and (barrier.copies or barrier.after_copies):
+            if barrier.copies:
+                copy = barrier.copies.popleft()
+                self._arrive_box(copy)
+                barrier.missing_bytes -= copy.contents.size
+                self.settle(barrier)
+            else:
+                threads, groups = barrier.after_copies.popleft()
+                self._finish_copies(threads, groups + 1)
+                self.arrive(barrier, threads.size)
+        return barrier.phase != parity
+
+    def _arrive_box(self, copy: BoxCopy) -> None:
+        from tilewright.reference.simt.shared_memory import UNIT
+
+        machine, shared = self.machine, self.machine.shared
+        shared.data[copy.places] = copy.contents
+        machine.time += 1
+        if shared.detects_races:
+            granules = np.unique(copy.places // shared.granule)
+            shared.busy[granules] -= 1
+            shared.num_busy -= 1
+            shared.writer[granules] = UNIT
+            shared.write_time[granules] = machine.time
+
+    # What units read.
+
+    def read_by_unit(self, places: Array, threads: Array) -> Array:
+        """An asynchronous unit begins to read bytes, one row per thread in whose name it does; gives the granules.
+        Raises Fault where writes are not ordered before, or not visible to the unit."""
+        machine, shared = self.machine, self.machine.shared
+        if not shared.detects_races:
+            return places[:0]
+        granules = places // shared.granule
+        shared.note_reads(machine, granules, threads, by_unit=True)
+        writers, times = shared.writer[granules], shared.write_time[granules]
+        by_thread = writers >= 0
+        fenced = (times <= shared.fenced[np.maximum(writers, 0)]) | (times <= shared.fenced[threads][:, np.newaxis])
+        if np.any(by_thread & ~fenced):
+            reason = "an asynchronous unit reads what threads wrote, with no fence.proxy.async in between"
+            raise Fault(RaceError, reason, 0)
+        flat = np.unique(granules)
+        shared.held[flat] += 1
+        return flat
+
+    def hold_for_store(self, thread: int, granules: Array) -> None:
+        """A store in the name of a thread reads granules until the thread waits for it."""
+        self.store_reads.append((thread, self.open_store_group.get(thread, 0), granules))
+
+    def commit_stores(self) -> None:
+        """The stores of the active threads so far are a group."""
+        for thread in {thread for thread, _, _ in self.store_reads} & set(self.machine.threads.tolist()):
+            self.open_store_group[thread] = self.open_store_group.get(thread, 0) + 1
+
+    def wait_for_stores(self, pending: int) -> None:
+        """The groups of stores of the active threads but the last `pending` have read what they read."""
+        if not self.store_reads:
+            return
+        active = set(self.machine.threads.tolist())
+        kept: list[tuple[int, int, Array]] = []
+        for thread, group, granules in self.store_reads:
+            if thread in active and group < self.open_store_group.get(thread, 0) - pending:
+                self.release(granules)
+            else:
+                kept.append((thread, group, granules))
+        self.store_reads = kept
+
+    def release(self, granules: Array) -> None:
+        """A unit has read what it held."""
+        if granules.size:
+            self.machine.shared.held[granules] -= 1
+
+    def for_active_barriers(self, places: Array, action: Callable[[Barrier, Array], None]) -> None:
+        """Call with each barrier that active threads name, and the positions of those threads."""
+        for place in np.unique(places).tolist():
+            action(self.barrier_at(place), np.flatnonzero(places == place))

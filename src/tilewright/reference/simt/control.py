@@ -1,0 +1,239 @@
+"""Instructions after which threads may go on elsewhere, or wait: branches, calls, returns, barriers, traps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.errors import DeviceTrap, Fault
+from tilewright.reference.simt.library import LIBRARY
+from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.program import Decoder, Source, scalar_of, unknown
+from tilewright.reference.simt.syntax import Immediate, Instruction, Register, Symbol, Vector
+from tilewright.reference.simt.types import parse_type
+
+if TYPE_CHECKING:
+    from tilewright.reference.simt.scheduler import Scheduler
+
+Control = Callable[["Scheduler", Machine], None]
+"""Sends the active threads on."""
+
+CONTROL = {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier"}
+"""First parts of the opcodes; `bar.warp` is no control, but waits for its warp."""
+
+CLUSTER_BARRIER = 16
+"""The number under which the barrier of a cluster is kept."""
+
+B32, PREDICATE = parse_type("b32"), parse_type("pred")
+
+
+def decode_control(instruction: Instruction, decoder: Decoder, number: int) -> Control:
+    """The function that executes an instruction and gives its threads new places."""
+    match instruction.name:
+        case "bra":
+            return _branch(instruction, decoder)
+        case "call":
+            control = _call(instruction, decoder, number)
+        case "ret":
+            control = _return(decoder)
+        case "exit":
+            control = _exit
+        case "trap":
+            control = _trap
+        case "bar" | "barrier":
+            control = _barrier(instruction, decoder, number)
+        case _:
+            raise unknown(instruction)
+    return _guarded(instruction, control, number)
+
+
+def _guarded(instruction: Instruction, control: Control, number: int) -> Control:
+    """Under a guard, threads for which it does not hold go on behind."""
+    guard = instruction.guard
+    if guard is None:
+        return control
+    register, negated = guard.number, instruction.guard_negated
+
+    def run(scheduler: Scheduler, machine: Machine) -> None:
+        taken, others = _divide(machine, register, negated)
+        if others is not None:
+            scheduler.add(number + 1, others)
+        if taken is not None:
+            machine.active = _none_if_all(machine, taken)
+            control(scheduler, machine)
+
+    return run
+
+
+def _divide(machine: Machine, register: int, negated: bool) -> tuple[Array | None, Array | None]:
+    """The active threads for which a predicate holds, and the others; None for no thread."""
+    holds, threads = machine.get(register), machine.threads
+    if negated:
+        holds = ~holds
+    if holds.ndim == 0:
+        return (threads, None) if holds else (None, threads)
+    if holds.all():
+        return threads, None
+    if not holds.any():
+        return None, threads
+    return threads[holds], threads[~holds]
+
+
+def _none_if_all(machine: Machine, threads: Array) -> Array | None:
+    return None if threads.size == machine.total else threads
+
+
+def _branch(instruction: Instruction, decoder: Decoder) -> Control:
+    if instruction.target is None:
+        raise unknown(instruction, "the label is not in the function")
+    target = decoder.starts[decoder.function.name] + instruction.target
+    guard = instruction.guard
+    if guard is None:
+        return lambda scheduler, machine: scheduler.add(target, machine.threads)
+    register, negated = guard.number, instruction.guard_negated
+
+    def run(scheduler: Scheduler, machine: Machine) -> None:
+        taken, others = _divide(machine, register, negated)
+        if others is not None:
+            scheduler.add(machine.pc + 1, others)
+        if taken is not None:
+            scheduler.add(target, taken)
+
+    return run
+
+
+def _call(instruction: Instruction, decoder: Decoder, number: int) -> Control:
+    """`call.uni (results), function, (arguments);`"""
+    operands = list(instruction.operands)
+    results = operands[0] if isinstance(operands[0], Vector) else Vector(())
+    operands = operands[1:] if operands[0] is results else operands
+    name = operands[0].name if isinstance(operands[0], Symbol) else ""
+    arguments = operands[1] if len(operands) > 1 and isinstance(operands[1], Vector) else Vector(())
+    names = [item.name for item in arguments.items if isinstance(item, Symbol)]
+    if name in LIBRARY:
+        return LIBRARY[name](decoder, names, number)
+    callee = decoder.module.functions.get(name)
+    if callee is None or name not in decoder.starts:
+        raise unknown(instruction, f"'{name}' has no definition")
+    caller, start, back = decoder.function.name, decoder.starts[name], decoder.returns[name]
+    passed = list(zip(names, (parameter.name for parameter in callee.parameters), strict=True))
+    given = [item.name for item in results.items if isinstance(item, Symbol)]
+    decoder.links.append((caller, name, passed, list(zip(given, (r.name for r in callee.results), strict=True))))
+    link = len(decoder.links) - 1
+
+    def run(scheduler: Scheduler, machine: Machine) -> None:
+        for source, target in decoder.copies_in(link):
+            machine.put(target, _copied(machine.get(source)))
+        machine.put(back, np.uint64(number + 1))
+        scheduler.returns[number + 1] = decoder.copies_out(link)
+        scheduler.add(start, machine.threads)
+
+    return run
+
+
+def _copied(values: Array) -> Array:
+    return values.copy() if values.ndim else values
+
+
+def _return(decoder: Decoder) -> Control:
+    if decoder.function.is_kernel:
+        return _exit
+    register = decoder.returns[decoder.function.name]
+
+    def run(scheduler: Scheduler, machine: Machine) -> None:
+        places, threads = machine.get(register), machine.threads
+        for place in np.unique(places).tolist():
+            chosen = threads if places.ndim == 0 else threads[places == place]
+            machine.active = _none_if_all(machine, chosen)
+            for source, target in scheduler.returns[place]:
+                machine.put(target, _copied(machine.get(source)))
+            scheduler.add(place, chosen)
+
+    return run
+
+
+def _exit(scheduler: Scheduler, machine: Machine) -> None:
+    scheduler.exit(machine.threads)
+
+
+def _trap(scheduler: Scheduler, machine: Machine) -> None:
+    raise Fault(DeviceTrap, "the kernel stopped itself with a trap", 0)
+
+
+def _barrier(instruction: Instruction, decoder: Decoder, number: int) -> Control:
+    """`bar.sync a{, b}`, `bar.arrive a, b`, `bar.red.op d, a{, b}, p`, and the barrier of a cluster of one CTA."""
+    parts = [part for part in instruction.modifiers if part not in ("cta", "aligned", "release", "relaxed", "acquire")]
+    if parts[:1] == ["warp"]:
+        return _warp_barrier(number)
+    if parts[:1] == ["cluster"]:
+        return _cluster_barrier(parts, number)
+    kind = parts[0] if parts else "sync"
+    if kind not in ("sync", "arrive", "red"):
+        raise unknown(instruction)
+    operands = list(instruction.operands)
+    result = operands.pop(0) if kind == "red" else None
+    predicate = operands.pop() if kind == "red" else None
+    assert B32 is not None and PREDICATE is not None
+    which = decoder.source(operands[0] if operands else Immediate(0), B32, instruction)
+    count = decoder.source(operands[1], B32, instruction) if len(operands) > 1 else None
+
+    def run(scheduler: Scheduler, machine: Machine) -> None:
+        identifier = int(scalar_of(which(machine)))
+        expected = None if count is None else int(scalar_of(count(machine)))
+        if kind == "arrive":
+            scheduler.arrive(identifier, machine.threads, expected)
+            scheduler.add(number + 1, machine.threads)
+        else:
+            scheduler.wait(identifier, machine.threads, number + 1, expected)
+
+    if result is None or predicate is None:
+        return run
+    return _reduction(instruction, decoder, parts, run, result, decoder.source(predicate, PREDICATE, instruction))
+
+
+def _reduction(
+    instruction: Instruction, decoder: Decoder, parts: list[str], run: Control, result: object, predicate: Source
+) -> Control:
+    """What the threads of a CTA make of their predicates. Only for threads that arrive together."""
+    assert B32 is not None and PREDICATE is not None and isinstance(result, Register)
+    operation = next((part for part in parts if part in ("and", "or", "popc")), None)
+    if operation is None:
+        raise unknown(instruction)
+    target = decoder.target(result, PREDICATE if operation != "popc" else B32, instruction)
+
+    def reduce(scheduler: Scheduler, machine: Machine) -> None:
+        ctas = machine.cta_of_thread[machine.threads]
+        if ctas.size % machine.threads_per_cta:
+            raise Fault(DeviceTrap, "a reduction at a barrier that parts of a CTA reach", 0)
+        holds = machine.spread(predicate(machine)).reshape(-1, machine.threads_per_cta)
+        combined = {"and": holds.all, "or": holds.any, "popc": holds.sum}[operation](axis=1)
+        values = np.repeat(combined, machine.threads_per_cta)
+        target(machine, values if operation != "popc" else values.astype(np.uint32))
+        run(scheduler, machine)
+
+    return reduce
+
+
+def _warp_barrier(number: int) -> Control:
+    def run(scheduler: Scheduler, machine: Machine) -> None:
+        machine.check_whole_warps()
+        machine.time += 1
+        machine.shared.warp_synced[machine.warps()] = machine.time
+        scheduler.add(number + 1, machine.threads)
+
+    return run
+
+
+def _cluster_barrier(parts: list[str], number: int) -> Control:
+    """Arriving is only noted; waiting is a barrier of the CTA, which is all of the cluster."""
+
+    def run(scheduler: Scheduler, machine: Machine) -> None:
+        if "wait" in parts:
+            scheduler.wait(CLUSTER_BARRIER, machine.threads, number + 1, None)
+        else:
+            scheduler.add(number + 1, machine.threads)
+
+    return run

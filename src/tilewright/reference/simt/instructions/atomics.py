@@ -1,0 +1,184 @@
+"""Atomic read-modify-writes, thread after thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.instructions.memory import address_of
+from tilewright.reference.simt.instructions.moves import space_of
+from tilewright.reference.simt.layout import SHARED_WINDOW, WINDOW_SIZE
+from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.memory import Memory, read_rows, write_rows
+from tilewright.reference.simt.packed import lanes
+from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
+from tilewright.reference.simt.shared_memory import misaligned
+from tilewright.reference.simt.syntax import Instruction
+from tilewright.reference.simt.types import Type, Values, choose, parse_type
+
+Update = Callable[..., Values]
+
+
+def _increment(old: Values, limit: Values) -> Values:
+    return choose(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
+
+
+def _decrement(old: Values, limit: Values) -> Values:
+    return choose((old == 0) | (old > limit), limit, old - old.dtype.type(1))
+
+
+def _exchange(old: Values, value: Values) -> Values:
+    return value
+
+
+def _swap_if_equal(old: Values, expected: Values, value: Values) -> Values:
+    return choose(old == expected, value, old)
+
+
+UPDATES: dict[str, Update] = {
+    "add": np.add,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "exch": _exchange,
+    "min": np.minimum,
+    "max": np.maximum,
+    "inc": _increment,
+    "dec": _decrement,
+    "cas": _swap_if_equal,
+}
+
+
+@decodes("atom")
+def atomic(instruction: Instruction, decoder: Decoder) -> Step:
+    """`atom.global.gpu.acq_rel.add.f32 d, [p], v;` gives what was there before."""
+    return _atomic(instruction, decoder, gives=True)
+
+
+@decodes("red")
+def reduction(instruction: Instruction, decoder: Decoder) -> Step:
+    """`red.global.add.f32 [p], v;` gives nothing."""
+    return _atomic(instruction, decoder, gives=False)
+
+
+def _atomic(instruction: Instruction, decoder: Decoder, *, gives: bool) -> Step:
+    modifiers, type_ = instruction.modifiers, decoder.type_of(instruction)
+    name = next((part for part in modifiers if part in UPDATES), None)
+    if name is None or any(part in ("v2", "v4", "v8") for part in modifiers):
+        raise unknown(instruction)
+    bits = parse_type(f"b{type_.total_bits}")
+    assert bits is not None
+    operands = list(instruction.operands)
+    target = decoder.target(operands.pop(0), bits, instruction) if gives else None
+    address, space = address_of(operands[0], decoder, instruction), space_of(modifiers)
+    count = 2 if name == "cas" else 1
+    sources = decoder.sources(operands[1 : 1 + count], bits, instruction)
+    update = _of_bits(name, type_)
+    sums = name == "add" and not type_.is_float
+
+    def run(machine: Machine) -> None:
+        addresses = machine.spread(address(machine))
+        values = [machine.spread(source(machine)) for source in sources]
+        places = find_places(machine, space, addresses, type_.total_bits // 8)
+        before = places.sum_up(values[0], type_) if sums else places.apply(update, values, bits.dtype)
+        if target is not None:
+            target(machine, before)
+
+    return run
+
+
+def _of_bits(name: str, type_: Type) -> Update:
+    """The update on registers' bits."""
+    update = UPDATES[name]
+    if type_.kind == "b" or type_.dtype.kind == "u":
+        return update
+
+    def run(*values: Values) -> Values:
+        rows = [lanes(value, type_.dtype) for value in values]
+        result = np.ascontiguousarray(np.asarray(update(*rows)).astype(type_.dtype))
+        return result.view(values[0].dtype)[:, 0]
+
+    return run
+
+
+class Places:
+    """Elements of memory, one for each active thread; several threads may have one."""
+
+    def __init__(self, keys: Array, read: Callable[[Array, Any], Array], write: Callable[[Array, Array], None]) -> None:
+        self.order = np.argsort(keys, kind="stable")
+        ordered = keys[self.order]
+        begins = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+        self.firsts = np.flatnonzero(begins)
+        self.group = np.cumsum(begins) - 1
+        self.rank = np.arange(keys.size) - self.firsts[self.group]
+        self.read = read
+        self.write = write
+
+    def apply(self, update: Update, values: list[Array], dtype: np.dtype[Any]) -> Array:
+        """Update one element after another; gives the contents that each thread found."""
+        before = np.empty(self.order.size, dtype)
+        for rank in range(int(self.rank.max(initial=-1)) + 1):
+            chosen = self.order[self.rank == rank]
+            old = self.read(chosen, dtype)
+            before[chosen] = old
+            self.write(chosen, np.asarray(update(old, *(value[chosen] for value in values))))
+        return before
+
+    def sum_up(self, values: Array, type_: Type) -> Array:
+        """As `apply` for integer sums, all at once."""
+        unsigned = np.dtype(f"u{type_.bits // 8}")
+        ordered = values[self.order].view(unsigned)
+        running = np.cumsum(ordered, dtype=unsigned)
+        excluded = running - ordered
+        start = self.read(self.order[self.firsts], unsigned)
+        found = start[self.group] + excluded - excluded[self.firsts][self.group]
+        last = np.append(self.firsts[1:], self.order.size) - 1
+        self.write(self.order[last], found[last] + ordered[last])
+        before = np.empty(self.order.size, unsigned)
+        before[self.order] = found
+        return before
+
+
+def find_places(machine: Machine, space: str, addresses: Array, size: int) -> Places:
+    """The elements at addresses of the active threads. Raises Fault."""
+    if np.any(addresses & addresses.dtype.type(size - 1)):
+        raise misaligned(addresses, size)
+    if not space and addresses.size and SHARED_WINDOW <= int(addresses[0]) < SHARED_WINDOW + WINDOW_SIZE:
+        space, addresses = "shared", (addresses - np.uint64(SHARED_WINDOW)).astype(np.uint32)
+    if space == "shared":
+        return _shared_places(machine, addresses, size)
+    return _global_places(machine.memory, addresses, size)
+
+
+def _shared_places(machine: Machine, addresses: Array, size: int) -> Places:
+    shared = machine.shared
+    places = shared.places(machine, addresses, size)
+    if shared.detects_races:
+        shared.note_atomics(machine, shared.granules(places, size), machine.threads)
+
+    def read(chosen: Array, dtype: np.dtype[Any]) -> Array:
+        return shared.view(dtype)[places[chosen] // size]
+
+    def write(chosen: Array, values: Array) -> None:
+        shared.view(values.dtype)[places[chosen] // size] = values
+
+    return Places(places, read, write)
+
+
+def _global_places(memory: Memory, addresses: Array, size: int) -> Places:
+    memory.locate(addresses, size)
+
+    def read(chosen: Array, dtype: np.dtype[Any]) -> Array:
+        result = np.empty(chosen.size, dtype)
+        for part in memory.locate(addresses[chosen], size):
+            result[part.chosen] = read_rows(part, dtype, 1)[:, 0]
+        return result
+
+    def write(chosen: Array, values: Array) -> None:
+        for part in memory.locate(addresses[chosen], size):
+            write_rows(part, values[part.chosen][:, np.newaxis])
+
+    return Places(addresses, read, write)

@@ -1,0 +1,296 @@
+"""Copies of boxes by the tensor memory accelerator, plain bulk copies, and tensor maps made on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.errors import Fault, MemoryAccessError, SimulationError
+from tilewright.reference.simt.instructions.barriers import barrier_places
+from tilewright.reference.simt.instructions.bits import B32, B64
+from tilewright.reference.simt.instructions.memory import address_of, elements_of
+from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.program import Decoder, Source, Step, decodes, scalar_of, unknown
+from tilewright.reference.simt.swizzle import swizzled
+from tilewright.reference.simt.syntax import Address, Immediate, Instruction, Vector
+from tilewright.reference.simt.tensor_map import MAP_BYTES, TensorMap
+from tilewright.reference.simt.types import choose
+
+BYTE = np.dtype(np.uint8)
+
+
+@dataclass
+class Box:
+    """Elements of a tensor in global memory, in the order in which they lie in shared memory: their addresses, and
+    which of them are inside of the tensor."""
+
+    addresses: Array
+    inside: Array
+    dtype: np.dtype[Any]
+    swizzle: int
+    fills_nan: bool
+
+    @property
+    def num_bytes(self) -> int:
+        """The bytes of all elements, inside or not."""
+        return self.addresses.size * self.dtype.itemsize
+
+    def places(self, start: int) -> Array:
+        """Where its bytes lie in shared memory."""
+        return swizzled(start + np.arange(self.num_bytes), self.swizzle)
+
+
+def box_at(tensor: TensorMap, coordinates: Sequence[int], *, by_rows: bool) -> Box:
+    """The box at coordinates, fastest first; `by_rows`, one column and the rows that the box takes together."""
+    size = tensor.dtype.itemsize
+    strides = (size, *tensor.strides)
+    if by_rows:
+        column, *rows = coordinates
+        places = [np.array(rows)[:, np.newaxis], column + np.arange(tensor.box[0])[np.newaxis]]
+        axes = [1, 0]
+    else:
+        rank = len(tensor.extents)
+        axes = list(reversed(range(rank)))
+        places = [
+            (coordinates[axis] + np.arange(tensor.box[axis])).reshape([-1 if n == at else 1 for n in range(rank)])
+            for at, axis in enumerate(axes)
+        ]
+    addresses: Any = np.int64(np.uint64(tensor.address).astype(np.int64))
+    inside: Any = np.bool_(True)
+    for axis, place in zip(axes, places, strict=True):
+        addresses = addresses + place.astype(np.int64) * strides[axis]
+        inside = inside & (place >= 0) & (place < tensor.extents[axis])
+    shape = np.broadcast_shapes(*(place.shape for place in places))
+    return Box(
+        np.broadcast_to(addresses, shape).reshape(-1),
+        np.broadcast_to(inside, shape).reshape(-1),
+        tensor.dtype,
+        tensor.swizzle,
+        tensor.fills_nan,
+    )
+
+
+def read_map(machine: Machine, address: int) -> TensorMap:
+    """The tensor map at a generic address. Raises Fault."""
+    raw = machine.memory.load_bytes(machine, np.array([address], np.uint64), MAP_BYTES)
+    tensor = TensorMap.decode(raw.tobytes())
+    if not tensor.extents or 0 in tensor.box:
+        raise Fault(MemoryAccessError, f"there is no tensor map at {address:#x}", 0)
+    return tensor
+
+
+@dataclass
+class BoxOperand:
+    """`[map, {c0, c1}]`"""
+
+    address: Source
+    coordinates: list[Source]
+    by_rows: bool
+
+    @staticmethod
+    def decode(operand: Any, instruction: Instruction, decoder: Decoder) -> BoxOperand:
+        if not isinstance(operand, Address) or not operand.further or not isinstance(operand.further[0], Vector):
+            raise unknown(instruction, "expected a tensor map and coordinates")
+        address = address_of(Address(operand.base, operand.offset), decoder, instruction)
+        coordinates = decoder.sources(elements_of(operand.further[0]), B32, instruction)
+        by_rows = any(part in instruction.modifiers for part in ("tile::gather4", "tile::scatter4"))
+        return BoxOperand(address, coordinates, by_rows)
+
+    def of_threads(self, machine: Machine) -> list[Box]:
+        """The box that each active thread names."""
+        addresses = machine.spread(self.address(machine)).tolist()
+        columns = [machine.spread(source(machine)).view(np.int32).tolist() for source in self.coordinates]
+        return [
+            box_at(read_map(machine, address), place, by_rows=self.by_rows)
+            for address, *place in zip(addresses, *columns, strict=True)
+        ]
+
+
+def _one_by_one(machine: Machine, action: Callable[[int, int], None]) -> None:
+    """For each active thread alone: its position among those that were active, and its number."""
+    active, threads = machine.active, machine.threads
+    for position, thread in enumerate(threads.tolist()):
+        machine.active = np.array([thread])
+        action(position, thread)
+    machine.active = active
+
+
+@decodes("cp.async.bulk.tensor")
+def copy_box(instruction: Instruction, decoder: Decoder) -> Step:
+    """Into shared memory, `[d], [map, {x, y}], [barrier]`, or out of it, `[map, {x, y}], [s]`."""
+    first = instruction.operands[0]
+    if isinstance(first, Address) and first.further:
+        return _store_box(instruction, decoder, None)
+    target = address_of(first, decoder, instruction)
+    box = BoxOperand.decode(instruction.operands[1], instruction, decoder)
+    barrier = address_of(instruction.operands[2], decoder, instruction)
+
+    def run(machine: Machine) -> None:
+        boxes, shared, state = box.of_threads(machine), machine.shared, machine.asynchronous
+        starts, barriers = machine.spread(target(machine)), barrier_places(machine, barrier(machine))
+
+        def each(position: int, thread: int) -> None:
+            part = boxes[position]
+            offset = int(starts[position])
+            shared.check_aligned(np.array([offset]), 128)
+            shared.check_inside(np.array([offset]), part.num_bytes)
+            first = int(machine.cta_of_thread[thread]) * shared.stride
+            contents = np.zeros(part.addresses.size, part.dtype)
+            if part.fills_nan and part.dtype.kind not in "iu":
+                contents[:] = np.nan
+            if np.any(part.inside):
+                found = machine.memory.read_elements(part.addresses[part.inside], part.dtype)
+                contents[part.inside] = found
+            places = first + part.places(offset)
+            state.start_box(state.barrier_at(int(barriers[position])), thread, places, contents.view(np.uint8))
+
+        _one_by_one(machine, each)
+
+    return run
+
+
+REDUCTIONS: dict[str, Callable[[Array, Array], Array]] = {
+    "add": lambda old, new: old + new,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": lambda old, new: old & new,
+    "or": lambda old, new: old | new,
+    "xor": lambda old, new: old ^ new,
+    "inc": lambda old, new: choose(old >= new, 0, old + 1).astype(old.dtype),
+    "dec": lambda old, new: choose((old == 0) | (old > new), new, old - 1).astype(old.dtype),
+}
+
+
+@decodes("cp.reduce.async.bulk.tensor")
+def reduce_box(instruction: Instruction, decoder: Decoder) -> Step:
+    """`cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [map, {x, y}], [s];`"""
+    name = next((part for part in instruction.modifiers if part in REDUCTIONS), None)
+    if name is None:
+        raise unknown(instruction)
+    return _store_box(instruction, decoder, REDUCTIONS[name])
+
+
+def _store_box(instruction: Instruction, decoder: Decoder, combine: Callable[[Array, Array], Array] | None) -> Step:
+    box = BoxOperand.decode(instruction.operands[0], instruction, decoder)
+    source = address_of(instruction.operands[1], decoder, instruction)
+
+    def run(machine: Machine) -> None:
+        boxes, shared, state = box.of_threads(machine), machine.shared, machine.asynchronous
+        starts = machine.spread(source(machine))
+
+        def each(position: int, thread: int) -> None:
+            part, offset = boxes[position], int(starts[position])
+            shared.check_aligned(np.array([offset]), 128)
+            shared.check_inside(np.array([offset]), part.num_bytes)
+            places = int(machine.cta_of_thread[thread]) * shared.stride + part.places(offset)
+            granules = state.read_by_unit(places[np.newaxis], np.array([thread]))
+            state.hold_for_store(thread, granules)
+            contents = np.ascontiguousarray(shared.data[places]).view(part.dtype)[part.inside]
+            addresses = part.addresses[part.inside]
+            if not addresses.size:
+                return
+            if combine is not None:
+                contents = combine(machine.memory.read_elements(addresses, part.dtype), contents)
+            machine.memory.write_elements(addresses, contents.astype(part.dtype))
+
+        _one_by_one(machine, each)
+
+    return run
+
+
+@decodes("cp.async.bulk.commit_group")
+def commit(instruction: Instruction, decoder: Decoder) -> Step:
+    """The stores of the thread so far are a group."""
+    return lambda machine: machine.asynchronous.commit_stores()
+
+
+@decodes("cp.async.bulk.wait_group")
+def wait(instruction: Instruction, decoder: Decoder) -> Step:
+    """`cp.async.bulk.wait_group.read n;`: all groups but the last n have read their shared memory."""
+    pending = decoder.source(instruction.operands[0], B32, instruction)
+    return lambda machine: machine.asynchronous.wait_for_stores(int(scalar_of(pending(machine))))
+
+
+@decodes("cp.async.bulk.prefetch")
+def prefetch(instruction: Instruction, decoder: Decoder) -> Step:
+    return lambda machine: None
+
+
+@decodes("cp.async.bulk.shared::cluster", "cp.async.bulk.shared::cta")
+def copy_bytes(instruction: Instruction, decoder: Decoder) -> Step:
+    """`cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [d], [s], size, [barrier];`"""
+    if "global" not in instruction.modifiers:
+        raise unknown(instruction)
+    target, source = (address_of(operand, decoder, instruction) for operand in instruction.operands[:2])
+    size = decoder.source(instruction.operands[2], B32, instruction)
+    barrier = address_of(instruction.operands[3], decoder, instruction)
+
+    def run(machine: Machine) -> None:
+        starts, sources = machine.spread(target(machine)), machine.spread(source(machine))
+        sizes, barriers = machine.spread(size(machine)), barrier_places(machine, barrier(machine))
+
+        def each(position: int, thread: int) -> None:
+            count, shared, state = int(sizes[position]), machine.shared, machine.asynchronous
+            offset = int(starts[position])
+            shared.check_aligned(np.array([offset, count, int(sources[position]) % 16]), 16)
+            shared.check_inside(np.array([offset]), count)
+            contents = machine.memory.load_bytes(machine, sources[position : position + 1], count)[0]
+            places = int(machine.cta_of_thread[thread]) * shared.stride + offset + np.arange(count)
+            state.start_box(state.barrier_at(int(barriers[position])), thread, places, contents)
+
+        _one_by_one(machine, each)
+
+    return run
+
+
+@decodes("tensormap.replace")
+def replace_field(instruction: Instruction, decoder: Decoder) -> Step:
+    """`tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [p], 0, v;`: change a field of a tensor map."""
+    field = instruction.modifiers[2] if instruction.modifiers[1:2] == ("tile",) else ""
+    address = address_of(instruction.operands[0], decoder, instruction)
+    index, *_ = [*instruction.operands[1:-1], Immediate(0)]
+    if not isinstance(index, Immediate):
+        raise unknown(instruction)
+    value = decoder.source(instruction.operands[-1], B64 if "b64" in instruction.modifiers else B32, instruction)
+    space = "shared" if any(part.startswith("shared") for part in instruction.modifiers) else ""
+
+    def run(machine: Machine) -> None:
+        addresses, values = machine.spread(address(machine)), machine.spread(value(machine))
+
+        def each(position: int, thread: int) -> None:
+            at = addresses[position : position + 1]
+            if space == "shared":
+                at = at.astype(np.uint32)
+            raw = machine.memory.load_bytes(machine, at, MAP_BYTES, space)
+            try:
+                changed = TensorMap.decode(raw.tobytes()).replaced(field, index.value, int(values[position]))
+            except KeyError:
+                raise Fault(SimulationError, f"tensor maps have no field '{field}'", 0) from None
+            encoded = np.frombuffer(changed.encode(), np.uint8)[np.newaxis]
+            machine.memory.store_bytes(machine, at, encoded, space)
+
+        _one_by_one(machine, each)
+
+    return run
+
+
+@decodes("tensormap.cp_fenceproxy")
+def copy_map(instruction: Instruction, decoder: Decoder) -> Step:
+    """`tensormap.cp_fenceproxy.global.shared::cta.... [d], [s], 128;`: each warp copies a tensor map to global
+    memory."""
+    target, source = (address_of(operand, decoder, instruction) for operand in instruction.operands[:2])
+
+    def run(machine: Machine) -> None:
+        machine.check_whole_warps()
+        into, out_of = machine.spread(target(machine)), machine.spread(source(machine))
+        active, leaders = machine.active, np.arange(0, machine.count, 32)
+        machine.active = machine.threads[leaders]
+        raw = machine.memory.load_bytes(machine, out_of[leaders].astype(np.uint32), MAP_BYTES, "shared")
+        machine.memory.store_bytes(machine, into[leaders], raw, "")
+        machine.active = active
+
+    return run

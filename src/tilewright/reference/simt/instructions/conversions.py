@@ -1,0 +1,199 @@
+"""`cvt`: between integers and floats of all widths, packed pairs among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.arith.meaning import round_floats
+from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.packed import joined, lanes, spread_all
+from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
+from tilewright.reference.simt.rounding import MODES, directed, flush, narrow, two_sum
+from tilewright.reference.simt.syntax import Instruction
+from tilewright.reference.simt.types import Type, Values, choose, parse_type, storage_of, types_in
+from tilewright.reference.tt.dot import round_to_tf32
+from tilewright.reference.tt.float8 import narrow_to_float8
+
+Convert = Callable[[Values], Values]
+TO_INTEGER: dict[str, Callable[[Values], Values]] = {
+    "rni": np.rint,
+    "rzi": np.trunc,
+    "rmi": np.floor,
+    "rpi": np.ceil,
+}
+
+
+@decodes("cvt")
+def convert(instruction: Instruction, decoder: Decoder) -> Step:
+    """`cvt.rn.f16.f32 d, a;`, `cvt.rn.bf16x2.f32 d, high, low;`, `cvt.rn.f16x2.e4m3x2 d, a;`"""
+    into, out_of = types_in(instruction.modifiers)[-2:]
+    if into.lanes == 2:
+        return _convert_pair(instruction, decoder, into, out_of)
+    target = decoder.target(instruction.operands[0], into, instruction)
+    source = decoder.source(instruction.operands[1], out_of, instruction)
+    function = conversion(instruction, into, out_of)
+    return lambda machine: target(machine, _typed(function(source(machine)), into.dtype))
+
+
+def _typed(values: Any, dtype: np.dtype[Any]) -> Values:
+    found = np.asarray(values)
+    return found if found.dtype == dtype else found.astype(dtype)
+
+
+def _convert_pair(instruction: Instruction, decoder: Decoder, into: Type, out_of: Type) -> Step:
+    """Two numbers, the upper one first, or a register of two."""
+    function = conversion(instruction, into, out_of)
+    storage = storage_of(into.total_bits)
+    bits = parse_type(f"b{into.total_bits}")
+    assert bits is not None
+    target = decoder.target(instruction.operands[0], bits, instruction)
+    if out_of.lanes == 2:
+        packed = decoder.source(instruction.operands[1], out_of, instruction)
+
+        def run(machine: Machine) -> None:
+            values = packed(machine)
+            rows = _typed(function(lanes(values, out_of.dtype)), into.dtype)
+            target(machine, joined(rows, storage, scalar=values.ndim == 0))
+
+        return run
+    high, low = decoder.sources(instruction.operands[1:3], out_of, instruction)
+
+    def run_two(machine: Machine) -> None:
+        values = spread_all([low(machine), high(machine)])
+        rows = np.stack([np.atleast_1d(_typed(function(value), into.dtype)) for value in values], axis=1)
+        target(machine, joined(rows, storage, scalar=values[0].ndim == 0))
+
+    return run_two
+
+
+def conversion(instruction: Instruction, into: Type, out_of: Type) -> Convert:
+    """The function from values of one type to values of another."""
+    modifiers = instruction.modifiers
+    if into.kind == "tf":
+        return round_to_tf32 if "rn" in modifiers else _round_to_tf32_away
+    if not into.is_float:
+        return _to_integer(modifiers, into, out_of) if out_of.is_float else _between_integers(modifiers, into)
+    if not out_of.is_float:
+        return _from_integer(modifiers, into)
+    return _between_floats(instruction, into, out_of)
+
+
+def _round_to_tf32_away(values: Values) -> Values:
+    """To 10 bits of mantissa, ties away from zero."""
+    bits = np.asarray(values).view(np.uint32)
+    rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return choose(np.isfinite(values), rounded.view(np.float32), values)
+
+
+def _between_integers(modifiers: tuple[str, ...], into: Type) -> Convert:
+    if "sat" not in modifiers:
+        return lambda values: values.astype(into.dtype)
+    limits = np.iinfo(into.dtype)
+
+    def saturate(values: Values) -> Values:
+        if values.dtype.kind == "u":
+            return np.minimum(values, np.uint64(limits.max)).astype(into.dtype)
+        low, high = max(limits.min, -(1 << 63)), min(limits.max, (1 << 63) - 1)
+        return np.clip(values.astype(np.int64), low, high).astype(into.dtype)
+
+    return saturate
+
+
+def _to_integer(modifiers: tuple[str, ...], into: Type, out_of: Type) -> Convert:
+    """Beyond the type: its largest or smallest number; NaN: 0."""
+    rounding = next((TO_INTEGER[part] for part in modifiers if part in TO_INTEGER), np.trunc)
+    limits = np.iinfo(into.dtype)
+    flushes = "ftz" in modifiers and out_of.dtype == np.float32
+
+    def run(values: Values) -> Values:
+        values = flush(values) if flushes else values
+        whole = rounding(np.asarray(values).astype(np.float64))
+        inside = (whole >= float(limits.min)) & (whole < float(limits.max) + (1 if limits.max < 1 << 50 else 0))
+        safe = choose(inside, whole, 0.0)
+        result = safe.astype(into.dtype) if into.dtype.kind == "i" else safe.astype(np.uint64).astype(into.dtype)
+        result = choose(whole > float(limits.max) - (1 if limits.max < 1 << 50 else 0), limits.max, result)
+        result = choose(whole >= float(limits.max), into.dtype.type(limits.max), result)
+        result = choose(whole < float(limits.min), into.dtype.type(limits.min), result)
+        return choose(np.isnan(whole), into.dtype.type(0), result).astype(into.dtype)
+
+    return run
+
+
+def _from_integer(modifiers: tuple[str, ...], into: Type) -> Convert:
+    mode = next((part for part in modifiers if part in MODES), "rn")
+
+    def run(values: Values) -> Values:
+        if values.dtype.itemsize < 8:
+            wide, error = values.astype(np.float64), 0.0
+        else:
+            half = values.dtype.type(32)
+            high, low = values >> half << half, values & values.dtype.type(0xFFFFFFFF)
+            wide, error = two_sum(high.astype(np.float64), low.astype(np.float64))
+        if into.dtype == np.float64:
+            return values.astype(np.float64) if mode == "rn" else directed_double(wide, error, mode)
+        return narrow(wide, error, into.dtype, mode)
+
+    return run
+
+
+def directed_double(values: Values, error: Values, mode: str) -> Values:
+    """``values + error`` in f64, towards zero or an infinity."""
+    wrong = {"rz": (error != 0) & ((error > 0) != (values > 0)), "rm": error < 0, "rp": error > 0}[mode]
+    towards = {"rz": 0.0, "rm": -np.inf, "rp": np.inf}[mode]
+    return choose(wrong, np.nextafter(values, towards), values)
+
+
+def _between_floats(instruction: Instruction, into: Type, out_of: Type) -> Convert:
+    modifiers = instruction.modifiers
+    steps: list[Convert] = []
+    if "ftz" in modifiers and out_of.dtype == np.float32:
+        steps.append(flush)
+    whole = next((TO_INTEGER[part] for part in modifiers if part in TO_INTEGER), None)
+    if whole is not None:
+        steps.append(whole)
+    mode = next((part for part in modifiers if part in MODES), "rn")
+    if into.bits == 8:
+        if mode not in ("rn", "rz"):
+            raise unknown(instruction)
+        steps.append(lambda values: narrow_to_float8(np.asarray(values), into.dtype, towards_zero=mode == "rz"))
+    elif (into.bits >= out_of.bits and into.kind == out_of.kind) or out_of.bits == 8 or into.bits == 64:
+        steps.append(
+            lambda values: (
+                values.astype(np.float32).astype(into.dtype) if out_of.bits == 8 else values.astype(into.dtype)
+            )
+        )
+    elif mode == "rn":
+        steps.append(lambda values: round_floats(np.asarray(values).astype(np.float64), into.dtype))
+    else:
+        steps.append(lambda values: directed(values, into.dtype, mode))
+    if "satfinite" in modifiers and into.bits > 8:
+        steps.append(lambda values: _finite(values, into))
+    if "relu" in modifiers:
+        steps.append(_rectified)
+    if "sat" in modifiers:
+        steps.append(lambda values: choose(np.isnan(values), 0, np.clip(values, 0, 1)).astype(values.dtype))
+    if "ftz" in modifiers and into.dtype == np.float32:
+        steps.append(flush)
+
+    def run(values: Values) -> Values:
+        for step in steps:
+            values = step(values)
+        return values
+
+    return run
+
+
+def _finite(values: Array, into: Type) -> Values:
+    import ml_dtypes
+
+    most = float(ml_dtypes.finfo(into.dtype).max)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    return choose(np.isinf(values), np.copysign(most, values).astype(into.dtype), values)
+
+
+def _rectified(values: Values) -> Values:
+    """Negative numbers as 0."""
+    return choose(values.astype(np.float32) < 0, values.dtype.type(0), values).astype(values.dtype)

@@ -1,0 +1,222 @@
+"""Floating-point arithmetic and special functions.
+
+The approximate functions of the hardware are computed exactly and rounded: results differ from a GPU's in the last
+bits, within what PTX promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.arith.meaning import round_floats
+from tilewright.reference.simt.packed import by_lanes
+from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
+from tilewright.reference.simt.rounding import MODES, directed, flush, fused, narrow, two_product, two_sum
+from tilewright.reference.simt.syntax import Instruction
+from tilewright.reference.simt.types import Type, Values, choose, storage_of
+
+Function = Callable[..., Values]
+
+
+def elementwise(instruction: Instruction, decoder: Decoder, type_: Type) -> Step:
+    """The float forms of add, sub, mul, div, min, max, abs and neg."""
+    modifiers, name = instruction.modifiers, instruction.name
+    if name in ("min", "max"):
+        function = _extremum(name, modifiers)
+    elif name == "abs":
+        function = _of_bits(lambda bits, sign: bits & ~sign)
+    elif name == "neg":
+        function = _of_bits(lambda bits, sign: bits ^ sign)
+    else:
+        function = _arithmetic(name, type_.dtype, mode_of(modifiers))
+    return finished(instruction, decoder, type_, function)
+
+
+def mode_of(modifiers: tuple[str, ...]) -> str:
+    """The rounding mode among modifiers; to nearest where there is none."""
+    return next((part for part in modifiers if part in MODES), "rn")
+
+
+def finished(instruction: Instruction, decoder: Decoder, type_: Type, function: Function) -> Step:
+    """A function of floats with what modifiers add: `.ftz`, `.sat`, `.relu`, packed operands."""
+    modifiers = instruction.modifiers
+    if "ftz" in modifiers and type_.dtype == np.float32:
+        function = _flushing(function)
+    if "sat" in modifiers:
+        function = _clamped(function)
+    if "relu" in modifiers:
+        function = _rectified(function)
+    if type_.lanes > 1:
+        function = by_lanes(function, type_.dtype, storage_of(type_.total_bits))
+    target = decoder.target(instruction.operands[0], type_, instruction)
+    sources = decoder.sources(instruction.operands[1:], type_, instruction)
+    dtype = storage_of(type_.total_bits) if type_.lanes > 1 else type_.dtype
+    return lambda machine: target(machine, _as(function(*[source(machine) for source in sources]), dtype))
+
+
+def _as(values: Any, dtype: np.dtype[Any]) -> Values:
+    found = np.asarray(values)
+    return found if found.dtype == dtype else found.astype(dtype)
+
+
+def _flushing(function: Function) -> Function:
+    return lambda *values: flush(np.asarray(function(*map(flush, values)), np.float32))
+
+
+def _clamped(function: Function) -> Function:
+    def run(*values: Values) -> Values:
+        result = function(*values)
+        return choose(np.isnan(result), result.dtype.type(0), np.clip(result, 0, 1)).astype(result.dtype)
+
+    return run
+
+
+def _rectified(function: Function) -> Function:
+    def run(*values: Values) -> Values:
+        result = function(*values)
+        return choose(result < 0, result.dtype.type(0), result).astype(result.dtype)
+
+    return run
+
+
+def _of_bits(change: Callable[[Values, Any], Values]) -> Function:
+    def run(values: Values) -> Values:
+        unsigned = np.dtype(f"u{values.dtype.itemsize}")
+        sign = unsigned.type(1 << (8 * values.dtype.itemsize - 1))
+        return np.asarray(change(np.ascontiguousarray(values).view(unsigned).reshape(values.shape), sign)).view(
+            values.dtype
+        )
+
+    return run
+
+
+def _arithmetic(name: str, dtype: np.dtype[Any], mode: str) -> Function:
+    """add, sub, mul and div, correctly rounded."""
+    nearest: dict[str, Function] = {
+        "add": np.add,
+        "sub": np.subtract,
+        "mul": np.multiply,
+        "div": np.divide,
+    }
+    if mode == "rn":
+        return nearest[name]
+
+    def in_mode(a: Values, b: Values) -> Values:
+        return _directed_arithmetic(name, a.astype(np.float64), b.astype(np.float64), dtype, mode)
+
+    return in_mode
+
+
+def _directed_arithmetic(name: str, a: Values, b: Values, dtype: np.dtype[Any], mode: str) -> Values:
+    if name == "div":
+        quotient = a / b
+        product, error = two_product(quotient, b)
+        rest = (a - product) - error
+        sign = choose(b < 0, -1.0, 1.0)
+        return _narrow_directed(quotient, choose(np.isfinite(quotient), rest * sign, 0.0), dtype, mode)
+    total, error = two_product(a, b) if name == "mul" else two_sum(a, b if name == "add" else -b)
+    return _narrow_directed(total, choose(np.isfinite(total), error, 0.0), dtype, mode)
+
+
+def _narrow_directed(values: Values, error: Values, dtype: np.dtype[Any], mode: str) -> Values:
+    if dtype != np.float64:
+        return narrow(values, error, dtype, mode)
+    wrong = {"rz": (error != 0) & ((error > 0) != (values > 0)), "rm": error < 0, "rp": error > 0}[mode]
+    towards = {"rz": 0.0, "rm": -np.inf, "rp": np.inf}[mode]
+    return choose(wrong, np.nextafter(values, towards), values)
+
+
+def _extremum(name: str, modifiers: tuple[str, ...]) -> Function:
+    """The number where one operand is NaN, NaN with `.NaN`; -0 is less than 0. `.xorsign.abs`: of magnitudes, with
+    the product's sign."""
+    extreme = np.fmin if name == "min" else np.fmax
+    propagates, crossed = "NaN" in modifiers, "xorsign" in modifiers
+
+    def run(a: Values, b: Values) -> Values:
+        sign = np.signbit(a) != np.signbit(b)
+        if crossed:
+            a, b = np.abs(a), np.abs(b)
+        result = extreme(a, b)
+        zeros = (a == 0) & (b == 0)
+        both = np.signbit(a) | np.signbit(b) if name == "min" else np.signbit(a) & np.signbit(b)
+        zero = choose(both, -0.0, 0.0).astype(result.dtype)
+        result = choose(zeros, zero, result)
+        if crossed:
+            result = choose(sign, -np.abs(result), np.abs(result))
+        if propagates:
+            result = choose(np.isnan(a) | np.isnan(b), np.array(np.nan).astype(result.dtype), result)
+        return result.astype(zero.dtype)
+
+    return run
+
+
+@decodes("fma")
+def fma(instruction: Instruction, decoder: Decoder) -> Step:
+    """`fma.rn.f32 d, a, b, c;`: ``a * b + c`` rounded once."""
+    type_, mode = decoder.type_of(instruction), mode_of(instruction.modifiers)
+
+    def run(a: Values, b: Values, c: Values) -> Values:
+        return fused(a, b, c, type_.dtype, mode)
+
+    return finished(instruction, decoder, type_, run)
+
+
+def _reciprocal_root(x: Values) -> Values:
+    return 1 / np.sqrt(x)
+
+
+SPECIAL: dict[str, Function] = {
+    "ex2": np.exp2,
+    "lg2": np.log2,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tanh": np.tanh,
+    "rsqrt": _reciprocal_root,
+}
+
+
+@decodes("ex2", "lg2", "sin", "cos", "tanh", "rsqrt")
+def special_function(instruction: Instruction, decoder: Decoder) -> Step:
+    """`ex2.approx.ftz.f32 d, a;` and its like, computed in f64."""
+    type_, function = decoder.type_of(instruction), SPECIAL[instruction.name]
+
+    def run(x: Values) -> Values:
+        return round_floats(np.asarray(function(x.astype(np.float64))), type_.dtype)
+
+    return finished(instruction, decoder, type_, run)
+
+
+@decodes("rcp", "sqrt")
+def root_or_reciprocal(instruction: Instruction, decoder: Decoder) -> Step:
+    """`rcp.rn.f32 d, a;`, `sqrt.approx.f32`; of f64 approximations, only the upper half of the register is given."""
+    type_, mode, name = decoder.type_of(instruction), mode_of(instruction.modifiers), instruction.name
+    upper_only = type_.dtype == np.float64 and "approx" in instruction.modifiers
+
+    def run(x: Values) -> Values:
+        one = x.dtype.type(1)
+        if mode == "rn" or "approx" in instruction.modifiers:
+            result = one / x if name == "rcp" else np.sqrt(x)
+            return _upper_half(result) if upper_only else result
+        if type_.dtype == np.float64:
+            raise unknown(instruction)
+        wide = x.astype(np.float64)
+        return directed(1 / wide if name == "rcp" else np.sqrt(wide), type_.dtype, mode)
+
+    return finished(instruction, decoder, type_, run)
+
+
+def _upper_half(values: Values) -> Values:
+    return (np.asarray(values).view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
+
+
+@decodes("copysign")
+def copysign(instruction: Instruction, decoder: Decoder) -> Step:
+    """`copysign.f32 d, a, b;`: the magnitude of b with the sign of a."""
+
+    def run(sign: Values, magnitude: Values) -> Values:
+        return np.copysign(magnitude, sign)
+
+    return finished(instruction, decoder, decoder.type_of(instruction), run)

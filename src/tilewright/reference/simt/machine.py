@@ -1,0 +1,98 @@
+"""The threads of some CTAs: their registers, and which of them take part in the instruction that is executed.
+
+Every register is one NumPy array with an element per thread, or a scalar while all threads have one value. An
+instruction is executed for all threads of a group at once: `active` are their numbers, None if that is all threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.types import Values
+
+if TYPE_CHECKING:
+    from tilewright.reference.simt.async_state import AsyncState
+    from tilewright.reference.simt.memory import Memory
+    from tilewright.reference.simt.shared_memory import SharedMemory
+
+WARP = 32
+
+
+class NotConverged(Exception):
+    """An instruction that whole warps execute was reached by parts of them: wait for the others."""
+
+
+class Machine:
+    """Threads are numbered CTA by CTA; `threads_per_cta` is a multiple of the warp size."""
+
+    def __init__(self, registers: Sequence[Any], threads_per_cta: int, num_ctas: int) -> None:
+        self.registers: list[Any] = list(registers)
+        self.threads_per_cta = threads_per_cta
+        self.num_ctas = num_ctas
+        self.total = threads_per_cta * num_ctas
+        self.active: Array | None = None
+        self.pc = 0
+        self.time = 0
+        """Counts accesses to shared memory and barriers: what came before what."""
+        self.all_threads = np.arange(self.total)
+        self.cta_of_thread = self.all_threads // threads_per_cta
+        self.exited = np.zeros(self.total, np.bool_)
+        self.stalled = False
+        """Whether all active threads just found that what they poll for is not there yet."""
+        self.output: list[str] = []
+        self.memory: Memory
+        self.shared: SharedMemory
+        self.asynchronous: AsyncState
+
+    def get(self, number: int) -> Values:
+        """A register of the active threads."""
+        values = self.registers[number]
+        return values if self.active is None or values.ndim == 0 else values[self.active]
+
+    def put(self, number: int, values: Values) -> None:
+        """Set a register of the active threads. The values are the machine's from now on."""
+        if self.active is None:
+            self.registers[number] = values
+            return
+        old = self.registers[number]
+        if old.ndim == 0:
+            old = self.registers[number] = np.full(self.total, old)
+        old[self.active] = values
+
+    @property
+    def threads(self) -> Array:
+        """The numbers of the active threads."""
+        return self.all_threads if self.active is None else self.active
+
+    @property
+    def count(self) -> int:
+        """How many threads are active."""
+        return self.total if self.active is None else self.active.size
+
+    def spread(self, values: Values) -> Array:
+        """One element for every active thread."""
+        return np.broadcast_to(values, (self.count,)) if values.ndim == 0 else values
+
+    def by_warp(self, values: Values) -> Array:
+        """Values of the active threads, one row per warp. NotConverged unless warps are complete."""
+        self.check_whole_warps()
+        return self.spread(values).reshape(-1, WARP)
+
+    def check_whole_warps(self) -> None:
+        """NotConverged unless the active threads are whole warps."""
+        active = self.active
+        if active is None:
+            return
+        if active.size % WARP:
+            raise NotConverged
+        first = active[::WARP]
+        if np.any(first % WARP) or np.any(active[WARP - 1 :: WARP] - first != WARP - 1):
+            raise NotConverged
+
+    def warps(self) -> Array:
+        """The numbers of the warps of the active threads, in order, each once."""
+        return np.unique(self.threads // WARP)

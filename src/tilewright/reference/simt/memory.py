@@ -1,0 +1,224 @@
+"""The state spaces other than shared memory, and generic addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.numeric import Array
+from tilewright.reference.address_space import AddressSpace, OutOfBounds, Part
+from tilewright.reference.simt.errors import Fault, MemoryAccessError
+from tilewright.reference.simt.layout import (
+    LOCAL_WINDOW,
+    MODULE_WINDOW,
+    PARAMETER_WINDOW,
+    SHARED_WINDOW,
+    WINDOW_SIZE,
+)
+from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.shared_memory import misaligned
+from tilewright.reference.simt.types import Values, choose
+
+BYTE = np.dtype(np.uint8)
+Rows = Array
+"""One row of elements per address."""
+
+
+class Bytes:
+    """A window of memory that all threads share, or, with a `stride`, of which each thread has a part."""
+
+    def __init__(self, data: Array, name: str, stride: int = 0) -> None:
+        self.data = data
+        self.name = name
+        self.stride = stride
+        self.size = stride or data.size
+
+    def places(self, machine: Machine, addresses: Values, size: int) -> Array:
+        """The offsets of accesses in the data, one per address. Raises Fault."""
+        offsets = np.atleast_1d(addresses).astype(np.int64)
+        outside = np.flatnonzero((offsets < 0) | (offsets + size > self.size))
+        if outside.size:
+            first = int(outside[0])
+            reason = f"byte {int(offsets[first])} is outside of {self.name} of {self.size} bytes"
+            raise Fault(MemoryAccessError, reason, first)
+        if not self.stride:
+            return offsets
+        return machine.threads * self.stride + offsets
+
+    def load(self, machine: Machine, addresses: Values, dtype: np.dtype[Any], count: int) -> Rows:
+        places = self.places(machine, addresses, dtype.itemsize * count)
+        raw = self.data[places[:, np.newaxis] + np.arange(dtype.itemsize * count)]
+        return np.ascontiguousarray(raw).view(dtype)
+
+    def store(self, machine: Machine, addresses: Values, rows: Rows) -> None:
+        size = rows.dtype.itemsize * rows.shape[1]
+        places = self.places(machine, addresses, size)
+        self.data[places[:, np.newaxis] + np.arange(size)] = np.ascontiguousarray(rows).view(np.uint8)
+
+
+class Memory:
+    """Global memory, local memory of every thread, kernel parameters and variables of the module."""
+
+    def __init__(self, space: AddressSpace, parameters: Array, variables: Array, local_size: int, total: int) -> None:
+        self.space = space
+        self.parameters = Bytes(parameters, "the kernel's parameters")
+        self.variables = Bytes(variables, "the variables of the module")
+        self.local = Bytes(np.zeros(total * local_size, np.uint8), "local memory", local_size)
+
+    def load(self, machine: Machine, space: str, addresses: Values, dtype: np.dtype[Any], count: int) -> Rows:
+        """A row of `count` elements at every address, or at the one address of all threads."""
+        flat = np.atleast_1d(addresses)
+        if np.any(flat & flat.dtype.type(dtype.itemsize * count - 1)):
+            raise misaligned(flat, dtype.itemsize * count)
+        if space == "shared":
+            return machine.shared.load(machine, addresses, dtype, count)
+        if space == "local":
+            return self.local.load(machine, machine.spread(addresses), dtype, count)
+        if space == "param":
+            return self.parameters.load(machine, flat.astype(np.uint64) - np.uint64(PARAMETER_WINDOW), dtype, count)
+        return self._split(machine, flat, lambda at, where: self._load(machine, at, dtype, count))
+
+    def store(self, machine: Machine, space: str, addresses: Values, rows: Rows) -> None:
+        """Set a row of elements at every address; of several to one place that of the last thread stays."""
+        flat = np.atleast_1d(addresses)
+        size = rows.dtype.itemsize * rows.shape[1]
+        if np.any(flat & flat.dtype.type(size - 1)):
+            raise misaligned(flat, size)
+        if space == "shared":
+            machine.shared.store(machine, addresses, rows)
+        elif space == "local":
+            self.local.store(machine, machine.spread(addresses), rows)
+        else:
+            everywhere = np.broadcast_to(rows, (max(flat.size, rows.shape[0]), rows.shape[1]))
+            flat = np.broadcast_to(flat, (everywhere.shape[0],))
+            self._split(machine, flat, lambda at, where: self._store(machine, at, where, everywhere))
+
+    def load_bytes(self, machine: Machine, addresses: Array, count: int, space: str = "") -> Rows:
+        """Any number of bytes at every address, wherever it is aligned."""
+        if space == "shared":
+            return machine.shared.load(machine, addresses, BYTE, count)
+        return self._split(machine, addresses, lambda at, where: self._load(machine, at, BYTE, count))
+
+    def store_bytes(self, machine: Machine, addresses: Array, rows: Rows, space: str = "") -> None:
+        """Set any number of bytes at every address."""
+        if space == "shared":
+            machine.shared.store(machine, addresses, rows)
+        else:
+            self._split(machine, addresses, lambda at, where: self._store(machine, at, where, rows))
+
+    def read_elements(self, addresses: Array, dtype: np.dtype[Any]) -> Array:
+        """Elements of global memory at any addresses."""
+        return self._load_global(addresses.astype(np.uint64), dtype, 1)[:, 0]
+
+    def write_elements(self, addresses: Array, values: Array) -> None:
+        """Set elements of global memory."""
+        self._store_global(addresses.astype(np.uint64), values[:, np.newaxis])
+
+    def _split(self, machine: Machine, addresses: Array, access: Callable[[Array, Any], Any]) -> Any:
+        """Make an access for the addresses of each window; generic addresses may lie in several."""
+        windows = addresses >> np.uint64(40)
+        is_global = (windows < np.uint64(SHARED_WINDOW >> 40)) | (windows > np.uint64(MODULE_WINDOW >> 40))
+        keys = choose(is_global, np.uint64(0), windows)
+        if not np.any(keys != keys[0]):
+            return access(addresses, None)
+        result: Array | None = None
+        outer, threads = machine.active, machine.threads
+        for key in np.unique(keys):
+            chosen = np.flatnonzero(keys == key)
+            machine.active = threads[chosen] if addresses.size == threads.size else outer
+            part = access(addresses[chosen], chosen)
+            machine.active = outer
+            if part is not None:
+                result = np.empty((addresses.size, part.shape[1]), part.dtype) if result is None else result
+                result[chosen] = part
+        return result
+
+    def _window(self, address: int) -> tuple[Any, int] | None:
+        """The memory behind a generic address that is not global, and where its window begins."""
+        if not SHARED_WINDOW <= address < MODULE_WINDOW + WINDOW_SIZE:
+            return None
+        for window, memory in (
+            (MODULE_WINDOW, self.variables),
+            (PARAMETER_WINDOW, self.parameters),
+            (LOCAL_WINDOW, self.local),
+        ):
+            if address >= window:
+                return memory, window
+        return "shared", SHARED_WINDOW
+
+    def _load(self, machine: Machine, addresses: Array, dtype: np.dtype[Any], count: int) -> Rows:
+        found = self._window(int(addresses[0]))
+        if found is None:
+            return self._load_global(addresses, dtype, count)
+        memory, start = found
+        if memory == "shared":
+            return machine.shared.load(machine, (addresses - np.uint64(start)).astype(np.uint32), dtype, count)
+        if memory is self.local:
+            addresses = np.broadcast_to(addresses, (machine.count,))
+        return memory.load(machine, addresses - np.uint64(start), dtype, count)
+
+    def _store(self, machine: Machine, addresses: Array, where: Any, rows: Rows) -> None:
+        rows = rows if where is None else rows[where]
+        found = self._window(int(addresses[0]))
+        if found is None:
+            self._store_global(addresses, rows)
+            return
+        memory, start = found
+        if memory == "shared":
+            machine.shared.store(machine, (addresses - np.uint64(start)).astype(np.uint32), rows)
+            return
+        if memory is self.local:
+            addresses = np.broadcast_to(addresses, (machine.count,))
+            rows = np.broadcast_to(rows, (machine.count, rows.shape[1]))
+        memory.store(machine, addresses - np.uint64(start), rows)
+
+    def locate(self, addresses: Array, size: int) -> list[Part]:
+        """Where accesses to global memory lie. Raises Fault."""
+        try:
+            return self.space.locate(addresses.astype(np.int64), size)
+        except OutOfBounds as miss:
+            raise Fault(MemoryAccessError, miss.reason, miss.position) from None
+
+    def _load_global(self, addresses: Array, dtype: np.dtype[Any], count: int) -> Rows:
+        parts = self.locate(addresses, dtype.itemsize * count)
+        if len(parts) == 1:
+            return read_rows(parts[0], dtype, count)
+        result = np.empty((addresses.size, count), dtype)
+        for part in parts:
+            result[part.chosen] = read_rows(part, dtype, count)
+        return result
+
+    def _store_global(self, addresses: Array, rows: Rows) -> None:
+        for part in self.locate(addresses, rows.dtype.itemsize * rows.shape[1]):
+            write_rows(part, rows[part.chosen])
+
+
+def read_rows(part: Part, dtype: np.dtype[Any], count: int) -> Rows:
+    """Consecutive elements at every offset."""
+    size = dtype.itemsize
+    if np.any(part.offsets & (size - 1)):
+        raw = part.allocation.data[part.offsets[:, np.newaxis] + np.arange(size * count)]
+        return np.ascontiguousarray(raw).view(dtype)
+    if count == 1:
+        return part.allocation.view(dtype)[part.offsets // size][:, np.newaxis]
+    return part.allocation.view(dtype)[(part.offsets // size)[:, np.newaxis] + np.arange(count)]
+
+
+def write_rows(part: Part, rows: Rows) -> None:
+    """Set consecutive elements at every offset."""
+    size, count = rows.dtype.itemsize, rows.shape[1]
+    if np.any(part.offsets & (size - 1)):
+        part.allocation.data[part.offsets[:, np.newaxis] + np.arange(size * count)] = np.ascontiguousarray(rows).view(
+            np.uint8
+        )
+        return
+    part.allocation.view(rows.dtype)[(part.offsets // size)[:, np.newaxis] + np.arange(count)] = rows
+
+
+def rows_of(machine: Machine, values: Sequence[Values]) -> Rows:
+    """One row per active thread; a single row where all values are those of all threads."""
+    if all(value.ndim == 0 for value in values):
+        return np.array([[value[()] for value in values]], values[0].dtype)
+    return np.stack([machine.spread(value) for value in values], axis=1)

@@ -1,0 +1,128 @@
+"""Floating-point arithmetic with one rounding: exact sums and products, directed modes, subnormals flushed to zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.arith.meaning import round_floats
+from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.types import Values, choose
+
+MODES = ("rn", "rz", "rm", "rp")
+SMALLEST_NORMAL = np.float32(2.0**-126)
+
+
+def flush(values: Values) -> Values:
+    """f32 with subnormals as zeros of their sign."""
+    return choose(np.abs(values) < SMALLEST_NORMAL, np.copysign(np.float32(0), values), values)
+
+
+def two_sum(a: Values, b: Values) -> tuple[Values, Values]:
+    """``a + b`` rounded, and what the rounding lost. Knuth, The Art of Computer Programming 2, 4.2.2."""
+    total = a + b
+    shown = total - a
+    return total, (a - (total - shown)) + (b - shown)
+
+
+def two_product(a: Values, b: Values) -> tuple[Values, Values]:
+    """``a * b`` in f64 rounded, and what the rounding lost. Dekker, Numerische Mathematik 18 (1971)."""
+    product = a * b
+    split = np.float64(134217729.0)
+    a_high = split * a - (split * a - a)
+    b_high = split * b - (split * b - b)
+    a_low, b_low = a - a_high, b - b_high
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, choose(np.isfinite(product) & np.isfinite(error), error, 0.0)
+
+
+def to_odd(values: Values, error: Values) -> Values:
+    """f64 values that stand for `values + error`: truncated, with the last bit set where something was cut off, so
+    that one more rounding to a narrower type gives what a single one would have given. Boldo and Melquiond, IEEE
+    Transactions on Computers 57 (2008)."""
+    values = np.asarray(values, np.float64)
+    inexact = np.isfinite(values) & (np.asarray(error) != 0)
+    beyond = inexact & ((error > 0) != (values > 0)) & (values != 0)
+    bits = values.view(np.int64) - beyond
+    return (bits | inexact).view(np.float64)
+
+
+def narrow(values: Values, error: Values, dtype: np.dtype[Any], mode: str = "rn") -> Values:
+    """``values + error``, in f64, as a float type with one rounding."""
+    odd = to_odd(values, error)
+    if mode == "rn":
+        return _nearest(odd, dtype)
+    return directed(odd, dtype, mode)
+
+
+def _nearest(values: Array, dtype: np.dtype[Any]) -> Values:
+    return values if dtype == np.float64 else round_floats(values, dtype)
+
+
+def directed(values: Values, dtype: np.dtype[Any], mode: str) -> Values:
+    """f64 as another float type, towards zero (`rz`), minus (`rm`) or plus infinity (`rp`)."""
+    values = np.asarray(values, np.float64)
+    nearest = np.asarray(_nearest(values, dtype))
+    wide = nearest.astype(np.float64)
+    if mode == "rz":
+        wrong = np.abs(wide) > np.abs(values)
+    elif mode == "rm":
+        wrong = wide > values
+    else:
+        wrong = wide < values
+    step = {"rz": choose(values > 0, -1, 1), "rm": -1, "rp": 1}[mode]
+    return choose(wrong, _neighbour(nearest, step), nearest)
+
+
+def _neighbour(values: Array, direction: Any) -> Array:
+    """The next value of the type up (1) or down (-1)."""
+    integer = np.dtype(f"i{values.dtype.itemsize}")
+    bits = values.view(integer)
+    negative = bits < 0
+    moved: Any = bits + choose(negative, -direction, direction).astype(integer)
+    smallest = choose(direction < 0, np.iinfo(integer).min + 1, 1).astype(integer)
+    return choose(values == 0, smallest, moved).astype(integer).view(values.dtype)
+
+
+def fused(a: Values, b: Values, c: Values, dtype: np.dtype[Any], mode: str = "rn") -> Values:
+    """``a * b + c`` with one rounding."""
+    if dtype == np.float64:
+        return _fused_double(a, b, c, mode)
+    product = a.astype(np.float64) * b.astype(np.float64)
+    wide = c.astype(np.float64)
+    total = product + wide
+    if dtype == np.float32 and mode == "rn":
+        return _rounded_once(total, product, wide)
+    return narrow(total, two_sum(product, wide)[1], dtype, mode)
+
+
+def _rounded_once(total: Values, product: Values, addend: Values) -> Values:
+    """The f32 of an f64 sum; where that sum could be a tie, or subnormal, the exact one decides."""
+    total = np.asarray(total)
+    bits = total.view(np.uint64) & np.uint64(0x1FFFFFFF)
+    doubtful = (bits == np.uint64(0x10000000)) | (np.abs(total) < SMALLEST_NORMAL)
+    single = total.astype(np.float32)
+    if np.any(doubtful):
+        exact = to_odd(total, two_sum(product, addend)[1]).astype(np.float32)
+        single = choose(doubtful, exact, single)
+    return single
+
+
+def _fused_double(a: Values, b: Values, c: Values, mode: str) -> Values:
+    product, error = two_product(a, b)
+    total, lost = two_sum(product, c)
+    low, rest = two_sum(lost, error)
+    with np.errstate(all="ignore"):
+        exact = np.isfinite(total)
+        tail = choose(exact, to_odd(low, rest), 0.0)
+        if mode == "rn":
+            return choose(exact, total + tail, a * b + c)
+        nearest, left = two_sum(total, tail)
+    wrong = {
+        "rz": (left != 0) & ((left > 0) != (nearest > 0)),
+        "rm": left < 0,
+        "rp": left > 0,
+    }[mode]
+    step = {"rz": choose(nearest > 0, -1, 1), "rm": -1, "rp": 1}[mode]
+    return choose(exact & wrong, _neighbour(np.asarray(nearest), step), nearest)

@@ -1,0 +1,242 @@
+"""Which threads run next: those that are furthest behind.
+
+Threads at one instruction run together. Of several groups the one with the smallest instruction number runs, so that
+threads that took different ways meet again where the ways do; groups that loop while others wait give way to them
+from time to time, so that who waits for a lock lets its holder run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tilewright.dialects.numeric import Array
+from tilewright.reference.simt.code import Code
+from tilewright.reference.simt.errors import (
+    DeadlockError,
+    DivergenceError,
+    Fault,
+    SimulationError,
+    error_at,
+)
+from tilewright.reference.simt.machine import Machine, NotConverged
+from tilewright.reference.simt.types import choose
+
+PATIENCE = 64
+"""How often a group may jump back while others wait."""
+
+
+@dataclass
+class Waiting:
+    """The threads at one barrier: where each goes on, 0 for those that are not here, -1 for those that have only
+    arrived; and how many the barrier expects, by CTA (0: all)."""
+
+    place: Array
+    expected: Array
+
+
+@dataclass
+class Scheduler:
+    """Groups of threads by instruction, and the threads at barriers."""
+
+    code: Code
+    machine: Machine
+    step_limit: int
+    groups: dict[int, Array] = field(default_factory=dict[int, Array])
+    last_run: dict[int, int] = field(default_factory=dict[int, int])
+    deferred: set[int] = field(default_factory=set[int])
+    """Groups that wait for the rest of their warps."""
+    stalled: dict[int, int] = field(default_factory=dict[int, int])
+    """Groups that poll in vain, and the version of the state that they saw."""
+    barriers: dict[int, Waiting] = field(default_factory=dict[int, Waiting])
+    returns: dict[int, list[tuple[int, int]]] = field(default_factory=dict[int, list[tuple[int, int]]])
+    """What is copied where functions return to an instruction."""
+    steps: int = 0
+    jumps_back: int = 0
+    favoured: bool = False
+    """Whether the group that ran last got its turn from one that loops: it keeps it while it goes forward."""
+    moved_to: list[int] = field(default_factory=list[int])
+    """Where the threads that ran last went."""
+
+    def run(self) -> None:
+        """From the entry to the exit of every thread. Raises SimulationError."""
+        machine = self.machine
+        self.groups[self.code.entry] = np.flatnonzero(~machine.exited)
+        place = self.code.entry
+        try:
+            while self.groups:
+                place = self._choose(place)
+                self._run_group(place)
+                self.steps += 1
+                if self.steps > self.step_limit:
+                    raise Fault(DeadlockError, f"the kernel has not ended after {self.step_limit} steps", 0)
+        except Fault as fault:
+            raise self._located(fault) from None
+        self._check_barriers()
+
+    def _run_group(self, place: int) -> None:
+        machine, threads = self.machine, self.groups.pop(place)
+        machine.active = None if threads.size == machine.total else threads
+        machine.pc = place
+        machine.stalled = False
+        self.moved_to.clear()
+        self.last_run[place] = self.steps
+        try:
+            segment = self.code.segment(place)
+            for machine.pc, step in segment:
+                step(machine)
+            end = segment[-1][0] + 1 if segment else place
+            control = self.code.controls.get(end)
+            if control is None or (segment and end in self.code.leaders):
+                self.add(end, threads)
+            else:
+                machine.pc = end
+                control(self, machine)
+        except NotConverged:
+            self._defer(machine.pc, threads)
+            return
+        if machine.stalled:
+            self._note_stall(place)
+
+    def add(self, place: int, threads: Array) -> None:
+        """Threads go on at an instruction."""
+        there = self.groups.get(place)
+        if there is not None:
+            threads = np.sort(np.concatenate([there, threads]))
+            self.deferred.discard(place)
+        self.groups[place] = threads
+        self.moved_to.append(place)
+        if self.machine.stalled:
+            self.last_run[place] = self.steps
+
+    def _choose(self, last: int) -> int:
+        """The group that runs next."""
+        if len(self.groups) == 1:
+            return next(iter(self.groups))
+        ready = [place for place in self.groups if place not in self.deferred]
+        if not ready:
+            self._fail_unconverged()
+        if self.favoured and len(self.moved_to) == 1 and last < self.moved_to[0] and self.moved_to[0] in ready:
+            return self.moved_to[0]
+        first = min(ready)
+        self.jumps_back += first <= last
+        self.favoured = self.machine.stalled or self.jumps_back >= PATIENCE
+        if not self.favoured:
+            return first
+        self.jumps_back = 0
+        return min(ready, key=lambda place: self.last_run.get(place, -1))
+
+    def _defer(self, place: int, threads: Array) -> None:
+        """A part of a warp waits for the rest."""
+        there = self.groups.get(place)
+        if there is None:
+            self.groups[place] = threads
+            self.deferred.add(place)
+        else:
+            self.groups[place] = np.sort(np.concatenate([there, threads]))
+            self.deferred.discard(place)
+
+    def _fail_unconverged(self) -> None:
+        place = min(self.groups)
+        self.machine.active, self.machine.pc = self.groups[place], place
+        raise Fault(
+            DivergenceError, "an instruction of whole warps is executed by some threads of a warp, and never by all", 0
+        )
+
+    def _note_stall(self, place: int) -> None:
+        """Fault if everybody polls for something that nobody will do."""
+        version = self.machine.asynchronous.version
+        for group in self.groups:
+            if self.last_run.get(group) == self.steps or group == place:
+                self.stalled[group] = version
+        if all(self.stalled.get(group) == version for group in self.groups):
+            raise Fault(DeadlockError, self.machine.asynchronous.describe_stall(), 0)
+
+    def exit(self, threads: Array) -> None:
+        """Threads end."""
+        self.machine.exited[threads] = True
+        for identifier in list(self.barriers):
+            self._release(identifier)
+
+    def arrive(self, identifier: int, threads: Array, expected: int | None) -> None:
+        """Threads arrive at a barrier without waiting."""
+        self._enter(identifier, threads, -1, expected)
+        self._release(identifier)
+
+    def wait(self, identifier: int, threads: Array, place: int, expected: int | None) -> None:
+        """Threads wait at a barrier, to go on at an instruction."""
+        machine = self.machine
+        if threads.size == machine.total and expected in (None, machine.threads_per_cta):
+            machine.time += 1
+            machine.shared.synced[:] = machine.shared.floor = machine.time
+            self.add(place, threads)
+            return
+        self._enter(identifier, threads, place, expected)
+        self._release(identifier)
+
+    def _enter(self, identifier: int, threads: Array, place: int, expected: int | None) -> None:
+        machine = self.machine
+        waiting = self.barriers.get(identifier)
+        if waiting is None:
+            waiting = Waiting(np.zeros(machine.total, np.int64), np.zeros(machine.num_ctas, np.int64))
+            self.barriers[identifier] = waiting
+        waiting.place[threads] = place
+        waiting.expected[machine.cta_of_thread[threads]] = expected or 0
+
+    def _release(self, identifier: int) -> None:
+        """Let the threads of those CTAs go on of which enough are here."""
+        machine, waiting = self.machine, self.barriers[identifier]
+        here = waiting.place != 0
+        per_cta = here.reshape(machine.num_ctas, -1).sum(1)
+        gone = machine.exited.reshape(machine.num_ctas, -1).sum(1)
+        expected = choose(waiting.expected == 0, machine.threads_per_cta - gone, waiting.expected)
+        complete = (per_cta > 0) & (per_cta >= expected)
+        if not np.any(complete):
+            return
+        released = np.flatnonzero(here & complete[machine.cta_of_thread])
+        machine.time += 1
+        machine.shared.synced[released] = machine.time
+        places = waiting.place[released]
+        waiting.place[released] = 0
+        for place in np.unique(places[places > 0]).tolist():
+            self.add(place, released[places == place])
+
+    def _check_barriers(self) -> None:
+        """DeadlockError if threads still wait."""
+        for identifier, waiting in self.barriers.items():
+            left = np.flatnonzero(waiting.place > 0)
+            if left.size:
+                cta = int(self.machine.cta_of_thread[left[0]])
+                here = int((self.machine.cta_of_thread[left] == cta).sum())
+                reason = (
+                    f"{here} of {self.machine.threads_per_cta} threads wait at barrier {identifier} "
+                    "for others that never come"
+                )
+                instruction = self.code.instructions[int(waiting.place[left[0]]) - 1]
+                raise error_at(instruction, reason, DeadlockError)
+
+    def _located(self, fault: Fault) -> SimulationError:
+        """The error of a fault in the instruction that is being executed."""
+        machine, reason = self.machine, fault.reason
+        if fault.position is not None and machine.count:
+            thread = int(machine.threads[min(fault.position, machine.count - 1)])
+            reason = f"{self.describe_thread(thread)}: {reason}"
+        return error_at(self.code.instructions[machine.pc], reason, fault.kind)
+
+    def describe_thread(self, thread: int) -> str:
+        """Program and thread, for messages."""
+        x, y, z = self.place_of_cta(int(self.machine.cta_of_thread[thread]))
+        return f"program ({x}, {y}, {z}), thread {thread % self.machine.threads_per_cta}"
+
+    first_cta: int = 0
+    extents: tuple[int, int, int] = (1, 1, 1)
+
+    def place_of_cta(self, cta: int) -> tuple[int, int, int]:
+        """The program id of a CTA of this machine."""
+        number = self.first_cta + cta
+        return (
+            number % self.extents[0],
+            number // self.extents[0] % self.extents[1],
+            number // (self.extents[0] * self.extents[1]),
+        )

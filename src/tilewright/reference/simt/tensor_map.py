@@ -1,0 +1,126 @@
+"""Tensor maps: the descriptors of boxes that the tensor memory accelerator copies.
+
+On the hardware their 128 bytes are opaque; here they are a structure of our own, which `tensormap.replace` changes
+field by field as the hardware would.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from tilewright.dialects.numeric import Array
+from tilewright.reference.address_space import AddressSpace
+from tilewright.reference.memory import Window
+
+MAP_BYTES = 128
+MAX_RANK = 5
+FORMAT = struct.Struct("<4B4xQ5I5Q5I")
+"""Rank - 1, element, swizzle, fill; address; extents, strides in bytes (of dimension 1 and up), box."""
+
+DRIVER_ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16")
+"""Element types as the driver's interface numbers them."""
+DEVICE_ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32", "f64", "bf16", "f32", "f32")
+"""Element types as `tensormap.replace` numbers them."""
+
+
+def dtype_of_element(name: str) -> np.dtype[Any]:
+    """The NumPy type of elements."""
+    import ml_dtypes
+
+    if name == "bf16":
+        return np.dtype(ml_dtypes.bfloat16)
+    kind = {"u": "u", "s": "i", "f": "f"}[name[0]]
+    return np.dtype(f"{kind}{int(name[1:]) // 8}")
+
+
+@dataclass(frozen=True, eq=False)
+class TensorMap:
+    """A tensor in global memory and the box that one copy moves; dimensions are listed fastest first.
+
+    `base` is the address of the first element, or the array or `Window` that begins there; `strides` are bytes between
+    elements that are neighbours in a dimension, of all dimensions but the first; `element` is the driver's number of
+    the element type; `swizzle` is 0, or 1, 2, 3 for 32, 64, 128 bytes.
+    """
+
+    base: Any
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    element: int
+    swizzle: int = 0
+    fills_nan: bool = False
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy type of the elements."""
+        return dtype_of_element(DRIVER_ELEMENTS[self.element])
+
+    def placed(self, space: AddressSpace, name: str = "") -> TensorMap:
+        """With an address for its memory."""
+        base: Any = self.base
+        if isinstance(base, (np.ndarray, Window)):
+            return replace(self, base=int(space.add(cast("Array | Window", base), name)))
+        return self
+
+    @property
+    def address(self) -> int:
+        """The address of the first element."""
+        return int(self.base)
+
+    def encode(self) -> bytes:
+        """The 128 bytes that stand for it."""
+        rank = len(self.extents)
+        pad = (0,) * (MAX_RANK - rank)
+        head = (rank - 1, self.element, self.swizzle, int(self.fills_nan), self.address & ((1 << 64) - 1))
+        strides = (*self.strides, 0, *pad)
+        return FORMAT.pack(*head, *self.extents, *pad, *strides, *self.box, *pad).ljust(MAP_BYTES, b"\0")
+
+    @staticmethod
+    def decode(raw: bytes) -> TensorMap:
+        """The inverse of `encode`."""
+        values = FORMAT.unpack_from(raw)
+        rank = values[0] + 1
+        extents, strides, box = values[5:10], values[10:15], values[15:20]
+        return TensorMap(
+            values[4], extents[:rank], strides[: rank - 1], box[:rank], values[1], values[2], bool(values[3])
+        )
+
+    def replaced(self, field: str, index: int, value: int) -> TensorMap:
+        """With one field changed, as `tensormap.replace` names and numbers them. Raises KeyError for an unknown one."""
+        rank = len(self.extents)
+        match field:
+            case "global_address":
+                return replace(self, base=value)
+            case "rank":
+                rank = value + 1
+                extents, box = _sized(self.extents, rank), _sized(self.box, rank)
+                strides = _sized(self.strides, rank - 1)
+                return replace(self, extents=extents, box=box, strides=strides)
+            case "box_dim":
+                return replace(self, box=_with(_sized(self.box, rank), index, value))
+            case "global_dim":
+                return replace(self, extents=_with(self.extents, index, value))
+            case "global_stride":
+                return replace(self, strides=_with(_sized(self.strides, rank - 1), index, value))
+            case "elemtype":
+                return replace(self, element=DRIVER_ELEMENTS.index(DEVICE_ELEMENTS[value]))
+            case "swizzle_mode":
+                return replace(self, swizzle=value)
+            case "fill_mode":
+                return replace(self, fills_nan=bool(value))
+            case "element_stride" | "interleave_layout":
+                return self
+            case _:
+                raise KeyError(field)
+
+
+def _sized(values: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    return (values + (0,) * rank)[:rank]
+
+
+def _with(values: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
+    return (*values[:index], value, *values[index + 1 :])
