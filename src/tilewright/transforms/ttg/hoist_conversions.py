@@ -135,7 +135,9 @@ def _hoist_into_branch(conversion: ttg.ConvertLayoutOp, rematerializer: Remateri
             slice.include(part)
     if not edges or any(slice.layouts.get(end.operands[index], wanted) != wanted for end, index, wanted in edges):
         return
-    made: dict[SSAValue, SSAValue] = {value: _converted_after(value, slice.layouts[value]) for value in ends}
+    made: dict[SSAValue, SSAValue] = {
+        value: _converted_after(value, slice.layouts[value], rematerializer) for value in ends
+    }
     for end, index, encoding in edges:
         value = end.operands[index]
         convert = ttg.ConvertLayoutOp(value, with_encoding(value.type, encoding))
@@ -143,9 +145,13 @@ def _hoist_into_branch(conversion: ttg.ConvertLayoutOp, rematerializer: Remateri
     rematerializer.rewrite(slice, conversion, made)
 
 
-def _converted_after(value: OpResult, encoding: Attribute) -> SSAValue:
-    convert = ttg.ConvertLayoutOp(value, with_encoding(value.type, encoding))
-    return OpBuilder.after(value.op).insert(convert).result
+def _converted_after(value: OpResult, encoding: Attribute, rematerializer: Rematerializer) -> SSAValue:
+    """The conversion of a value right after it is made; one for all who want it."""
+    known = rematerializer.converted.get((value, encoding))
+    if known is None:
+        convert = ttg.ConvertLayoutOp(value, with_encoding(value.type, encoding))
+        known = rematerializer.converted[value, encoding] = OpBuilder.after(value.op).insert(convert).result
+    return known
 
 
 # convert(f(load)) = f(convert(load)) for operands of matrix products: the pipeliner then sees load and conversion.
@@ -180,7 +186,9 @@ def _hoist_to_load(conversion: ttg.ConvertLayoutOp, rematerializer: Rematerializ
         return
     loads = [value for value in slice.layouts if isinstance(value, OpResult) and _is_load(value)]
     if len(loads) < len(slice.layouts):
-        made: dict[SSAValue, SSAValue] = {value: _converted_after(value, slice.layouts[value]) for value in loads}
+        made: dict[SSAValue, SSAValue] = {
+            value: _converted_after(value, slice.layouts[value], rematerializer) for value in loads
+        }
         rematerializer.rewrite(slice, conversion, made)
 
 

@@ -49,6 +49,8 @@ class Rematerializer:
         self._function = function
         self._program = program
         self._known: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+        self.converted: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+        """Conversions that stand right after what they convert."""
 
     def find(self, value: SSAValue, encoding: Attribute, user: Operation) -> SSAValue | None:
         """A value in another layout, if it exists where `user` may use it."""
