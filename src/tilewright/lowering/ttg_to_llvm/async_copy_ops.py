@@ -1,7 +1,7 @@
 """Copies from global to shared memory that run beside the program: `cp.async`, commit, wait.
 
 A copy moves 4, 8 or 16 bytes that lie together on both sides. A masked one reads nothing and fills with zeros; another
-value for masked elements is stored afterwards. What is narrower than 4 bytes goes through registers.
+value for masked elements is stored instead. What is narrower than 4 bytes goes through registers.
 """
 
 from __future__ import annotations
@@ -93,14 +93,21 @@ class _Copy:
         if num_bytes < MIN_COPY_BYTES:
             self._through_registers(step.registers, source, target, mask)
             return
-        kept = None if mask is None or mask == "true" else self._size(mask, num_bytes)
-        self.fn.leaf.async_copy(
-            self.fn.text, target, source, num_bytes, bypass_l1=self.bypasses_l1, kept=kept, predicate=self.writer
-        )
+        if mask == "true":
+            mask = None
         others = None if self.others is None else [self.others[register] for register in step.registers]
-        if mask is not None and mask != "true" and others is not None and not ZEROS.issuperset(others):
-            outside = self.fn.text.value(f"xor i1 {mask}, true")
-            self._store(target, others, self.fn.both(outside, self.writer))
+        if mask is None or others is None or ZEROS.issuperset(others):
+            self._copy(target, source, num_bytes, self.writer, None if mask is None else self._size(mask, num_bytes))
+            return
+        # A copy of no bytes would still write zeros, at some later time: it must not run where others are stored.
+        self._copy(target, source, num_bytes, self.fn.both(mask, self.writer), None)
+        outside = self.fn.text.value(f"xor i1 {mask}, true")
+        self._store(target, others, self.fn.both(outside, self.writer))
+
+    def _copy(self, target: str, source: str, num_bytes: int, predicate: str | None, kept: str | None) -> None:
+        self.fn.leaf.async_copy(
+            self.fn.text, target, source, num_bytes, bypass_l1=self.bypasses_l1, kept=kept, predicate=predicate
+        )
 
     def _size(self, mask: str, num_bytes: int) -> str:
         """As many bytes as are read: none where the mask is false."""
