@@ -15,7 +15,7 @@ python=${PYTHON:-python3}
 site=${TMPDIR:-/tmp}/tilewright-gpu-site
 export PYTHONPATH="$PWD/src:$site${PYTHONPATH:+:$PYTHONPATH}"
 if ! "$python" -c 'import xdsl' 2>/dev/null && [ -n "$wheels" ]; then
-  "$python" -m pip install --quiet --no-index --find-links "$wheels" --target "$site" xdsl==0.74.0
+  "$python" -m pip install --quiet --no-index --no-deps --target "$site" "$wheels"/*.whl
 fi
 case "$what" in
   smoke) "$python" benchmarks/gpu/run.py --smoke ${OUT:+--out "$OUT"} ;;

@@ -94,13 +94,13 @@ def default_target() -> str:
     return GPU if uses_gpu else "cpu"
 
 
-def active_driver(bound: Bound) -> Driver:
+def active_driver(bound: Bound, *, is_launched: bool = True) -> Driver:
     """The driver that a launch with these arguments runs on. Raises ArgumentValueError for data that it cannot reach,
-    or that lies on several devices."""
+    or that lies on several devices, unless the kernel is only compiled."""
     places = [(name, leaf.storage) for name, leaf in bound.leaves() if isinstance(leaf, Pointer)]
     on_gpu = [storage.device for _, storage in places if storage.device != "cpu"]
     name = chosen_target() or (GPU if on_gpu else "cpu" if places else default_target())
-    for pointer_name, storage in places:
+    for pointer_name, storage in places if is_launched else ():
         _check_place(name, pointer_name, storage, on_gpu)
     return driver_for(name)
 

@@ -16,6 +16,7 @@ from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import zip_longest
 from typing import Any
 
 from tilewright.compiler.compile import compile_source
@@ -29,6 +30,7 @@ from tilewright.runtime.fast_path import is_writable, probe
 from tilewright.runtime.grid import GridLike, normalize_grid
 from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.request import kernel_source
+from tilewright.runtime.tensors import MockTensor
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
 
@@ -80,7 +82,7 @@ class JITFunction(JITCallable):
                 self._check_global(name, value, scope)
         if kernel is None:
             bound = binder.bind(values, options)
-            kernel = self._find(bound, switches)
+            kernel = self._find(bound, switches, is_launched=not warmup)
             if knobs.get("validate") and not warmup:
                 observer = import_module("tilewright.tools.validation.observer")
                 observer.before_first_launch(self, grid, args, keywords)
@@ -94,12 +96,12 @@ class JITFunction(JITCallable):
             launch(kernel, slots, arrays, normalize_grid(grid, lambda: binder.meta(values, options), self.fn.__name__))
         return kernel
 
-    def _find(self, bound: Bound, switches: Hashable) -> CompiledKernel:
+    def _find(self, bound: Bound, switches: Hashable, *, is_launched: bool) -> CompiledKernel:
         """The kernel for these arguments: compiled before in this process, or else now."""
         key = (bound.key(), switches)
         kernel = self._kernels.get(key)
         if kernel is None:
-            kernel = self._kernels[key] = self._compile(bound, active_driver(bound))
+            kernel = self._kernels[key] = self._compile(bound, active_driver(bound, is_launched=is_launched))
             self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
         return kernel
 
@@ -113,8 +115,18 @@ class JITFunction(JITCallable):
             )
 
     def warmup(self, *args: Any, grid: GridLike, **keywords: Any) -> CompiledKernel | None:
-        """Compile for these arguments and return the kernel without running it."""
-        return self.run(*args, grid=grid, warmup=True, **keywords)
+        """Compile for these arguments and return the kernel without running it.
+
+        A dtype of PyTorch or NumPy stands for a tensor of it, 16-byte aligned. Data may lie anywhere: with a target
+        named (the switch `target`, the option `arch`) this compiles for a device that is not there.
+        """
+        constants = {rule.name for rule in self.binder.rules if rule.is_constexpr}
+        values = [
+            value if name in constants else MockTensor.wrap_dtype(value)
+            for name, value in zip_longest(list(self.signature.parameters)[: len(args)], args)
+        ]
+        named = {name: v if name in constants else MockTensor.wrap_dtype(v) for name, v in keywords.items()}
+        return self.run(*values, grid=grid, warmup=True, **named)
 
     def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
         """Call `hook(*args, **keywords)` before every launch."""

@@ -61,9 +61,11 @@ class MockTensor:
 
     @staticmethod
     def wrap_dtype(argument: Any) -> Any:
-        """A `MockTensor` for a dtype of PyTorch or NumPy; any other value as it is."""
-        is_scalar_type = argument.__class__ is type and np.generic in argument.__mro__
-        return MockTensor(argument) if argument.__class__.__name__ == "dtype" or is_scalar_type else argument
+        """A `MockTensor` for a dtype of PyTorch, NumPy or tilewright.language; any other value as it is."""
+        if argument.__class__ is type and np.generic in argument.__mro__:
+            return MockTensor(np.dtype(argument))
+        is_dtype = argument.__class__.__name__ == "dtype" or np.dtype in type(argument).__mro__
+        return MockTensor(argument) if is_dtype else argument
 
     def stride(self) -> tuple[int, ...]:
         """Strides of a contiguous tensor of this shape."""

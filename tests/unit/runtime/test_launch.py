@@ -245,3 +245,12 @@ def test_a_second_process_state_uses_the_disk(monkeypatch: pytest.MonkeyPatch) -
     out[:] = 0
     triton.jit(scale.fn)[(1,)](x, out, 16, 5.0)
     np.testing.assert_array_equal(out, x * 5)
+
+
+def test_warmup_needs_no_tensors() -> None:
+    """A dtype stands for an aligned tensor: the kernel is the one of such tensors."""
+    x, out = arrays()
+    assert x.ctypes.data % 16 == out.ctypes.data % 16 == 0
+    described = scale.warmup(x.dtype, np.float32, 16, 2.0, BLOCK=16, grid=(1,))
+    assert described is not None
+    assert described is scale.warmup(x, out, 16, 2.0, BLOCK=16, grid=(1,))

@@ -72,7 +72,7 @@ class Device:
     def attribute(self, name: str) -> int:
         """A number such as `MULTIPROCESSOR_COUNT`."""
         names = self.driver.api.CUdevice_attribute
-        return int(self.driver.call("cuDeviceGetAttribute", names[f"CU_DEVICE_ATTRIBUTE_{name}"], self.handle))
+        return int(self.driver.call("cuDeviceGetAttribute", getattr(names, f"CU_DEVICE_ATTRIBUTE_{name}"), self.handle))
 
     @cached_property
     def name(self) -> str:
@@ -224,11 +224,11 @@ class CudaDriver:
 
     def function_attribute(self, function: int, name: str) -> int:
         """A number of a loaded kernel, such as `NUM_REGS` or `LOCAL_SIZE_BYTES`."""
-        attribute = self.api.CUfunction_attribute[f"CU_FUNC_ATTRIBUTE_{name}"]
+        attribute = getattr(self.api.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
         return int(self.call("cuFuncGetAttribute", attribute, self.api.CUfunction(function)))
 
     def set_function_attribute(self, function: int, name: str, value: int) -> None:
-        attribute = self.api.CUfunction_attribute[f"CU_FUNC_ATTRIBUTE_{name}"]
+        attribute = getattr(self.api.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
         self.call("cuFuncSetAttribute", self.api.CUfunction(function), attribute, value)
 
     def synchronize(self, stream: int) -> None:
