@@ -300,7 +300,3 @@ class IllegalAddressError(DeviceError):
 
 class MisalignedAddressError(DeviceError):
     """A kernel accessed an address that is no multiple of what it was compiled for; the GPU is lost to the process."""
-
-
-class HardwareRaceError(TilewrightError):
-    """Two threads of a simulated GPU access one place of shared memory without a barrier between them."""

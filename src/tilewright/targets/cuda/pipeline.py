@@ -12,20 +12,23 @@ from tilewright.ir.passes import Pass, PassContext, PassPipeline
 if TYPE_CHECKING:
     from tilewright.codegen.nvptx.facts import NvptxFacts
 
-HOPPER = 90
+TMA_LOWERING = "triton-nvidia-tma-lowering"
+"""The pass that makes copies by tensor maps of accesses by descriptors."""
 
 
 def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]]:
     """Stage names in `kernel.asm`, each with the passes that lead to it."""
     from tilewright.lowering.tt_to_ttg.convert import ConvertTritonToTritonGPUPass
     from tilewright.transforms.tt.pipeline import make_ttir
+    from tilewright.transforms.ttg.pipelines import passes_for
 
-    # Hopper copies by descriptors; before it they are pointers, extents and strides.
-    has_descriptors = capability >= HOPPER
-    ttir = make_ttir(rewrite_tensor_descriptors=not has_descriptors, unit_inner_stride=not has_descriptors)
-    num_warps = getattr(options, "num_warps", 4)
-    ttgir = [ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=num_warps)]
-    return ("ttir", ttir), ("ttgir", ttgir)
+    num_warps, num_ctas = getattr(options, "num_warps", 4), getattr(options, "num_ctas", 1)
+    convert = ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=num_warps, num_ctas=num_ctas)
+    ttgir = passes_for(capability, num_stages=getattr(options, "num_stages", 3))
+    # Where nothing copies by tensor maps, descriptors are pointers, extents and strides.
+    is_rewritten = all(pass_.name != TMA_LOWERING for pass_ in ttgir)
+    ttir = make_ttir(rewrite_tensor_descriptors=is_rewritten, unit_inner_stride=is_rewritten)
+    return ("ttir", ttir), ("ttgir", [convert, *ttgir])
 
 
 def lower_memory(module: ModuleOp, facts: NvptxFacts) -> None:

@@ -1,0 +1,90 @@
+"""One launch on the simulated GPU: slots become parameters, memory stays the host's own."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilewright.support.errors import DeviceAssertionError
+from tilewright.targets.cuda.parameters import TensorMapParameter
+
+if TYPE_CHECKING:
+    from tilewright.reference.address_space import AddressSpace
+    from tilewright.reference.simt import TensorMap
+    from tilewright.targets.cuda.kernel import KernelFacts
+
+Extents = Mapping[int, tuple[int, int]]
+"""The lowest address of the allocation behind a slot, and the one past its highest."""
+
+
+def simulate(ptx: str, facts: KernelFacts, slots: Sequence[int], extents: Extents, grid: Sequence[int]) -> None:
+    """Run a grid. Accesses are checked against the extents; addresses that the kernel finds in memory are the host's
+    own and are trusted. Prints go to the standard output.
+
+    Raises SimulationError classes (races, accesses out of bounds, ...) and DeviceAssertionError.
+    """
+    from tilewright.reference.address_space import AddressSpace
+    from tilewright.reference.simt import run_ptx
+    from tilewright.reference.simt.errors import DeviceAssertionFailed
+
+    memory = AddressSpace()
+    arguments = [_argument(parameter, slots, extents, memory) for parameter in facts.parameters]
+    if facts.takes_scratch:
+        programs = grid[0] * grid[1] * grid[2]
+        arguments.append(np.zeros(max(programs * facts.scratch_bytes, 1), np.uint8))
+    memory.add_process()
+    try:
+        run = run_ptx(
+            ptx,
+            facts.entry,
+            grid=grid,
+            num_threads=facts.num_threads,
+            shared_bytes=facts.shared,
+            args=arguments,
+            memory=memory,
+        )
+    except DeviceAssertionFailed as error:
+        raise DeviceAssertionError(str(error)) from None
+    sys.stdout.writelines(run.output)
+
+
+def _argument(parameter: int | TensorMapParameter, slots: Sequence[int], extents: Extents, memory: AddressSpace) -> Any:
+    """What a parameter is: an address, the bits of a number, or a tensor map."""
+    if isinstance(parameter, TensorMapParameter):
+        return _tensor_map(parameter, slots, extents, memory)
+    return _address(parameter, slots, extents, memory) if parameter in extents else slots[parameter]
+
+
+def _address(slot: int, slots: Sequence[int], extents: Extents, memory: AddressSpace) -> int:
+    """The simulated address of the host's memory behind a pointer."""
+    from tilewright.reference import Window
+
+    low, high = extents[slot]
+    if low == high:
+        return slots[slot]
+    data = (ctypes.c_uint8 * (high - low)).from_address(low)
+    return int(memory.add(Window(np.ctypeslib.as_array(data), slots[slot] - low)))
+
+
+def _tensor_map(
+    parameter: TensorMapParameter, slots: Sequence[int], extents: Extents, memory: AddressSpace
+) -> TensorMap:
+    """The tensor map of a descriptor's slots; dimensions innermost first."""
+    from tilewright.reference.simt import TensorMap
+
+    first, rank = parameter.first_slot, parameter.rank
+    sizes = slots[first + 1 : first + 1 + rank]
+    strides = slots[first + 1 + rank : first + 1 + 2 * rank]
+    return TensorMap(
+        base=_address(first, slots, extents, memory),
+        extents=tuple(sizes[::-1]),
+        strides=tuple(stride * parameter.element_bytes for stride in strides[-2::-1]),
+        box=parameter.box,
+        element=parameter.element,
+        swizzle=parameter.swizzle,
+        fills_nan=bool(slots[first + 1 + 2 * rank] & 1),
+    )
