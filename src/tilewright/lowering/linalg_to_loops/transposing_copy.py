@@ -58,7 +58,7 @@ def _copy_block(
     for number, lanes in enumerate(transpose_lanes(emitter, loaded)):
         here = emitter.add(row, number)
         place = _place(emitter, dest, here, column)
-        mask = _mask(emitter, (column, bounds[1]), (here, bounds[0]), side)
+        mask = _mask(emitter, (column, here), (bounds[1], bounds[0]), (bounds[1], bounds[0]), side)
         if mask is None:
             emitter.vector_store(lanes, dest.flat, place)
         else:
@@ -70,16 +70,24 @@ def _place(emitter: LoopEmitter, window: Window, row: Index, column: Index) -> I
     return emitter.add(place, emitter.mul(column, window.strides[1]))
 
 
-def _mask(emitter: LoopEmitter, along: tuple[Index, Index], across: tuple[Index, Index], side: int) -> SSAValue | None:
-    """Lanes from `along[0]` on that are below `along[1]`, if `across[0]` is below `across[1]`; None: all of them.
+def _mask(
+    emitter: LoopEmitter,
+    place: tuple[Index, Index],
+    high: tuple[Index, Index],
+    bounds: Sequence[Index],
+    side: int,
+) -> SSAValue | None:
+    """Lanes along the first dimension, from `place` on, that are below `high` in both; None: all of them.
 
-    Blocks end together with a constant bound that their side divides."""
-    whole, inside = (isinstance(bound, int) and bound % side == 0 for _, bound in (along, across))
-    if whole and inside:
+    Every block is whole along a dimension that is copied up to `bounds`, a constant that the side divides, and does
+    not end before."""
+    along, across = (
+        end == bound and isinstance(end, int) and end % side == 0 for end, bound in zip(high, bounds, strict=True)
+    )
+    if along and across:
         return None
-    inside = inside or emitter.compare("slt", across[0], across[1])
-    count = emitter.select_index(inside, emitter.sub(along[1], along[0]), 0)
-    return emitter.create_mask(count, side)
+    inside = across or emitter.compare("slt", place[1], high[1])
+    return emitter.create_mask(emitter.select_index(inside, emitter.sub(high[0], place[0]), 0), side)
 
 
 def _load(
@@ -90,7 +98,7 @@ def _load(
     window = source.inner if isinstance(source, Box) else source
     assert isinstance(window, Window)
     place = _place(emitter, window, row, column)
-    mask = _mask(emitter, (row, high[0]), (column, high[1]), side)
+    mask = _mask(emitter, (row, column), (high[0], high[1]), bounds, side)
     if mask is None:
         return emitter.vector_load(window.flat, place, side)
     fill = source.fill if isinstance(source, Box) else zero_of(emitter, window.element)
