@@ -126,6 +126,7 @@ class AsyncState:
             granules = shared.granules(places, rows.shape[1])
             shared.busy[granules] -= 1
             shared.writer[granules] = threads[:, np.newaxis]
+            shared.copied[granules] = True
             shared.write_time[granules] = machine.time
 
     def arrive_after_copies(self, barrier: Barrier, threads: Array) -> None:
@@ -212,7 +213,7 @@ class AsyncState:
         granules = places // shared.granule
         shared.note_reads(machine, granules, threads, by_unit=True)
         writers, times = shared.writer[granules], shared.write_time[granules]
-        by_thread = writers >= 0
+        by_thread = (writers >= 0) & ~shared.copied[granules]
         fenced = (times <= shared.fenced[np.maximum(writers, 0)]) | (times <= shared.fenced[threads][:, np.newaxis])
         if np.any(by_thread & ~fenced):
             reason = "an asynchronous unit reads what threads wrote, with no fence.proxy.async in between"

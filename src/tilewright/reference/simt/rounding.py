@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,21 @@ def fused(a: Values, b: Values, c: Values, dtype: np.dtype[Any], mode: str = "rn
     return narrow(total, two_sum(product, wide)[1], dtype, mode)
 
 
+TOWARDS = {"rz": 0.0, "rm": -np.inf, "rp": np.inf}
+"""Where a mode rounds to."""
+
+
+def goes_beyond(nearest: Values, error: Values, mode: str) -> Values:
+    """Whether rounding to nearest went the wrong way: `error` is what has to be added to be exact."""
+    wrong = {"rz": (error != 0) & ((error > 0) != (nearest > 0)), "rm": error < 0, "rp": error > 0}
+    return wrong[mode]
+
+
+def directed_double(values: Values, error: Values, mode: str) -> Values:
+    """``values + error`` in f64, towards zero or an infinity."""
+    return choose(goes_beyond(values, error, mode), np.nextafter(values, TOWARDS[mode]), values)
+
+
 def _rounded_once(total: Values, product: Values, addend: Values) -> Values:
     """The f32 of an f64 sum; where that sum could be a tie, or subnormal, the exact one decides."""
     total = np.asarray(total)
@@ -113,16 +129,36 @@ def _fused_double(a: Values, b: Values, c: Values, mode: str) -> Values:
     product, error = two_product(a, b)
     total, lost = two_sum(product, c)
     low, rest = two_sum(lost, error)
-    with np.errstate(all="ignore"):
-        exact = np.isfinite(total)
-        tail = choose(exact, to_odd(low, rest), 0.0)
-        if mode == "rn":
-            return choose(exact, total + tail, a * b + c)
-        nearest, left = two_sum(total, tail)
-    wrong = {
-        "rz": (left != 0) & ((left > 0) != (nearest > 0)),
-        "rm": left < 0,
-        "rp": left > 0,
-    }[mode]
-    step = {"rz": choose(nearest > 0, -1, 1), "rm": -1, "rp": 1}[mode]
-    return choose(exact & wrong, _neighbour(np.asarray(nearest), step), nearest)
+    exact = np.isfinite(total)
+    nearest, left = two_sum(total, choose(exact, to_odd(low, rest), 0.0))
+    result: Any = choose(exact, nearest, a * b + c)
+    if mode != "rn":
+        result = choose(exact & goes_beyond(nearest, left, mode), np.nextafter(nearest, TOWARDS[mode]), result)
+    large, small = 2.0**990, 2.0**-900
+    extreme = (np.abs(a) > large) | (np.abs(b) > large) | (np.abs(product) < small) | (np.abs(total) < small)
+    extreme = extreme & np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & (a != 0) & (b != 0)
+    return _with_rationals(np.asarray(result), np.asarray(extreme), (a, b, c), mode) if np.any(extreme) else result
+
+
+def _with_rationals(result: Array, chosen: Array, operands: tuple[Values, Values, Values], mode: str) -> Values:
+    """Those elements whose intermediate results are too large or small for doubles, by exact arithmetic."""
+    flat = result.reshape(-1).copy()
+    spread = [np.broadcast_to(operand, result.shape).reshape(-1) for operand in operands]
+    for place in np.flatnonzero(chosen.reshape(-1)).tolist():
+        a, b, c = (Fraction(float(operand[place])) for operand in spread)
+        flat[place] = _of_rational(a * b + c, mode)
+    return flat.reshape(result.shape)
+
+
+def _of_rational(exact: Fraction, mode: str) -> float:
+    try:
+        nearest = float(exact)
+    except OverflowError:
+        nearest = np.inf if exact > 0 else -np.inf
+    if np.isinf(nearest):
+        error = -nearest
+    else:
+        error = float(np.sign(exact - Fraction(nearest)))
+    if mode == "rn" or not goes_beyond(np.float64(nearest), np.float64(error), mode):
+        return nearest
+    return float(np.nextafter(nearest, TOWARDS[mode]))

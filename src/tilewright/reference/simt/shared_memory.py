@@ -46,6 +46,9 @@ class SharedMemory:
         self.reader = np.full(count, NOBODY, np.int32)
         self.busy = np.zeros(count, np.int16)
         self.held = np.zeros(count, np.int16)
+        self.copied = np.zeros(count, np.bool_)
+        """What `cp.async` wrote last. The hardware shows it to `wgmma` without a fence once it was waited for, which
+        official Triton and CUTLASS rely on too."""
         self.num_busy = 0
         self.synced = np.full(machine.total, -1, np.int64)
         """By thread: everything that others did up to this time comes before what it does."""
@@ -165,6 +168,7 @@ class SharedMemory:
         if int(read.max(initial=-1)) > self.floor:
             self._check_order(granules, read, self.reader[granules], threads, "overwrites what", "reads")
         self.writer[granules] = UNIT if by_unit else threads[:, np.newaxis]
+        self.copied[granules] = False
         self.write_time[granules] = machine.time
 
     def note_atomics(self, machine: Machine, granules: Array, threads: Array) -> None:

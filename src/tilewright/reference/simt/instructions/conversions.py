@@ -12,7 +12,7 @@ from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.packed import joined, lanes, spread_all
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
-from tilewright.reference.simt.rounding import MODES, directed, flush, narrow, two_sum
+from tilewright.reference.simt.rounding import MODES, directed, directed_double, flush, narrow, two_sum
 from tilewright.reference.simt.syntax import Instruction
 from tilewright.reference.simt.types import Type, Values, choose, parse_type, storage_of, types_in
 from tilewright.reference.tt.dot import round_to_tf32
@@ -138,13 +138,6 @@ def _from_integer(modifiers: tuple[str, ...], into: Type) -> Convert:
         return narrow(wide, error, into.dtype, mode)
 
     return run
-
-
-def directed_double(values: Values, error: Values, mode: str) -> Values:
-    """``values + error`` in f64, towards zero or an infinity."""
-    wrong = {"rz": (error != 0) & ((error > 0) != (values > 0)), "rm": error < 0, "rp": error > 0}[mode]
-    towards = {"rz": 0.0, "rm": -np.inf, "rp": np.inf}[mode]
-    return choose(wrong, np.nextafter(values, towards), values)
 
 
 def _between_floats(instruction: Instruction, into: Type, out_of: Type) -> Convert:

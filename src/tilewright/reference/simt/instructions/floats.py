@@ -14,7 +14,7 @@ import numpy as np
 from tilewright.dialects.arith.meaning import round_floats
 from tilewright.reference.simt.packed import by_lanes
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
-from tilewright.reference.simt.rounding import MODES, directed, flush, fused, narrow, two_product, two_sum
+from tilewright.reference.simt.rounding import MODES, directed, directed_double, flush, fused, narrow, two_product, two_sum
 from tilewright.reference.simt.syntax import Instruction
 from tilewright.reference.simt.types import Type, Values, choose, storage_of
 
@@ -122,11 +122,7 @@ def _directed_arithmetic(name: str, a: Values, b: Values, dtype: np.dtype[Any], 
 
 
 def _narrow_directed(values: Values, error: Values, dtype: np.dtype[Any], mode: str) -> Values:
-    if dtype != np.float64:
-        return narrow(values, error, dtype, mode)
-    wrong = {"rz": (error != 0) & ((error > 0) != (values > 0)), "rm": error < 0, "rp": error > 0}[mode]
-    towards = {"rz": 0.0, "rm": -np.inf, "rp": np.inf}[mode]
-    return choose(wrong, np.nextafter(values, towards), values)
+    return directed_double(values, error, mode) if dtype == np.float64 else narrow(values, error, dtype, mode)
 
 
 def _extremum(name: str, modifiers: tuple[str, ...]) -> Function:
