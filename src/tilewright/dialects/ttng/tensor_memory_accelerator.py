@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, i1, i32, i64
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, IntegerType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -31,7 +31,7 @@ from tilewright.dialects.ttg.constraints import MEMDESC, as_memdesc, check_mutab
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttng.barriers import check_barrier
-from tilewright.dialects.types import TypeWhere
+from tilewright.dialects.types import TypeWhere, bit_width
 from tilewright.layouts.shared import NvmmaSharedLayout
 
 DESCRIPTOR = TypeWhere("a tensor descriptor", lambda type: isinstance(type, TensorDescType))
@@ -41,11 +41,18 @@ OUT_OF_SHARED = Touches(((READ, SHARED), (WRITE, GLOBAL)))
 READ_AND_WRITE_GLOBAL = Touches(((READ, SHARED), (READ, GLOBAL), (WRITE, GLOBAL)))
 
 
+def _same_bits(left: Attribute, right: Attribute) -> bool:
+    """Whether elements are of one type, unsigned integers of a descriptor counting as integers."""
+    if isinstance(left, IntegerType) and isinstance(right, IntegerType):
+        return bit_width(left) == bit_width(right)
+    return left == right
+
+
 def _check_encoding(descriptor: Attribute, buffer: Attribute) -> None:
     """VerifyException unless the buffer has the descriptor's layout, one that TMA can write."""
     assert isinstance(descriptor, TensorDescType)
     memory, block = as_memdesc(buffer), descriptor.block_type
-    if memory.element_type != block.element_type:
+    if not _same_bits(memory.element_type, block.element_type):
         raise VerifyException(f"descriptor and buffer have elements {block.element_type} and {memory.element_type}")
     layout = find_shared_layout(memory.encoding)
     if isinstance(layout, NvmmaSharedLayout) and layout.transposed:
