@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, IntegerType, i1, i32, i64
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -31,7 +31,7 @@ from tilewright.dialects.ttg.constraints import MEMDESC, as_memdesc, check_mutab
 from tilewright.dialects.ttg.effects import GLOBAL, READ, SHARED, WRITE, Touches
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout
 from tilewright.dialects.ttng.barriers import check_barrier
-from tilewright.dialects.types import TypeWhere, bit_width
+from tilewright.dialects.types import TypeWhere, bit_width, is_integer
 from tilewright.layouts.shared import NvmmaSharedLayout
 
 DESCRIPTOR = TypeWhere("a tensor descriptor", lambda type: isinstance(type, TensorDescType))
@@ -43,7 +43,7 @@ READ_AND_WRITE_GLOBAL = Touches(((READ, SHARED), (READ, GLOBAL), (WRITE, GLOBAL)
 
 def _same_bits(left: Attribute, right: Attribute) -> bool:
     """Whether elements are of one type, unsigned integers of a descriptor counting as integers."""
-    if isinstance(left, IntegerType) and isinstance(right, IntegerType):
+    if is_integer(left) and is_integer(right):
         return bit_width(left) == bit_width(right)
     return left == right
 

@@ -16,12 +16,16 @@ from tilewright.transforms.tt.merge_carried_values import LoopAwareCsePass
 from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
 from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
 from tilewright.transforms.ttg.coalesce import CoalescePass
+from tilewright.transforms.ttg.combine_select_and_if import CombineTensorSelectAndIfPass
 from tilewright.transforms.ttg.insert_fences import FenceInsertionPass
 from tilewright.transforms.ttg.lower_tma import TMALoweringPass
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
 from tilewright.transforms.ttg.optimize_dot_operands import OptimizeDotOperandsPass
+from tilewright.transforms.ttg.optimize_thread_locality import OptimizeThreadLocalityPass
 from tilewright.transforms.ttg.pipeline_loops import PipelinePass
+from tilewright.transforms.ttg.reduce_data_duplication import ReduceDataDuplicationPass
 from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConversionsPass
+from tilewright.transforms.ttg.reorder_instructions import ReorderInstructionsPass
 from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
 
 
@@ -30,6 +34,7 @@ def passes_for_ampere(num_stages: int) -> list[Pass]:
     return [
         CoalescePass(),  # neighbouring lanes access neighbouring addresses
         RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
+        OptimizeThreadLocalityPass(gathers=False),  # sums across threads after loops; gathers go through memory anyway
         AccelerateMatmulPass(),  # products on tensor cores
         RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
         OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
@@ -37,12 +42,15 @@ def passes_for_ampere(num_stages: int) -> list[Pass]:
         CanonicalizePass(),  # bounds and constants in plain form for what follows
         TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
         CanonicalizePass(),
+        CombineTensorSelectAndIfPass(),  # accumulators that are reset in a branch have one way through the loop
         AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
         ScheduleLoopsPass(),  # stages of all ops of their loops
         PipelinePass(),  # loops over several iterations, cp.async into several buffers
         CanonicalizePass(),  # first iterations of constant loops need no masks
         LoopAwareCsePass(),  # positions in buffers that are counted alike
         RemoveLayoutConversionsPass(),  # conversions that pipelining left next to loads from shared memory
+        ReduceDataDuplicationPass(),  # operands of products from one copy in shared memory
+        ReorderInstructionsPass(),  # values in registers for a short time
         LoopAwareCsePass(),
         SymbolDcePass(),  # functions that were inlined everywhere
         CsePass(),
@@ -55,6 +63,7 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
     return [
         CoalescePass(),  # neighbouring lanes access neighbouring addresses
         RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
+        OptimizeThreadLocalityPass(gathers=False),  # sums across threads after loops; gathers go through memory anyway
         AccelerateMatmulPass(),  # products on tensor cores, operands in shared memory
         RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
         OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
@@ -63,6 +72,7 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
         TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
         CanonicalizePass(),
         OptimizeDescriptorEncodingPass(),  # what TMA writes is what wgmma reads
+        CombineTensorSelectAndIfPass(),  # accumulators that are reset in a branch have one way through the loop
         AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
         ScheduleLoopsPass(),  # stages of all ops of their loops
         PipelinePass(),  # loops over several iterations, cp.async and TMA into several buffers, wgmma that run on
@@ -70,6 +80,8 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
         LoopAwareCsePass(),  # positions in buffers that are counted alike
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
         RemoveLayoutConversionsPass(),  # conversions that pipelining left next to loads from shared memory
+        ReduceDataDuplicationPass(),  # operands of products from one copy in shared memory
+        ReorderInstructionsPass(),  # values in registers for a short time
         LoopAwareCsePass(),
         SymbolDcePass(),  # functions that were inlined everywhere
         FenceInsertionPass(),  # wgmma sees what threads wrote
