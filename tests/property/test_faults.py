@@ -11,8 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fault_kernels import tilewright_inputs
-from faults import FAULTS, Fault, seeded
 
+from faults import FAULTS, Fault, seeded
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.validation.engines import find_cpu
 from tilewright.tools.validation.launches import Launch, record_launch
