@@ -11,7 +11,7 @@ conversion hands the results out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tilewright.layouts import gf2
@@ -84,7 +84,9 @@ def plan_reduction(
     exchange = second = None
     if partials.out_dims[name] > 1:
         target = _meeting_layout(partials, name, result, element_bits)
-        exchange = plan_shared_memory(partials, target, element_bits, matrices, in_rounds=False)
+        # One lane writes for all that hold a partial: a region need not give all of them the very same bits.
+        loads_only = replace(matrices, store=False)
+        exchange = plan_shared_memory(partials, target, element_bits, loads_only, in_rounds=False)
         second = reduce_in_warps(target, name)
         partials = second.result
     finish = plan_conversion(_without_dim(partials, name), result, element_bits, matrices)

@@ -10,7 +10,7 @@ shared memory between warps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 
@@ -142,7 +142,8 @@ def _warp_run(
     numbers = tuple(
         sum(((index >> position) & 1) << bit for position, bit in enumerate(left)) for index in range(1 << len(left))
     )
-    exchange = plan_shared_memory(source, target, element_bits, matrices, in_rounds=False)
+    # Only the last of the lanes that are done may write, and the lanes of a matrix store all do.
+    exchange = plan_shared_memory(source, target, element_bits, replace(matrices, store=False), in_rounds=False)
     return WarpRun(bits, numbers, sum(1 << bit for bit in done_lanes), exchange)
 
 

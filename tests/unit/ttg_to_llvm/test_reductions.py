@@ -133,6 +133,16 @@ def test_scan_in_one_warp_needs_no_barrier() -> None:
     assert not compiled.count("bar.sync") and compiled.count("shfl") == 6
 
 
+def test_only_last_lanes_give_their_totals() -> None:
+    """The same rows in all lanes but the scanned ones: the shape of matrices in registers, whose stores are of all
+    lanes."""
+    layout = BlockedLayout((1, 1), (2, 16), (4, 1), (1, 0))
+    for num_warps, rows in ((4, 8), (8, 16)):
+        wide = replace(layout, warps_per_cta=(num_warps, 1))
+        for columns in (16, 64):
+            check_scan(affine(), wide, (rows, columns), 0, reverse=False, num_warps=num_warps, capability=90)
+
+
 def test_scan_over_warps_takes_one_barrier() -> None:
     compiled = check_scan(add("f32"), FLAT, (1024,), 0, reverse=False, num_warps=8)
     assert compiled.count("bar.sync") == 1
