@@ -155,10 +155,8 @@ def _of_rational(exact: Fraction, mode: str) -> float:
         nearest = float(exact)
     except OverflowError:
         nearest = np.inf if exact > 0 else -np.inf
-    if np.isinf(nearest):
-        error = -nearest
-    else:
-        error = float(np.sign(exact - Fraction(nearest)))
+    rest = -nearest if np.isinf(nearest) else exact - Fraction(nearest)
+    error = float((rest > 0) - (rest < 0))
     if mode == "rn" or not goes_beyond(np.float64(nearest), np.float64(error), mode):
         return nearest
     return float(np.nextafter(nearest, TOWARDS[mode]))

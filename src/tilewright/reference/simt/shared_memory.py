@@ -37,6 +37,7 @@ class SharedMemory:
         self.stride = -(-size // 1024) * 1024
         self.data = np.full(self.stride * machine.num_ctas, 0xFF, np.uint8)
         self.views: dict[np.dtype[Any], Array] = {}
+        self.threads_per_cta = machine.threads_per_cta
         self.detects_races = detects_races
         self.granule = granule
         count = self.data.size // granule if detects_races else 0
@@ -121,11 +122,11 @@ class SharedMemory:
     def note_reads(self, machine: Machine, granules: Array, threads: Array, *, by_unit: bool = False) -> None:
         """Ordinary reads: of what was written, and ordered after it."""
         machine.time += 1
+        self._check_idle(granules)
         written = self.write_time[granules]
         if int(written.min(initial=0)) < 0:
             position = int(np.flatnonzero(np.any(written < 0, axis=1))[0])
             raise Fault(MemoryAccessError, "shared memory is read where nobody wrote", position)
-        self._check_idle(granules)
         if int(written.max(initial=-1)) > self.floor:
             self._check_order(granules, written, self.writer[granules], threads, "reads what", "wrote")
         if by_unit:
@@ -206,11 +207,8 @@ class SharedMemory:
         position, element = (int(place) for place in np.argwhere(wrong)[0])
         other = int(others[position, element])
         byte = int(granules[position, element]) * self.granule % self.stride
-        who = f"thread {other % max(1, self.threads_per_cta)}" if other >= 0 else _describe(other)
+        who = f"thread {other % self.threads_per_cta}" if other >= 0 else _describe(other)
         raise Fault(RaceError, f"{action} {who} {earlier} at byte {byte}, with no barrier in between", position)
-
-    threads_per_cta = 1
-    """For messages."""
 
 
 def _bits(values: Array) -> Array:

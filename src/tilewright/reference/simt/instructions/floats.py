@@ -14,7 +14,16 @@ import numpy as np
 from tilewright.dialects.arith.meaning import round_floats
 from tilewright.reference.simt.packed import by_lanes
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
-from tilewright.reference.simt.rounding import MODES, directed, directed_double, flush, fused, narrow, two_product, two_sum
+from tilewright.reference.simt.rounding import (
+    MODES,
+    directed,
+    directed_double,
+    flush,
+    fused,
+    narrow,
+    two_product,
+    two_sum,
+)
 from tilewright.reference.simt.syntax import Instruction
 from tilewright.reference.simt.types import Type, Values, choose, storage_of
 
