@@ -142,13 +142,18 @@ def axes_of(module: ModuleOp) -> set[int]:
 
 
 def differences(
-    expected: Result, actual: Result, *, exact: bool = False, ignored: Sequence[tuple[int, int]] = ()
+    expected: Result,
+    actual: Result,
+    *,
+    exact: bool = False,
+    ignored: Sequence[tuple[int, int]] = (),
+    slack: float = 1.0,
 ) -> list[str]:
-    """Where two engines differ: integers by anything, floats by more than their type's tolerance (or by anything, if
-    `exact`). Elements `ignored` are given as (array, element)."""
+    """Where two engines differ: integers by anything, floats by more than `slack` times their type's tolerance (or by
+    anything, if `exact`). Elements `ignored` are given as (array, element)."""
     found: list[str] = []
     for number, (want, got) in enumerate(zip(expected.arrays, actual.arrays, strict=True)):
-        wrong = _differs(want, got, exact=exact)
+        wrong = _differs(want, got, exact=exact, slack=slack)
         for array, element in ignored:
             if array == number:
                 wrong.reshape(-1)[element] = False
@@ -161,7 +166,7 @@ def differences(
     return found
 
 
-def _differs(want: Array, got: Array, *, exact: bool) -> Array:
+def _differs(want: Array, got: Array, *, exact: bool, slack: float) -> Array:
     limit = TOLERANCES.get(want.dtype.name)
     if limit is None:
         return want != got
@@ -172,4 +177,4 @@ def _differs(want: Array, got: Array, *, exact: bool) -> Array:
     finite = np.abs(a[np.isfinite(a)])
     scale = max(1.0, float(finite.max(initial=0.0)))
     with np.errstate(invalid="ignore"):
-        return ~(same | (np.abs(a - b) <= limit * np.maximum(np.abs(a), scale)))
+        return ~(same | (np.abs(a - b) <= slack * limit * np.maximum(np.abs(a), scale)))

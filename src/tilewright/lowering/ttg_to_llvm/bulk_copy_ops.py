@@ -33,6 +33,8 @@ from tilewright.lowering.ttg_to_llvm.types import element_of
 
 EVICTIONS = {EvictionPolicy.EVICT_FIRST: "evict_first", EvictionPolicy.EVICT_LAST: "evict_last"}
 SHARED_SPACE = 3
+ROW_ALIGNMENT = 128
+"""Bytes that a copy's place in shared memory must be a multiple of."""
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,8 @@ def _rows(
     if not layout.is_zero([LANE], layout.out_dims):
         raise op_error(op, "row numbers must be equal in all lanes of a warp", pass_name=PASS_NAME)
     boxes = plan_boxes(op, buffer)
+    if any(boxes.offset_of((row, 0)) % ROW_ALIGNMENT for row in range(boxes.shape[0])):
+        raise op_error(op, f"rows must lie at multiples of {ROW_ALIGNMENT} bytes in the buffer", pass_name=PASS_NAME)
     text, name = fn.text, next(iter(layout.out_dims))
     owners = layout.free_variable_masks.get(WARP, 0)
     is_owner = None

@@ -27,7 +27,9 @@ from tilewright.targets.cuda.parameters import (
     from_json,
     to_json,
 )
-from tilewright.targets.cuda.placement import device_of, stream_reader
+from tilewright.targets.cuda.placement import StreamReader, device_of
+
+_stream_of = StreamReader()
 
 INVALID_CONTEXT = 201
 MAX_ROWS = 65535
@@ -147,7 +149,7 @@ class CudaKernel:
         """
         ordinal = device_of(arrays)
         loaded = self._loaded.get(ordinal) or self._load(ordinal)
-        stream = stream_reader()(ordinal)
+        stream = _stream_of(ordinal)
         arguments = self._pool.take(slots)
         if not self._is_plain:
             self._complete(arguments, slots, loaded, stream, grid)

@@ -25,9 +25,10 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
     num_warps, num_ctas = getattr(options, "num_warps", 4), getattr(options, "num_ctas", 1)
     convert = ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=num_warps, num_ctas=num_ctas)
     ttgir = passes_for(capability, num_stages=getattr(options, "num_stages", 3))
-    # Where nothing copies by tensor maps, descriptors are pointers, extents and strides.
+    # Where nothing copies by tensor maps, descriptors are pointers, extents and strides; and where rows are gathered,
+    # which Hopper's tensor maps cannot do for rows of any width.
     is_rewritten = all(pass_.name != TMA_LOWERING for pass_ in ttgir)
-    ttir = make_ttir(rewrite_tensor_descriptors=is_rewritten, unit_inner_stride=is_rewritten)
+    ttir = make_ttir(rewrite_tensor_descriptors=is_rewritten, rewrite_gathered_descriptors=True, unit_inner_stride=True)
     return ("ttir", ttir), ("ttgir", [convert, *ttgir])
 
 

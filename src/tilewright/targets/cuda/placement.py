@@ -47,12 +47,19 @@ def current_stream(ordinal: int) -> int:
     return LEGACY_STREAM if torch is None else torch._C._cuda_getCurrentRawStream(ordinal)
 
 
-def stream_reader() -> StreamOf:
-    """The fastest function that does what `current_stream` does, for the frameworks that are loaded now."""
-    torch = _torch()
-    if torch is not None and "cupy" not in sys.modules:
-        return torch._C._cuda_getCurrentRawStream
-    return current_stream
+class StreamReader:
+    """As `current_stream`, fast where PyTorch is the only framework that is loaded."""
+
+    def __init__(self) -> None:
+        self._of_torch: StreamOf | None = None
+
+    def __call__(self, ordinal: int) -> int:
+        if self._of_torch is not None and "cupy" not in sys.modules:
+            return self._of_torch(ordinal)
+        torch = _torch()
+        if torch is not None:
+            self._of_torch = torch._C._cuda_getCurrentRawStream
+        return current_stream(ordinal)
 
 
 def _torch() -> Any:

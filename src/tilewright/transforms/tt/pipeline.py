@@ -15,16 +15,23 @@ from tilewright.transforms.tt.unroll_loops import LoopUnrollPass
 
 
 def make_ttir(
-    *, rewrite_tensor_pointers: bool = True, rewrite_tensor_descriptors: bool = True, unit_inner_stride: bool = False
+    *,
+    rewrite_tensor_pointers: bool = True,
+    rewrite_tensor_descriptors: bool = True,
+    rewrite_gathered_descriptors: bool = False,
+    unit_inner_stride: bool = False,
 ) -> list[Pass]:
-    """The passes in order. A target that lowers block pointers or descriptors itself leaves their rewrite out;
-    `unit_inner_stride` lets contiguity be seen through descriptor arguments.
+    """The passes in order. A target that lowers block pointers or descriptors itself leaves their rewrite out, or asks
+    for that of descriptors only where rows are gathered through them; `unit_inner_stride` lets contiguity be seen
+    through descriptor arguments.
     """
     passes: list[Pass] = [InlinePass()]
     if rewrite_tensor_pointers:
         passes.append(RewriteTensorPointerPass())
     if rewrite_tensor_descriptors:
         passes.append(RewriteTensorDescriptorToPointerPass(unit_inner_stride=unit_inner_stride))
+    elif rewrite_gathered_descriptors:
+        passes.append(RewriteTensorDescriptorToPointerPass(unit_inner_stride=unit_inner_stride, only_gathered=True))
     passes += [
         CanonicalizePass(),
         CombinePass(),

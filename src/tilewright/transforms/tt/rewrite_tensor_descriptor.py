@@ -198,6 +198,11 @@ class RewriteTensorDescriptorToPointerPass(Pass):
     name = "triton-rewrite-tensor-descriptor-to-pointer"
     unit_inner_stride: bool = False
     """Use the constant 1 for the innermost stride, as every descriptor must have it: Triton reads it at run time."""
+    only_gathered: bool = False
+    """Leave modules alone in which no rows are gathered or scattered through descriptors."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
+        gathers = (tt.DescriptorGatherOp, tt.DescriptorScatterOp)
+        if self.only_gathered and not any(isinstance(op, gathers) for op in module.walk()):
+            return
         _DescriptorExpander(module, self.unit_inner_stride).run()

@@ -1,0 +1,70 @@
+"""Every kernel of the corpus on a GPU gives what its Triton IR means: on the simulated one, which also finds races,
+accesses out of bounds and reads of memory that nobody wrote; and on a real one where there is one."""
+
+from __future__ import annotations
+
+import corpus_inputs
+import corpus_oracle as oracle
+import engines
+import gpu_engines
+import pytest
+
+MATRIX_FILES = ("functions", "tutorials", "patterns", "unusual")
+"""Files with products: what Ampere and Hopper do differently."""
+
+FP8_OF_ADA = {("functions", 25), ("tutorials", 1)}
+"""Kernels with a type that compute capability 8.0 lacks, by file and number."""
+
+SLACK = 16.0
+"""How much more than two CPU engines a GPU may differ: its functions are approximations, its products round to tf32."""
+
+SLACKS = {("functions", "products"): 128.0, ("reductions", "sums"): 2e6}
+"""By file and kernel: tf32 products of large numbers; sums in f32 that are kept as f64."""
+
+NOT_COMPARED = {
+    "attention": "the heads overlap with these strides: programs write the same rows",
+    "attention_backward": "exponentials overflow with these inputs, and infinities meet in another order",
+    "joining": "tl.cat(can_reorder=True) may order its result as it likes",
+    "scaled_product": "tt.dot_scaled is not decomposed for GPUs",
+    "rotary": "rows overlap with this stride: programs read what others write",
+}
+"""Kernels of the corpus that a GPU cannot be compared on, and why: mostly orders that it does not keep."""
+
+
+def runnable_cases() -> list[oracle.Case]:
+    return [case for case in corpus_inputs.runnable_cases() if case.kernel not in NOT_COMPARED]
+
+
+def check(case: oracle.Case, engine: str, arch: str | None) -> None:
+    inputs = corpus_inputs.inputs_of(case)
+    expected = next(
+        engines.run_everywhere(inputs.source, inputs.arguments, inputs.grid, ("source",), reachable=inputs.reachable)
+    )
+    found = gpu_engines.run_on_gpu(
+        engine, inputs.source, inputs.arguments, inputs.grid, reachable=inputs.reachable, arch=arch
+    )
+    wrong = engines.differences(
+        expected, found, ignored=inputs.ignored, slack=SLACKS.get((case.file, case.kernel), SLACK)
+    )
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("case", runnable_cases(), ids=str)
+def test_hopper_on_the_simulator(case: oracle.Case) -> None:
+    check(case, gpu_engines.SIMULATED, "sm90")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in runnable_cases() if case.file in MATRIX_FILES and (case.file, case.number) not in FP8_OF_ADA],
+    ids=str,
+)
+def test_ampere_on_the_simulator(case: oracle.Case) -> None:
+    check(case, gpu_engines.SIMULATED, "sm80")
+
+
+@pytest.mark.parametrize("case", runnable_cases(), ids=str)
+def test_real_gpu(case: oracle.Case) -> None:
+    if reason := gpu_engines.why_no_gpu():
+        pytest.skip(reason)
+    check(case, gpu_engines.REAL, None)
