@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+GPU_TIMING = "tilewright.targets.cuda.timing"
+"""What measures on a GPU."""
 
 RETURN_MODES = ("min", "max", "mean", "median", "all")
 
@@ -22,7 +26,8 @@ def do_bench(
     quantiles: Sequence[float] | None = None,
     return_mode: str = "mean",
 ) -> Any:
-    """Time of one call of `fn` in milliseconds (wall clock).
+    """Time of one call of `fn` in milliseconds: of the GPU's work, its cache flushed, where `fn` runs on one, else by
+    the wall clock.
 
     Calls are repeated for about `warmup` + `rep` milliseconds. With `quantiles` the result is a list of those (a single
     number for one); otherwise `return_mode` chooses: min, max, mean, median or all. `grad_to_none` lists tensors whose
@@ -31,6 +36,14 @@ def do_bench(
     if return_mode not in RETURN_MODES:
         raise ValueError(f"return_mode must be one of {', '.join(RETURN_MODES)}, got {return_mode!r}")
     fn()
+
+    def reset() -> None:
+        for tensor in grad_to_none or ():
+            tensor.grad = None
+
+    if _uses_gpu():
+        timer = import_module(GPU_TIMING).GpuTimer()
+        return summarize(timer.times(fn, warmup, rep, reset), quantiles, return_mode)
     start = time.perf_counter()
     trials = 3
     for _ in range(trials):
@@ -40,16 +53,24 @@ def do_bench(
         fn()
     times: list[float] = []
     for _ in range(max(1, int(rep / estimate))):
-        for tensor in grad_to_none or ():
-            tensor.grad = None
+        reset()
         start = time.perf_counter_ns()
         fn()
         times.append((time.perf_counter_ns() - start) / 1e6)
     return summarize(times, quantiles, return_mode)
 
 
+def _uses_gpu() -> bool:
+    """Whether kernels of this process run on a GPU; without importing what finds out where nothing did yet."""
+    torch: Any = sys.modules.get("torch")
+    loaded = "tilewright.targets.cuda.driver" in sys.modules
+    if not loaded and (torch is None or not hasattr(torch, "cuda") or not torch.cuda.is_initialized()):
+        return False
+    return import_module(GPU_TIMING).is_in_use()
+
+
 def do_bench_cudagraph(fn: Callable[[], Any], rep: float = 20, **keywords: Any) -> Any:
-    """`do_bench`: there are no graphs to capture on the CPU."""
+    """`do_bench`: times on a GPU are its own there, without the gaps between launches that graphs avoid."""
     return do_bench(fn, rep=rep, **keywords)
 
 

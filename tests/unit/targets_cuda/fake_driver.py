@@ -173,6 +173,25 @@ class FakeApi:
         self.calls.append(("free", address))
         return (SUCCESS,)
 
+    def cuEventCreate(self, flags: int) -> tuple[Any, ...]:
+        self.calls.append(("event",))
+        return SUCCESS, len(self.calls)
+
+    def cuEventRecord(self, event: int, stream: int) -> tuple[Any, ...]:
+        self.calls.append(("record", event))
+        return (SUCCESS,)
+
+    def cuEventElapsedTime(self, start: int, end: int) -> tuple[Any, ...]:
+        return SUCCESS, 2.0
+
+    def cuEventDestroy(self, event: int) -> tuple[Any, ...]:
+        self.calls.append(("destroy", event))
+        return (SUCCESS,)
+
+    def cuMemsetD8Async(self, address: int, value: int, size: int, stream: int) -> tuple[Any, ...]:
+        self.calls.append(("flush", size))
+        return (SUCCESS,)
+
     def cuTensorMapEncodeTiled(self, *arguments: Any) -> tuple[Any, ...]:
         self.maps.append(arguments)
         return SUCCESS, TensorMap(bytes([len(self.maps)]) * 128)
