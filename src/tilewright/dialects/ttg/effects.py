@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.traits import DefaultResource, EffectInstance, MemoryEffect, MemoryEffectKind, Resource
+
+from tilewright.dialects.ttg.types import MemDescType
 
 READ, WRITE = MemoryEffectKind.READ, MemoryEffectKind.WRITE
 ALLOC, FREE = MemoryEffectKind.ALLOC, MemoryEffectKind.FREE
@@ -27,6 +29,9 @@ class TensorMemory(Resource):
         return "TensorMemory"
 
 
+OFFSET = "allocation.offset"
+"""Where a buffer is, once memory is allocated."""
+
 GLOBAL = DefaultResource()
 SHARED = SharedMemory()
 TENSOR = TensorMemory()
@@ -46,11 +51,19 @@ class Touches(MemoryEffect):
 class AllocatesBuffer(MemoryEffect):
     """A new buffer in shared memory. That an initial value is written to it matters to nobody who has not got the
     buffer, so an unused one may go; `touches_shared` does count that write.
+
+    A buffer that keeps its initial value is a value like any other, of which one is enough, until it has its place in
+    memory.
     """
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        return {EffectInstance(ALLOC, resource=SHARED)}
+        keeps_value = bool(op.operands) and OFFSET not in op.attributes and not _is_mutable(op.results[0].type)
+        return set() if keeps_value else {EffectInstance(ALLOC, resource=SHARED)}
+
+
+def _is_mutable(type: Attribute) -> bool:
+    return not isinstance(type, MemDescType) or type.is_mutable
 
 
 def touches_shared(op: Operation, kind: MemoryEffectKind) -> bool:
