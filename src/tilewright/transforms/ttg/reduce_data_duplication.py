@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Block, SSAValue
 
 from tilewright.analysis.scratch import conversion_plan
 from tilewright.dialects import ttg
@@ -41,23 +40,17 @@ class ReduceDataDuplicationPass(Pass):
     %m = ttg.local_alloc %x : (tensor<32x32xf16, #blocked>) -> !ttg.memdesc<32x32xf16, #shared, #smem>
     %a = ttg.local_load %m : !ttg.memdesc<32x32xf16, #shared, #smem> -> tensor<32x32xf16, #ttg.dot_op<{...}>>
     ```
-    A second conversion of the same value shares the buffer.
     """
 
     name = "tritongpu-reduce-data-duplication"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        buffers: Buffers = {}
         for op in tuple(module.walk()):
             if isinstance(op, ttg.ConvertLayoutOp):
-                _through_buffer(op, buffers)
+                _through_buffer(op)
 
 
-Buffers = dict[tuple[SSAValue, Attribute, Block], SSAValue]
-"""Values that were written to shared memory, and as what, in which block."""
-
-
-def _through_buffer(op: ttg.ConvertLayoutOp, buffers: Buffers) -> None:
+def _through_buffer(op: ttg.ConvertLayoutOp) -> None:
     source, target = as_tensor(op.src.type), as_tensor(op.result.type)
     operand = ttg.layout_of(target.encoding)
     if not isinstance(operand, DotOperandLayout) or not isinstance(conversion_plan(op), SharedMemoryConversion):
@@ -66,11 +59,8 @@ def _through_buffer(op: ttg.ConvertLayoutOp, buffers: Buffers) -> None:
     layout = shared_layout_for(operand, ttg.layout_of(source.encoding), shape, bit_width(target.element_type))
     buffer = memdesc_type(shape, target.element_type, ttg.shared_encoding_of(layout), mutable=False)
     builder = OpBuilder.before(op)
-    assert op.parent is not None
-    key = op.src, buffer, op.parent
-    if key not in buffers:
-        buffers[key] = builder.insert(ttg.LocalAllocOp(buffer, op.src)).result
-    loaded = builder.insert(ttg.LocalLoadOp(buffers[key], target)).result
+    memory = builder.insert(ttg.LocalAllocOp(buffer, op.src)).result
+    loaded = builder.insert(ttg.LocalLoadOp(memory, target)).result
     op.result.replace_all_uses_with(loaded)
     op.detach()
     op.erase()
