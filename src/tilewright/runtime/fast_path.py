@@ -37,15 +37,26 @@ def probe(values: tuple[Any, ...], rules: tuple[ParameterRule, ...], options: di
     slots: list[int] = []
     arrays: dict[int, Any] = {}
     extents: list[tuple[int, int]] = []
+    add_key, add_slot = key.append, slots.append
     for value, rule in zip(values, rules, strict=True):
         kind = value.__class__
         if rule.is_constexpr:
             if kind not in _SIMPLE_CONSTANTS:
                 return None
-            key.append(kind)
-            key.append(value)
+            add_key(kind)
+            add_key(value)
         elif rule.forced_type is not None:
             return None
+        elif kind is int:
+            if value == 1:
+                add_key(1)
+                if not rule.specialize:
+                    add_slot(1)
+            else:
+                if not -(2**31) <= value < 2**31:
+                    return None
+                add_key(-1 if value & 15 else -2)
+                add_slot(value & _UINT64)
         elif kind is np.ndarray:
             dtype = value.dtype
             if value.base is not None or (dtype not in _known_dtypes and not _learn(dtype)):
@@ -53,38 +64,30 @@ def probe(values: tuple[Any, ...], rules: tuple[ParameterRule, ...], options: di
             address = array_address(value)
             arrays[len(slots)] = value
             extents.append((address, address + value.nbytes))
-            slots.append(address)
-            key.append(dtype)
-            key.append(not address & 15)
-        elif kind is int:
-            if value == 1:
-                key.append(1)
-                if not rule.specialize:
-                    slots.append(1)
-            else:
-                if not -(2**31) <= value < 2**31:
-                    return None
-                key.append(-1 if value & 15 else -2)
-                slots.append(value & _UINT64)
+            add_slot(address)
+            add_key(dtype)
+            add_key(not address & 15)
         elif kind is bool:
-            key.append(bool)
-            slots.append(int(value))
+            add_key(bool)
+            add_slot(int(value))
         elif kind is float:
-            key.append(float)
-            slots.append(_float_bits(value))
+            add_key(float)
+            add_slot(_float_bits(value))
         elif value is None:
-            key.append(None)
-        elif (tensor := _tensor(value)) is not None:
-            address, low, high, dtype, device = tensor
-            arrays[len(slots)] = value
-            extents.append((low, high))
-            slots.append(address)
-            key.append(dtype)
-            key.append(not address & 15)
-            key.append(device)
+            add_key(None)
         else:
-            return None
-    key.append(_disjoint(extents))
+            # A PyTorch tensor in host memory or on an NVIDIA GPU, recognised by its attributes.
+            if getattr(value, "is_cuda", False) is not True and getattr(value, "is_cpu", False) is not True:
+                return None
+            storage = value.untyped_storage()
+            low, address = storage.data_ptr(), value.data_ptr()
+            arrays[len(slots)] = value
+            extents.append((low, low + storage.nbytes()))
+            add_slot(address)
+            add_key(value.dtype)
+            add_key(not address & 15)
+            add_key(value.get_device())
+    add_key(_disjoint(extents))
     if options:
         key.extend(options.items())
     return Probe(tuple(key), slots, arrays)
@@ -118,16 +121,6 @@ def _learn(dtype: np.dtype[Any]) -> bool:
         return False
     _known_dtypes.add(dtype)
     return True
-
-
-def _tensor(value: Any) -> tuple[int, int, int, Any, int] | None:
-    """Address, storage extent, dtype and device number (-1: the CPU) of a PyTorch tensor in host memory or on an NVIDIA
-    GPU (recognised by its attributes)."""
-    if getattr(value, "is_cuda", False) is not True and getattr(value, "is_cpu", False) is not True:
-        return None
-    storage = value.untyped_storage()
-    low = storage.data_ptr()
-    return value.data_ptr(), low, low + storage.nbytes(), value.dtype, value.get_device()
 
 
 def is_writable(value: Any) -> bool:
