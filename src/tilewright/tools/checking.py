@@ -12,9 +12,10 @@ def add_parsers(commands: Any) -> None:
     validate.add_argument("file", help="a Python file, with :KERNEL for one kernel of it")
 
     fuzz = commands.add_parser("fuzz", help="random kernels on all engines, mutated IR through the parser and passes")
-    fuzz.add_argument("--minutes", type=float, default=1.0, help="how long to run (default 1)")
+    fuzz.add_argument("--minutes", type=float, help="how long to run (default 1, or as long as the numbers below take)")
     fuzz.add_argument("--kernels", type=int, default=0, help="stop after this many kernels")
     fuzz.add_argument("--mutations", type=int, default=0, help="stop after this many mutated inputs")
+    fuzz.add_argument("--jobs", type=int, default=1, help="processes that share the work (default 1)")
     fuzz.add_argument("--seed", type=int, default=None, help="first seed; by default taken from the clock")
     fuzz.add_argument("--only", choices=("kernels", "mutations"), help="run one of the two")
     fuzz.add_argument("--save", default="fuzz-failures", help="folder for failures (default fuzz-failures)")

@@ -1,16 +1,22 @@
 """`tilewright fuzz`: random kernels on all engines, and mutated IR through the parser and the passes.
 
 Prints how many inputs ran, how many failed, and the seed. Each failure is saved as one small file, which
-`tilewright fuzz --replay FILE` runs again.
+`tilewright fuzz --replay FILE` runs again. Input number i of seed S depends on S + i alone: `--jobs N` shares the
+numbers out to N processes, and a run can be split into several with seeds further on.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -24,6 +30,8 @@ from tilewright.tools.fuzzing.shrink import shrink_generated
 from tilewright.tools.validation.engines import find_cpu
 
 SHRINK_ATTEMPTS = 150
+DEFAULT_MINUTES = 1.0
+"""How long a run takes that is told neither the time nor the number of inputs."""
 
 
 @dataclass
@@ -31,6 +39,7 @@ class Tally:
     """What a run of one kind of input came to."""
 
     name: str
+    seed: int
     count: int = 0
     failures: Counter[str] = field(default_factory=Counter[str])
     seconds: float = 0.0
@@ -39,36 +48,79 @@ class Tally:
         failed = sum(self.failures.values())
         parts = ", ".join(f"{count} {kind}" for kind, count in sorted(self.failures.items()))
         rate = f"{self.seconds / self.count * 1e3:.1f} ms each" if self.count else "none run"
-        return f"{self.count} {self.name}: {failed} failures{f' ({parts})' if parts else ''}, {rate}"
+        return f"seed {self.seed}: {self.count} {self.name}, {failed} failures{f' ({parts})' if parts else ''}, {rate}"
+
+
+@dataclass(frozen=True)
+class Share:
+    """The inputs of one process: numbers `first`, `first` + `step`, ... below `end`, until the time is over."""
+
+    first: int
+    step: int
+    end: int | None
+    seconds: float | None
+    folder: Path
+
+    def numbers(self) -> Iterator[int]:
+        start = time.perf_counter()
+        for number in count(self.first, self.step):
+            if self.end is not None and number >= self.end:
+                return
+            if self.seconds is not None and time.perf_counter() - start >= self.seconds:
+                return
+            yield number
 
 
 def run_fuzz(options: argparse.Namespace) -> int:
-    """Run until the time is over; the exit status is 1 if anything failed."""
+    """Run until the time is over, or all inputs that were asked for are done; the exit status is 1 if any failed."""
     if options.replay:
         return _replay(Path(options.replay))
     seed = options.seed if options.seed is not None else int(time.time())
-    folder = Path(options.save)
-    seconds = options.minutes * 60
     tallies: list[Tally] = []
     if options.only != "mutations":
-        share = 1.0 if options.only else 0.8
-        tallies.append(fuzz_kernels(seed, seconds * share, options.kernels, folder))
+        tallies.append(_in_shares(fuzz_kernels, options, seed, options.kernels, 1.0 if options.only else 0.8))
     if options.only != "kernels":
-        share = 1.0 if options.only else 0.2
-        tallies.append(fuzz_texts(seed, seconds * share, options.mutations, folder))
-    print(f"seed {seed}")
+        tallies.append(_in_shares(fuzz_texts, options, seed, options.mutations, 1.0 if options.only else 0.2))
     for tally in tallies:
         print(tally)
     return 1 if any(tally.failures for tally in tallies) else 0
 
 
-def fuzz_kernels(seed: int, seconds: float, limit: int, folder: Path) -> Tally:
-    """Kernels number `seed`, `seed` + 1, ... on all engines."""
-    tally, target = Tally("kernels"), find_cpu()
+def _in_shares(
+    run: Callable[[Share], Tally], options: argparse.Namespace, seed: int, limit: int, part_of_time: float
+) -> Tally:
+    """Run one kind of input in as many processes as were asked for."""
+    minutes = options.minutes if options.minutes is not None else None if limit else DEFAULT_MINUTES
+    share = partial(
+        Share,
+        step=options.jobs,
+        end=seed + limit if limit else None,
+        seconds=None if minutes is None else minutes * 60 * part_of_time,
+        folder=Path(options.save),
+    )
+    shares = [share(seed + job) for job in range(options.jobs)]
+    start = time.perf_counter()
+    if options.jobs == 1:
+        done = [run(shares[0])]
+    else:
+        with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
+            done = list(pool.map(run, shares))
+        for tally in done:
+            print(tally)
+    total = Tally(done[0].name, seed)
+    for tally in done:
+        total.count += tally.count
+        total.failures += tally.failures
+    total.seconds = time.perf_counter() - start
+    return total
+
+
+def fuzz_kernels(share: Share) -> Tally:
+    """Random kernels on all engines."""
+    tally, target = Tally("kernels", share.first), find_cpu()
     start = time.perf_counter()
     with knobs.scope(validate=False, sanitize=()):
-        while time.perf_counter() - start < seconds and not (limit and tally.count >= limit):
-            number = seed + tally.count
+        for number in share.numbers():
             kernel = KernelGenerator(Random(number)).generate()
             failure = check_kernel(kernel, target)
             tally.count += 1
@@ -76,23 +128,23 @@ def fuzz_kernels(seed: int, seconds: float, limit: int, folder: Path) -> Tally:
                 tally.failures[f"{failure.engine} {failure.kind}"] += 1
                 small = shrink_generated(kernel, lambda k: check_kernel(k, target), failure, SHRINK_ATTEMPTS)
                 note = f"seed {number}\n{check_kernel(small, target) or failure}"
-                _save(folder / f"kernel_{number}.py", render(small, note), failure)
+                _save(share.folder / f"kernel_{number}.py", render(small, note), failure)
     tally.seconds = time.perf_counter() - start
     return tally
 
 
-def fuzz_texts(seed: int, seconds: float, limit: int, folder: Path) -> Tally:
+def fuzz_texts(share: Share) -> Tally:
     """Mutations of IR texts through the parser, the verifier, and one pass each."""
-    tally = Tally("mutated IR inputs")
+    tally = Tally("mutated IR inputs", share.first)
     start = time.perf_counter()
-    while time.perf_counter() - start < seconds and not (limit and tally.count >= limit):
-        random = Random(seed + tally.count)
+    for number in share.numbers():
+        random = Random(number)
         text = mutate(choose_text(random), random)
         tally.count += 1
         failure = check_text(text, random)
         if failure is not None:
             tally.failures[failure.kind] += 1
-            _save(folder / f"text_{seed + tally.count - 1}.mlir", f"// {failure.message}\n{text}", failure)
+            _save(share.folder / f"text_{number}.mlir", f"// {failure.message}\n{text}", failure)
     tally.seconds = time.perf_counter() - start
     return tally
 

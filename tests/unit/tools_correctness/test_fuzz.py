@@ -1,0 +1,60 @@
+"""`tilewright fuzz`: what is run, by whom, and what is said about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tilewright.tools import fuzz
+from tilewright.tools.cli import main
+from tilewright.tools.fuzz import Share
+
+
+def test_shares_are_all_numbers_once(tmp_path: Path) -> None:
+    shares = [Share(100 + job, 3, 110, None, tmp_path) for job in range(3)]
+    assert sorted(number for share in shares for number in share.numbers()) == list(range(100, 110))
+    assert list(shares[1].numbers()) == [101, 104, 107]
+
+
+def test_time_ends_a_share(tmp_path: Path) -> None:
+    assert list(Share(0, 1, None, 0.0, tmp_path).numbers()) == []
+
+
+def test_processes_give_one_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(
+        ["fuzz", "--only", "mutations", "--mutations", "9", "--jobs", "2", "--seed", "5", "--save", str(tmp_path)]
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert status == 0
+    assert [line.partition(",")[0] for line in lines] == [
+        "seed 5: 5 mutated IR inputs",
+        "seed 6: 4 mutated IR inputs",
+        "seed 5: 9 mutated IR inputs",
+    ]
+
+
+def test_failures_are_counted_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that gives wrong memory fails the command; the file that it leaves is replayed without it."""
+    from tilewright.tools.fuzzing import differential
+
+    original = differential.run_native
+
+    def spoilt(launch, target):  # type: ignore[no-untyped-def]
+        outcome = original(launch, target)
+        for region in outcome.memory:
+            region[...] ^= 1
+        return outcome
+
+    monkeypatch.setattr(fuzz, "SHRINK_ATTEMPTS", 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(differential, "run_native", spoilt)
+        assert main(["fuzz", "--only", "kernels", "--kernels", "1", "--seed", "3", "--save", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "seed 3: 1 kernels, 1 failures (1 cpu difference)" in out
+    saved = tmp_path / "kernel_3.py"
+    assert saved.read_text().startswith("# seed 3\n# cpu: difference:")
+    assert main(["fuzz", "--replay", str(saved)]) == 0
+    assert "all engines agree" in capsys.readouterr().out
