@@ -213,6 +213,7 @@ def test_printing() -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
     [
+        ("add.odd.s32 %r1, %r1, 1;", UnknownInstruction, r"does not know 'add\.odd\.s32': what is '\.odd'\?"),
         ("wave.f32 %r1, %r2;", UnknownInstruction, r"does not know 'wave\.f32'"),
         ("add.u32 %r1, %r2, nothing;", UnknownInstruction, "'nothing' is neither a register nor a variable"),
         ("bra NOWHERE;", UnknownInstruction, "the label is not in the function"),

@@ -32,6 +32,7 @@ from tilewright.reference.simt.syntax import (
     Symbol,
 )
 from tilewright.reference.simt.types import Type, Values, parse_type, resized, storage_of
+from tilewright.reference.simt.vocabulary import find_unknown
 
 Step = Callable[[Machine], None]
 Source = Callable[[Machine], Values]
@@ -62,6 +63,9 @@ SPECIAL = (
 
 COUNTERS = ("clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 """Special registers that count."""
+
+HINTS = ("fence", "membar", "prefetch", "prefetchu", "discard", "applypriority", "setmaxnreg", "pmevent")
+"""Instructions that do nothing here, whatever their modifiers."""
 
 WIDE = ("gridid", "globaltimer", "clock64")
 
@@ -278,6 +282,9 @@ def decode(instruction: Instruction, decoder: Decoder) -> Step:
     found = find_decoder(instruction.opcode)
     if found is None:
         raise unknown(instruction)
+    strange = find_unknown(instruction.modifiers)
+    if strange is not None and not (found is DECODERS.get(instruction.name) and instruction.name in HINTS):
+        raise unknown(instruction, f"what is '.{strange}'?")
     return guarded(instruction, found(instruction, decoder))
 
 
