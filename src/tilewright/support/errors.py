@@ -187,8 +187,14 @@ class ArgumentValueError(ArgumentError, ValueError):
     """A kernel argument of the right type with an unusable value (read-only storage, wrong strides, ...)."""
 
 
+class MisalignedPointerError(ArgumentValueError):
+    """A pointer that is no multiple of 16 bytes, given to a kernel that was compiled for pointers that are."""
+
+
 class OutOfResources(TilewrightError):
     """A kernel needs more of a resource than the device has; autotuning skips such a configuration."""
+
+    advice = "reducing block sizes or num_stages may help"
 
     def __init__(self, required: int, limit: int, name: str) -> None:
         super().__init__(required, limit, name)
@@ -197,10 +203,29 @@ class OutOfResources(TilewrightError):
         self.name = name
 
     def __str__(self) -> str:
-        return (
-            f"out of resource: {self.name}, required: {self.required}, hardware limit: {self.limit}; "
-            "reducing block sizes or num_stages may help"
-        )
+        return f"out of resource: {self.name}, required: {self.required}, hardware limit: {self.limit}; {self.advice}"
+
+
+class OutOfSharedMemory(OutOfResources):
+    """The buffers of a CTA are larger than the shared memory that it may have (in bytes)."""
+
+
+class OutOfRegisters(OutOfResources):
+    """The threads of a CTA take more registers than a multiprocessor has."""
+
+    advice = "smaller blocks, other num_warps, or a lower `maxnreg` (the rest goes to memory) may help"
+
+
+class OutOfThreads(OutOfResources):
+    """A CTA of more threads than the device runs in one."""
+
+    advice = "lower num_warps: a warp has 32 threads"
+
+
+class GridTooLarge(OutOfResources):
+    """A cooperative grid of more programs than the device runs at the same time."""
+
+    advice = "launch fewer programs and let each loop over the work, or leave launch_cooperative_grid off"
 
 
 class DeviceAssertionError(TilewrightError, AssertionError):
@@ -294,9 +319,30 @@ class DeviceError(TilewrightError):
         return f"{self.message} ({self.code})" if self.code else self.message
 
 
-class IllegalAddressError(DeviceError):
+class DeviceMemoryError(DeviceError):
+    """The GPU has too little memory left for what a launch needs beside its arguments."""
+
+
+class ForkedProcessError(DeviceError):
+    """A GPU that a parent process used is asked for in a child made by fork, where it cannot be used."""
+
+
+class DeviceLostError(DeviceError):
+    """A kernel broke the process's use of the GPU for good. Launches on it raise this from then on; memory of the host
+    and kernels on the CPU are as they were."""
+
+
+class IllegalAddressError(DeviceLostError):
     """A kernel accessed memory that is not its own; the process can use this GPU no more, the CPU it can."""
 
 
-class MisalignedAddressError(DeviceError):
+class MisalignedAddressError(DeviceLostError):
     """A kernel accessed an address that is no multiple of what it was compiled for; the GPU is lost to the process."""
+
+
+class LaunchTimeoutError(DeviceLostError):
+    """A kernel ran longer than the machine lets kernels run; the GPU is lost to the process."""
+
+
+class LostToAssertionError(DeviceLostError, DeviceAssertionError):
+    """A `tl.device_assert` failed on a GPU, which is lost to the process by that."""

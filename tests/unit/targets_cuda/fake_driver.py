@@ -21,20 +21,38 @@ LAUNCH = ctypes.CFUNCTYPE(
     ctypes.POINTER(ctypes.c_void_p),
     ctypes.c_void_p,
 )
+LAUNCH_COOPERATIVE = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)
+)
 GET_CONTEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
 
 ERRORS = {
     1: ("CUDA_ERROR_INVALID_VALUE", "invalid argument"),
+    2: ("CUDA_ERROR_OUT_OF_MEMORY", "out of memory"),
+    3: ("CUDA_ERROR_NOT_INITIALIZED", "initialization error"),
     100: ("CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"),
+    101: ("CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"),
     200: ("CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"),
     201: ("CUDA_ERROR_INVALID_CONTEXT", "invalid device context"),
     209: ("CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"),
+    214: ("CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"),
     218: ("CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"),
+    221: ("CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"),
     222: ("CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain"),
     700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
     701: ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"),
+    702: ("CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"),
     710: ("CUDA_ERROR_ASSERT", "device-side assert triggered"),
+    714: ("CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"),
+    715: ("CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"),
     716: ("CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"),
+    717: ("CUDA_ERROR_INVALID_ADDRESS_SPACE", "operation not supported on global/shared address space"),
+    718: ("CUDA_ERROR_INVALID_PC", "invalid program counter"),
+    719: ("CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"),
+    720: ("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"),
+    803: ("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"),
+    912: ("CUDA_ERROR_INVALID_CLUSTER_SIZE", "cluster misconfiguration"),
+    999: ("CUDA_ERROR_UNKNOWN", "unknown error"),
 }
 
 
@@ -97,7 +115,11 @@ class FakeApi:
         self.maps: list[tuple[Any, ...]] = []
         self.parameter_sizes: list[int] = []
         self.current = CONTEXT
-        self._functions = (LAUNCH(self._launch), GET_CONTEXT(self._get_context))
+        self._functions: dict[str, Any] = {
+            "cuLaunchKernel": LAUNCH(self._launch),
+            "cuLaunchCooperativeKernel": LAUNCH_COOPERATIVE(self._launch),
+            "cuCtxGetCurrent": GET_CONTEXT(self._get_context),
+        }
 
     def cuInit(self, flags: int) -> tuple[Any, ...]:
         return (self.init_status,)
@@ -106,7 +128,7 @@ class FakeApi:
         return SUCCESS, self.version
 
     def cuGetProcAddress(self, name: bytes, version: int, flags: Any) -> tuple[Any, ...]:
-        function = self._functions[0 if name == b"cuLaunchKernel" else 1]
+        function = self._functions[name.decode()]
         return SUCCESS, ctypes.cast(function, ctypes.c_void_p).value, None
 
     def cuDeviceGetCount(self) -> tuple[Any, ...]:
@@ -124,6 +146,8 @@ class FakeApi:
             "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR": self.capability[1],
             "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 232448,
             "CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK": 65536,
+            "CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK": 1024,
+            "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT": 132,
         }
         return SUCCESS, values[attribute]
 
@@ -157,6 +181,9 @@ class FakeApi:
     def cuFuncSetAttribute(self, function: int, attribute: str, value: int) -> tuple[Any, ...]:
         self.calls.append((attribute, value))
         return (SUCCESS,)
+
+    def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, function: int, threads: int, shared: int) -> tuple[Any, ...]:
+        return SUCCESS, 2
 
     def cuStreamSynchronize(self, stream: int) -> tuple[Any, ...]:
         self.calls.append(("synchronize", stream))

@@ -8,19 +8,7 @@ from typing import Any
 import pytest
 from fake_driver import CONTEXT, FakeApi
 
-from tilewright.support.errors import (
-    ArgumentValueError,
-    AssemblerError,
-    DeviceAssertionError,
-    DeviceError,
-    DriverTooOldError,
-    IllegalAddressError,
-    MisalignedAddressError,
-    NoDriverError,
-    OutOfResources,
-    TargetError,
-)
-from tilewright.targets.cuda.driver import cuda_driver
+from tilewright.support.errors import DeviceAssertionError
 from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
 from tilewright.targets.cuda.parameters import FLOAT16, TensorMapParameter
 
@@ -117,89 +105,6 @@ def test_a_thread_without_context_gets_one(api: FakeApi) -> None:
     launched.launch_on([0, 0], ARRAYS, (1, 1, 1))
     assert api.calls[-2:] == [("push", CONTEXT), ("pop",)]
     assert len(api.launched) == 3
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "words"),
-    [
-        (700, IllegalAddressError, "TILEWRIGHT_SANITIZE=bounds"),
-        (716, MisalignedAddressError, "multiple_of"),
-        (701, DeviceError, "maxnreg"),
-        (1, DeviceError, "CUDA_ERROR_INVALID_VALUE"),
-        (710, DeviceAssertionError, "standard error"),
-    ],
-)
-def test_errors_of_a_launch_say_what_to_do(api: FakeApi, status: int, error: type[Exception], words: str) -> None:
-    api.launch_statuses = [status]
-    with pytest.raises(error, match=words):
-        kernel().launch_on([0, 0], ARRAYS, (1, 1, 1))
-
-
-def test_a_lost_gpu_leaves_the_cpu(api: FakeApi) -> None:
-    import numpy as np
-
-    import tilewright as tw
-    import tilewright.language as tl
-
-    @tw.jit
-    def double(x_ptr, BLOCK: tl.constexpr):
-        offsets = tl.arange(0, BLOCK)
-        tl.store(x_ptr + offsets, 2 * tl.load(x_ptr + offsets))
-
-    api.launch_statuses = [700]
-    with pytest.raises(IllegalAddressError, match="kernels on the CPU go on working"):
-        kernel().launch_on([0, 0], ARRAYS, (1, 1, 1))
-    x = np.arange(8, dtype=np.float32)
-    double[1,](x, BLOCK=8)
-    assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
-
-
-def test_a_grid_that_is_too_high_is_named(api: FakeApi) -> None:
-    api.launch_statuses = [1]
-    with pytest.raises(ArgumentValueError, match="65535"):
-        kernel().launch_on([0, 0], ARRAYS, (1, 70000, 1))
-
-
-def test_too_much_shared_memory(api: FakeApi) -> None:
-    with pytest.raises(OutOfResources, match="required: 300000, hardware limit: 232448"):
-        kernel(shared=300_000).launch_on([0, 0], ARRAYS, (1, 1, 1))
-
-
-def test_too_many_registers(api: FakeApi) -> None:
-    api.attributes |= {"NUM_REGS": 200, "MAX_THREADS_PER_BLOCK": 256}
-    with pytest.raises(OutOfResources, match="registers of a multiprocessor, required: 102400"):
-        kernel(num_threads=512).launch_on([0, 0], ARRAYS, (1, 1, 1))
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "words"),
-    [
-        (218, AssemblerError, "line 7: syntax error"),
-        (222, DriverTooOldError, "Update the driver"),
-        (209, TargetError, "TILEWRIGHT_OVERRIDE_ARCH"),
-    ],
-)
-def test_text_that_the_driver_rejects(api: FakeApi, status: int, error: type[Exception], words: str) -> None:
-    api.load_status, api.jit_log = status, b"line 7: syntax error\0"
-    with pytest.raises(error, match=words):
-        kernel(is_text=True).launch_on([0, 0], ARRAYS, (1, 1, 1))
-
-
-def test_no_driver(api: FakeApi) -> None:
-    api.init_status = 100
-    with pytest.raises(NoDriverError, match="nvidia-smi"):
-        cuda_driver()
-
-
-def test_an_old_driver(api: FakeApi) -> None:
-    api.version = 11080
-    with pytest.raises(DriverTooOldError, match=r"supports CUDA 11\.8.*12\.0 or later"):
-        cuda_driver()
-
-
-def test_a_gpu_that_is_not_there(api: FakeApi) -> None:
-    with pytest.raises(NoDriverError, match="no GPU number 3"):
-        kernel().launch_on([0, 0], {0: OnGpu(3)}, (1, 1, 1))
 
 
 def test_resources_of_a_loaded_kernel(api: FakeApi) -> None:

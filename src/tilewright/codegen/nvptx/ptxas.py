@@ -18,7 +18,7 @@ from pathlib import Path
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.libdevice import cuda_roots, triton_nvidia_folder
 from tilewright.support import knobs
-from tilewright.support.errors import AssemblerError, NoAssemblerError, OutOfResources
+from tilewright.support.errors import AssemblerError, NoAssemblerError, OutOfSharedMemory
 
 PROGRAM = "ptxas"
 WORD_BYTES = 4
@@ -85,7 +85,7 @@ def _version_of(path: Path) -> str:
 def assemble(ptx: str, facts: NvptxFacts, *, fp_fusion: bool = True, options: Sequence[str] = ()) -> Assembled:
     """Machine code of PTX for a GPU.
 
-    Raises NoAssemblerError, OutOfResources, and AssemblerError with what ptxas said.
+    Raises NoAssemblerError, OutOfSharedMemory, and AssemblerError with what ptxas said.
     """
     path = find_ptxas()
     if path is None:
@@ -115,8 +115,8 @@ def _assembled(image: bytes, log: str) -> Assembled:
     return Assembled(image, int(registers.group(1)) if registers else 0, stack, spilled, log)
 
 
-def _failure(log: str, path: Path) -> AssemblerError | OutOfResources:
+def _failure(log: str, path: Path) -> AssemblerError | OutOfSharedMemory:
     too_much = _SHARED.search(log)
     if too_much:
-        return OutOfResources(int(too_much.group(1), 16), int(too_much.group(2), 16), "shared memory")
+        return OutOfSharedMemory(int(too_much.group(1), 16), int(too_much.group(2), 16), "shared memory")
     return AssemblerError(f"{path} rejects the PTX: a defect of the compiler, or options that exclude each other", log)

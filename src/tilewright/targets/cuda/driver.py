@@ -14,16 +14,12 @@ from typing import Any
 
 from tilewright.support.errors import (
     AssemblerError,
-    DeviceAssertionError,
-    DeviceError,
     DriverTooOldError,
-    IllegalAddressError,
-    MisalignedAddressError,
     NoDriverError,
-    OutOfResources,
-    TargetError,
+    OutOfSharedMemory,
     TilewrightError,
 )
+from tilewright.targets.cuda.failures import Failures
 
 OLDEST_DRIVER = 12000
 """CUDA 12.0: the first that knows Hopper's instructions and tensor maps."""
@@ -50,15 +46,6 @@ _COOPERATIVE_LAUNCH_TYPE = ctypes.CFUNCTYPE(
 )
 _CURRENT_CONTEXT_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
 _CURRENT_STREAM_CAPTURE = 1
-
-LOST = (
-    "the CUDA context of this process is lost: results that are still on the GPU cannot be read, and further launches "
-    "on it fail; arrays in host memory and kernels on the CPU go on working"
-)
-FIND_ACCESS = (
-    "run the kernel on copies of its arguments in host memory with TILEWRIGHT_SANITIZE=bounds, which names the line "
-    "and the element, or under compute-sanitizer"
-)
 
 
 class Device:
@@ -88,6 +75,11 @@ class Device:
     def shared_limit(self) -> int:
         """Bytes of shared memory that one CTA may have if it asks."""
         return self.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
+
+    @cached_property
+    def thread_limit(self) -> int:
+        """Threads that one CTA may have."""
+        return self.attribute("MAX_THREADS_PER_BLOCK")
 
     @cached_property
     def multiprocessors(self) -> int:
@@ -126,6 +118,7 @@ class CudaDriver:
 
     def __init__(self) -> None:
         self.api = _import_bindings()
+        self._failures = Failures()
         self._initialise()
         self.version = int(self.call("cuDriverGetVersion"))
         """CUDA version that the driver supports, 1000 * major + 10 * minor."""
@@ -243,11 +236,7 @@ class CudaDriver:
 
     def error(self, code: int, doing: str) -> TilewrightError:
         """The error of ours for one of the driver's."""
-        name, text = self._describe(code)
-        make = _ERRORS.get(name)
-        if make is not None:
-            return make(doing, name, text)
-        return DeviceError(f"{doing}: {text}", code=name)
+        return self._failures.error(doing, *self._describe(code))
 
     def _describe(self, code: int) -> tuple[str, str]:
         result = self.api.CUresult(code)
@@ -269,69 +258,6 @@ def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
-def _no_device(doing: str, name: str, text: str) -> TilewrightError:
-    return NoDriverError(
-        f"{doing}: {text} ({name}). See `nvidia-smi` and CUDA_VISIBLE_DEVICES, or run on the CPU: arrays in host memory"
-    )
-
-
-def _old_driver(doing: str, name: str, text: str) -> TilewrightError:
-    return DriverTooOldError(
-        f"{doing}: {text} ({name}). Update the driver, or put a ptxas of the driver's CUDA version on the PATH "
-        "(TILEWRIGHT_PTXAS_PATH)"
-    )
-
-
-def _other_gpu(doing: str, name: str, text: str) -> TilewrightError:
-    return TargetError(
-        f"{doing}: it was compiled for another GPU ({name}). Leave TILEWRIGHT_OVERRIDE_ARCH and the option `arch` "
-        "unset to compile for the GPU that is there"
-    )
-
-
-def _illegal_address(doing: str, name: str, text: str) -> TilewrightError:
-    return IllegalAddressError(
-        f"{doing}: it accessed memory outside of its arguments. To find the access, {FIND_ACCESS}. Now {LOST}",
-        code=name,
-    )
-
-
-def _misaligned(doing: str, name: str, text: str) -> TilewrightError:
-    return MisalignedAddressError(
-        f"{doing}: an address was not aligned as the kernel was told it would be (tl.multiple_of, tl.max_contiguous, "
-        f"a pointer computed from an aligned argument). To find the access, {FIND_ACCESS}. Now {LOST}",
-        code=name,
-    )
-
-
-def _assertion(doing: str, name: str, text: str) -> TilewrightError:
-    return DeviceAssertionError(
-        f"a tl.device_assert of a kernel failed ({name}); the driver wrote message, file, line and thread to the "
-        f"standard error stream. Now {LOST}"
-    )
-
-
-def _out_of_resources(doing: str, name: str, text: str) -> TilewrightError:
-    return DeviceError(f"{doing}: {text}. Fewer warps, smaller blocks or `maxnreg` lower what it needs", code=name)
-
-
-_ERRORS: dict[str, Callable[[str, str, str], TilewrightError]] = {
-    "CUDA_ERROR_NO_DEVICE": _no_device,
-    "CUDA_ERROR_STUB_LIBRARY": _no_device,
-    "CUDA_ERROR_NOT_INITIALIZED": _no_device,
-    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": _old_driver,
-    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": _old_driver,
-    "CUDA_ERROR_NO_BINARY_FOR_GPU": _other_gpu,
-    "CUDA_ERROR_INVALID_IMAGE": _other_gpu,
-    "CUDA_ERROR_ILLEGAL_ADDRESS": _illegal_address,
-    "CUDA_ERROR_INVALID_ADDRESS_SPACE": _illegal_address,
-    "CUDA_ERROR_MISALIGNED_ADDRESS": _misaligned,
-    "CUDA_ERROR_ASSERT": _assertion,
-    "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": _out_of_resources,
-}
-"""What to tell for each error of the driver that a program may cause."""
-
-
 @lru_cache(maxsize=1)
 def cuda_driver() -> CudaDriver:
     """The driver of this process, initialised at the first call. Raises NoDriverError, DriverTooOldError."""
@@ -339,15 +265,9 @@ def cuda_driver() -> CudaDriver:
 
 
 def check_shared_memory(required: int, limit: int) -> None:
-    """OutOfResources where a CTA would need more shared memory than it may have."""
+    """OutOfSharedMemory where a CTA would need more than it may have."""
     if required > limit:
-        raise OutOfResources(required, limit, "shared memory")
-
-
-def check_registers(per_thread: int, threads: int, limit: int) -> None:
-    """OutOfResources where the threads of a CTA would need more registers than a multiprocessor has."""
-    if per_thread * threads > limit:
-        raise OutOfResources(per_thread * threads, limit, "registers of a multiprocessor")
+        raise OutOfSharedMemory(required, limit, "shared memory")
 
 
 def encode_tensor_map(

@@ -9,11 +9,17 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from tilewright.support.errors import ArgumentValueError, TilewrightError
+from tilewright.support.errors import (
+    ArgumentValueError,
+    GridTooLarge,
+    OutOfRegisters,
+    OutOfResources,
+    OutOfThreads,
+    TilewrightError,
+)
 from tilewright.targets.cuda.driver import (
     CudaDriver,
     Device,
-    check_registers,
     check_shared_memory,
     cuda_driver,
     encode_tensor_map,
@@ -31,7 +37,9 @@ from tilewright.targets.cuda.placement import StreamReader, device_of
 
 _stream_of = StreamReader()
 
-INVALID_CONTEXT = 201
+INVALID_VALUE, INVALID_CONTEXT, OUT_OF_RESOURCES, COOPERATIVE_GRID_TOO_LARGE = 1, 201, 701, 720
+"""The driver's numbers of errors that a launch itself may cause."""
+
 MAX_ROWS = 65535
 """Largest extent of a grid along y and z."""
 
@@ -107,10 +115,33 @@ class LoadedKernel:
                 driver.set_function_attribute(self.function, "MAX_DYNAMIC_SHARED_SIZE_BYTES", facts.shared)
             self.registers = driver.function_attribute(self.function, "NUM_REGS")
             self.spill_bytes = driver.function_attribute(self.function, "LOCAL_SIZE_BYTES")
-            limit = driver.function_attribute(self.function, "MAX_THREADS_PER_BLOCK")
-        if facts.num_threads > limit:
-            check_registers(self.registers, facts.num_threads, device.attribute("MAX_REGISTERS_PER_BLOCK"))
+            self.thread_limit = driver.function_attribute(self.function, "MAX_THREADS_PER_BLOCK")
+        self.facts = facts
         self.scratch: dict[int, Scratch] = {}
+        if reason := self.lacking():
+            raise reason
+
+    def lacking(self) -> OutOfResources | None:
+        """What a CTA needs more of than the device has, found by the numbers of the loaded code."""
+        threads, device = self.facts.num_threads, self.device
+        if threads > device.thread_limit:
+            return OutOfThreads(threads, device.thread_limit, "threads of a CTA")
+        needed, limit = self.registers * threads, device.attribute("MAX_REGISTERS_PER_BLOCK")
+        if threads > self.thread_limit and needed > limit:
+            return OutOfRegisters(needed, limit, "registers of a multiprocessor")
+        return None
+
+    def resident_ctas(self) -> int:
+        """CTAs that the device runs at the same time."""
+        driver, facts = self.device.driver, self.facts
+        with driver.entered(self.device):
+            each = driver.call(
+                "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                driver.api.CUfunction(self.function),
+                facts.num_threads,
+                facts.shared,
+            )
+        return int(each) * self.device.multiprocessors
 
 
 class CudaKernel:
@@ -161,7 +192,7 @@ class CudaKernel:
                 status = self._launch(*place, arguments.address, None)
         self._pool.give_back(arguments)
         if status:
-            raise self._failure(status, grid)
+            raise self._failure(status, grid, loaded)
         if facts.may_assert and not self._driver.is_capturing(stream):
             self._driver.synchronize(stream)
 
@@ -221,9 +252,15 @@ class CudaKernel:
             fills_nan=bool(slots[1 + 2 * rank] & 1),
         )
 
-    def _failure(self, status: int, grid: tuple[int, int, int]) -> TilewrightError:
-        if max(grid[1:]) > MAX_ROWS:
+    def _failure(self, status: int, grid: tuple[int, int, int], loaded: LoadedKernel) -> TilewrightError:
+        """Why a launch did not start: what of the launch itself can be the reason comes first."""
+        if status == INVALID_VALUE and max(grid[1:]) > MAX_ROWS:
             return ArgumentValueError(
                 "grid", f"{grid}", f"at most {MAX_ROWS} along the second and third axis", kernel=self.name
             )
+        if status == OUT_OF_RESOURCES and (reason := loaded.lacking()) is not None:
+            return reason
+        if status == COOPERATIVE_GRID_TOO_LARGE:
+            programs = grid[0] * grid[1] * grid[2] * self.facts.num_ctas
+            return GridTooLarge(programs, loaded.resident_ctas(), "programs of a cooperative grid")
         return self._driver.error(status, f"the launch of kernel '{self.name}' failed, or a kernel before it")

@@ -32,11 +32,15 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
     return ("ttir", ttir), ("ttgir", [convert, *ttgir])
 
 
-def lower_memory(module: ModuleOp, facts: NvptxFacts) -> None:
-    """Give buffers their places in shared and scratch memory, and put barriers between accesses that need them."""
+def memory_passes() -> list[Pass]:
+    """Buffers get their places in shared and scratch memory, and accesses the barriers between them that they need."""
     from tilewright.transforms.ttg.allocate_global_scratch import GlobalScratchMemoryAllocationPass
     from tilewright.transforms.ttg.allocate_shared_memory import AllocateSharedMemoryPass
     from tilewright.transforms.ttg.membar import MembarPass
 
-    passes = [AllocateSharedMemoryPass(), GlobalScratchMemoryAllocationPass(), MembarPass()]
-    PassPipeline(passes).run(module, PassContext(facts=facts))
+    return [AllocateSharedMemoryPass(), GlobalScratchMemoryAllocationPass(), MembarPass()]
+
+
+def lower_memory(module: ModuleOp, facts: NvptxFacts) -> None:
+    """Run `memory_passes`: what is left to do is op by op."""
+    PassPipeline(memory_passes()).run(module, PassContext(facts=facts))

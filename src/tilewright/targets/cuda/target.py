@@ -105,6 +105,12 @@ class CudaTarget:
 
         return stages(self.facts.capability, self._options)
 
+    def late_stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
+        """The passes that emission starts with, for tools that run modules behind every pass."""
+        from tilewright.targets.cuda.pipeline import memory_passes
+
+        return (("memory", memory_passes()),)
+
     def emit(self, module: ModuleOp) -> CudaArtefact:
         """Machine code of a module at the ttg stage. Raises PassError, OutOfResources, AssemblerError."""
         device, llir, ptx = self._emit_ptx(module)

@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.analysis.allocation import OFFSET, ModuleAllocation
 from tilewright.dialects.tt.definition import i32_attr
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.support.errors import OutOfResources
+from tilewright.support.errors import OutOfSharedMemory
 
 SHARED = "ttg.shared"
 
@@ -40,7 +40,7 @@ def find_shared_limit(context: PassContext) -> int | None:
 class AllocateSharedMemoryPass(Pass):
     """Places buffers in shared memory, those that live at different times over each other.
 
-    Raises OutOfResources if a kernel needs more than `limit` bytes, by default what the target has.
+    Raises OutOfSharedMemory if a kernel needs more than `limit` bytes, by default what the target has.
     """
 
     name = "allocate-shared-memory"
@@ -50,7 +50,7 @@ class AllocateSharedMemoryPass(Pass):
         allocation = ModuleAllocation(module)
         limit = self.limit or find_shared_limit(context)
         if limit is not None and allocation.shared_bytes > limit:
-            raise OutOfResources(allocation.shared_bytes, limit, "shared memory")
+            raise OutOfSharedMemory(allocation.shared_bytes, limit, "shared memory")
         for function in allocation.functions.values():
             for buffer in function.buffers:
                 buffer.owner.attributes[OFFSET] = i32_attr(buffer.offset)
