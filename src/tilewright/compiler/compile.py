@@ -87,11 +87,14 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     kept: dict[str, Any] = {section: data.decode() for section, data in entry.sections.items() if section != "obj"}
     if not known.get("is_text"):
         kept[image_key] = entry.sections["obj"]
-    stages = (*stages_from(source, target), "llir", assembly_key, image_key)
     return CompiledKernel(
         name=name,
         hash=key,
-        asm=StageTexts(stages, kept, lambda stage: _stage_text(stage, source, options, target, kept["llir"])),
+        asm=StageTexts(
+            lambda: (*stages_from(source, target), "llir", assembly_key, image_key),
+            kept,
+            lambda stage: _stage_text(stage, source, options, target, kept["llir"]),
+        ),
         image=entry.sections["obj"],
         metadata=metadata,
         parameters=Parameters(source.runtime_parameters(), frozenset(entry.metadata["written"])),

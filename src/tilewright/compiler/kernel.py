@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -42,13 +43,20 @@ class StageTexts(Mapping[str, Any]):
     """`kernel.asm`: stage name to text (bytes for `obj`).
 
     The stages before machine code are rebuilt from the kernel's source on the first request (compiling is
-    deterministic), so that a launch never pays for printing them.
+    deterministic), so that a launch never pays for printing them. Their names too are asked for only then: a target
+    knows them from its passes, which a kernel from the disk cache never needs.
     """
 
-    def __init__(self, stages: tuple[str, ...], kept: dict[str, Any], rebuild: Callable[[str], Any]) -> None:
-        self._stages = stages
+    def __init__(
+        self, name_stages: Callable[[], tuple[str, ...]], kept: dict[str, Any], rebuild: Callable[[str], Any]
+    ) -> None:
+        self._name_stages = name_stages
         self._kept = kept
         self._rebuild = rebuild
+
+    @cached_property
+    def _stages(self) -> tuple[str, ...]:
+        return self._name_stages()
 
     def __getitem__(self, stage: str) -> Any:
         if stage not in self._kept:
