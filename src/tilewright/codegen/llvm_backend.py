@@ -1,8 +1,7 @@
 """LLVM behind one door: parse text, optimise, emit objects and assembly, load objects (llvmlite).
 
-The default optimisation is the light list (always-inline, SROA, instcombine, simplifycfg): code that is written with
-explicit vectors runs as fast with it as with O3, which takes five times as long. `Effort.FULL` is O2 with the loop
-vectoriser, for modules that contain scalar loop nests worth vectorising.
+Optimisation is a light list (always-inline, SROA, instcombine, simplifycfg): code that is written with explicit vectors
+runs as fast with it as with O3, which takes five times as long.
 
 Everything here may be called from several threads at a time; after a fork the child starts with fresh locks.
 """
@@ -29,7 +28,6 @@ class Effort(Enum):
 
     NONE = "none"
     LIGHT = "light"
-    FULL = "full"
 
 
 class LlvmError(TilewrightError):
@@ -84,21 +82,17 @@ def optimise(module: Any, machine: Any, effort: Effort) -> None:
     """Run the pass list of `effort` on a module in place."""
     if effort is Effort.NONE:
         return
-    full = effort is Effort.FULL
     options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = full
-    options.loop_interleaving = full
+    options.loop_vectorization = False
+    options.loop_interleaving = False
     options.slp_vectorization = False
     options.loop_unrolling = False
     builder = llvm.create_pass_builder(machine, options)
-    if full:
-        manager = builder.getModulePassManager()
-    else:
-        manager = llvm.create_new_module_pass_manager()
-        manager.add_always_inliner_pass()
-        manager.add_sroa_pass()
-        manager.add_instruction_combine_pass()
-        manager.add_simplify_cfg_pass()
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_always_inliner_pass()
+    manager.add_sroa_pass()
+    manager.add_instruction_combine_pass()
+    manager.add_simplify_cfg_pass()
     manager.run(module, builder)
 
 

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import FunctionText, ModuleText, Phi
+from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.math_library import MathLibrary
 from tilewright.codegen.microkernels import MICROKERNEL_PREFIX, emit_microkernel
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
+from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.loops_to_llvm.arena import FramePlan, Slot
 from tilewright.lowering.loops_to_llvm.memref_value import (
     Index,
@@ -71,7 +72,6 @@ class ModuleLowering:
     frames: dict[str, FramePlan] = field(default_factory=dict[str, FramePlan])
     externals: set[str] = field(default_factory=set[str])
     """Declared functions that are called and not defined here: the loader binds them."""
-    wants_full_optimisation: bool = False
     streams: bool = False
     """Whether a store is nontemporal: such stores are ordered by a fence only."""
     fuses: bool = True
@@ -85,10 +85,11 @@ class ModuleLowering:
             self.externals.add(name)
 
 
-class FunctionLowering:
+class FunctionLowering(ControlFlowLowering[FunctionText]):
     """Lowers the body of one function into `fn`."""
 
     def __init__(self, module: ModuleLowering, fn: FunctionText, frame: FramePlan, results: Sequence[str]) -> None:
+        super().__init__(fn)
         self.module = module
         self.fn = fn
         self.frame = frame
@@ -97,8 +98,6 @@ class FunctionLowering:
         """LLVM types of what the function returns."""
         self.values: dict[SSAValue, str] = {}
         self.memrefs: dict[SSAValue, MemrefValue] = {}
-        self.labels: dict[Block, str] = {}
-        self.block_phis: dict[Block, list[Phi]] = {}
         self.nan_free = NanFree()
         self.divisors: dict[SSAValue, UniformDivisor] = {}
         """Vectors that are one number in all lanes and that others are divided by."""
@@ -142,29 +141,17 @@ class FunctionLowering:
             return flatten(value.type, self.memrefs[value])
         return [(self.type_of(value).text, self.values[value])]
 
-    def flat_all(self, values: Iterable[SSAValue]) -> list[tuple[str, str]]:
-        """`flat` of several values, one after the other."""
-        return [pair for value in values for pair in self.flat(value)]
-
     def flat_types(self, type: Attribute) -> list[str]:
         """The LLVM types that carry a value of an MLIR type."""
         return flat_types(type) if is_memref(type) else [self.module.types.value(type).text]
 
-    def bind_flat(self, values: Iterable[SSAValue], registers: Iterator[str]) -> None:
-        """Bind values to registers in the order of `flat_all`."""
+    def bind_flat(self, values: Iterable[SSAValue], operands: Iterator[str]) -> None:
+        """Bind values to operands in the order of `flat_all`."""
         for value in values:
             if is_memref(value.type):
-                self.memrefs[value] = unflatten(value.type, registers)
+                self.memrefs[value] = unflatten(value.type, operands)
             else:
-                self.values[value] = next(registers)
-
-    def phis(self, types: Iterable[Attribute], hint: str = "v") -> list[Phi]:
-        """One phi for each part of values of the given types."""
-        return [self.fn.phi(text, hint) for type in types for text in self.flat_types(type)]
-
-    def detached_phis(self, types: Iterable[Attribute]) -> list[Phi]:
-        """The same, for a block that is started later."""
-        return [self.fn.detached_phi(text) for type in types for text in self.flat_types(type)]
+                self.values[value] = next(operands)
 
     # --------------------------------------------------------------------------------------------------------- ops
 
@@ -179,14 +166,6 @@ class FunctionLowering:
                 rule(self, op)
             except UnsupportedTypeError as error:
                 raise op_error(op, str(error), pass_name=PASS_NAME) from error
-
-    def lower_region(self, region: Region) -> list[SSAValue]:
-        """Lower a region of one block; returns the operands of its terminator."""
-        block = region.block
-        self.lower_block(block)
-        terminator = block.last_op
-        assert terminator is not None
-        return list(terminator.operands)
 
     def fail(self, op: Operation, reason: str) -> None:
         """Stop with an error about `op`."""

@@ -13,12 +13,11 @@ define internal void @k.program(ptr align 16 %a0, i32 %a1, i32 %a2, ..., ptr %ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Operation
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.math_library import MathLibrary
@@ -28,11 +27,10 @@ from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.loops_to_llvm import (
     arith_ops,
     atomic_ops,
-    cf_ops,
+    control_ops,
     func_ops,
     math_ops,
     memref_ops,
-    scf_ops,
     vector_ops,
 )
 from tilewright.lowering.loops_to_llvm.arena import FramePlan
@@ -64,7 +62,6 @@ class LoweredModule:
     arena_bytes: int
     externals: frozenset[str]
     """Functions that the loader has to bind, besides libc and libm."""
-    wants_full_optimisation: bool
     streams: bool = False
     """Whether stores may be in flight when the kernel returns, until a fence."""
 
@@ -73,7 +70,7 @@ class LoweredModule:
 def rule_table() -> dict[type[Operation], Rule]:
     """Every op of the loops stage and the function that lowers it."""
     table: dict[type[Operation], Rule] = {}
-    for module in (arith_ops, math_ops, scf_ops, cf_ops, func_ops, memref_ops, atomic_ops, vector_ops):
+    for module in (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops):
         table.update(module.RULES)
     return table
 
@@ -106,7 +103,6 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
         kernel=shape,
         arena_bytes=arena,
         externals=frozenset(lowering.externals),
-        wants_full_optimisation=lowering.wants_full_optimisation,
         streams=lowering.streams,
     )
 
@@ -241,7 +237,7 @@ def _lower_function(lowering: ModuleLowering, op: func.FuncOp) -> None:
     )
     low = FunctionLowering(lowering, fn, frame, results)
     low.bind_flat(entry.args, iter(names))
-    _lower_blocks(low, op)
+    low.lower_blocks(entry)
     low.finish()
     lowering.text.add_function(fn)
 
@@ -270,40 +266,3 @@ def _pointer_attributes(attributes: DictionaryAttr, *, noalias: bool) -> str:
     if isinstance(divisibility, IntegerAttr) and divisibility.value.data % 16 == 0:
         texts.append("align 16")
     return " ".join(texts)
-
-
-def _lower_blocks(low: FunctionLowering, op: func.FuncOp) -> None:
-    """Blocks in an order in which every dominator comes before what it dominates."""
-    entry, *others = _reverse_postorder(op)
-    for block in others:
-        low.labels[block] = low.fn.new_label("bb")
-        low.block_phis[block] = low.detached_phis(argument.type for argument in block.args)
-    low.lower_block(entry)
-    for block in others:
-        low.fn.start(low.labels[block])
-        low.fn.place_phis(low.block_phis[block])
-        low.bind_flat(block.args, iter([phi.name for phi in low.block_phis[block]]))
-        low.lower_block(block)
-
-
-def _reverse_postorder(op: func.FuncOp) -> list[Block]:
-    first = op.body.blocks.first
-    assert first is not None
-    order: list[Block] = []
-    seen = {first}
-    stack: list[tuple[Block, Iterator[Block]]] = [(first, _successors(first))]
-    while stack:
-        block, successors = stack[-1]
-        following = next((b for b in successors if b not in seen), None)
-        if following is None:
-            stack.pop()
-            order.append(block)
-        else:
-            seen.add(following)
-            stack.append((following, _successors(following)))
-    return order[::-1]
-
-
-def _successors(block: Block) -> Iterator[Block]:
-    last = block.last_op
-    return iter(() if last is None else tuple(last.successors))

@@ -27,7 +27,7 @@ MIN_COPY_BYTES, MAX_COPY_BYTES = 4, 16
 def lower_async_copy(op: ttg.AsyncCopyGlobalToLocalOp, fn: FunctionLowering) -> None:
     buffer = as_buffer(op.result)
     access, offsets = _plan(op, fn)
-    addresses = buffer_addresses(fn, fn.shared(op.result).base, access, buffer)
+    addresses = buffer_addresses(fn, fn.shared(op.result), access, buffer)
     copy = _Copy(op, fn, access, addresses, writer_predicate(fn, offsets, whole_warps=False))
     for index in range(len(access.steps)):
         copy.emit(index)

@@ -14,8 +14,9 @@ from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import OFFSET, PaddedSharedLayout, SharedLayout
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
-from tilewright.lowering.ttg_to_llvm.shared_access import Pads, SharedAddresses, thread_part
+from tilewright.lowering.ttg_to_llvm.shared_access import Pads, SharedAddresses, step_pointer, thread_part
 from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError, element_of
+from tilewright.lowering.ttg_to_llvm.values import SharedValue
 
 
 def as_buffer(value: SSAValue) -> MemDescType:
@@ -99,9 +100,17 @@ def plan_buffer_access(
     return _access(layout, offsets_of(buffer), bits, max_vector, matrices=matrices and not pads_of(buffer))
 
 
-def buffer_addresses(fn: FunctionLowering, base: str, access: SharedAccess, buffer: MemDescType) -> SharedAddresses:
-    """The addresses of an access to a buffer that begins at `base`."""
-    return SharedAddresses(fn, base, thread_part(fn, access), pads_of(buffer))
+def buffer_addresses(
+    fn: FunctionLowering, view: SharedValue, access: SharedAccess, buffer: MemDescType
+) -> SharedAddresses:
+    """The addresses of an access to a buffer or a slice of one."""
+    return SharedAddresses(fn, view.base, thread_part(fn, access), pads_of(buffer), view.flip)
+
+
+def first_element(fn: FunctionLowering, view: SSAValue) -> str:
+    """The address of a view's first element, for engines that permute by address bits themselves (TMA, `wgmma`)."""
+    held = fn.shared(view)
+    return step_pointer(fn, held.base, held.flip)
 
 
 def writer_predicate(

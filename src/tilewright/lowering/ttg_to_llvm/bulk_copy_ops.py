@@ -27,6 +27,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import LANE, REGISTER, WARP, dim_names
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import MAX_TMA_BOX, OFFSET, NvmmaSharedLayout
+from tilewright.lowering.ttg_to_llvm.buffers import first_element
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, distinct_registers, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.types import element_of
@@ -113,7 +114,7 @@ def copies(fn: FunctionLowering, op: Operation, buffer: SSAValue, predicate: SSA
         places = [boxes.place(bit) for bit in bits]
         begin = boxes.place(first)
         offset = map_bits(text.value, fn.uniform_warp, _padded(fn, [boxes.offset_of(place) for place in places]))
-        pointer = _at(fn, fn.shared(buffer).base, offset.operand)
+        pointer = _at(fn, first_element(fn, buffer), offset.operand)
         pointer = _at(fn, pointer, str(boxes.offset_of(begin)))
         steps: list[str] = []
         for dim in range(len(boxes.shape)):
@@ -229,7 +230,7 @@ def _rows(
     for register, first in product(distinct_registers(layout), range(0, boxes.shape[-1], width)):
         row = layout.apply({dim: register if dim == REGISTER else 0 for dim in layout.in_dims})[name]
         offset = boxes.offset_of((row, first))
-        pointer = _at(fn, fn.shared(buffer).base, _flipped(fn, part, offset))
+        pointer = _at(fn, first_element(fn, buffer), _flipped(fn, part, offset))
         yield pointer, [fn.add(fn.scalar(column), first), operands[register]], condition
 
 

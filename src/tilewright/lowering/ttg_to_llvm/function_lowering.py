@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
-from tilewright.codegen.llvm_text import ModuleText, Phi
+from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.nvptx.device_text import DeviceFunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
@@ -29,6 +29,7 @@ from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
 from tilewright.layouts.linear import LinearLayout
+from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.ttg_to_llvm.debug_info import DebugInfo
 from tilewright.lowering.ttg_to_llvm.index import LayoutIndex
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError, element_of
@@ -97,12 +98,12 @@ class ModuleLowering:
     """Whether a product and a sum may become one fused operation."""
 
 
-class FunctionLowering:
+class FunctionLowering(ControlFlowLowering[DeviceFunctionText]):
     """Lowers the body of one function into `text`."""
 
     def __init__(self, module: ModuleLowering, text: DeviceFunctionText, *, is_kernel: bool, shared_base: str) -> None:
+        super().__init__(text)
         self.module = module
-        self.text = text
         self.leaf = module.leaf
         self.facts = module.facts
         self.is_kernel = is_kernel
@@ -113,8 +114,6 @@ class FunctionLowering:
         self.num_warps = module.num_warps
         """Warps that run the current region (fewer than the CTA's inside of a partition)."""
         self.values: dict[SSAValue, Held] = {}
-        self.labels: dict[Block, str] = {}
-        self.block_phis: dict[Block, list[Phi]] = {}
         self.packed: dict[tuple[str, ...], str] = {}
         """The i32 word that consecutive elements were unpacked from: packing them again gives it back."""
         self.index = LayoutIndex(text, lambda: self.thread, lambda: self.block)
@@ -320,26 +319,18 @@ class FunctionLowering:
             case str():
                 return [(types[0], held)]
             case SharedValue():
-                return list(zip(types, (held.base, *held.offsets), strict=True))
+                return list(zip(types, (held.base, held.flip), strict=True))
             case tuple():
                 return list(zip(types, held, strict=True))
 
-    def flat_all(self, values: Iterable[SSAValue]) -> list[tuple[str, str]]:
-        """`flat` of several values, one after the other."""
-        return [pair for value in values for pair in self.flat(value)]
+    def flat_types(self, type: Attribute) -> list[str]:
+        """The LLVM types that carry a value of an MLIR type."""
+        return flat_types(type)
 
     def bind_flat(self, values: Iterable[SSAValue], operands: Iterator[str]) -> None:
         """Bind values to operands in the order of `flat_all`."""
         for value in values:
             self.values[value] = unflatten(value.type, operands)
-
-    def phis(self, types: Iterable[Attribute]) -> list[Phi]:
-        """One phi for each part of values of the given types."""
-        return [self.text.phi(text) for type in types for text in flat_types(type)]
-
-    def detached_phis(self, types: Iterable[Attribute]) -> list[Phi]:
-        """The same, for a block that is started later."""
-        return [self.text.detached_phi(text) for type in types for text in flat_types(type)]
 
     # ---------------------------------------------------------------------------------------------------------- ops
 
@@ -349,23 +340,15 @@ class FunctionLowering:
             rule = RULES.get(type(op))
             if rule is None:
                 raise op_error(op, "has no lowering for NVIDIA GPUs", pass_name=PASS_NAME)
-            self.text.debug_suffix = self.debug_suffix(op)
+            self.locate(op)
             try:
                 rule(op, self)
             except UnsupportedTypeError as error:
                 raise op_error(op, str(error), pass_name=PASS_NAME) from error
 
-    def debug_suffix(self, op: Operation) -> str:
-        """What ends the instructions of an op: its place in the source."""
-        return self.module.debug.suffix(op, self.text.name)
-
-    def lower_region(self, region: Region) -> list[SSAValue]:
-        """Lower a region of one block; returns the operands of its terminator."""
-        block = region.block
-        self.lower_block(block)
-        terminator = block.last_op
-        assert terminator is not None
-        return list(terminator.operands)
+    def locate(self, op: Operation) -> None:
+        """The instructions that follow have the place of an op in the source."""
+        self.text.debug_suffix = self.module.debug.suffix(op, self.text.name)
 
 
 def allocation_offset(op: Operation) -> int:
@@ -394,7 +377,7 @@ def flat_types(type: Attribute) -> list[str]:
         case ttg.AsyncTokenType():
             return []
         case ttg.MemDescType():
-            return ["ptr addrspace(3)", *["i32"] * len(type.get_shape())]
+            return ["ptr addrspace(3)", "i32"]
         case _:
             return [element_of(type).text]
 
@@ -407,7 +390,7 @@ def unflatten(type: Attribute, operands: Iterator[str]) -> Held:
         case ttg.AsyncTokenType():
             return None
         case ttg.MemDescType():
-            return SharedValue(next(operands), tuple(next(operands) for _ in type.get_shape()))
+            return SharedValue(next(operands), next(operands))
         case _:
             return next(operands)
 

@@ -1,7 +1,7 @@
 """Buffers in shared memory: allocation, loads and stores of tensors, views.
 
-The base of a `SharedValue` is the address of the view's first element: a slice begins at a multiple of its size (the
-verifier sees to it), so where it begins is added to the base and the offsets stay zero.
+A slice begins at a multiple of its size (the verifier sees to it), so the place of an element in the buffer is its
+place in the slice XOR the place where the slice begins, see `SharedValue`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tilewright.layouts.access import AccessKind
 from tilewright.lowering.ttg_to_llvm.buffers import (
     as_buffer,
     buffer_addresses,
+    pads_of,
     plan_buffer_access,
     slot_bytes,
     static_image,
@@ -28,8 +29,7 @@ STORE_MATRIX_CAPABILITY, LOAD_MATRIX_CAPABILITY = 90, 75
 
 @lowers(ttg.LocalAllocOp)
 def lower_local_alloc(op: ttg.LocalAllocOp, fn: FunctionLowering) -> None:
-    buffer = as_buffer(op.result)
-    fn.set(op.result, SharedValue(fn.shared_pointer(op), ("0",) * len(buffer.get_shape())))
+    fn.set(op.result, SharedValue(fn.shared_pointer(op)))
     if op.src is not None:
         _store(fn, op.src, op.result)
 
@@ -49,7 +49,7 @@ def _store(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
     buffer = as_buffer(target)
     matrices = fn.facts.capability >= STORE_MATRIX_CAPABILITY
     access, offsets = plan_buffer_access(fn, tensor, buffer, matrices=matrices)
-    addresses = buffer_addresses(fn, fn.shared(target).base, access, buffer)
+    addresses = buffer_addresses(fn, fn.shared(target), access, buffer)
     predicate = writer_predicate(fn, offsets, whole_warps=access.kind is not AccessKind.VECTOR)
     emit_stores(fn, access, addresses, fn.element(tensor), fn.registers(tensor), predicate=predicate)
 
@@ -58,7 +58,7 @@ def _store(fn: FunctionLowering, tensor: SSAValue, target: SSAValue) -> None:
 def lower_local_load(op: ttg.LocalLoadOp, fn: FunctionLowering) -> None:
     buffer = as_buffer(op.src)
     access, _ = plan_buffer_access(fn, op.result, buffer, matrices=fn.facts.capability >= LOAD_MATRIX_CAPABILITY)
-    addresses = buffer_addresses(fn, fn.shared(op.src).base, access, buffer)
+    addresses = buffer_addresses(fn, fn.shared(op.src), access, buffer)
     registers = [""] * len(access.copies)
     emit_loads(fn, access, addresses, fn.element(op.result), registers)
     fn.set(op.result, registers)
@@ -72,18 +72,23 @@ def lower_memdesc_index(op: ttg.MemDescIndexOp, fn: FunctionLowering) -> None:
     size = slot_bytes(as_buffer(op.result))
     index = fn.scalar(op.index)
     offset = str(int(index) * size) if is_literal(index) else fn.text.value(f"mul i32 {index}, {size}")
-    base = step_pointer(fn, fn.shared(op.src).base, offset)
-    fn.set(op.result, SharedValue(base, ("0",) * len(as_buffer(op.result).get_shape())))
+    source = fn.shared(op.src)
+    fn.set(op.result, SharedValue(step_pointer(fn, source.base, offset), source.flip))
 
 
 @lowers(ttg.MemDescSubsliceOp)
 def lower_memdesc_subslice(op: ttg.MemDescSubsliceOp, fn: FunctionLowering) -> None:
     source = fn.shared(op.src)
     offset = static_image(as_buffer(op.src), static_values(op.offsets))
-    fn.set(op.result, SharedValue(step_pointer(fn, source.base, str(offset)), source.offsets))
+    if pads_of(as_buffer(op.src)):  # gaps come in between: such layouts permute nothing, and offsets add up
+        fn.set(op.result, SharedValue(step_pointer(fn, source.base, str(offset)), source.flip))
+    elif is_literal(source.flip):
+        fn.set(op.result, SharedValue(source.base, str(int(source.flip) ^ offset)))
+    else:
+        fn.set(op.result, SharedValue(source.base, fn.text.value(f"xor i32 {source.flip}, {offset}")))
 
 
 @lowers(ttg.MemDescTransOp, ttg.MemDescReshapeOp, ttg.MemDescReinterpretOp)
 def lower_view(op: ttg.MemDescTransOp | ttg.MemDescReshapeOp | ttg.MemDescReinterpretOp, fn: FunctionLowering) -> None:
     """The same memory under another layout."""
-    fn.set(op.result, SharedValue(fn.shared(op.src).base, ("0",) * len(as_buffer(op.result).get_shape())))
+    fn.set(op.result, fn.shared(op.src))

@@ -20,7 +20,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Attribute, Block
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.codegen.llvm_text import ModuleText
@@ -29,7 +28,6 @@ from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.dialects import tt
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.ttg_to_llvm.blocks import reverse_postorder
 from tilewright.lowering.ttg_to_llvm.debug_info import DebugInfo
 from tilewright.lowering.ttg_to_llvm.function_lowering import (
     PASS_NAME,
@@ -169,24 +167,5 @@ def _lower_function(lowering: ModuleLowering, op: tt.FuncOp, kernel_attributes: 
     assert entry is not None
     text.debug_suffix = lowering.debug.suffix(op, name)
     fn.bind_flat(entry.args, iter(arguments))
-    lower_blocks(fn, op.body.blocks.first, op)
+    fn.lower_blocks(entry)
     lowering.text.add_function(text)
-
-
-def lower_blocks(fn: FunctionLowering, entry: Block | None, op: tt.FuncOp) -> None:
-    """Lower blocks in an order in which every dominator comes before what it dominates."""
-    assert entry is not None
-    first, *others = reverse_postorder(entry)
-    for block in others:
-        fn.labels[block] = fn.text.new_label("bb")
-        fn.block_phis[block] = fn.detached_phis(_types(block))
-    fn.lower_block(first)
-    for block in others:
-        fn.text.start(fn.labels[block])
-        fn.text.place_phis(fn.block_phis[block])
-        fn.bind_flat(block.args, iter([phi.name for phi in fn.block_phis[block]]))
-        fn.lower_block(block)
-
-
-def _types(block: Block) -> list[Attribute]:
-    return [argument.type for argument in block.args]

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr
 
 from tilewright.codegen.llvm_text import Phi
 from tilewright.dialects import tt
-from tilewright.lowering.ttg_to_llvm.blocks import reverse_postorder
+from tilewright.lowering.control_flow import reverse_postorder
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 
 
@@ -47,7 +47,7 @@ def _apply(op: tt.MapElementwiseOp, fn: FunctionLowering, operands: tuple[str, .
         if block is not entry:
             text.start(fn.labels[block])
             text.place_phis(fn.block_phis[block])
-            fn.bind_flat(block.args, iter([phi.name for phi in fn.block_phis[block]]))
+            fn.bind_phis(block.args, fn.block_phis[block])
         fn.lower_block(block)
         last = block.last_op
         if isinstance(last, tt.MapElementwiseReturnOp):

@@ -21,10 +21,12 @@ from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
 from tilewright.lowering.ttg_to_llvm.index import Partial, combine
 from tilewright.lowering.ttg_to_llvm.packing import from_words, to_words
 from tilewright.lowering.ttg_to_llvm.types import ElementType
+from tilewright.lowering.ttg_to_llvm.values import is_literal
 from tilewright.lowering.ttg_to_llvm.words import WORD_BITS, pack_words, unpack_words
 
 SHARED_SPACE = 3
 BYTE_OFFSET = "byte"
+ALL_BITS = (1 << 32) - 1
 
 Pads = Sequence[tuple[int, int]]
 """(interval, padding) in bytes, as in `PaddedSharedLayout`."""
@@ -33,15 +35,21 @@ Pads = Sequence[tuple[int, int]]
 class SharedAddresses:
     """The addresses of the accesses of a thread to one buffer; each distinct one is computed once."""
 
-    def __init__(self, fn: FunctionLowering, base: str, part: Partial, pads: Pads = ()) -> None:
+    def __init__(self, fn: FunctionLowering, base: str, part: Partial, pads: Pads = (), flip: str = "0") -> None:
         self._fn = fn
         self._base = base
         self._part = part
+        self._flip = 0
+        if is_literal(flip):
+            self._flip = int(flip)
+        else:
+            self._part = combine(fn.text.value, part, Partial(flip, ALL_BITS))
         self._pads = pads
         self._made: dict[int, str] = {}
 
     def at(self, offset: int) -> str:
-        """ptr addrspace(3) to the thread's part XOR `offset`, in bytes."""
+        """ptr addrspace(3) to the thread's part XOR `offset`, in bytes of the buffer or of the slice at `flip`."""
+        offset ^= self._flip
         overlapping = offset & self._part.mask
         apart = offset ^ overlapping
         pointer = self._made.get(overlapping)

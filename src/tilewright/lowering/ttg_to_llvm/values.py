@@ -23,14 +23,15 @@ Registers: TypeAlias = tuple[str, ...]
 class SharedValue:
     """A buffer in shared memory, or a view of one.
 
-    The element at logical coordinates x of the view lies at `base` plus the layout's offset of `x + offsets` (mapped
-    by the encoding on `alloc_shape`, see `MemDescType`), times the size of an element.
+    The element at logical coordinates x of the view lies at `base + (offset(x) ^ flip)`, where `offset` is what the
+    encoding makes of coordinates in `alloc_shape` (see `MemDescType`), in bytes: layouts are linear over GF(2), so
+    where a slice begins is one more summand of that sum.
     """
 
     base: str
     """ptr addrspace(3) to the start of the buffer (after `memdesc_index`, to that of the slot)."""
-    offsets: tuple[str, ...]
-    """i32 per dimension: where the view begins in the buffer; `"0"` except after `memdesc_subslice`."""
+    flip: str = "0"
+    """i32: the offset of the view's first element; `"0"` except after `memdesc_subslice`."""
 
 
 Held: TypeAlias = Registers | str | SharedValue | None

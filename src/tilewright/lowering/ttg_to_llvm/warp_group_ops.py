@@ -38,6 +38,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import REGISTER, WARP, dim_names
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import OFFSET, NvmmaSharedLayout
+from tilewright.lowering.ttg_to_llvm.buffers import first_element
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import Partial, map_bits
 from tilewright.lowering.ttg_to_llvm.types import ElementType, element_of
@@ -150,11 +151,9 @@ class Descriptors:
         self._fn = fn
         self._plan = plan
         self._made: dict[int, str] = {}
-        shared = fn.shared(value)
-        self._view = tuple(int(offset) for offset in shared.offsets) or (0, 0)
         columns = [0] * WARPS_PER_GROUP_BITS + [plan.offset_of(*place) for place in group_places]
         self._base = self._start(
-            shared.base, map_bits(fn.text.value, fn.uniform_warp, columns) if any(columns) else None
+            first_element(fn, value), map_bits(fn.text.value, fn.uniform_warp, columns) if any(columns) else None
         )
 
     def _start(self, base: str, part: Partial | None) -> str:
@@ -170,7 +169,7 @@ class Descriptors:
 
     def at(self, row: int, column: int) -> str:
         """The descriptor of the tile whose first element is at these coordinates of the matrix."""
-        step = self._plan.offset_of(self._view[0] + row, self._view[1] + column) >> 4
+        step = self._plan.offset_of(row, column) >> 4
         if not step:
             return self._base
         made = self._made.get(step)

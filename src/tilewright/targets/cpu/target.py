@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tilewright.codegen import llvm_backend
-from tilewright.codegen.llvm_backend import Effort
 from tilewright.support import knobs
 from tilewright.support.errors import OutOfResources
 from tilewright.support.fingerprint import fingerprint
@@ -101,9 +100,8 @@ class CpuTarget:
         emit_entry(name, lowered, TypeTable(facts))
         prints = define_prints(module, lowered.text, lowered.externals)
         llir = str(lowered.text)
-        effort = Effort.FULL if lowered.wants_full_optimisation else Effort.LIGHT
-        image = llvm_backend.compile_text(llir, facts, effort=effort, verify=knobs.get("verify_each"))
-        metadata = {"arena_bytes": lowered.arena_bytes, "prints": prints, "effort": effort.value}
+        image = llvm_backend.compile_text(llir, facts, verify=knobs.get("verify_each"))
+        metadata = {"arena_bytes": lowered.arena_bytes, "prints": prints}
         return CpuArtefact(llir, image, name, lowered.arena_bytes, metadata)
 
     def assembly(self, llir: str) -> str:

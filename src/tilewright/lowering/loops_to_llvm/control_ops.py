@@ -1,0 +1,49 @@
+"""Control flow as every lowering has it; `cf.assert` as a call that records the failure, and a return.
+
+After a failed assertion the program ends at once, the rest of the grid is stopped, and the launch raises
+`DeviceAssertionError`. A caller of a function that may fail looks at the launch's stop flag afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from xdsl.ir import Operation
+
+from tilewright.dialects import cf, ub
+from tilewright.lowering import control_flow
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule
+
+ASSERT_FAILED = "tilewright_assert_failed"
+
+
+def lower_assert(low: FunctionLowering, op: Operation) -> None:
+    assertion = cast(cf.AssertOp, op)
+    fn = low.fn
+    message = fn.module.string(assertion.msg.data.encode())
+    failed, passed = fn.new_label("failed"), fn.new_label("passed")
+    weights = fn.module.metadata('!{!"branch_weights", i32 2000, i32 1}')
+    fn.branch_if(low.get(op.operands[0]), passed, failed, metadata=f"!prof {weights}")
+    fn.start(failed)
+    fn.call("void", ASSERT_FAILED, [("ptr", ARENA), ("ptr", message)])
+    fn.branch(low.exit_label())
+    fn.start(passed)
+
+
+def lower_poison(low: FunctionLowering, op: Operation) -> None:
+    """Zero, not poison: lanes that are thrown away must not make anything else undefined."""
+    type = low.type_of(op.results[0])
+    zero = "zeroinitializer" if type.lanes else ("0.0" if type.scalar.is_float and not type.scalar.format else "0")
+    low.set(op.results[0], zero)
+
+
+def _shared(rule: Callable[[Any, FunctionLowering], None]) -> Rule:
+    return lambda low, op: rule(op, low)
+
+
+RULES: dict[type[Operation], Rule] = {
+    **{cls: _shared(rule) for cls, rule in control_flow.CONTROL_FLOW.items()},
+    cf.AssertOp: lower_assert,
+    ub.PoisonOp: lower_poison,
+}
