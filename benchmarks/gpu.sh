@@ -2,11 +2,11 @@
 # GPU tests and benchmarks with the Python that is there (one with PyTorch for CUDA), from a checkout, without network:
 #
 #     sh benchmarks/gpu.sh smoke [WHEELS]      what works? one table, small inputs
-#     sh benchmarks/gpu.sh tests [WHEELS]      the exec suite on the GPU
+#     sh benchmarks/gpu.sh tests [WHEELS]      the exec suite on the GPU (needs pytest): a summary, and gpu_tests.json
 #     sh benchmarks/gpu.sh bench [WHEELS]      the published table
 #
 # WHEELS is a folder with the wheels of what that Python lacks (xdsl and what it needs); PYTHON names the interpreter,
-# OUT the folder for results.
+# OUT the folder for results (benchmarks/results if unset). The status is not 0 where a test failed or a case gave nothing.
 set -eu
 cd "$(dirname "$0")/.."
 what=${1:-smoke}
@@ -20,6 +20,6 @@ fi
 case "$what" in
   smoke) "$python" benchmarks/gpu/run.py --smoke ${OUT:+--out "$OUT"} ;;
   bench) "$python" benchmarks/gpu/run.py ${OUT:+--out "$OUT"} ;;
-  tests) "$python" -m pytest -q tests/exec -k "gpu or cuda" -p no:cacheprovider ;;
+  tests) "$python" benchmarks/gpu/suite.py ${OUT:+--out "$OUT"} ;;
   *) echo "smoke, tests or bench" >&2; exit 2 ;;
 esac

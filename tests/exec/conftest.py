@@ -1,7 +1,37 @@
-"""Makes the modules of this folder, and those of the corpus, importable by the tests in it."""
+"""Makes the modules of this folder, and those of the corpus, importable by the tests in it; chooses targets.
+
+`TILEWRIGHT_TARGET` names the one target that launches go to. Without it, tests that ask for `every_target` run on the
+CPU and on the simulated GPU.
+"""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+
+from tilewright.support import knobs
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "kernels")]
+
+CHOSEN = knobs.get("target")
+REAL = "cuda"
+
+
+@pytest.fixture(params=[CHOSEN] if CHOSEN else ["cpu", "cuda_sim"])
+def every_target(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each target that kernels can run on here. Products of f32 are exact in it: limits are those of f32."""
+    with knobs.scope(target=request.param, f32_default="ieee"):
+        yield request.param
+
+
+@pytest.fixture(autouse=CHOSEN == REAL)
+def arrays_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches on a real GPU get CUDA tensors where the tests have arrays."""
+    from device_memory import launching_on_gpu, skip_without_gpu
+
+    from tilewright.runtime.jit import JITFunction
+
+    skip_without_gpu()
+    monkeypatch.setattr(JITFunction, "run", launching_on_gpu(JITFunction.run))

@@ -6,32 +6,22 @@ on copies of the arrays in the GPU's memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from device_memory import REAL, launching_on_gpu, registered
 from engines import Array, Result, arrays_of, flat, fresh, slot_of
 
 from tilewright.compiler.compile import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
-from tilewright.support.errors import TilewrightError
+from tilewright.runtime.jit import JITFunction
+from tilewright.runtime.tensor_descriptor import TensorDescriptor
+from tilewright.support import knobs
 from tilewright.targets.base import configured, find_target
 
-SIMULATED, REAL = "cuda_sim", "cuda"
-
-
-@cache
-def why_no_gpu() -> str:
-    """Why nothing can run on a real GPU here; empty where it can."""
-    from tilewright.targets.cuda.driver import cuda_driver
-
-    try:
-        cuda_driver().device(0)
-    except TilewrightError as error:
-        return str(error)
-    return ""
+SIMULATED = "cuda_sim"
 
 
 def run_on_gpu(
@@ -64,6 +54,53 @@ def run_on_gpu(
     return Result(engine, (*arrays_of(copies), *found))
 
 
+LAUNCHED_AS = ("i32", "fp32", "i1", "u1")
+"""Types that a number without an annotation has in a launch."""
+
+
+def why_not_launched(source: ASTSource) -> str:
+    """Why `kernel[grid](...)` cannot mean what the source says; empty where it can."""
+    rules = {rule.name: rule for rule in source.fn.binder.rules}  # pyright: ignore[reportAttributeAccessIssue]
+    for name, kind in source.full_signature().items():
+        for leaf in flat([kind]):
+            is_number = not leaf.startswith(("*", "tensordesc", "constexpr"))
+            if is_number and leaf not in LAUNCHED_AS and rules[name].forced_type != leaf:
+                return f"a number without an annotation is not launched as {leaf}"
+    return ""
+
+
+def launch_on_gpu(
+    source: ASTSource, arguments: Sequence[Any], grid: Sequence[int], reachable: Sequence[Array]
+) -> Result:
+    """What the arrays hold after `kernel[grid](...)` on CUDA tensors."""
+    copies, constants = fresh(arguments), source.paths(source.constexprs)
+    initial = [array.copy() for array in reachable]
+    values = [
+        _launch_value(kind, value, (index,), constants)
+        for index, (kind, value) in enumerate(zip(source.full_signature().values(), copies, strict=True))
+    ]
+    with knobs.scope(target=REAL), registered(reachable):
+        launching_on_gpu(JITFunction.run)(source.fn, *values, grid=tuple(grid))
+    found = tuple(array.copy() for array in reachable)
+    for array, contents in zip(reachable, initial, strict=True):
+        array[...] = contents
+    return Result(REAL, (*arrays_of(copies), *found))
+
+
+def _launch_value(kind: Any, value: Any, path: tuple[int, ...], constants: Mapping[Any, Any]) -> Any:
+    """An argument as users give it."""
+    if path in constants:
+        return constants[path]
+    if isinstance(kind, tuple):
+        return tuple(
+            _launch_value(k, v, (*path, index), constants) for index, (k, v) in enumerate(zip(kind, value, strict=True))
+        )
+    if kind.startswith("tensordesc"):
+        block = [int(size) for size in kind.partition("[")[2].partition("]")[0].split(",")]
+        return TensorDescriptor.from_tensor(value[0], block)
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def extent(array: Array) -> tuple[int, int]:
     """The addresses of a contiguous array."""
     return array.ctypes.data, array.ctypes.data + array.nbytes
@@ -82,12 +119,9 @@ def _run_on_device(kernel: Any, values: list[Any], grid: tuple[int, int, int], r
     from tilewright.targets.cuda.driver import cuda_driver
 
     driver = cuda_driver()
-    device = driver.device(0)
-    with driver.entered(device):
+    with driver.entered(driver.device(0)), registered(reachable):
         arrays = [value for value in values if isinstance(value, np.ndarray)]
         places = [int(driver.call("cuMemAlloc", max(array.nbytes, 16))) for array in arrays]
-        for array in reachable:
-            driver.call("cuMemHostRegister", array.ctypes.data, array.nbytes, 0)
         try:
             for array, place in zip(arrays, places, strict=True):
                 driver.call("cuMemcpyHtoD", place, array.ctypes.data, array.nbytes)
@@ -100,5 +134,3 @@ def _run_on_device(kernel: Any, values: list[Any], grid: tuple[int, int, int], r
         finally:
             for place in places:
                 driver.call("cuMemFree", place)
-            for array in reachable:
-                driver.call("cuMemHostUnregister", array.ctypes.data)

@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from device_memory import mapped
 
 import tilewright as triton
 import tilewright.language as tl
@@ -21,6 +22,8 @@ with compat.standing_in():
     import grouped_gemm
     import layer_norm
     import persistent_matmul
+
+pytestmark = pytest.mark.usefixtures("every_target")
 
 Array = np.ndarray[Any, Any]
 
@@ -166,10 +169,11 @@ def test_grouped_gemm() -> None:
     b = [normal((k, n), 2) for _, n, k in sizes]
     c = [np.full((m, n), 7, np.float32) for m, n, _ in sizes]
     tables = [np.array([array.ctypes.data for array in group], np.int64) for group in (a, b, c)]
-    grouped_gemm.grouped_gemm_kernel[(4,)](
-        *tables, np.array(sizes, np.int32), np.array([[k, n, n] for _, n, k in sizes], np.int32), 3,
-        DTYPE=tl.float32, BLOCK_M=32, BLOCK_N=32, BLOCK_K=16, PROGRAMS=4,
-    )  # fmt: skip
+    with mapped([*a, *b, *c]):
+        grouped_gemm.grouped_gemm_kernel[(4,)](
+            *tables, np.array(sizes, np.int32), np.array([[k, n, n] for _, n, k in sizes], np.int32), 3,
+            DTYPE=tl.float32, BLOCK_M=32, BLOCK_N=32, BLOCK_K=16, PROGRAMS=4,
+        )  # fmt: skip
     for left, right, got in zip(a, b, c, strict=True):
         np.testing.assert_allclose(got, left.astype(np.float64) @ right, rtol=1e-4, atol=1e-4)
 

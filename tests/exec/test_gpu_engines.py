@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import corpus_inputs
 import corpus_oracle as oracle
+import device_memory
 import engines
 import gpu_engines
 import pytest
@@ -37,11 +38,16 @@ def runnable_cases() -> list[oracle.Case]:
 
 def check(case: oracle.Case, engine: str, arch: str | None) -> None:
     inputs = corpus_inputs.inputs_of(case)
-    expected = next(
-        engines.run_everywhere(inputs.source, inputs.arguments, inputs.grid, ("source",), reachable=inputs.reachable)
-    )
     found = gpu_engines.run_on_gpu(
         engine, inputs.source, inputs.arguments, inputs.grid, reachable=inputs.reachable, arch=arch
+    )
+    compare(case, inputs, found)
+
+
+def compare(case: oracle.Case, inputs: corpus_inputs.Inputs, found: engines.Result) -> None:
+    """Holds a GPU's result against what the Triton IR means."""
+    expected = next(
+        engines.run_everywhere(inputs.source, inputs.arguments, inputs.grid, ("source",), reachable=inputs.reachable)
     )
     wrong = engines.differences(
         expected, found, ignored=inputs.ignored, slack=SLACKS.get((case.file, case.kernel), SLACK)
@@ -65,6 +71,15 @@ def test_ampere_on_the_simulator(case: oracle.Case) -> None:
 
 @pytest.mark.parametrize("case", runnable_cases(), ids=str)
 def test_real_gpu(case: oracle.Case) -> None:
-    if reason := gpu_engines.why_no_gpu():
+    device_memory.skip_without_gpu()
+    check(case, device_memory.REAL, None)
+
+
+@pytest.mark.parametrize("case", runnable_cases(), ids=str)
+def test_real_gpu_by_launch(case: oracle.Case) -> None:
+    """As users launch, with PyTorch tensors."""
+    device_memory.skip_without_gpu()
+    inputs = corpus_inputs.inputs_of(case)
+    if reason := gpu_engines.why_not_launched(inputs.source):
         pytest.skip(reason)
-    check(case, gpu_engines.REAL, None)
+    compare(case, inputs, gpu_engines.launch_on_gpu(inputs.source, inputs.arguments, inputs.grid, inputs.reachable))

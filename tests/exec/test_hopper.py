@@ -1,5 +1,5 @@
-"""Hopper's own instructions on the simulated GPU: products of warp groups over every operand type and order, and copies
-of boxes through descriptors from the host and from the kernel."""
+"""Hopper's own instructions on the simulated GPU (on a real one with `TILEWRIGHT_TARGET=cuda`): products of warp groups
+over every operand type and order, and copies of boxes through descriptors from the host and from the kernel."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from device_memory import REAL, device_capability
 
 import tilewright as triton
 import tilewright.language as tl
@@ -17,7 +18,12 @@ from tilewright.support import knobs
 
 
 @pytest.fixture(autouse=True)
-def on_the_simulator() -> Iterator[None]:
+def on_hopper() -> Iterator[None]:
+    if knobs.get("target") == REAL:
+        if device_capability() < 90:
+            pytest.skip("this GPU is older than Hopper")
+        yield
+        return
     with knobs.scope(target="cuda_sim", override_arch="sm90"):
         yield
 

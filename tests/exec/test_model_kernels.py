@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from model_kernels import CASES, Case
 
+pytestmark = pytest.mark.usefixtures("every_target")
+
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_model_kernel(case: Case) -> None:

@@ -13,6 +13,8 @@ import tilewright.language as tl
 
 Array = np.ndarray[Any, Any]
 
+pytestmark = pytest.mark.usefixtures("every_target")
+
 FLOATS = [np.float32, np.float16, ml_dtypes.bfloat16]
 ALL = [*FLOATS, np.int32]
 
@@ -124,7 +126,7 @@ def test_matmul_int8_to_int32() -> None:
     a, b = random((m, k), np.int8, 1), random((k, n), np.int8, 2)
     c = np.full((m, n), 77, dtype=np.int32)
     matmul_kernel[(triton.cdiv(m, 32), triton.cdiv(n, 32))](
-        a, b, c, m, n, k, k, 1, n, 1, n, 1, BLOCK_M=32, BLOCK_N=32, BLOCK_K=16
+        a, b, c, m, n, k, k, 1, n, 1, n, 1, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32
     )
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
 

@@ -14,6 +14,7 @@ PATTERN = re.compile(
       | L[12](::[\w]+)? | (shared|param|tile|tensormap|mbarrier|cluster)(::\w+)+            # hints and spaces""",
     re.VERBOSE,
 )
+"""Types, shapes, counts, cache hints and spaces."""
 
 WORDS = frozenset(
     word
@@ -24,12 +25,13 @@ WORDS = frozenset(
         "eq ne lt le gt ge ls hs equ neu ltu leu gtu geu num nan and or xor",
         "finite infinite number notanumber normal subnormal",
         "add min max inc dec exch cas popc any all uni ballot up down bfly idx",
-        "sync aligned warp arrive red cluster wait uni relaxed acquire release acq_rel sc weak volatile mmio cta gpu sys",
-        "gl async proxy alias tensormap ca cg cs cv wb wt nc lu evict_last evict_normal unified bulk tensor bulk_group",
-        "read prefetch commit_group wait_group wait_all mbarrier noinc init inval expect_tx try_wait test_wait parity",
+        "sync aligned warp arrive red cluster wait relaxed acquire release acq_rel sc weak volatile mmio",
+        "cta gpu sys gl async proxy alias tensormap ca cg cs cv wb wt nc lu evict_last evict_normal unified",
+        "bulk tensor bulk_group read prefetch commit_group wait_group wait_all mbarrier noinc init inval",
+        "expect_tx try_wait test_wait parity",
         "noComplete tile replace global_address rank box_dim global_dim global_stride element_stride elemtype",
         "interleave_layout swizzle_mode fill_mode cp_fenceproxy reduce fractional row col trans mma_async fence",
-        "launch_dependents wait wait_group mbarrier_init cta_group inc dec idx",
+        "launch_dependents mbarrier_init cta_group",
     )
     for word in line.split()
 )
