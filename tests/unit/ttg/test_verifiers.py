@@ -99,7 +99,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ),
     (
         f"%m: {BUFFER}",
-        f"%0 = ttg.memdesc_subslice %m[0, 32] : {BUFFER} -> !ttg.memdesc<64x32xf16, #s, #smem, mutable, 64x64>",
+        f"%0 = ttg.memdesc_subslice %m[4, 0] : {BUFFER} -> !ttg.memdesc<4x64xf16, #s, #smem, mutable, 64x64>",
         "splitting along the swizzling pattern",
     ),
     (

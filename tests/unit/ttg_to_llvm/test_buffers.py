@@ -147,6 +147,39 @@ def test_views() -> None:
     assert np.array_equal(results[2], given.view(np.int16))
 
 
+@pytest.mark.parametrize("order", [(1, 0), (0, 1)])
+@pytest.mark.parametrize("max_phase", [1, 2, 8])
+def test_slices_across_swizzles(max_phase: int, order: tuple[int, int]) -> None:
+    """Slices along the contiguous dimension begin inside of what a swizzle permutes; slices of slices too."""
+    layout, shape, part = SwizzledSharedLayout(4, 1, max_phase, order), (32, 32), [32, 32]
+    part[order[0]] = 8
+    k = KernelText()
+    x = k.load("f16", shape, ROWS)
+    whole, half = buffer(shape, "f16", layout), [32, 32]
+    half[order[0]] = 16
+    memory = k.op(f"ttg.local_alloc {x.name} : ({x.type}) -> {whole.replace(', mutable', '')}")
+    whole = whole.replace(", mutable", "")
+    middle, inner = (
+        buffer(extents, "f16", layout, shape).replace(", mutable", "") for extents in (tuple(half), tuple(part))
+    )
+    results: list[Array] = []
+    expected: list[Array] = []
+    given = numbers("f16", shape)
+    for first in (0, 16):
+        outer_place, inner_place = [0, 0], [0, 0]
+        outer_place[order[0]], inner_place[order[0]] = first, 8
+        outer = k.op(f"ttg.memdesc_subslice {memory}{outer_place} : {whole} -> {middle}")
+        view = k.op(f"ttg.memdesc_subslice {outer}{inner_place} : {middle} -> {inner}")
+        piece = Tensor("", "f16", (part[0], part[1]), ROWS)
+        k.store(k.add(f"ttg.local_load {view} : {inner} -> {piece.type}", piece))
+        results.append(np.zeros(part, np.float16))
+        place = slice(first + 8, first + 16)
+        expected.append(given[:, place] if order[0] else given[place])
+    run_kernel(k, [given], results)
+    for found, wanted in zip(results, expected, strict=True):
+        assert np.array_equal(found, wanted)
+
+
 COPIES = [
     ("f16", BlockedLayout((1, 8), (8, 4), (4, 1), (1, 0)), SwizzledSharedLayout(8, 2, 4, (1, 0)), "cp.async.cg"),
     ("f32", BlockedLayout((1, 2), (2, 16), (4, 1), (1, 0)), SwizzledSharedLayout(2, 1, 1, (1, 0)), "cp.async.ca"),
