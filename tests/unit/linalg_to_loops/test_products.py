@@ -181,3 +181,10 @@ def test_transposed_b(dtype: str, m: int, n: int, k: int, blocks: tuple[int, int
     a, b, out = matrix(m, k, dtype=DTYPES[dtype]), matrix(n, k, dtype=DTYPES[dtype]), np.zeros((m, n), np.float32)
     transposed_b[(triton.cdiv(m, blocks[0]), triton.cdiv(n, blocks[1]))](a, b, out, m, n, k, *blocks)
     np.testing.assert_allclose(out, wide(a) @ wide(b).T, atol=2e-3)
+
+
+def test_a_loop_over_k_that_ends_in_masks_is_one_product() -> None:
+    x = np.zeros((64, 64), np.float32)
+    kernel = transposed_b.warmup(x, x, x, 60, 60, 60, 32, 32, 32, grid=(2, 2))
+    assert kernel is not None
+    assert any(name.endswith("_nt_zero") for name in symbols(kernel)), "the interchanged loop starts from zero"

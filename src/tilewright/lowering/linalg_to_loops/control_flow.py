@@ -37,9 +37,15 @@ def without(values: Sequence[SSAValue], positions: Sequence[int]) -> list[SSAVal
 
 
 def carried_buffer(
-    lowering: FunctionLowering, op: Operation, init: SSAValue, result: SSAValue | None, taken: list[Window]
+    lowering: FunctionLowering,
+    op: Operation,
+    init: SSAValue,
+    result: SSAValue | None,
+    taken: list[Window],
+    *,
+    is_filled: bool = True,
 ) -> Window:
-    """The buffer of a loop-carried tile, with the initial elements in it."""
+    """The buffer of a loop-carried tile, with the initial elements in it if it `is_filled`."""
     storage = lowering.storage
     source = lowering.source(init)
     window = storage.find_wanted(result) if result is not None else None
@@ -53,7 +59,8 @@ def carried_buffer(
     if window is None or any(window.flat is other.flat for other in taken):
         assert is_tensor(init.type)
         window = lowering.memory.new_buffer(element_type(init.type), tensor_shape(init))
-    lowering.copy(source, window)
+    if is_filled:
+        lowering.copy(source, window)
     return window
 
 
@@ -116,16 +123,18 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
     yield_op = body.last_op
     assert yield_op is not None
     fast_path = plan_k_loop(lowering, op) if len(tensors) == 1 else None
+    init = lowering.source(inits[tensors[0]])
     windows: dict[int, Window] = {}
     for position in tensors:
-        window = carried_buffer(lowering, op, inits[position], op.results[position], list(windows.values()))
-        windows[position] = window
+        windows[position] = carried_buffer(
+            lowering, op, inits[position], op.results[position], list(windows.values()), is_filled=fast_path is None
+        )
     for position, window in windows.items():
         lowering.sources[body.args[position + 1]] = window
         storage.held[window.flat] = body.args[position + 1]
         storage.wanted[yield_op, position] = window
     if fast_path is not None:
-        emit_fast_path(lowering, op, fast_path, windows[tensors[0]])
+        emit_fast_path(lowering, op, fast_path, windows[tensors[0]], init)
     lowering.lower_block(body)
     finish_region(lowering, yield_op, 0, windows)
     for position, window in windows.items():

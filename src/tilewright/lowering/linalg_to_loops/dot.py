@@ -65,7 +65,7 @@ def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchM
     b = Factor(rhs, lowering.source(rhs), tensor_shape(rhs))
     batch = len(a.shape) - 2
     k_count = common_depth(a.source, b.source, batch, a.shape[-1])
-    kernel = replace(kernel, from_zero=kernel.has_forms and _starts_from_zero(lowering, init))
+    kernel = replace(kernel, from_zero=kernel.has_forms and starts_from_zero(lowering.source(init)))
     if kernel.from_zero and wants_transposed_result(lowering, op, kernel, a, b, k_count):
         target = transposed_buffer(lowering, result)
         multiply(lowering, op, kernel, (b.swapped(), a.swapped(), sources.permute(target, (1, 0))), k_count)
@@ -104,8 +104,8 @@ def multiply(
     emit_calls(lowering.emitter, kernel, (a_panel, b_panel, c_panel), counts, k_count)
 
 
-def _starts_from_zero(lowering: FunctionLowering, init: SSAValue) -> bool:
-    source = lowering.source(init)
+def starts_from_zero(source: Source) -> bool:
+    """Whether what a sum starts from is zero everywhere."""
     return isinstance(source, Uniform) and _is_zero(source.value)
 
 
@@ -197,15 +197,29 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def emit_calls(
-    emitter: LoopEmitter, kernel: MicroKernel, panels: tuple[Panel, Panel, Panel], counts: Sequence[int], depth: Index
+    emitter: LoopEmitter,
+    kernel: MicroKernel,
+    panels: tuple[Panel, Panel, Panel],
+    counts: Sequence[int],
+    depth: Index,
+    wanted: tuple[Index, Index] | None = None,
 ) -> None:
-    """Loops over the blocks of C; columns outside, so that the panel of B stays in the first level cache."""
+    """Loops over the blocks of C; columns outside, so that the panel of B stays in the first level cache.
+
+    `wanted`: how many of the rows and columns anybody reads; less than all of them only where C is one block.
+    """
     batches, rows, columns = counts
     with_batch = len(panels[0].strides) == 3
 
+    def block_call(base: tuple[SSAValue, SSAValue, SSAValue], m: Index, n: Index) -> None:
+        block = (_count(emitter, rows, m, kernel.rows), _count(emitter, columns, n, kernel.columns))
+        if rows <= kernel.rows and columns <= kernel.columns:
+            block = wanted or (rows, columns)
+        _call(emitter, kernel, panels, base, m, n, block, depth)
+
     def block_calls(base: tuple[SSAValue, SSAValue, SSAValue]) -> None:
         _loop(emitter, columns, kernel.columns, lambda n: _loop(
-            emitter, rows, kernel.rows, lambda m: _call(emitter, kernel, panels, base, m, n, (rows, columns), depth)
+            emitter, rows, kernel.rows, lambda m: block_call(base, m, n)
         ))  # fmt: skip
 
     if not with_batch:
@@ -242,7 +256,7 @@ def _call(
     base: tuple[SSAValue, SSAValue, SSAValue],
     m: Index,
     n: Index,
-    extents: tuple[int, int],
+    counts: tuple[Index, Index],
     depth: Index,
 ) -> None:
     a, b, c = panels
@@ -252,7 +266,7 @@ def _call(
     c_address = _moved(emitter, c, _moved(emitter, c, base[2], m, c.strides[-2]), n, 1)
     operands = (
         a_address, a_row, a_k, b_address, b.strides[-1 if kernel.transposed_b else -2], c_address, c.strides[-2], depth,
-        _count(emitter, extents[0], m, kernel.rows), _count(emitter, extents[1], n, kernel.columns),
+        *counts,
     )  # fmt: skip
     emitter.create(
         func.CallOp, [emitter.ssa(value) for value in operands], (), {"callee": SymbolRefAttr(kernel.symbol)}

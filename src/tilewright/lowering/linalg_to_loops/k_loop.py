@@ -24,13 +24,13 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
-from tilewright.lowering.linalg_to_loops.dot import emit_calls
+from tilewright.lowering.linalg_to_loops.dot import emit_calls, starts_from_zero
 from tilewright.lowering.linalg_to_loops.dot_operands import Panel, in_place
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
 from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare, find_micro_kernel
-from tilewright.lowering.linalg_to_loops.provable import constant_of, known
-from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
+from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -41,12 +41,15 @@ class _NoMatch(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """An operand of the product: the view that is read in place, under conditions, and its bound along k."""
+    """An operand of the product: the view that is read in place, under conditions, how far it reaches."""
 
     view: SSAValue
     conditions: tuple[SSAValue, ...]
     k_high: Index
-    k_extent: int
+    outer_high: Index
+    """How many of the rows of A, or the columns of B, are not padding."""
+    is_turned: bool
+    """Whether the operand is the transpose of the view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class FastPath:
     kernel: MicroKernel
     a: Panel
     b: Panel
+    counts: tuple[Index, Index]
+    """Rows and columns of C that are wanted."""
     depth: Index
 
 
@@ -191,7 +196,11 @@ def find_product(loop: scf.ForOp) -> linalg.MatmulOp | None:
         elif loop.results[position].uses.get_length() or isinstance(argument.type, MemRefType | UnrankedMemRefType):
             return None
     for op in body.ops:
-        if isinstance(op, linalg.StructuredOp) and op is not product and op.inputs:
+        if (
+            isinstance(op, linalg.StructuredOp)
+            and not isinstance(op, linalg.TransposeOp | linalg.MatmulOp)
+            and op.inputs
+        ):
             return None
         if not isinstance(op, scf.IfOp) and may_write(op):
             return None
@@ -209,9 +218,10 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     emitter = lowering.emitter
     first = _First(emitter, loop)
     lhs, rhs = product.inputs
-    depth = tensor_shape(lhs)[1]
+    rows, depth = tensor_shape(lhs)
+    columns = tensor_shape(rhs)[1]
     a, b = _operand(lhs, k_dim=1), _operand(rhs, k_dim=0)
-    a_window, b_window = _window(lowering, first, a.view), _window(lowering, first, b.view)
+    a_window, b_window = _window(lowering, first, a), _window(lowering, first, b)
     if constant_of(b_window.strides[1]) != 1:
         if constant_of(b_window.strides[0]) != 1 or not kernel.has_forms:
             raise _NoMatch
@@ -226,25 +236,52 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
             value = first.first(test)
             assert isinstance(value, SSAValue)
             condition = emitter.both(condition, value)
-    if a.k_high != b.k_high:
+    if not is_same(a.k_high, b.k_high):
         raise _NoMatch
     total = _total_depth(emitter, first, a.k_high, depth)
+    wanted = lowering.demand.of(loop.results[_carried(loop, product)])
+    counts: list[Index] = []
+    for operand, extent, bound, limit in ((a, rows, wanted[0], kernel.rows), (b, columns, wanted[1], kernel.columns)):
+        high = operand.outer_high
+        if isinstance(high, int) and high >= extent:
+            counts.append(extent)
+            continue
+        if not first.is_loop_invariant(high):
+            raise _NoMatch
+        start = first.first(high)
+        if extent <= limit and is_same(high, bound):
+            # Nobody reads the rows of C that the padding makes.
+            counts.append(start)
+            continue
+        condition = emitter.both(condition, emitter.compare("sge", start, extent))
+        counts.append(extent)
     if condition is False:
         raise _NoMatch
     if condition is True:
         condition = emitter.compare_values("eq", emitter.constant(0, INDEX), emitter.constant(0, INDEX), _I1)
-    return FastPath(condition, kernel, in_place(emitter, a_window), in_place(emitter, b_window), total)
+    panels = in_place(emitter, a_window), in_place(emitter, b_window)
+    return FastPath(condition, kernel, *panels, (counts[0], counts[1]), total)
+
+
+def _carried(loop: scf.ForOp, product: linalg.MatmulOp) -> int:
+    """Which of the carried values is the product's."""
+    yield_op = loop.body.block.last_op
+    assert yield_op is not None
+    return next(number for number, value in enumerate(yield_op.operands) if value is product.results[0])
 
 
 def _operand(value: SSAValue, k_dim: int) -> _Operand:
-    """A tensor as a view padded with zeros along k."""
-    k_high: Index | None = None
+    """A tensor as a view padded with zeros."""
     if value.uses.get_length() != 1 or not isinstance(value.owner, Operation):
         raise _NoMatch
     shape = tensor_shape(value)
     op = value.owner
+    if isinstance(op, linalg.TransposeOp):
+        inner = _operand(op.inputs[0], 1 - k_dim)
+        return replace(inner, is_turned=not inner.is_turned)
+    highs: list[Index] = list(shape)
     if isinstance(op, tensor.PadOp):
-        k_high = _pad_bound(op, k_dim, shape)
+        highs = _pad_bounds(op, shape)
         source = op.source.owner
         if op.source.uses.get_length() != 1 or not isinstance(source, Operation):
             raise _NoMatch
@@ -258,29 +295,27 @@ def _operand(value: SSAValue, k_dim: int) -> _Operand:
         end = branch.true_region.block.last_op
         assert end is not None
         view = end.operands[0]
-    extent = shape[k_dim]
-    return _Operand(view, tuple(conditions), extent if k_high is None else k_high, extent)
+    return _Operand(view, tuple(conditions), highs[k_dim], highs[1 - k_dim], is_turned=False)
 
 
-def _pad_bound(op: tensor.PadOp, k_dim: int, shape: tuple[int, ...]) -> Index:
+def _pad_bounds(op: tensor.PadOp, shape: tuple[int, ...]) -> list[Index]:
+    """Where the padding of each dimension starts."""
     end = op.region.block.last_op
     assert end is not None
     fill = end.operands[0].owner
     number = getattr(getattr(fill, "value", None), "value", None)
     if number is None or number.data != 0 or any(entry != 0 for entry in op.mixed_low):
         raise _NoMatch
-    for dim, entry in enumerate(op.mixed_high):
-        if dim != k_dim and entry != 0:
+    bounds: list[Index] = []
+    for extent, padding in zip(shape, op.mixed_high, strict=True):
+        if isinstance(padding, int):
+            bounds.append(extent - padding)
+            continue
+        subtraction = padding.owner
+        if not isinstance(subtraction, arith.SubiOp) or known(subtraction.lhs) != extent:
             raise _NoMatch
-    padding = op.mixed_high[k_dim]
-    if isinstance(padding, int):
-        if padding != 0:
-            raise _NoMatch
-        return shape[k_dim]
-    subtraction = padding.owner
-    if not isinstance(subtraction, arith.SubiOp) or known(subtraction.lhs) != shape[k_dim]:
-        raise _NoMatch
-    return subtraction.rhs
+        bounds.append(subtraction.rhs)
+    return bounds
 
 
 def _total_depth(emitter: LoopEmitter, first: _First, k_high: Index, depth: int) -> Index:
@@ -290,23 +325,36 @@ def _total_depth(emitter: LoopEmitter, first: _First, k_high: Index, depth: int)
     most = emitter.mul(trips, depth)
     if k_high == depth:
         return most
-    remaining = _clamped(k_high, depth)
-    change = first.change(remaining)
+    start, change = _remaining(emitter, first, k_high, depth)
     if change != -depth:
         raise _NoMatch
-    start = first.first(remaining)
-    if isinstance(start, SSAValue) and not isinstance(start.type, IndexType):
-        start = emitter.value(arith.IndexCastOp, (start,), INDEX)
     return emitter.max(emitter.min(start, most), 0)
 
 
-def _clamped(value: Index, depth: int) -> SSAValue:
-    """x of `max(min(x, depth), 0)`."""
-    if isinstance(value, SSAValue) and isinstance(value.owner, arith.MaxSIOp) and known(value.owner.rhs) == 0:
-        inner = value.owner.lhs.owner
-        if isinstance(inner, arith.MinSIOp) and known(inner.rhs) == depth:
-            return inner.lhs
+def _remaining(emitter: LoopEmitter, first: _First, k_high: Index, depth: int) -> tuple[Index, Index]:
+    """How many terms are left in the first iteration, by how much that changes in each.
+
+    `k_high` is one of `max(min(left, depth), 0)` and `max(min(k + depth, total), k) - k`.
+    """
+    op = k_high.owner if isinstance(k_high, SSAValue) else None
+    match op:
+        case arith.MaxSIOp() if known(op.rhs) == 0:
+            inner = op.lhs.owner
+            if isinstance(inner, arith.MinSIOp) and known(inner.rhs) == depth:
+                return _to_index(emitter, first.first(inner.lhs)), first.change(inner.lhs)
+        case arith.SubiOp() if isinstance(outer := op.lhs.owner, arith.MaxSIOp) and is_same(outer.rhs, op.rhs):
+            inner, k = outer.lhs.owner, op.rhs
+            if isinstance(inner, arith.MinSIOp) and _is_sum(inner.lhs, k, depth):
+                start = emitter.sub(_to_index(emitter, first.first(inner.rhs)), _to_index(emitter, first.first(k)))
+                return start, emitter.sub(first.change(inner.rhs), first.change(k))
+        case _:
+            pass
     raise _NoMatch
+
+
+def _is_sum(value: SSAValue, term: SSAValue, number: int) -> bool:
+    op = value.owner
+    return isinstance(op, arith.AddiOp) and is_same(op.lhs, term) and known(op.rhs) == number
 
 
 def _trip_count(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
@@ -323,10 +371,10 @@ def _trip_count(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
     return emitter.value(arith.CeilDivSIOp, (span, emitter.ssa(step)), INDEX)
 
 
-def _to_index(emitter: LoopEmitter, value: SSAValue) -> Index:
-    number = constant_of(value)
-    if number is not None:
-        return number
+def _to_index(emitter: LoopEmitter, value: Index) -> Index:
+    value = known(value)
+    if isinstance(value, int):
+        return value
     return value if isinstance(value.type, IndexType) else emitter.value(arith.IndexCastOp, (value,), INDEX)
 
 
@@ -349,9 +397,9 @@ def _cast_of(view: SSAValue) -> memref.ReinterpretCastOp:
                 raise _NoMatch
 
 
-def _window(lowering: FunctionLowering, first: _First, view: SSAValue) -> Window:
-    """The window of the first iteration."""
-    op = _cast_of(view)
+def _window(lowering: FunctionLowering, first: _First, operand: _Operand) -> Window:
+    """The window of the operand in the first iteration."""
+    op = _cast_of(operand.view)
     source = op.source
     if not is_unranked_memref(source.type) or not first.is_invariant(source):
         raise _NoMatch
@@ -364,24 +412,37 @@ def _window(lowering: FunctionLowering, first: _First, view: SSAValue) -> Window
     offset = first.first(op.mixed_offsets[0])
     moved = tuple(first.first(stride) for stride in strides)
     shape = tuple(shape_or_scalar(op.result.type))  # pyright: ignore[reportAttributeAccessIssue]
-    return Window(lowering.memory.flat(source), offset, moved, shape, element, source)
+    window = Window(lowering.memory.flat(source), offset, moved, shape, element, source)
+    turned = permute(window, (1, 0)) if operand.is_turned else window
+    assert isinstance(turned, Window)
+    return turned
 
 
 def _view_change(first: _First, view: SSAValue) -> Index:
     return first.change(_cast_of(view).mixed_offsets[0])
 
 
-def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, target: Window) -> None:
-    """A branch in front of the loop: the interchanged product, or the loop, which moves into the other side."""
+def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, target: Window, init: Source) -> None:
+    """A branch in front of the loop: the interchanged product, or the loop, which moves into the other side.
+
+    `init` is what the sum starts from.
+    """
     emitter = lowering.emitter
-    declare(lowering, path.kernel.symbol, 10)
+    from_zero = path.kernel.has_forms and starts_from_zero(init)
+    kernel = replace(path.kernel, from_zero=from_zero)
+    if not from_zero:
+        lowering.copy(init, target)
+    declare(lowering, kernel.symbol, 10)
     branch, then_block, _ = emitter.if_(path.condition)
     with emitter.at(Cursor(then_block)):
         c = in_place(emitter, target)
-        emit_calls(emitter, path.kernel, (path.a, path.b, c), (1, *target.shape), path.depth)
+        emit_calls(emitter, kernel, (path.a, path.b, c), (1, *target.shape), path.depth, path.counts)
         emitter.yield_()
     else_block = Block()
     branch.regions[1].add_block(else_block)
+    with emitter.at(Cursor(else_block)):
+        if from_zero:
+            lowering.copy(init, target)
     loop.detach()
     else_block.add_op(loop)
     with emitter.at(Cursor(else_block)):
