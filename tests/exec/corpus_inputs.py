@@ -15,7 +15,13 @@ from tilewright.compiler.source import ASTSource
 Array = np.ndarray[Any, Any]
 
 ELEMENTS = 1 << 14
-"""Elements of every array: more than any kernel of the corpus reaches with scalars of 5."""
+"""Elements of every array: more than any kernel of the corpus reaches with scalars of `SIZE`."""
+
+SIZE = 5
+"""What integers are, by default: loops are short, and most blocks are larger than what they load."""
+
+LARGE_SIZE, MANY_ELEMENTS = 96, 1 << 17
+"""Integers that give loops several rounds, and what no kernel reaches beyond with them."""
 
 WIDE_INTEGERS = {"arithmetic", "casts", "functions", "reductions"}
 """Files whose kernels compute with integers of either sign; in the others arrays of integers may be indices."""
@@ -34,14 +40,15 @@ class Inputs:
     """Array and element whose values may differ: addresses."""
 
 
-def inputs_of(case: oracle.Case) -> Inputs:
-    """The inputs of a case, the same every time."""
+def inputs_of(case: oracle.Case, size: int = SIZE) -> Inputs:
+    """The inputs of a case, the same every time. `size` is what integers are: `SIZE` or `LARGE_SIZE`."""
     signature, constants, attributes = oracle.arguments_of(case, "tilewright")
     kernel = oracle.load(case.file, "tilewright").CASES[case.number][0]
     source = ASTSource(kernel, signature, constants, attributes)
     random = np.random.default_rng(case.number)
     wide = case.file in WIDE_INTEGERS
-    named = {name: make(kind, random, wide=wide) for name, kind in source.full_signature().items()}
+    signature_of = source.full_signature().items()
+    named = {name: make(kind, random, wide=wide, size=size) for name, kind in signature_of}
     axes = engines.axes_of(oracle.our_module(case))
     inputs = Inputs(source, [], tuple(2 if axis in axes else 1 for axis in range(3)))
     adjust = ADJUSTMENTS.get(case.kernel)
@@ -51,18 +58,19 @@ def inputs_of(case: oracle.Case) -> Inputs:
     return inputs
 
 
-def make(kind: Any, random: np.random.Generator, *, wide: bool) -> Any:
+def make(kind: Any, random: np.random.Generator, *, wide: bool, size: int = SIZE) -> Any:
     """An argument of a signature type; nothing for a constant."""
     if isinstance(kind, tuple):
-        return tuple(make(item, random, wide=wide) for item in kind)
+        return tuple(make(item, random, wide=wide, size=size) for item in kind)
     if kind == "constexpr":
         return ()
     if kind.startswith("tensordesc"):
         return descriptor(kind, random)
+    count = ELEMENTS if size <= SIZE else MANY_ELEMENTS
     if kind.startswith("*"):
-        return numbers(engines.DTYPES[kind.lstrip("*k")], ELEMENTS, random, wide=wide)
+        return numbers(engines.DTYPES[kind.lstrip("*k")], count, random, wide=wide)
     dtype = np.dtype(engines.DTYPES[kind])
-    return dtype.type(0.5 if engines.is_float(dtype) else 1 if dtype == np.bool_ else 5)
+    return dtype.type(0.5 if engines.is_float(dtype) else 1 if dtype == np.bool_ else size)
 
 
 def numbers(dtype: Any, count: int, random: np.random.Generator, *, wide: bool) -> Array:

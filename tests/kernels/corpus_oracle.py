@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import sys
 import types
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from tilewright.ir.passes import PassContext, parse_pipeline
 from tilewright.language.dtypes import dtype
 
 CORPUS = Path(__file__).parent / "corpus"
+INTEGERS = ("i32", "i64", "u32", "u64")
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,14 @@ def cases() -> list[Case]:
     return found
 
 
+def aligned(case: Case) -> Case:
+    """The case with all pointers and integers divisible by 16, as they are in most launches of real programs."""
+    words = [
+        f"{word}:16" if word in INTEGERS or re.fullmatch(r"\*\w+", word) else word for word in case.arguments.split()
+    ]
+    return replace(case, arguments=" ".join(words))
+
+
 def is_official_available() -> bool:
     return importlib.util.find_spec("triton") is not None
 
@@ -103,7 +113,7 @@ def arguments_of(
     A constant is a Python literal, or `=@name` for an attribute of `triton.language` or of the corpus file.
     """
     module = load(case.file, provider)
-    kernel, text = module.CASES[case.number]
+    kernel, text = module.CASES[case.number][0], case.arguments
     signature: dict[str, Any] = {}
     constants: dict[tuple[int, ...], Any] = {}
     attrs: dict[tuple[int, ...], Any] = {}
