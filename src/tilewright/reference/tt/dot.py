@@ -45,6 +45,14 @@ def round_to_tf32(values: Array) -> Array:
     return np.where(np.isfinite(values), rounded.view(np.float32).reshape(values.shape), values)
 
 
+def round_to_tf32_away(values: Array) -> Array:
+    """As `round_to_tf32`, but halves go away from zero: what `cvt.rna.tf32.f32` does."""
+    values = np.asarray(values, np.float32)
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    rounded = (bits + np.uint32(1 << (TF32_DROPPED_BITS - 1))) & np.uint32(0xFFFFFFFF << TF32_DROPPED_BITS & 0xFFFFFFFF)
+    return np.where(np.isfinite(values), rounded.view(np.float32).reshape(values.shape), values)
+
+
 @meaning_of(tt.DotOp)
 def dot(op: tt.DotOp, frame: Frame) -> Values:
     """`inputPrecision` says what may be lost, and nothing is, unless the machine `rounds_dot_inputs`: then f32 operands

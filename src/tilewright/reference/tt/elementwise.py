@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tilewright.dialects import tt
@@ -13,6 +15,7 @@ from tilewright.dialects.tt import PointerType, PropagateNan, RoundingMode
 from tilewright.dialects.types import bit_width, element_type
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of
+from tilewright.reference.tt.dot import round_to_tf32_away
 from tilewright.reference.tt.float8 import narrow_to_float8
 
 
@@ -70,6 +73,13 @@ def multiply_high(op: tt.MulhiUIOp, frame: Frame) -> Values:
     return (meaning.multiply_extended(x, y, bit_width(element_type(op.x.type)), signed=False)[1],)
 
 
+ASSEMBLY: dict[str, Callable[[Array], Array]] = {"cvt.rna.tf32.f32 $0, $1;": round_to_tf32_away}
+"""Instructions that passes write as inline assembly because no op stands for them."""
+
+
 @meaning_of(tt.ElementwiseInlineAsmOp)
 def inline_assembly(op: tt.ElementwiseInlineAsmOp, frame: Frame) -> Values:
+    compute = ASSEMBLY.get(op.asm_string.data)
+    if compute is not None:
+        return tuple(compute(np.asarray(value)) for value in frame.get_all(op.args))
     raise reference_error(op, "inline assembly has a meaning only on the target that it was written for")

@@ -17,6 +17,7 @@ from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
 from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
 from tilewright.transforms.ttg.coalesce import CoalescePass
 from tilewright.transforms.ttg.combine_select_and_if import CombineTensorSelectAndIfPass
+from tilewright.transforms.ttg.decompose_f32_dots import F32DotTCPass
 from tilewright.transforms.ttg.insert_fences import FenceInsertionPass
 from tilewright.transforms.ttg.lower_tma import TMALoweringPass
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
@@ -33,6 +34,7 @@ def passes_for_ampere(num_stages: int) -> list[Pass]:
     """Compute capability 8.x: `mma.sync` with operands in registers, `cp.async`."""
     return [
         CoalescePass(),  # neighbouring lanes access neighbouring addresses
+        F32DotTCPass(emu_tf32=True),  # f32 products of more than tf32's precision, by tensor cores several times
         RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
         OptimizeThreadLocalityPass(gathers=False),  # sums across threads after loops; gathers go through memory anyway
         AccelerateMatmulPass(),  # products on tensor cores
@@ -62,6 +64,7 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
     """Compute capability 9.0: `wgmma` with operands in shared memory, `cp.async` and TMA."""
     return [
         CoalescePass(),  # neighbouring lanes access neighbouring addresses
+        F32DotTCPass(emu_tf32=True),  # f32 products of more than tf32's precision, by tensor cores several times
         RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
         OptimizeThreadLocalityPass(gathers=False),  # sums across threads after loops; gathers go through memory anyway
         AccelerateMatmulPass(),  # products on tensor cores, operands in shared memory

@@ -15,7 +15,7 @@ from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
 from tilewright.reference.simt.rounding import MODES, directed, directed_double, flush, narrow, two_sum
 from tilewright.reference.simt.syntax import Instruction
 from tilewright.reference.simt.types import Type, Values, choose, parse_type, storage_of, types_in
-from tilewright.reference.tt.dot import round_to_tf32
+from tilewright.reference.tt.dot import round_to_tf32, round_to_tf32_away
 from tilewright.reference.tt.float8 import narrow_to_float8
 
 Convert = Callable[[Values], Values]
@@ -74,19 +74,12 @@ def conversion(instruction: Instruction, into: Type, out_of: Type) -> Convert:
     """The function from values of one type to values of another."""
     modifiers = instruction.modifiers
     if into.kind == "tf":
-        return round_to_tf32 if "rn" in modifiers else _round_to_tf32_away
+        return round_to_tf32 if "rn" in modifiers else round_to_tf32_away
     if not into.is_float:
         return _to_integer(modifiers, into, out_of) if out_of.is_float else _between_integers(modifiers, into)
     if not out_of.is_float:
         return _from_integer(modifiers, into)
     return _between_floats(instruction, into, out_of)
-
-
-def _round_to_tf32_away(values: Values) -> Values:
-    """To 10 bits of mantissa, ties away from zero."""
-    bits = np.asarray(values).view(np.uint32)
-    rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
-    return choose(np.isfinite(values), rounded.view(np.float32), values)
 
 
 def _between_integers(modifiers: tuple[str, ...], into: Type) -> Convert:
