@@ -37,8 +37,10 @@ format: $(STAMP) ## let ruff rewrite the sources
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(STAMP) $(TORCH_STAMP) ## benchmarks against NumPy and PyTorch, as ratios in one run
-	@$(BIN)/python benchmarks/run.py $(ARGS)
+bench: $(STAMP) $(TORCH_STAMP) ## benchmarks against every peer that is installed and the machine's limits (ARGS="--quick")
+	@$(BIN)/python -c 'import numba' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
+	  || echo "Numba cannot be installed: it is left out"
+	@$(BIN)/python benchmarks/cpu/run.py $(ARGS)
 
 gpu: $(STAMP) $(TORCH_STAMP) ## tests and benchmarks on an NVIDIA GPU; results in benchmarks/results
 	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh tests

@@ -78,3 +78,45 @@ def matmul_nt_kernel(
         acc = tl.dot(a, tl.trans(b), acc)
     mask = (rows[:, None] < M) & (cols[None, :] < N)
     tl.store(c_ptr + rows[:, None] * stride_cm + cols[None, :], acc.to(c_ptr.dtype.element_ty), mask=mask)
+
+
+@triton.jit
+def transpose_kernel(x_ptr, out_ptr, rows, cols, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+    m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    n = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    x = tl.load(x_ptr + m[:, None] * cols + n[None, :], mask=(m[:, None] < rows) & (n[None, :] < cols))
+    tl.store(out_ptr + n[:, None] * rows + m[None, :], x.T, mask=(n[:, None] < cols) & (m[None, :] < rows))
+
+
+@triton.jit
+def sort_rows_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.sort(tl.load(x_ptr + offsets)))
+
+
+@triton.jit
+def argmax_rows_kernel(x_ptr, out_ptr, cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * cols + offsets, mask=offsets < cols, other=-float("inf"))
+    tl.store(out_ptr + row, tl.argmax(x, axis=0).to(tl.int64))
+
+
+@triton.jit
+def histogram_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, BINS: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    counts = tl.histogram(tl.load(x_ptr + offsets, mask=offsets < n, other=0), BINS, mask=offsets < n)
+    tl.atomic_add(out_ptr + tl.arange(0, BINS), counts, sem="relaxed")
+
+
+@triton.jit
+def adamw_kernel(p_ptr, g_ptr, m_ptr, v_ptr, n, rate, beta1, beta2, eps, decay, step, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    p, g = tl.load(p_ptr + offsets, mask=mask), tl.load(g_ptr + offsets, mask=mask)
+    m = beta1 * tl.load(m_ptr + offsets, mask=mask) + (1 - beta1) * g
+    v = beta2 * tl.load(v_ptr + offsets, mask=mask) + (1 - beta2) * g * g
+    tl.store(m_ptr + offsets, m, mask=mask)
+    tl.store(v_ptr + offsets, v, mask=mask)
+    corrected = (m / (1 - tl.exp2(step * tl.log2(beta1)))) / (tl.sqrt(v / (1 - tl.exp2(step * tl.log2(beta2)))) + eps)
+    tl.store(p_ptr + offsets, p - rate * (corrected + decay * p), mask=mask)

@@ -1,0 +1,140 @@
+"""Timing of one row: contenders take turns, so that a drift of the machine's speed hits all of them.
+
+A round calls each contender once to settle caches and other runtimes' threads, then times one or more calls. A ratio
+is the median over the rounds of (peer's time / our time): above 1 we are faster. With one thread time is the CPU time
+of the process, which other load on the machine lengthens least; with more it is the time on the wall.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+
+from case import Case, Contender, Launch, deviation
+from limits import Limits
+
+SAMPLE_SECONDS = 0.002
+"""A sample is at least this long."""
+
+SETTLE_SECONDS = 0.003
+"""OpenMP's threads go on spinning for about a millisecond after a parallel loop: others wait for that to end."""
+
+LEAST_ROUNDS = 5
+
+
+@dataclass
+class Row:
+    """The figures of one case at one number of threads."""
+
+    name: str
+    threads: int
+    group: str
+    block: str
+    ours_ms: float
+    limit_ms: float
+    peers_ms: dict[str, float]
+    ratios: dict[str, float]
+    floors: dict[str, float]
+    """The least ratio to a peer that is promised."""
+    rounds: int
+    error: float | None
+    absent: dict[str, str] = field(default_factory=dict[str, str])
+    """Peers that were not measured, and why."""
+
+    @property
+    def achieved(self) -> float:
+        """Which part of what the machine can do."""
+        return self.limit_ms / self.ours_ms
+
+    def missed(self) -> list[str]:
+        """Peers against which the promise is not kept."""
+        return [peer for peer, floor in self.floors.items() if peer in self.ratios and self.ratios[peer] < floor]
+
+    def as_json(self) -> dict[str, object]:
+        return {**asdict(self), "achieved": self.achieved, "passed": not self.missed()}
+
+
+class Clock:
+    """Times calls, `threads` of them at work."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._now = time.process_time if threads == 1 else time.perf_counter
+
+    def seconds(self, contender: Contender, calls: int = 1) -> float:
+        start = self._now()
+        for _ in range(calls):
+            contender()
+        return (self._now() - start) / calls
+
+    def settle(self) -> None:
+        if self.threads > 1:
+            stop = time.perf_counter() + SETTLE_SECONDS
+            while time.perf_counter() < stop:
+                pass
+
+
+def fastest(clock: Clock, candidates: list[Launch]) -> Launch:
+    """The launch with the smallest of a few times, as an autotuner finds it."""
+    if len(candidates) == 1:
+        return candidates[0]
+    for launch in candidates:
+        launch()
+    times = {index: float("inf") for index in range(len(candidates))}
+    for _ in range(4):
+        for index, launch in enumerate(candidates):
+            times[index] = min(times[index], clock.seconds(launch))
+    return candidates[min(times, key=lambda index: times[index])]
+
+
+def measure(name: str, group: str, case: Case, limits: Limits, budget: float, floors: dict[str, float]) -> Row:
+    """The row of a case: medians over interleaved rounds that take about `budget` seconds."""
+    clock = Clock(limits.threads)
+    best = fastest(clock, list(case.ours))  # pyright: ignore[reportArgumentType]
+    error = _error(best, case)
+    absent: dict[str, str] = {}
+    contenders: dict[str, Contender] = {"ours": best}
+    for peer, contender in case.peers.items():
+        try:
+            contender()
+            contender()
+        except Exception as failure:  # a peer that fails is reported with its reason, whatever it raises
+            absent[peer] = (
+                f"{type(failure).__name__}: {str(failure).splitlines()[0][:120]}"
+                if str(failure)
+                else type(failure).__name__
+            )
+        else:
+            contenders[peer] = contender
+    times = _rounds(clock, contenders, budget)
+    ours = times["ours"]
+    ratios = {
+        peer: statistics.median(theirs / own for theirs, own in zip(times[peer], ours, strict=True))
+        for peer in contenders
+        if peer != "ours"
+    }
+    return Row(
+        name, limits.threads, group, best.label, statistics.median(ours) * 1e3,
+        limits.seconds(case.read, case.written, case.operations, case.kind) * 1e3,
+        {peer: statistics.median(values) * 1e3 for peer, values in times.items() if peer != "ours"}, ratios, floors,
+        len(ours), error, absent,
+    )  # fmt: skip
+
+
+def _error(launch: Callable[[], None], case: Case) -> float | None:
+    launch()
+    return None if case.results is None else deviation(*case.results())
+
+
+def _rounds(clock: Clock, contenders: dict[str, Contender], budget: float) -> dict[str, list[float]]:
+    calls = {label: max(1, int(SAMPLE_SECONDS / max(clock.seconds(run), 1e-7))) for label, run in contenders.items()}
+    times: dict[str, list[float]] = {label: [] for label in contenders}
+    stop = time.perf_counter() + budget
+    while len(times["ours"]) < LEAST_ROUNDS or time.perf_counter() < stop:
+        for label, run in contenders.items():
+            clock.settle()
+            run()
+            times[label].append(clock.seconds(run, calls[label]))
+    return times

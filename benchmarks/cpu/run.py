@@ -1,0 +1,108 @@
+"""The CPU benchmark: kernels against every peer that is installed, and against what the machine can do (`make bench`).
+
+    python benchmarks/cpu/run.py [--threads 1,2] [--seconds S] [--only TEXT] [--peers LIST] [--quick] [--output FOLDER]
+
+Contenders take turns in one process, round after round; a ratio is the median over the rounds of (peer's time / our
+time): above 1 we are faster. Where a kernel has several sensible block sizes the fastest is taken first, as a user's
+autotuner would. Writes cpu.json, cpu.md and cpu.svg into the output folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tilewright.targets.cpu.facts import available_cores
+
+FOLDER = Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER))
+
+from compiling import measure_compiling  # noqa: E402
+from plot import achieved_svg  # noqa: E402
+from report import describe_machine, markdown  # noqa: E402
+
+PEERS = ("PyTorch", "torch.compile", "NumPy", "Numba", "triton-shared")
+QUICK_PEERS = ("PyTorch", "NumPy")
+
+
+def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--threads", default="", help="numbers of threads, e.g. 1,2 (default: 1, and 2 where there are)"
+    )
+    parser.add_argument("--seconds", type=float, default=1.0, help="measuring time per row (default 1)")
+    parser.add_argument("--only", default="", help="rows whose name contains this text")
+    parser.add_argument("--peers", default=",".join(PEERS), help=f"of {', '.join(PEERS)}")
+    parser.add_argument("--groups", default="promised,others", help="promised, others or both")
+    parser.add_argument("--quick", action="store_true", help="short samples, one thread, PyTorch and NumPy only")
+    parser.add_argument("--no-compiling", action="store_true", help="leave out the table of compile times")
+    parser.add_argument("--output", type=Path, default=FOLDER.parent / "results", help="folder of the results")
+    options = parser.parse_args(argv)
+    if options.quick:
+        options.seconds, options.peers = min(options.seconds, 0.2), ",".join(QUICK_PEERS)
+        options.threads = options.threads or "1"
+    options.threads = [int(part) for part in (options.threads or "1,2").split(",") if int(part) <= available_cores()]
+    return options
+
+
+def measured(options: argparse.Namespace, threads: int) -> Iterator[dict[str, Any]]:
+    """The messages of a worker with that many threads. The other kernels are promised on one thread only."""
+    groups = options.groups if threads == 1 else "promised"
+    command = [
+        sys.executable, str(FOLDER / "worker.py"), "--threads", str(threads), "--seconds", str(options.seconds),
+        "--only", options.only, "--peers", options.peers, "--groups", groups,
+    ]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as worker:
+        assert worker.stdout is not None
+        for line in worker.stdout:
+            if line.startswith("{"):
+                yield json.loads(line)
+    if worker.returncode:
+        raise SystemExit(f"the measuring process with {threads} thread(s) failed")
+
+
+def collect(options: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """All figures, as they are written to cpu.json."""
+    results: dict[str, Any] = {"machine": describe_machine(), "limits": [], "rows": [], "skipped": [], "compiling": []}
+    with console.status("measuring ...") as status:
+        for threads in options.threads:
+            for message in measured(options, threads):
+                if "limits" in message:
+                    results["limits"].append(message["limits"])
+                elif "row" in message:
+                    results["rows"].append(message["row"])
+                    status.update(f"measured {message['row']['name']}, {threads} thread(s)")
+                else:
+                    results["skipped"].append(message)
+        if not options.no_compiling:
+            status.update("measuring compile times")
+            figures = measure_compiling(rounds=2 if options.quick else 5)
+            results["compiling"] = [{**vars(figure), "passed": figure.passed} for figure in figures]
+    return results
+
+
+def main() -> int:
+    """Entry point."""
+    options = parse_arguments()
+    console = Console(width=None if sys.stdout.isatty() else 160, stderr=True)
+    results = collect(options, console)
+    text = markdown(results)
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "cpu.json").write_text(json.dumps(results, indent=1) + "\n")
+    (options.output / "cpu.md").write_text(text)
+    (options.output / "cpu.svg").write_text(achieved_svg(results["rows"]))
+    print(text)
+    console.print(f"written to {options.output}: cpu.json, cpu.md, cpu.svg")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
