@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -122,7 +123,7 @@ def growth() -> Iterator[Figure]:
             spent, size = zip(*(compile_at(name, block) for _ in range(3)), strict=True)
             seconds.append(min(spent))
             sizes.append(size[0])
-        steepest = max(after / before for before, after in zip(seconds, seconds[1:], strict=False))
+        steepest = max(after / before for before, after in pairwise(seconds))
         yield Figure(f"{name}: compile time when a block doubles, at most", steepest, "x", 2.0)
         yield Figure(f"{name}: largest machine code, BLOCK 32 to 4096", max(sizes) / 1024, "KiB")
 

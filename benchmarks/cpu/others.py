@@ -31,7 +31,7 @@ SLACK = 1.25
 
 def by_block(
     kernel: Any, n: int, arguments: tuple[Any, ...], sizes: tuple[int, ...] = (1024, 4096), **more: Any
-) -> Any:
+) -> list[Launch]:
     """Launches over `n` elements in blocks of a few sizes."""
     return [Launch(kernel, (cdiv(n, block),), arguments, {"BLOCK": block, **more}) for block in sizes]
 

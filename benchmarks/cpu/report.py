@@ -50,10 +50,12 @@ def _head(results: dict[str, Any]) -> Iterator[str]:
     machine = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     yield "# CPU benchmarks\n"
-    yield f"{machine['processor']} ({machine['llvm_name']}), {machine['cores']} cores, {machine['vector_bits']}-bit vectors; {versions}.\n"
-    yield "Figures under the peers are medians of (their time / our time) over interleaved rounds in one process: above 1 we are"
-    yield "faster. `of limit` is the least time that the measured bandwidth and peak allow, over our time. PyTorch writes into"
-    yield "memory that is there already, where it has such a form. On one thread times are CPU times, else wall times.\n"
+    processor = f"{machine['processor']} ({machine['llvm_name']})"
+    yield f"{processor}, {machine['cores']} cores, {machine['vector_bits']}-bit vectors; {versions}.\n"
+    yield "Figures under the peers are medians of (their time / our time) over interleaved rounds in one process: above 1"
+    yield "we are faster. `of limit` is the least time that the measured bandwidth and peak allow, over our time. PyTorch"
+    yield "writes into memory that is there already, where it has such a form. On one thread times are CPU times, else"
+    yield "wall times.\n"
     yield "![achieved fraction of the machine's limit](cpu.svg)\n"
 
 
@@ -95,8 +97,8 @@ def _scaling(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     if not pairs:
         return
     yield "## Two threads against one\n"
-    yield "Least times are those of the limits measured with one thread and with two: where two threads of the machine share a"
-    yield "core or its memory channel, that quotient stays below 2 for any program.\n"
+    yield "Least times are those of the limits measured with one thread and with two: where two threads of the machine"
+    yield "share a core or its memory channel, that quotient stays below 2 for any program.\n"
     yield "| benchmark | ours | least times |"
     yield "|---|--:|--:|"
     for one, two in pairs:
