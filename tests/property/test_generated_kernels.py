@@ -1,19 +1,21 @@
-"""Random kernels: the reference at every stage and the CPU agree. `make fuzz MINUTES=n` runs many more."""
+"""Random kernels: the reference at every stage, the CPU and the simulated GPUs agree. `make fuzz MINUTES=n` runs many
+more."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.tools.fuzzing.differential import ENGINES, check_kernel
+from tilewright.tools.fuzz import routes_of
+from tilewright.tools.fuzzing.differential import CPU, GPUS, check_kernel
 from tilewright.tools.fuzzing.generator import KernelGenerator
 from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render
-from tilewright.tools.validation.engines import find_cpu
 
 KERNELS = 90
 MUTATIONS = 1500
@@ -31,7 +33,7 @@ MUTATIONS = 1500
 def test_engines_agree(seed: int) -> None:
     """Hypothesis chooses seeds; a failing kernel is shown as the file that replays it."""
     kernel = KernelGenerator(Random(seed)).generate()
-    failure = check_kernel(kernel, find_cpu())
+    failure = check_kernel(kernel, routes_of(seed, 3))
     assert failure is None, render(kernel, f"seed {seed}\n{failure}")
 
 
@@ -40,7 +42,7 @@ def test_engines_agree(seed: int) -> None:
 def test_hypothesis_may_make_the_choices(random: Random) -> None:
     """With its own random numbers Hypothesis shrinks the choices that the generator makes."""
     kernel = KernelGenerator(random, 6).generate()
-    failure = check_kernel(kernel, find_cpu(), ("source", "linalg", "cpu"))
+    failure = check_kernel(kernel, [replace(CPU, stages=("linalg",))])
     assert failure is None, render(kernel, str(failure))
 
 
@@ -69,17 +71,18 @@ def test_a_wrong_engine_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     original = differential.run_native
 
-    def spoilt(launch, target):  # type: ignore[no-untyped-def]
-        outcome = original(launch, target)
+    def spoilt(*args):  # type: ignore[no-untyped-def]
+        outcome = original(*args)
         for region in outcome.memory:
             region[...] ^= 1
         return outcome
 
     monkeypatch.setattr(differential, "run_native", spoilt)
-    failure = check_kernel(KernelGenerator(Random(3)).generate(), find_cpu())
-    assert failure is not None
-    assert (failure.engine, failure.kind) == (find_cpu().name, "difference")
-    assert ENGINES[-1] == find_cpu().name
+    kernel = KernelGenerator(Random(3)).generate()
+    for routes, engine in (((CPU,), "cpu"), ((replace(CPU, has_machine_code=False), GPUS[1]), "cuda_sim sm90")):
+        failure = check_kernel(kernel, routes)
+        assert failure is not None
+        assert (failure.engine, failure.kind) == (engine, "difference")
 
 
 def test_mutated_text_is_diagnosed() -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.tools.fuzzing.differential import check_launch, launch_of_file
+from tilewright.tools.fuzzing.differential import CPU, GPUS, check_launch, launch_of_file
 from tilewright.tools.fuzzing.replay import tolerance_of_file
-from tilewright.tools.validation.engines import find_cpu
 
 FILES = sorted((Path(__file__).parent / "regressions").glob("*.py"))
 
@@ -19,5 +18,5 @@ def test_there_are_files() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_engines_agree(path: Path) -> None:
-    failure = check_launch(launch_of_file(path), find_cpu(), tolerance_of_file(path))
+    failure = check_launch(launch_of_file(path), tolerance_of_file(path), (CPU, *GPUS))
     assert failure is None, str(failure)

@@ -16,6 +16,9 @@ def add_parsers(commands: Any) -> None:
     fuzz.add_argument("--kernels", type=int, default=0, help="stop after this many kernels")
     fuzz.add_argument("--mutations", type=int, default=0, help="stop after this many mutated inputs")
     fuzz.add_argument("--jobs", type=int, default=1, help="processes that share the work (default 1)")
+    fuzz.add_argument(
+        "--gpu-every", type=int, default=2, metavar="N", help="one kernel in N on simulated GPUs (default 2; 0: none)"
+    )
     fuzz.add_argument("--seed", type=int, default=None, help="first seed; by default taken from the clock")
     fuzz.add_argument("--only", choices=("kernels", "mutations"), help="run one of the two")
     fuzz.add_argument("--save", default="fuzz-failures", help="folder for failures (default fuzz-failures)")

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -22,14 +22,16 @@ from random import Random
 
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
-from tilewright.tools.fuzzing.differential import Failure, check_kernel, check_launch, launch_of_file
+from tilewright.tools.fuzzing.differential import CPU, GPUS, Failure, Route, check_kernel, check_launch, launch_of_file
 from tilewright.tools.fuzzing.generator import KernelGenerator
 from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render, tolerance_of_file
 from tilewright.tools.fuzzing.shrink import shrink_generated
-from tilewright.tools.validation.engines import find_cpu
 
 SHRINK_ATTEMPTS = 150
+FINE_EVERY = 8
+"""Of how many kernels on GPUs the first two are compared behind every pass."""
+
 DEFAULT_MINUTES = 1.0
 """How long a run takes that is told neither the time nor the number of inputs."""
 
@@ -41,6 +43,7 @@ class Tally:
     name: str
     seed: int
     count: int = 0
+    on_gpus: int = 0
     failures: Counter[str] = field(default_factory=Counter[str])
     seconds: float = 0.0
 
@@ -48,7 +51,9 @@ class Tally:
         failed = sum(self.failures.values())
         parts = ", ".join(f"{count} {kind}" for kind, count in sorted(self.failures.items()))
         rate = f"{self.seconds / self.count * 1e3:.1f} ms each" if self.count else "none run"
-        return f"seed {self.seed}: {self.count} {self.name}, {failed} failures{f' ({parts})' if parts else ''}, {rate}"
+        gpus = f" ({self.on_gpus} of them on GPUs)" if self.on_gpus else ""
+        inputs = f"seed {self.seed}: {self.count} {self.name}{gpus}"
+        return f"{inputs}, {failed} failures{f' ({parts})' if parts else ''}, {rate}"
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,8 @@ class Share:
     end: int | None
     seconds: float | None
     folder: Path
+    gpu_every: int = 0
+    """Which kernels also run on GPUs: one in this many, 0 for none."""
 
     def numbers(self) -> Iterator[int]:
         start = time.perf_counter()
@@ -97,6 +104,7 @@ def _in_shares(
         end=seed + limit if limit else None,
         seconds=None if minutes is None else minutes * 60 * part_of_time,
         folder=Path(options.save),
+        gpu_every=options.gpu_every,
     )
     shares = [share(seed + job) for job in range(options.jobs)]
     start = time.perf_counter()
@@ -110,6 +118,7 @@ def _in_shares(
     total = Tally(done[0].name, seed)
     for tally in done:
         total.count += tally.count
+        total.on_gpus += tally.on_gpus
         total.failures += tally.failures
     total.seconds = time.perf_counter() - start
     return total
@@ -117,20 +126,31 @@ def _in_shares(
 
 def fuzz_kernels(share: Share) -> Tally:
     """Random kernels on all engines."""
-    tally, target = Tally("kernels", share.first), find_cpu()
+    tally = Tally("kernels", share.first)
     start = time.perf_counter()
     with knobs.scope(validate=False, sanitize=()):
         for number in share.numbers():
             kernel = KernelGenerator(Random(number)).generate()
-            failure = check_kernel(kernel, target)
+            routes = routes_of(number, share.gpu_every)
+            tally.on_gpus += len(routes) - 1
+            failure = check_kernel(kernel, routes)
             tally.count += 1
             if failure is not None:
                 tally.failures[f"{failure.engine} {failure.kind}"] += 1
-                small = shrink_generated(kernel, lambda k: check_kernel(k, target), failure, SHRINK_ATTEMPTS)
-                note = f"seed {number}\n{check_kernel(small, target) or failure}"
+                check = partial(check_kernel, routes=routes)
+                small = shrink_generated(kernel, check, failure, SHRINK_ATTEMPTS)
+                note = f"seed {number}\n{check(small) or failure}"
                 _save(share.folder / f"kernel_{number}.py", render(small, note), failure)
     tally.seconds = time.perf_counter() - start
     return tally
+
+
+def routes_of(number: int, gpu_every: int) -> tuple[Route, ...]:
+    """Where a kernel runs: on the CPU always, on some GPU at times, and then at times with a look behind every pass."""
+    if not gpu_every or number % gpu_every:
+        return (CPU,)
+    turn = number // gpu_every
+    return CPU, replace(GPUS[turn % len(GPUS)], is_fine=turn % FINE_EVERY < len(GPUS))
 
 
 def fuzz_texts(share: Share) -> Tally:
@@ -162,7 +182,7 @@ def _replay(path: Path) -> int:
         if path.suffix == ".mlir":
             failure = check_text(path.read_text(), None)
         else:
-            failure = check_launch(launch_of_file(path), find_cpu(), tolerance_of_file(path))
+            failure = check_launch(launch_of_file(path), tolerance_of_file(path), (CPU, *GPUS))
     except TilewrightError as error:
         print(error, file=sys.stderr)
         return 1

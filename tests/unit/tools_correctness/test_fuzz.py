@@ -42,8 +42,8 @@ def test_failures_are_counted_and_kept(
 
     original = differential.run_native
 
-    def spoilt(launch, target):  # type: ignore[no-untyped-def]
-        outcome = original(launch, target)
+    def spoilt(*args):  # type: ignore[no-untyped-def]
+        outcome = original(*args)
         for region in outcome.memory:
             region[...] ^= 1
         return outcome

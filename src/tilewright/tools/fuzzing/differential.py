@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tilewright.ir.verify import verify_module
 from tilewright.support.errors import TilewrightError
-from tilewright.targets.base import Target
+from tilewright.targets.base import find_target
 from tilewright.tools.fuzzing.replay import load_file, render, tolerance_of
 from tilewright.tools.fuzzing.values import GeneratedKernel
 from tilewright.tools.validation.compare import Tolerance, find_difference
-from tilewright.tools.validation.engines import Outcome, run_native, run_reference, walk_stages
+from tilewright.tools.validation.engines import Outcome, run_native, run_reference, walk_passes, walk_stages
 from tilewright.tools.validation.launches import Launch, record_launch
 
-ENGINES = ("source", "ttir", "structured", "linalg", "loops", "cpu")
+
+@dataclass(frozen=True)
+class Route:
+    """A way down the compiler, and the places on it where results are compared."""
+
+    target: str = "cpu"
+    arch: str | None = None
+    stages: tuple[str, ...] = ("ttir", "structured", "linalg", "loops")
+    """Stages at whose ends the reference runs the module."""
+    is_fine: bool = False
+    """Whether the reference runs the module behind every pass of these stages."""
+    has_machine_code: bool = True
+
+    def named(self, engine: str) -> str:
+        return f"{engine} {self.arch}" if self.arch else engine
+
+
+CPU = Route()
+GPU_STAGES = ("ttgir", "memory")
+GPUS = tuple(Route("cuda_sim", arch, GPU_STAGES) for arch in ("sm80", "sm90"))
 
 
 @dataclass(frozen=True)
@@ -29,6 +50,10 @@ class Failure:
     def __str__(self) -> str:
         return f"{self.engine}: {self.kind}: {self.message}"
 
+    def behind(self, pass_name: str) -> Failure:
+        """The failure, seen behind a pass."""
+        return Failure(self.engine, self.kind, f"behind {pass_name}: {self.message}")
+
 
 def launch_of_file(path: Path) -> Launch:
     """The launch that a replay file describes."""
@@ -37,44 +62,57 @@ def launch_of_file(path: Path) -> Launch:
     return record_launch(kernel, grid, (), dict(keywords))
 
 
-def check_kernel(kernel: GeneratedKernel, target: Target, engines: tuple[str, ...] = ENGINES) -> Failure | None:
-    """Run a kernel on all engines; the first failure, or None."""
+def check_kernel(kernel: GeneratedKernel, routes: Sequence[Route] = (CPU,)) -> Failure | None:
+    """Run a kernel on all engines of some routes; the first failure, or None."""
     with tempfile.TemporaryDirectory(prefix="tilewright-fuzz-") as folder:
         path = Path(folder) / "kernel.py"
         path.write_text(render(kernel))
         try:
             launch = launch_of_file(path)
-            return check_launch(launch, target, tolerance_of(kernel), engines)
+            return check_launch(launch, tolerance_of(kernel), routes)
         except TilewrightError as error:
             return Failure("frontend", "error", str(error))
         except Exception as error:
             return Failure("frontend", "crash", f"{type(error).__name__}: {error}")
 
 
-def check_launch(
-    launch: Launch, target: Target, tolerance: Tolerance, engines: tuple[str, ...] = ENGINES
-) -> Failure | None:
-    """Run a launch on all engines; the first failure, or None."""
+def check_launch(launch: Launch, tolerance: Tolerance, routes: Sequence[Route] = (CPU,)) -> Failure | None:
+    """Run a launch on all engines of some routes; the first failure, or None. What the front end's output means on the
+    first route is what is right."""
     expected: Outcome | None = None
-    engine = "source"
+    for route in routes:
+        found = _check_route(launch.for_architecture(route.arch), tolerance, route, expected)
+        if isinstance(found, Failure):
+            return found
+        expected = expected or found
+    return None
+
+
+def _check_route(
+    launch: Launch, tolerance: Tolerance, route: Route, expected: Outcome | None
+) -> Failure | Outcome | None:
+    """A failure, or what is right."""
+    target, engine = find_target(route.target), "source"
+    walk = walk_passes if route.is_fine else walk_stages
     try:
-        for point, module in walk_stages(launch, target):
-            engine = point.stage
-            if engine not in engines:
+        for point, module in walk(launch, target):
+            engine = route.named(point.stage)
+            if point.number and point.stage not in route.stages:
                 continue
+            verify_module(module)
             outcome = run_reference(launch, module, engine)
             failure = _judge(launch, expected, outcome, tolerance)
             if failure is not None:
-                return failure
+                return failure if not point.pass_name else failure.behind(point.pass_name)
             expected = expected or outcome
-        engine = target.name
-        if engine in engines:
-            return _judge(launch, expected, run_native(launch, target), tolerance)
+        engine = route.named(target.name)
+        if route.has_machine_code:
+            return _judge(launch, expected, run_native(launch, target, engine), tolerance) or expected
     except TilewrightError as error:
         return Failure(engine, "error", f"after stage '{engine}': {error}")
     except Exception as error:
         return Failure(engine, "crash", f"after stage '{engine}': {type(error).__name__}: {error}")
-    return None
+    return expected
 
 
 def _judge(launch: Launch, expected: Outcome | None, outcome: Outcome, tolerance: Tolerance) -> Failure | None:

@@ -572,8 +572,8 @@ class Expressions:
         if len(self.shape) != 2 or min(self.shape) < 16:
             return None
         m, n = self.shape
-        k = self.pick((16, 32))
         dtype = self.pick(("float32", "float16", "bfloat16", "int8"))
+        k = 32 if dtype == "int8" else self.pick((16, 32))
         a, b = self.input(dtype, m * k), self.input(dtype, k * n)
         left = f"tl.load({a.name} + r0[:, None] * {k} + tl.arange(0, {k})[None, :])"
         right = (

@@ -1,23 +1,24 @@
 """Engines: each takes a launch and gives what memory holds after it.
 
-The reference runs the module as it is after any pass; the CPU runs machine code. More engines may be added to `NATIVE`.
+The reference runs the module as it is after any pass; a target runs machine code: the CPU, or a GPU (`cuda_sim` runs
+the PTX of the architecture that the launch asks for, and finds races and accesses out of bounds on the way).
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.compiler.compile import build_entry, load_entry
 from tilewright.dialects import func, tt
-from tilewright.ir.passes import PassContext, PassPipeline
+from tilewright.ir.passes import Pass, PassContext, PassPipeline
 from tilewright.reference import run_grid
 from tilewright.reference.machine import Machine
 from tilewright.support.errors import TilewrightError
-from tilewright.targets.base import Target
+from tilewright.targets.base import Target, configured
 from tilewright.tools.validation.launches import Array, Launch
 from tilewright.tools.validation.microkernels import external_functions
 
@@ -54,20 +55,23 @@ def run_reference(
     return Outcome(engine, memory, printed=machine.output)
 
 
-def run_native(launch: Launch, target: Target) -> Outcome:
+def run_native(launch: Launch, target: Target, engine: str = "") -> Outcome:
     """Compile for a target, without the disk cache, and run."""
     memory = launch.memory()
+    engine = engine or target.name
     try:
         entry = build_entry(launch.source, launch.options, target)
         kernel = load_entry(entry, "", launch.source, launch.options, target)
         slots = launch.launch_slots(memory)
         x, y, z = launch.grid
-        packed = (ctypes.c_uint64 * (len(slots) + 3))(*(slot & (2**64 - 1) for slot in slots), x, y, z)
-        if x * y * z:
+        if x * y * z and kernel.launch_within is not None:
+            kernel.launch_within(slots, launch.extents(memory), launch.grid)
+        elif x * y * z:
+            packed = (ctypes.c_uint64 * (len(slots) + 3))(*(slot & (2**64 - 1) for slot in slots), x, y, z)
             kernel.native.launch(ctypes.addressof(packed), x * y * z)
     except TilewrightError as error:
-        return Outcome(target.name, memory, error)
-    return Outcome(target.name, memory)
+        return Outcome(engine, memory, error)
+    return Outcome(engine, memory)
 
 
 def kernel_name(module: ModuleOp) -> str:
@@ -92,14 +96,22 @@ class Point:
         return f"{self.stage}: {self.pass_name}" if self.pass_name else self.stage
 
 
+def stages_of(target: Target) -> list[tuple[str, Sequence[Pass]]]:
+    """The stages of a target, and the passes by which it starts to emit machine code, where the reference can run what
+    they give."""
+    late = getattr(target, "late_stages", None)
+    return [*target.stages(), *(late() if late is not None else ())]
+
+
 def walk_passes(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleOp]]:
     """The module after the front end and after every pass of the target's pipeline. It is one module, changed in
     place. Raises PassError classes."""
+    target = configured(target, launch.options)
     module = launch.source.module(target, launch.options)
     yield Point(launch.source.first_stage, 0, ""), module
     context = PassContext(facts=target.facts)
     number = 0
-    for stage, passes in target.stages():
+    for stage, passes in stages_of(target):
         for pass_ in passes:
             number += 1
             PassPipeline([pass_]).run(module, context)
@@ -108,10 +120,11 @@ def walk_passes(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleO
 
 def walk_stages(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleOp]]:
     """The module after the front end and at the end of each stage."""
+    target = configured(target, launch.options)
     module = launch.source.module(target, launch.options)
     yield Point(launch.source.first_stage, 0, ""), module
     context = PassContext(facts=target.facts)
-    for number, (stage, passes) in enumerate(target.stages(), 1):
+    for number, (stage, passes) in enumerate(stages_of(target), 1):
         PassPipeline(passes).run(module, context)
         yield Point(stage, number, ""), module
 

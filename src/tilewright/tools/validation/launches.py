@@ -66,6 +66,10 @@ class Launch:
         """The same launch over another grid."""
         return replace(self, grid=grid)
 
+    def for_architecture(self, arch: str | None) -> Launch:
+        """The same launch on a GPU architecture."""
+        return replace(self, options=replace(self.options, arch=arch))
+
     def memory(self) -> list[Array]:
         """Fresh copies of all regions, aligned as the originals are."""
         return [_aligned_copy(region) for region in self.regions]
@@ -90,6 +94,14 @@ class Launch:
             else:
                 result.append(memory[slot.region].ctypes.data + slot.offset)
         return result
+
+    def extents(self, memory: Sequence[Array]) -> dict[int, tuple[int, int]]:
+        """The lowest and the end address of what each pointer may reach, by slot."""
+        return {
+            number: (memory[slot.region].ctypes.data, memory[slot.region].ctypes.data + memory[slot.region].size)
+            for number, slot in enumerate(self.slots)
+            if slot.dtype is not None
+        }
 
     def views(self, memory: Sequence[Array]) -> dict[str, Array]:
         """The pointer arguments by name, for comparisons and reports."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.codegen.microkernels import STORE_BYTES
 from tilewright.dialects import func
 from tilewright.tools.validation.launches import Array
 
@@ -20,7 +21,7 @@ _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_\d+x(?P<nr>\d+)"
     r"(?P<packed>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?:_exact)?$"
 )
-_PANELS = re.compile(r"tw_mk_panels_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
+_PANELS = re.compile(r"tw_mk_(?P<how>panels|keep)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
 _DEPTH_MULTIPLE = 32
 _PACK = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
 _PLAIN = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32"}
@@ -34,7 +35,8 @@ def external_functions(module: ModuleOp) -> dict[str, Callable[..., Any]]:
             continue
         name = op.sym_name.data
         if (match := _PANELS.match(name)) is not None:
-            found[name] = _pack_panels(match["a"], match["acc"], int(match["nr"]), transposed=match["nt"] is not None)
+            pack = _pack_panels(match["a"], int(match["nr"]), transposed=match["nt"] is not None)
+            found[name] = pack if match["how"] == "panels" else _keep(pack, int(match["nr"]))
         elif (match := _NAME.match(name)) is not None:
             found[name] = _multiply(match)
         elif (match := _PACK.match(name)) is not None:
@@ -78,7 +80,7 @@ def _multiply(name: re.Match[str]) -> Callable[..., None]:
             groups = -(-k // group)
             right = _view(b, dtype, (groups, group, n), (b_stride, 1, group)).reshape(groups * group, n)[:k]
         elif name["panels"] is not None:
-            right = _panels_at(b, wide, int(name["nr"]), k, n)[:, :k].transpose(1, 0, 2).reshape(k, -1)[:, :n]
+            right = _panels_at(b, dtype, int(name["nr"]), k, n)[:, :k].transpose(1, 0, 2).reshape(k, -1)[:, :n]
         else:
             right = _view(b, dtype, (k, n), (1, b_stride) if name["nt"] is not None else (b_stride, 1))
         result += left @ right.astype(wide)
@@ -92,18 +94,31 @@ def _panels_at(address: int, dtype: np.dtype[Any], columns: int, k: int, n: int)
     return _view(address, dtype, (count, depth, columns), (depth * columns, columns, 1))
 
 
-def _pack_panels(element: str, accumulator: str, columns: int, *, transposed: bool) -> Callable[..., None]:
-    """All of B as panels, columns past the last 0."""
-    dtype, wide = _numpy_type(element), _numpy_type(accumulator)
+def _pack_panels(element: str, columns: int, *, transposed: bool) -> Callable[..., None]:
+    """All of B as panels of its own type, columns past the last 0."""
+    dtype = _numpy_type(element)
 
     def run(*numbers: Any) -> None:
         b, stride, panels, k, n = (int(number) for number in numbers)
         if min(k, n) <= 0:
             return
-        target = _panels_at(panels, wide, columns, k, n)
-        padded = np.zeros((k, target.shape[0] * columns), wide)
+        target = _panels_at(panels, dtype, columns, k, n)
+        padded = np.zeros((k, target.shape[0] * columns), dtype)
         padded[:, :n] = _view(b, dtype, (k, n), (1, stride) if transposed else (stride, 1))
         target[:, :k] = padded.reshape(k, -1, columns).transpose(1, 0, 2)
+
+    return run
+
+
+def _keep(pack: Callable[..., None], columns: int) -> Callable[..., int]:
+    """Panels in a store, packed each time; none where they have no room."""
+
+    def run(*numbers: Any) -> int:
+        b, stride, store, k, n, _ = (int(number) for number in numbers)
+        if 8 * (k + _DEPTH_MULTIPLE) * (n + columns) > STORE_BYTES:
+            return 0
+        pack(b, stride, store, k, n)
+        return store
 
     return run
 

@@ -18,9 +18,9 @@ from tilewright.ir.rewrite_watch import Rewrite, watch_rewrites
 from tilewright.reference.errors import ReferenceError
 from tilewright.support.errors import TilewrightError
 from tilewright.support.spans import Span
-from tilewright.targets.base import Target
+from tilewright.targets.base import Target, configured
 from tilewright.tools.validation.compare import EXACT, Difference, Tolerance, find_difference
-from tilewright.tools.validation.engines import Outcome, Point, run_native, run_reference
+from tilewright.tools.validation.engines import Outcome, Point, run_native, run_reference, stages_of
 from tilewright.tools.validation.launches import Launch
 
 MIXED = ("no reference meaning", "a conversion between several values")
@@ -75,6 +75,7 @@ class Report:
 
 def validate_launch(launch: Launch, target: Target, tolerance: Tolerance = EXACT, *, native: bool = True) -> Report:
     """Run a launch behind every pass of a target, and on the target, up to the first difference."""
+    target = configured(target, launch.options)
     report = Report(launch)
     expected: Outcome | None = None
     context = PassContext(facts=target.facts)
@@ -101,7 +102,7 @@ def _steps(launch: Launch, target: Target, module: ModuleOp, context: PassContex
     """Run the passes one by one: where it got to, how many rewrites happened, and whether a stage ends there."""
     yield Point(launch.source.first_stage, 0, ""), 0, True
     number = 0
-    for stage, passes in target.stages():
+    for stage, passes in stages_of(target):
         for position, pass_ in enumerate(passes):
             number += 1
             with watch_rewrites() as watch:
@@ -148,7 +149,7 @@ def _find_rewrite(
         context = PassContext(facts=target.facts)
         number = 0
         rewrites: list[Rewrite] = []
-        for _, passes in target.stages():
+        for _, passes in stages_of(target):
             for pass_ in passes:
                 number += 1
                 if number > culprit.number:

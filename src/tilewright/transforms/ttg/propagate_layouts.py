@@ -35,6 +35,9 @@ from tilewright.transforms.ttg.layout_inference import (
 Encodings = dict[Attribute, None]
 """The layouts that reach a value, the first one first."""
 
+_ENDS = (scf.YieldOp, scf.ConditionOp)
+"""Ops whose operands must be as values of another op are, which may have been retyped where the operands were not."""
+
 Accesses = tt.LoadOp | tt.StoreOp | tt.AtomicRMWOp | tt.AtomicCASOp
 
 
@@ -168,7 +171,7 @@ class _Retyping:
         for op in tuple(function.walk()):
             if isinstance(op, ConstantOp):
                 restate_constant(op)
-            elif any(operand in self._before for operand in op.operands) or op in retyped:
+            elif any(operand in self._before for operand in op.operands) or op in retyped or isinstance(op, _ENDS):
                 self._fix_operands(op, retyped.get(op))
 
     def _retype(self, value: SSAValue, encoding: Attribute) -> None:
