@@ -11,6 +11,10 @@ def add_parsers(commands: Any) -> None:
     validate = commands.add_parser("validate", help="run kernels behind every pass and name the first that differs")
     validate.add_argument("file", help="a Python file, with :KERNEL for one kernel of it")
 
+    validate.add_argument(
+        "--target", default="cpu", metavar="NAME", help="cpu, cuda_sim:sm80, cuda_sim:sm90 or cuda (default cpu)"
+    )
+
     fuzz = commands.add_parser("fuzz", help="random kernels on all engines, mutated IR through the parser and passes")
     fuzz.add_argument("--minutes", type=float, help="how long to run (default 1, or as long as the numbers below take)")
     fuzz.add_argument("--kernels", type=int, default=0, help="stop after this many kernels")

@@ -2,6 +2,8 @@
 
 Inputs come from the file's `tilewright_inputs()`, which returns `(kernel, grid, keywords)` or a list of these; else
 from the launches that the script makes; else they are made up from the parameters of its kernels.
+
+`--target cuda_sim:sm90` goes the way to a GPU, which is simulated; `--target cuda` ends on the one that is there.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.fuzzing.replay import load_file
 from tilewright.tools.validation.compare import Tolerance
-from tilewright.tools.validation.engines import find_cpu
+from tilewright.tools.validation.engines import find_engine
 from tilewright.tools.validation.launches import Launch, record_launch
 from tilewright.tools.validation.observer import FLOATS
 from tilewright.tools.validation.validate import validate_launch
@@ -39,10 +41,11 @@ def run_validate(options: argparse.Namespace) -> int:
         return 2
     status = 2
     with knobs.scope(validate=False, sanitize=()):
+        target, arch = find_engine(options.target)
         for launch, tolerance in _launches(path):
             if wanted and launch.name != wanted:
                 continue
-            report = validate_launch(launch, find_cpu(), tolerance)
+            report = validate_launch(launch.for_architecture(arch), target, tolerance)
             print(report.render())
             status = max(status % 2, int(not report.is_valid))
     if status == 2:

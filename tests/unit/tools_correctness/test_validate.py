@@ -14,11 +14,14 @@ import tilewright.language as tl
 from tilewright.dialects import arith
 from tilewright.support import knobs
 from tilewright.support.errors import ValidationError
+from tilewright.targets.base import Target
+from tilewright.tools.cli import main
 from tilewright.tools.validate import run_validate
+from tilewright.tools.validation import observer
 from tilewright.tools.validation.compare import EXACT, Tolerance, find_difference
 from tilewright.tools.validation.engines import find_cpu, run_native
-from tilewright.tools.validation.launches import record_launch
-from tilewright.tools.validation.validate import validate_launch
+from tilewright.tools.validation.launches import Launch, record_launch
+from tilewright.tools.validation.validate import Report, validate_launch
 
 SCRIPT = """
 import numpy as np
@@ -86,18 +89,18 @@ def test_a_wrong_fold_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_follows_the_launches_of_a_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT + LAUNCH)
-    assert run_validate(argparse.Namespace(file=str(script))) == 0
+    assert run_validate(argparse.Namespace(file=str(script), target="cpu")) == 0
     printed = capsys.readouterr().out
     assert "kernel 'double', grid (3, 1, 1)" in printed
     assert "machine code" in printed
-    assert run_validate(argparse.Namespace(file=f"{script}:other")) == 2
-    assert run_validate(argparse.Namespace(file=str(tmp_path / "none.py"))) == 2
+    assert run_validate(argparse.Namespace(file=f"{script}:other", target="cpu")) == 2
+    assert run_validate(argparse.Namespace(file=str(tmp_path / "none.py"), target="cpu")) == 2
 
 
 def test_inputs_may_be_made_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    assert run_validate(argparse.Namespace(file=f"{script}:double")) == 0
+    assert run_validate(argparse.Namespace(file=f"{script}:double", target="cpu")) == 0
     assert "kernel 'double'" in capsys.readouterr().out
 
 
@@ -112,6 +115,35 @@ def test_every_first_launch_is_validated_on_request(monkeypatch: pytest.MonkeyPa
                             else original(self))  # fmt: skip
         with pytest.raises(ValidationError, match="first difference"):
             shifted[(3,)](x, out, 40, SHIFT=6, BLOCK=16)
+
+
+@pytest.mark.parametrize("target", ["cuda_sim:sm80", "cuda_sim:sm90"])
+def test_the_way_to_a_gpu_is_validated(target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind every pass of the ttg stage, those that place buffers among them, and by the simulated GPU."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT + LAUNCH)
+    assert main(["validate", str(script), "--target", target]) == 0
+    rows = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
+    assert ["ttgir", "tritongpu-pipeline", "same"] in rows
+    assert ["memory", "allocate-shared-memory", "same"] in rows
+    assert ["cuda_sim", "machine", "code"] in rows
+
+
+def test_first_launches_are_validated_where_they_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    original = observer.validate_launch
+
+    def watched(launch: Launch, target: Target, tolerance: Tolerance) -> Report:
+        seen.append(target.name)
+        return original(launch, target, tolerance)
+
+    monkeypatch.setattr(observer, "validate_launch", watched)
+    x, out = np.arange(40, dtype=np.int32), np.zeros(40, np.int32)
+    for target in ("cuda_sim", "reference", "cpu"):
+        with knobs.scope(validate=True, always_compile=True, target=target):
+            shifted[(3,)](x, out, 40, SHIFT=5, BLOCK=16)
+        np.testing.assert_array_equal(out, x)
+    assert seen == ["cuda_sim", "cpu", "cpu"]
 
 
 def test_arguments_that_share_memory_share_the_copy() -> None:

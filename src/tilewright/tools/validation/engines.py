@@ -1,7 +1,8 @@
 """Engines: each takes a launch and gives what memory holds after it.
 
-The reference runs the module as it is after any pass; a target runs machine code: the CPU, or a GPU (`cuda_sim` runs
-the PTX of the architecture that the launch asks for, and finds races and accesses out of bounds on the way).
+The reference runs the module as it is after any pass; a target runs machine code: the CPU, or a GPU. `cuda_sim` runs
+the PTX of the architecture that the launch asks for, and finds races and accesses out of bounds on the way; `cuda` is
+the GPU that is there, which gets copies of the data.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from tilewright.ir.passes import Pass, PassContext, PassPipeline
 from tilewright.reference import run_grid
 from tilewright.reference.machine import Machine
 from tilewright.support.errors import TilewrightError
-from tilewright.targets.base import Target, configured
+from tilewright.targets.base import Target, configured, find_target
+from tilewright.tools.validation.device import run_on_device
 from tilewright.tools.validation.launches import Array, Launch
 from tilewright.tools.validation.microkernels import external_functions
 
@@ -66,6 +68,8 @@ def run_native(launch: Launch, target: Target, engine: str = "") -> Outcome:
         x, y, z = launch.grid
         if x * y * z and kernel.launch_within is not None:
             kernel.launch_within(slots, launch.extents(memory), launch.grid)
+        elif x * y * z and kernel.launch_on is not None:
+            run_on_device(kernel.launch_on, launch, memory)
         elif x * y * z:
             packed = (ctypes.c_uint64 * (len(slots) + 3))(*(slot & (2**64 - 1) for slot in slots), x, y, z)
             kernel.native.launch(ctypes.addressof(packed), x * y * z)
@@ -131,6 +135,10 @@ def walk_stages(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleO
 
 def find_cpu() -> Target:
     """The CPU target of this host."""
-    from tilewright.targets.base import find_target
-
     return find_target("cpu")
+
+
+def find_engine(name: str) -> tuple[Target, str | None]:
+    """The target and the architecture in `cpu`, `cuda` or `cuda_sim:sm80`. Raises TargetError."""
+    target, _, arch = name.partition(":")
+    return find_target(target), arch or None

@@ -87,13 +87,11 @@ class Launch:
 
     def launch_slots(self, memory: Sequence[Array]) -> list[int]:
         """What native code takes: addresses and the bits of scalars."""
-        result: list[int] = []
-        for slot in self.slots:
-            if slot.dtype is None:
-                result.append(slot.bits)
-            else:
-                result.append(memory[slot.region].ctypes.data + slot.offset)
-        return result
+        return self.slots_at([region.ctypes.data for region in memory])
+
+    def slots_at(self, places: Sequence[int]) -> list[int]:
+        """The same, with the regions at other addresses."""
+        return [slot.bits if slot.dtype is None else places[slot.region] + slot.offset for slot in self.slots]
 
     def extents(self, memory: Sequence[Array]) -> dict[int, tuple[int, int]]:
         """The lowest and the end address of what each pointer may reach, by slot."""
@@ -125,14 +123,14 @@ def record_launch(kernel: JITFunction, grid: Any, args: Sequence[Any], keywords:
 
 def _slots_of(bound: Bound) -> tuple[tuple[Slot, ...], tuple[Region, ...]]:
     leaves = list(bound.leaves())
-    stretches = sorted({(leaf.storage.low, leaf.storage.high) for _, leaf in leaves if isinstance(leaf, Pointer)})
-    merged: list[tuple[int, int]] = []
-    for low, high in stretches:
+    storages = [leaf.storage for _, leaf in leaves if isinstance(leaf, Pointer)]
+    merged: list[tuple[int, int, str]] = []
+    for low, high, device in sorted({(storage.low, storage.high, storage.device) for storage in storages}):
         if merged and low < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]), device)
         else:
-            merged.append((low, high))
-    regions = tuple(Region(low, _bytes_at(low, high)) for low, high in merged)
+            merged.append((low, high, device))
+    regions = tuple(Region(low, _bytes_at(low, high, device)) for low, high, device in merged)
     names: dict[str, int] = {}
     slots: list[Slot] = []
     for name, leaf in leaves:
@@ -140,7 +138,7 @@ def _slots_of(bound: Bound) -> tuple[tuple[Slot, ...], tuple[Region, ...]]:
         label = name if count == 1 else f"{name}[{count - 1}]"
         match leaf:
             case Pointer(kind, storage, _):
-                number = next(n for n, (low, high) in enumerate(merged) if low <= storage.address <= high)
+                number = next(n for n, (low, high, _) in enumerate(merged) if low <= storage.address <= high)
                 dtype = _numpy_dtype(kind.lstrip("*").removeprefix("k"))
                 slots.append(Slot(label, dtype, number, storage.address - merged[number][0]))
             case Scalar(kind, bits, _):
@@ -152,9 +150,13 @@ def _slots_of(bound: Bound) -> tuple[tuple[Slot, ...], tuple[Region, ...]]:
     return tuple(slots), regions
 
 
-def _bytes_at(low: int, high: int) -> Array:
+def _bytes_at(low: int, high: int, device: str) -> Array:
     if high <= low:
         return np.zeros(0, np.uint8)
+    if device.startswith("cuda"):
+        from tilewright.tools.validation.device import device_bytes
+
+        return device_bytes(low, high, device)
     return np.frombuffer(ctypes.string_at(low, high - low), np.uint8).copy()
 
 

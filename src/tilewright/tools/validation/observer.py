@@ -6,9 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from tilewright.runtime.driver import active_driver
 from tilewright.runtime.jit import JITFunction
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentError, ValidationError
+from tilewright.targets.base import Target
 from tilewright.tools.validation.compare import Tolerance
 from tilewright.tools.validation.engines import find_cpu
 from tilewright.tools.validation.launches import record_launch
@@ -22,7 +24,8 @@ FLOATS = Tolerance(relative=1e-3, default=1e-4)
 
 
 def before_first_launch(kernel: JITFunction, grid: Any, args: Sequence[Any], keywords: dict[str, Any]) -> None:
-    """Validate the launch that is about to happen. Raises ValidationError with the table and the first difference."""
+    """Validate the launch that is about to happen, on the way to its target. Raises ValidationError with the table and
+    the first difference."""
     with knobs.scope(validate=False, sanitize=()):
         try:
             launch = record_launch(kernel, grid, args, keywords)
@@ -33,6 +36,13 @@ def before_first_launch(kernel: JITFunction, grid: Any, args: Sequence[Any], key
         x = min(x, MAX_PROGRAMS)
         y = min(y, max(1, MAX_PROGRAMS // x))
         launch = launch.with_grid((x, y, min(z, max(1, MAX_PROGRAMS // (x * y)))))
-        report = validate_launch(launch, find_cpu(), FLOATS)
+        report = validate_launch(launch, _target_of(kernel, args, keywords), FLOATS)
     if not report.is_valid:
         raise ValidationError(report.render())
+
+
+def _target_of(kernel: JITFunction, args: Sequence[Any], keywords: dict[str, Any]) -> Target:
+    """Where a launch goes; the reference has no passes of its own, so the CPU's are validated."""
+    binder = kernel.binder
+    target = active_driver(binder.bind(*binder.match(tuple(args), keywords))).target
+    return find_cpu() if target.name == "reference" else target
