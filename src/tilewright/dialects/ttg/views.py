@@ -139,23 +139,21 @@ class MemDescSubsliceOp(HasFolderInterface, IRDLOperation):
                 raise VerifyException(f"slice of {extent} at {offset} is out of bounds of {whole}")
             if offset and (extent & (extent - 1) or offset % extent):
                 raise VerifyException("The split offset may not touch the tile")
-        _check_tiles_stay_whole(source, result)
+        if is_cut_by_swizzle(source, result.get_shape()):
+            raise VerifyException("We don't support splitting along the swizzling pattern")
 
 
-def _check_tiles_stay_whole(source: MemDescType, result: MemDescType) -> None:
-    """A slice may not cut through a swizzle: moving it along a dimension that it splits moves its elements by one
-    power of two each, or rather flips one bit of their offsets.
+def is_cut_by_swizzle(source: MemDescType, shape: Sequence[int]) -> bool:
+    """Whether slices of a shape cut through what the layout permutes. They do not where moving one along a dimension
+    that it splits flips a single bit of the offsets of its elements.
     """
     layout = _layout_of(source)
     if layout is None or layout.rank != len(source.get_shape()):
-        return
-    split = [dim for dim, (a, b) in enumerate(zip(source.get_shape(), result.get_shape(), strict=True)) if a != b]
+        return False
+    split = [dim for dim, (a, b) in enumerate(zip(source.get_shape(), shape, strict=True)) if a != b]
     offsets_of = layout.to_linear(source.get_alloc_shape()).pseudoinvert()
-    for dim in split:
-        columns = list(offsets_of.packed_bases.values())[dim]
-        moved = columns[result.get_shape()[dim].bit_length() - 1 :]
-        if any(column & (column - 1) for column in moved):
-            raise VerifyException("We don't support splitting along the swizzling pattern")
+    columns = list(offsets_of.packed_bases.values())
+    return any(column & (column - 1) for dim in split for column in columns[dim][shape[dim].bit_length() - 1 :])
 
 
 @op_definition

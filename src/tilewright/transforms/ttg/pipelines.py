@@ -24,6 +24,7 @@ from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescr
 from tilewright.transforms.ttg.optimize_dot_operands import OptimizeDotOperandsPass
 from tilewright.transforms.ttg.optimize_thread_locality import OptimizeThreadLocalityPass
 from tilewright.transforms.ttg.pipeline_loops import PipelinePass
+from tilewright.transforms.ttg.prefetch import PrefetchPass
 from tilewright.transforms.ttg.reduce_data_duplication import ReduceDataDuplicationPass
 from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConversionsPass
 from tilewright.transforms.ttg.reorder_instructions import ReorderInstructionsPass
@@ -50,6 +51,7 @@ def passes_for_ampere(num_stages: int) -> list[Pass]:
         PipelinePass(),  # loops over several iterations, cp.async into several buffers
         CanonicalizePass(),  # first iterations of constant loops need no masks
         LoopAwareCsePass(),  # positions in buffers that are counted alike
+        PrefetchPass(),  # the first operands of a round are there when it begins
         RemoveLayoutConversionsPass(),  # conversions that pipelining left next to loads from shared memory
         ReduceDataDuplicationPass(),  # operands of products from one copy in shared memory
         ReorderInstructionsPass(),  # values in registers for a short time
@@ -81,6 +83,7 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
         PipelinePass(),  # loops over several iterations, cp.async and TMA into several buffers, wgmma that run on
         CanonicalizePass(),  # first iterations of constant loops need no masks
         LoopAwareCsePass(),  # positions in buffers that are counted alike
+        PrefetchPass(),  # products that `wgmma` cannot do: the first operands of a round are there when it begins
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
         RemoveLayoutConversionsPass(),  # conversions that pipelining left next to loads from shared memory
         ReduceDataDuplicationPass(),  # operands of products from one copy in shared memory

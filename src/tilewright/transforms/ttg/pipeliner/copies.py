@@ -38,7 +38,7 @@ def buffer_encoding(load: tt.LoadOp | tt.DescriptorLoadOp) -> Attribute:
     type = as_tensor(load.result.type)
     order = order_of(layout_of(type.encoding), type.get_shape())
     for use in load.result.uses:
-        operand = _operand_of_mma(use.operation)
+        operand = operand_of_mma(use.operation)
         if operand is not None:
             layout = SwizzledSharedLayout.for_dot_operand(
                 type.get_shape(), order, element_bits(type.element_type), operand.op_index, operand.k_width
@@ -59,7 +59,7 @@ def descriptor_encoding(load: tt.DescriptorLoadOp) -> Attribute:
     return shared_encoding_of(NvmmaSharedLayout.make(shape, order, element_bits(block.element_type)))
 
 
-def _operand_of_mma(user: object) -> DotOperandLayout | None:
+def operand_of_mma(user: object) -> DotOperandLayout | None:
     """The layout that a conversion gives to an operand of `mma.sync`."""
     if not isinstance(user, ttg.ConvertLayoutOp):
         return None

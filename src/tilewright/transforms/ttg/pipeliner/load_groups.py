@@ -13,9 +13,17 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.dialects.tt.folds import splat_of
+from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import as_tensor, is_tensor
-from tilewright.transforms.ttg.pipeliner.copies import MIN_COPY_BITS, buffer_encoding, copy_bits, element_bits
+from tilewright.layouts.distributed import REGISTER
+from tilewright.transforms.ttg.pipeliner.copies import (
+    MIN_COPY_BITS,
+    buffer_encoding,
+    copy_bits,
+    element_bits,
+    operand_of_mma,
+)
 from tilewright.transforms.ttg.pipeliner.schedule import Schedule, body_ops, holder_in
 
 _SINKABLE = (ttg.ConvertLayoutOp, ttg.LocalAllocOp, ttg.MemDescTransOp, ttg.MemDescReshapeOp)
@@ -62,6 +70,17 @@ class PipelinedLoad:
         return isinstance(type, MemDescType) and type.encoding == self.encoding and self.fill is None
 
 
+MIN_SUMS = 64
+"""Sums of a thread from which slicing a product pays: below, a multiprocessor has room for more warps, which hide reads
+of shared memory better than registers that are filled early.
+"""
+
+
+def _is_large(dot: tt.DotOp) -> bool:
+    type = as_tensor(dot.d.type)
+    return layout_of(type.encoding).to_linear(type.get_shape()).in_dims[REGISTER] >= MIN_SUMS
+
+
 @dataclass(eq=False)
 class LoadGroup:
     """Loads that are waited for together, in the stage and cluster of their first use."""
@@ -69,6 +88,18 @@ class LoadGroup:
     loads: list[PipelinedLoad]
     users: list[Operation] = field(default_factory=list[Operation])
     num_buffers: int = 1
+
+    @property
+    def is_sliced(self) -> bool:
+        """Whether the group has both operands of a product that `tritongpu-prefetch` slices: these are waited for at
+        the end of the round before, so that their first slices can be read there.
+        """
+        if self.num_buffers == 1 or len(self.loads) != 2 or any(load.fill is not None for load in self.loads):
+            return False
+        if len(self.users) != 2 or not all(operand_of_mma(user) for user in self.users):
+            return False
+        dots = {use.operation for user in self.users for result in user.results for use in result.uses}
+        return len(dots) == 1 and all(isinstance(dot, tt.DotOp) and _is_large(dot) for dot in dots)
 
 
 class LoadGroups:

@@ -92,7 +92,7 @@ class LoadLowering:
     def _lower(self, group: LoadGroup) -> None:
         first, uses_tma = group.loads[0].op, group.loads[0].uses_tma
         fill = _Placer.like(self._schedule, first)
-        use = _Placer(self._schedule, OpBuilder.before(group.users[0]), *self._groups.place_of_use(group.users))
+        use = _Placer(self._schedule, OpBuilder.before(group.users[0]), *self._place_of_wait(group))
         buffers = [self._allocate(load, group.num_buffers) for load in group.loads]
         into, _ = self._next_index(fill, group.num_buffers, has_phase=False)
         out_of, phase = self._next_index(use, group.num_buffers, has_phase=uses_tma)
@@ -105,8 +105,16 @@ class LoadLowering:
         else:
             copied = self._copy(group, fill, buffers, into)
             token = use.insert(ttg.AsyncWaitOp((copied,), num=0)).ret_token
-        for load, buffer in zip(group.loads, buffers, strict=True):
-            _Replacement(self._schedule, load, buffer, out_of, token).run()
+        views: list[SSAValue | None] = [None] * len(buffers)
+        if group.is_sliced:
+            views = [use.insert(ttg.MemDescIndexOp(buffer, out_of)).result for buffer in buffers]
+        for load, buffer, view in zip(group.loads, buffers, views, strict=True):
+            _Replacement(self._schedule, load, buffer, out_of, token, view).run()
+
+    def _place_of_wait(self, group: LoadGroup) -> tuple[int, int]:
+        """Before the first use; for products that are sliced, at the end of the round before."""
+        stage, cluster = self._groups.place_of_use(group.users)
+        return (stage - 1, max(self._schedule.clusters.values()) + 1) if group.is_sliced else (stage, cluster)
 
     def _allocate(self, load: PipelinedLoad, count: int) -> SSAValue:
         type = as_tensor(load.op.result.type)
@@ -194,13 +202,20 @@ class _Replacement:
     """Gives the users of one load what they need out of the buffer at `index`."""
 
     def __init__(
-        self, schedule: Schedule, load: PipelinedLoad, buffers: SSAValue, index: SSAValue, token: SSAValue | None
+        self,
+        schedule: Schedule,
+        load: PipelinedLoad,
+        buffers: SSAValue,
+        index: SSAValue,
+        token: SSAValue | None,
+        view: SSAValue | None,
     ) -> None:
         self._schedule = schedule
         self._load = load
         self._buffers = buffers
         self._index = index
         self._token = token
+        self._view = view
 
     def run(self) -> None:
         """Replace the load, which goes."""
@@ -224,7 +239,9 @@ class _Replacement:
         self._drop(self._load.op)
 
     def _read(self, place: _Placer, like: Operation) -> SSAValue:
-        view = place.insert(ttg.MemDescIndexOp(self._buffers, self._index))
+        view = self._view
+        if view is None:
+            view = place.insert(ttg.MemDescIndexOp(self._buffers, self._index)).result
         return place.insert(ttg.LocalLoadOp(view, like.results[0].type, self._token)).result
 
     def _drop(self, op: Operation) -> None:
