@@ -43,8 +43,7 @@ class Inputs:
 def inputs_of(case: oracle.Case, size: int = SIZE) -> Inputs:
     """The inputs of a case, the same every time. `size` is what integers are: `SIZE` or `LARGE_SIZE`."""
     signature, constants, attributes = oracle.arguments_of(case, "tilewright")
-    kernel = oracle.load(case.file, "tilewright").CASES[case.number][0]
-    source = ASTSource(kernel, signature, constants, attributes)
+    source = ASTSource(oracle.kernel_of(case, "tilewright"), signature, constants, attributes)
     random = np.random.default_rng(case.number)
     wide = case.file in WIDE_INTEGERS
     signature_of = source.full_signature().items()
@@ -127,10 +126,46 @@ def _groups(named: dict[str, Any], inputs: Inputs) -> None:
     inputs.grid = (3, 1, 1)
 
 
+def _heads(named: dict[str, Any], inputs: Inputs) -> None:
+    """Two heads of 1024 rows, one after the other."""
+    random = np.random.default_rng(2)
+    for name in ("q_ptr", "k_ptr", "v_ptr", "out_ptr"):
+        named[name] = random.standard_normal(2 * 1024 * 64).astype(np.float16)
+    named["stride_h"], named["stride_m"] = np.int32(1024 * 64), np.int32(64)
+
+
+def _gradients(named: dict[str, Any], inputs: Inputs) -> None:
+    """Two heads of 256 rows, with the logarithms of sums that keep exponentials small."""
+    random = np.random.default_rng(3)
+    for name in ("q_ptr", "k_ptr", "v_ptr", "do_ptr", "dk_ptr", "dv_ptr"):
+        named[name] = (0.3 * random.standard_normal(2 * 256 * 64)).astype(np.float16)
+    named["m_ptr"] = random.uniform(2, 4, ELEMENTS).astype(np.float32)
+    named["stride_z"], named["stride_tok"], named["CTX"] = np.int32(256 * 64), np.int32(64), np.int32(256)
+
+
+def _rows_apart(named: dict[str, Any], inputs: Inputs) -> None:
+    """Rows of 8 heads of 64."""
+    named["stride"] = np.int32(8 * 64)
+
+
+def _whole_rows(named: dict[str, Any], inputs: Inputs) -> None:
+    """Rows that begin at multiples of 16 bytes, as descriptors need them: extents are multiples of 8."""
+    for name in ("n", "N", "K"):
+        if isinstance(value := named.get(name), np.integer):
+            named[name] = type(value)(-(-int(value) // 8) * 8)
+
+
 ADJUSTMENTS: dict[str, Callable[[dict[str, Any], Inputs], None]] = {
+    "attention": _heads,
+    "attention_backward": _gradients,
+    "descriptor_atomics": _whole_rows,
+    "descriptor_rows": _whole_rows,
+    "descriptors": _whole_rows,
     "grouped_gemm": _groups,
     "layer_norm_backward": _unlock,
+    "matmul_device_descriptors": _whole_rows,
     "pointers": _real_address,
+    "rotary": _rows_apart,
     "sums": _small_sums,
 }
 """By kernel: what it needs beyond what its signature says."""

@@ -30,16 +30,18 @@ from tilewright.ir.passes import PassContext, parse_pipeline
 from tilewright.language.dtypes import dtype
 
 CORPUS = Path(__file__).parent / "corpus"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 INTEGERS = ("i32", "i64", "u32", "u64")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One kernel of the corpus with the arguments it is compiled for."""
+    """One kernel of the corpus, or of a file such as `examples/matmul`, with the arguments it is compiled for."""
 
     file: str
     kernel: str
     number: int
+    """Its place in `CASES`, -1 where a file has none."""
     arguments: str
 
     def __str__(self) -> str:
@@ -61,8 +63,9 @@ def _standing_in() -> Generator[None]:
 
 
 def _execute(file: str, provider: str) -> types.ModuleType:
-    name = f"corpus_{provider}_{file}"
-    spec = importlib.util.spec_from_file_location(name, CORPUS / f"{file}.py")
+    name = f"corpus_{provider}_{file.replace('/', '_')}"
+    folder, _, stem = file.rpartition("/")
+    spec = importlib.util.spec_from_file_location(name, (EXAMPLES if folder else CORPUS) / f"{stem}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -77,6 +80,12 @@ def load(file: str, provider: str) -> types.ModuleType:
         with _standing_in():
             return _execute(file, provider)
     return _execute(file, provider)
+
+
+def kernel_of(case: Case, provider: str) -> Any:
+    """The kernel of a case, an official one or ours."""
+    module = load(case.file, provider)
+    return module.CASES[case.number][0] if case.number >= 0 else getattr(module, case.kernel)
 
 
 def files() -> list[str]:
@@ -112,12 +121,11 @@ def arguments_of(
 
     A constant is a Python literal, or `=@name` for an attribute of `triton.language` or of the corpus file.
     """
-    module = load(case.file, provider)
-    kernel, text = module.CASES[case.number][0], case.arguments
+    module, kernel = load(case.file, provider), kernel_of(case, provider)
     signature: dict[str, Any] = {}
     constants: dict[tuple[int, ...], Any] = {}
     attrs: dict[tuple[int, ...], Any] = {}
-    for position, (name, token) in enumerate(zip(kernel.arg_names, text.split(), strict=True)):
+    for position, (name, token) in enumerate(zip(kernel.arg_names, case.arguments.split(), strict=True)):
         signature[name] = _argument(token, (position,), constants, attrs, module)
     return signature, constants, attrs
 
@@ -142,7 +150,7 @@ def _argument(token: str, path: tuple[int, ...], constants: Any, attrs: Any, mod
 def our_module(case: Case) -> ModuleOp:
     """The `tt` module of our front end."""
     signature, constants, attrs = arguments_of(case, "tilewright")
-    kernel = load(case.file, "tilewright").CASES[case.number][0]
+    kernel = kernel_of(case, "tilewright")
     return compile_to_tt(kernel, signature, constants, {k: dict(v) for k, v in attrs.items()})
 
 
@@ -154,7 +162,7 @@ def official_text(case: Case) -> str:
     from triton.compiler.compiler import make_backend
 
     signature, constants, attrs = arguments_of(case, "official")
-    kernel = load(case.file, "official").CASES[case.number][0]
+    kernel = kernel_of(case, "official")
     target = GPUTarget("cuda", 90, 32)
     backend = make_backend(target)
     context = ir.context()
