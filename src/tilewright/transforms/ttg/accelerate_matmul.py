@@ -19,9 +19,10 @@ from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
 from tilewright.layouts.shared import NvmmaSharedLayout
 from tilewright.transforms.ttg.capability import compute_capability
+from tilewright.transforms.ttg.decompose_scaled_dots import decompose_scaled_dot
 from tilewright.transforms.ttg.layout_order import order_of
 from tilewright.transforms.ttg.matmul_layouts import ProductPlan, plan_product
-from tilewright.transforms.ttg.slices import defining_op
+from tilewright.transforms.ttg.slices import before_conversions, defining_op
 
 
 def _cast(builder: OpBuilder, value: SSAValue, element: Attribute) -> SSAValue:
@@ -44,13 +45,6 @@ def _convert(builder: OpBuilder, value: SSAValue, encoding: Attribute) -> SSAVal
     return builder.insert(
         ttg.ConvertLayoutOp(value, tensor_type(type.element_type, type.get_shape(), encoding))
     ).results[0]
-
-
-def before_conversions(value: SSAValue) -> SSAValue:
-    """The value before the layout conversions that it went through."""
-    while isinstance(op := defining_op(value), ttg.ConvertLayoutOp):
-        value = op.src
-    return value
 
 
 _LOADS = (tt.LoadOp, tt.DescriptorLoadOp, tt.DescriptorGatherOp)
@@ -154,7 +148,7 @@ class _Accelerator:
 class AccelerateMatmulPass(Pass):
     """Matrix products take a layout of tensor cores: `mma.sync` from compute capability 8.0 on, `wgmma` on 9.0 where
     the shape allows, whose operands are buffers in shared memory. Where neither fits, operands get the element type
-    of the result.
+    of the result. Products of microscaling formats become products of 16-bit floats before that.
 
     Before (`cuda:90`):
     ```mlir
@@ -177,6 +171,8 @@ class AccelerateMatmulPass(Pass):
         capability, shape = compute_capability(module), program_shape(module)
         if shape is None:
             context.fail(module, "the module does not state 'ttg.num-warps'")
+        for op in [op for op in module.walk() if isinstance(op, tt.DotScaledOp)]:
+            decompose_scaled_dot(op)
         accelerator = _Accelerator(capability, context)
         for dot in [op for op in module.walk() if isinstance(op, tt.DotOp)]:
             accelerator.rewrite(dot, warps_around(dot, shape))

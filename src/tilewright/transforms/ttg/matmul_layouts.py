@@ -38,6 +38,7 @@ MAX_WGMMA_COLUMNS = 256
 MIN_FP8_ACCUMULATION = 32
 """8-bit floats sum only this far exactly in `wgmma`; a product that asks for less takes `mma.sync`."""
 
+FP4_BITS = 4
 FP8 = (Float8E4M3FNType, Float8E5M2Type)
 
 
@@ -228,7 +229,9 @@ def _loaded_bits(value: SSAValue, own: int) -> int:
         if op is None or id(op) in seen:
             continue
         seen.add(id(op))
-        if isinstance(op, _LOADS):
+        if isinstance(op, ttg.Fp4ToFpOp):
+            narrowest = min(narrowest, FP4_BITS)
+        elif isinstance(op, _LOADS):
             narrowest = min(narrowest, max(bit_width(element_type(op.results[0].type)), 8))
         elif _keeps_lanes(op):
             stack.extend(operand for operand in op.operands if is_tensor(operand.type))

@@ -19,10 +19,9 @@ from tilewright.ir.rules import RewriteRule, RuleRewriter, apply_rules, op_type_
 from tilewright.layouts import reshaping
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
 from tilewright.layouts.shared import NvmmaSharedLayout, SharedLayout, SwizzledSharedLayout
-from tilewright.transforms.ttg.accelerate_matmul import before_conversions
 from tilewright.transforms.ttg.layout_order import order_of
 from tilewright.transforms.ttg.pipeliner.copies import element_bits
-from tilewright.transforms.ttg.slices import defining_op
+from tilewright.transforms.ttg.slices import before_conversions, defining_op
 
 
 def inverse_of(order: Sequence[int]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from tilewright.dialects import tt, ttng
+from tilewright.dialects import tt, ttg, ttng
 
 MatrixProduct = tt.DotOp | tt.DotScaledOp | ttng.WarpGroupDotOp
 """Every op that multiplies matrices."""
@@ -17,6 +17,13 @@ LEFT, RIGHT = 0, 1
 def defining_op(value: SSAValue) -> Operation | None:
     """The op that a value is a result of; None for arguments of blocks."""
     return value.op if isinstance(value, OpResult) else None
+
+
+def before_conversions(value: SSAValue) -> SSAValue:
+    """The value before the layout conversions that it went through."""
+    while isinstance(op := defining_op(value), ttg.ConvertLayoutOp):
+        value = op.src
+    return value
 
 
 def _holder_in(block: Block, op: Operation) -> Operation | None:
