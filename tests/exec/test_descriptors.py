@@ -10,7 +10,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
-from tilewright.support.errors import ArgumentValueError
+from tilewright.support.errors import ArgumentValueError, DeviceAssertionError
 
 pytestmark = pytest.mark.usefixtures("every_target")
 
@@ -35,6 +35,13 @@ def product(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
 @triton.jit
 def load_padded(src, out_ptr, M: tl.constexpr, N: tl.constexpr):
     tl.store(out_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], src.load([0, 0]))
+
+
+@triton.jit
+def doubled(x_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
+    src = tl.make_tensor_descriptor(x_ptr, [m, n], [n, 1], [M, N])
+    dst = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [M, N])
+    dst.store([0, 0], src.load([0, 0]) * 2)
 
 
 def normal(*shape: int) -> np.ndarray[Any, Any]:
@@ -89,3 +96,17 @@ def test_a_read_only_base_is_noticed(every_target: str) -> None:
 def test_wrong_descriptors(make: Any, text: str) -> None:
     with pytest.raises(ArgumentValueError, match=text):
         make(np.zeros((4, 8), np.float32))
+
+
+@pytest.mark.parametrize("columns", [36, 35, 33])
+def test_rows_of_any_length_or_a_clear_error(columns: int, every_target: str) -> None:
+    """The copy engine of a GPU reads rows that begin at multiples of 16 bytes, and must not read others wrongly."""
+    x, out = normal(12, columns), np.zeros((12, columns), np.float32)
+    if columns % 4 and every_target != "cpu":
+        if every_target == "cuda":
+            pytest.skip("a failed assertion ends the CUDA context of this process: benchmarks/gpu/errors.py tests it")
+        with pytest.raises(DeviceAssertionError, match="multiples of 16 bytes"):
+            doubled[(1,)](x, out, 12, columns, M=16, N=64)
+        return
+    doubled[(1,)](x, out, 12, columns, M=16, N=64)
+    np.testing.assert_array_equal(out, x * 2)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from math import prod
 
@@ -28,6 +29,7 @@ from tilewright.layouts.distributed import LANE, REGISTER, WARP, dim_names
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import MAX_TMA_BOX, OFFSET, NvmmaSharedLayout
 from tilewright.lowering.ttg_to_llvm.buffers import first_element
+from tilewright.lowering.ttg_to_llvm.debug_ops import fail_unless
 from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, FunctionLowering, distinct_registers, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.types import element_of
@@ -36,6 +38,8 @@ EVICTIONS = {EvictionPolicy.EVICT_FIRST: "evict_first", EvictionPolicy.EVICT_LAS
 SHARED_SPACE = 3
 ROW_ALIGNMENT = 128
 """Bytes that a copy's place in shared memory must be a multiple of."""
+MAP_ALIGNMENT = 16
+"""Bytes that the base and the strides of a tensor map must be multiples of."""
 
 
 @dataclass(frozen=True)
@@ -245,13 +249,14 @@ def _flipped(fn: FunctionLowering, part: str, offset: int) -> str:
 def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> None:
     """The map is made in shared memory by one thread, copied to global memory by its warp."""
     text, leaf = fn.text, fn.leaf
+    address = text.value(f"ptrtoint ptr addrspace(1) {fn.scalar(op.global_address)} to i64")
+    _check_alignment(op, fn, address)
     scratch = fn.shared_pointer(op)
     first_warp = text.value(f"icmp ult i32 {fn.thread}, 32")
     word = text.value(f"shl i32 {fn.lane}, 2")
     leaf.store_words(text, _at(fn, scratch, word), ["0"], 32, space=SHARED_SPACE, predicate=first_warp)
     leaf.warp_barrier(text)
     one = fn.first_thread()
-    address = text.value(f"ptrtoint ptr addrspace(1) {fn.scalar(op.global_address)} to i64")
     leaf.replace_field(text, scratch, "global_address", address, "i64", one)
     leaf.replace_field(text, scratch, "rank", str(len(op.box_dim) - 1), "", one)
     fields = (
@@ -273,6 +278,21 @@ def lower_tensormap_create(op: ttng.TensormapCreateOp, fn: FunctionLowering) -> 
         leaf.replace_field(text, scratch, name, str(value.value.data), "", one)
     leaf.warp_barrier(text)
     leaf.publish_map(text, fn.scalar(op.desc_ptr), scratch, first_warp)
+
+
+def _check_alignment(op: ttng.TensormapCreateOp, fn: FunctionLowering, address: str) -> None:
+    """The copy engine would read and write other elements, or fault, where the base or a stride is no multiple of 16
+    bytes: what is not known to be one is tested.
+    """
+    text, info = fn.text, fn.module.axis_info
+    parts = [(op.global_address, address), *((stride, fn.scalar(stride)) for stride in op.global_stride)]
+    unproven = [operand for value, operand in parts if info.of(value).divisibility_at(0, 1) % MAP_ALIGNMENT]
+    if not unproven:
+        return
+    union = reduce(lambda a, b: text.value(f"or i64 {a}, {b}"), unproven)
+    rest = text.value(f"and i64 {union}, {MAP_ALIGNMENT - 1}")
+    message = "a tensor descriptor needs a base and strides that are multiples of 16 bytes"
+    fail_unless(op, fn, text.value(f"icmp eq i64 {rest}, 0"), message)
 
 
 @lowers(ttng.TensormapFenceproxyAcquireOp)

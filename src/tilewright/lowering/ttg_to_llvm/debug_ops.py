@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import tt
 from tilewright.dialects.construction import static_values
@@ -117,20 +117,24 @@ def _guarded(fn: FunctionLowering, predicate: str | None, body: object) -> None:
 
 @lowers(tt.AssertOp)
 def lower_assert(op: tt.AssertOp, fn: FunctionLowering) -> None:
-    text = fn.text
     holds: str | None = None
     for condition in dict.fromkeys(fn.registers(op.condition)):
         holds = fn.both(holds, condition)
-    if holds is None:
-        return
+    if holds is not None:
+        fail_unless(op, fn, holds, op.message.data)
+
+
+def fail_unless(op: Operation, fn: FunctionLowering, holds: str, message: str) -> None:
+    """Where an i1 does not hold, end the launch with a message and the place of `op`."""
+    text = fn.text
     failed, passed = text.new_label("failed"), text.new_label("passed")
     text.branch_if(holds, passed, failed)
     text.start(failed)
     place = op_place(op)
     filename, line = (place.filename, place.line) if isinstance(place, Span) else ("unknown", 0)
-    strings: Sequence[str] = (op.message.data, filename, text.name)
-    message, file, function = (text.module.string(string.encode()) for string in strings)
-    arguments = [("ptr", message), ("ptr", file), ("i32", str(line)), ("ptr", function), ("i64", "1")]
+    strings: Sequence[str] = (message, filename, text.name)
+    said, file, function = (text.module.string(string.encode()) for string in strings)
+    arguments = [("ptr", said), ("ptr", file), ("i32", str(line)), ("ptr", function), ("i64", "1")]
     text.call("void", "__assertfail", arguments)
     text.branch(passed)
     text.start(passed)
