@@ -103,7 +103,15 @@ TENSOR = np.arange(256, dtype=np.float32).reshape(16, 16)
     [
         (INIT + EXPECT + LOAD + DUMP, RaceError, "touched while an asynchronous copy into it has not been waited for"),
         (EXPECT + LOAD, MemoryAccessError, "shared memory is read where nobody wrote"),
-        (INIT.replace("bar.sync 0;", "") + WAIT, RaceError, "changes what thread 0 wrote"),
+        (INIT.replace("bar.sync 0;", "") + WAIT, RaceError, "reads what thread 0 wrote"),
+        (INIT.replace("bar.sync 0;", "") + EXPECT + WAIT, RaceError, "reads what thread 0 wrote"),
+        (
+            INIT + EXPECT + LOAD + WAIT + "@%p1 mbarrier.inval.shared::cta.b64 [%r2];",
+            RaceError,
+            "overwrites what another thread reads",
+        ),
+        (INIT + EXPECT + LOAD, RaceError, "the program ends while this copy may still use its shared memory"),
+        (INIT + EXPECT + LOAD + WAIT + STORE, RaceError, "the program ends while this copy"),
         (INIT + EXPECT.replace("BYTES", "2000") + LOAD + WAIT, DeadlockError, "misses 0 arrivals and 976 bytes"),
         (INIT + LOAD + WAIT, DeadlockError, "misses 1 arrivals and -1024 bytes"),
         (INIT + EXPECT + EXPECT, SimulationError, "1 arrivals at an mbarrier that expects 0 more"),

@@ -30,6 +30,17 @@ class BoxCopy:
     places: Array
     """Of every byte."""
     contents: Array
+    instruction: int
+
+
+@dataclass
+class BoxStore:
+    """Bytes of shared memory that a copy of a box out of it, or a reduction, still reads."""
+
+    thread: int
+    group: int
+    granules: Array
+    instruction: int
 
 
 @dataclass
@@ -61,8 +72,7 @@ class AsyncState:
         self.product_reads: list[tuple[int, int, Array]] = []
         """What products read: warp group, group of products, granules."""
         self.open_product_group: dict[int, int] = {}
-        self.store_reads: list[tuple[int, int, Array]] = []
-        """What stores of boxes read: thread, group of stores, granules."""
+        self.store_reads: list[BoxStore] = []
         self.open_store_group: dict[int, int] = {}
         self.version = 0
         """Changes with everything that a waiting thread may be waiting for."""
@@ -172,7 +182,7 @@ class AsyncState:
             shared.write_time[granules], shared.writer[granules] = times
             shared.busy[granules] += 1
             shared.num_busy += 1
-        barrier.copies.append(BoxCopy(places, contents))
+        barrier.copies.append(BoxCopy(places, contents, machine.pc))
         self.version += 1
 
     def has_completed(self, barrier: Barrier, parity: int) -> bool:
@@ -224,11 +234,12 @@ class AsyncState:
 
     def hold_for_store(self, thread: int, granules: Array) -> None:
         """A store in the name of a thread reads granules until the thread waits for it."""
-        self.store_reads.append((thread, self.open_store_group.get(thread, 0), granules))
+        group = self.open_store_group.get(thread, 0)
+        self.store_reads.append(BoxStore(thread, group, granules, self.machine.pc))
 
     def commit_stores(self) -> None:
         """The stores of the active threads so far are a group."""
-        for thread in {thread for thread, _, _ in self.store_reads} & set(self.machine.threads.tolist()):
+        for thread in {store.thread for store in self.store_reads} & set(self.machine.threads.tolist()):
             self.open_store_group[thread] = self.open_store_group.get(thread, 0) + 1
 
     def wait_for_stores(self, pending: int) -> None:
@@ -236,13 +247,19 @@ class AsyncState:
         if not self.store_reads:
             return
         active = set(self.machine.threads.tolist())
-        kept: list[tuple[int, int, Array]] = []
-        for thread, group, granules in self.store_reads:
-            if thread in active and group < self.open_store_group.get(thread, 0) - pending:
-                self.release(granules)
+        kept: list[BoxStore] = []
+        for store in self.store_reads:
+            if store.thread in active and store.group < self.open_store_group.get(store.thread, 0) - pending:
+                self.release(store.granules)
             else:
-                kept.append((thread, group, granules))
+                kept.append(store)
         self.store_reads = kept
+
+    def find_unfinished(self) -> int | None:
+        """The instruction of a copy that nobody has waited for and that uses shared memory."""
+        if self.store_reads:
+            return self.store_reads[0].instruction
+        return next((copy.instruction for barrier in self.barriers.values() for copy in barrier.copies), None)
 
     def release(self, granules: Array) -> None:
         """A unit has read what it held."""

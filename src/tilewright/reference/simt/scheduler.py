@@ -17,6 +17,7 @@ from tilewright.reference.simt.errors import (
     DeadlockError,
     DivergenceError,
     Fault,
+    RaceError,
     SimulationError,
     error_at,
 )
@@ -74,6 +75,7 @@ class Scheduler:
         except Fault as fault:
             raise self._located(fault) from None
         self._check_barriers()
+        self._check_copies()
 
     def _run_group(self, place: int) -> None:
         machine, threads = self.machine, self.groups.pop(place)
@@ -215,6 +217,13 @@ class Scheduler:
                 )
                 instruction = self.code.instructions[int(waiting.place[left[0]]) - 1]
                 raise error_at(instruction, reason, DeadlockError)
+
+    def _check_copies(self) -> None:
+        """RaceError if copies of boxes outlive the shared memory that they use."""
+        unfinished = self.machine.asynchronous.find_unfinished()
+        if unfinished is not None:
+            reason = "the program ends while this copy may still use its shared memory: nobody waits for it"
+            raise error_at(self.code.instructions[unfinished], reason, RaceError)
 
     def _located(self, fault: Fault) -> SimulationError:
         """The error of a fault in the instruction that is being executed."""

@@ -28,11 +28,12 @@ def barrier_places(machine: Machine, addresses: Array) -> Array:
     return machine.shared.places(machine, flat, SIZE)
 
 
-def _uses(machine: Machine, places: Array) -> None:
-    """Threads use barriers: after their initialisation."""
+def note_uses(machine: Machine, places: Array) -> None:
+    """Threads use barriers: after whoever initialised them, and before whoever takes their memory for something
+    else. Uses are not ordered among themselves."""
     shared = machine.shared
     if shared.detects_races:
-        shared.note_atomics(machine, shared.granules(places, SIZE), machine.threads)
+        shared.note_reads(machine, shared.granules(places, SIZE), machine.threads)
 
 
 @decodes("mbarrier.init")
@@ -72,7 +73,7 @@ def invalidate(instruction: Instruction, decoder: Decoder) -> Step:
 def _for_each(machine: Machine, address: Source, action: Callable[[Barrier, Array], None]) -> None:
     """Do something with each barrier that active threads name, and the positions of those threads."""
     places = barrier_places(machine, address(machine))
-    _uses(machine, places)
+    note_uses(machine, places)
     machine.asynchronous.for_active_barriers(places, action)
 
 
@@ -148,6 +149,8 @@ def wait(instruction: Instruction, decoder: Decoder) -> Step:
                     shared.synced[who] = np.maximum(shared.synced[who], barrier.completed)
 
         _for_each(machine, address, each)
+        if holds.any():  # what others do to the barrier from now on comes after the wait, not after the phase
+            note_uses(machine, barrier_places(machine, address(machine)))
         machine.stalled = not holds.any()
         target(machine, holds)
 

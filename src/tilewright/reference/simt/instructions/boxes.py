@@ -10,7 +10,7 @@ import numpy as np
 
 from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.errors import Fault, MemoryAccessError, SimulationError
-from tilewright.reference.simt.instructions.barriers import barrier_places
+from tilewright.reference.simt.instructions.barriers import barrier_places, note_uses
 from tilewright.reference.simt.instructions.bits import B32, B64
 from tilewright.reference.simt.instructions.memory import address_of, elements_of
 from tilewright.reference.simt.machine import Machine
@@ -132,6 +132,7 @@ def copy_box(instruction: Instruction, decoder: Decoder) -> Step:
     def run(machine: Machine) -> None:
         boxes, shared, state = box.of_threads(machine), machine.shared, machine.asynchronous
         starts, barriers = machine.spread(target(machine)), barrier_places(machine, barrier(machine))
+        note_uses(machine, barriers)
 
         def each(position: int, thread: int) -> None:
             part = boxes[position]
