@@ -7,7 +7,7 @@ import corpus_oracle as oracle
 import engines
 import pytest
 
-REASSOCIATED = {"grouped_gemm", "products"}
+REASSOCIATED = {"attention_backward", "grouped_gemm", "products"}
 """Kernels whose sums the tt passes reorder: `dot(a, b) + c` becomes `dot(a, b, c)`."""
 
 
