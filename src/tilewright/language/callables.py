@@ -14,6 +14,7 @@ from functools import cached_property, partial, update_wrapper
 from types import FunctionType, ModuleType
 from typing import Any
 
+from tilewright.language.context import is_active
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, unwrap
 
@@ -363,12 +364,9 @@ class ConstexprFunction:
         return KernelSource(self.fn)
 
     def __call__(self, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
-        from tilewright.language.context import is_active
-
-        result = self.fn(*[unwrap(a) for a in args], **{name: unwrap(value) for name, value in kwargs.items()})
-        if not is_active() or result is None:
-            return result
-        return constexpr(result)
+        plain = [value if value.__class__ is int else unwrap(value) for value in args]
+        result = self.fn(*plain, **{name: unwrap(value) for name, value in kwargs.items()})
+        return constexpr(result) if result is not None and is_active() else result
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         if instance is None:

@@ -86,13 +86,16 @@ class Binder:
         self.signature = signature
         self.rules = rules
         self.names = tuple(rule.name for rule in rules)
-        self._bind = _make_binder(signature)
+        self.separate = _make_binder(signature)
+        """Call arguments as (one value per parameter, their classes, the other keywords)."""
         self._shared_names = OPTION_NAMES.intersection(self.names)
+        self.shares_names = bool(self._shared_names)
+        """Whether parameters bear names of options, which they then set."""
 
     def match(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Call arguments as one value per parameter, and the launch options among the keywords."""
         try:
-            values, options = self._bind(*args, **keywords)
+            values, _, options = self.separate(*args, **keywords)
         except TypeError as error:
             raise self._explain(args, keywords, error) from None
         for name in self._shared_names:
@@ -128,7 +131,8 @@ class Binder:
 
 
 def _make_binder(signature: inspect.Signature) -> Any:
-    """A Python function with the kernel's own signature, which returns (values in order, remaining keywords).
+    """A Python function with the kernel's own signature, which returns (values in order, their classes, remaining
+    keywords).
 
     Letting the interpreter match arguments is several times faster than `Signature.bind`.
     """
@@ -145,8 +149,8 @@ def _make_binder(signature: inspect.Signature) -> Any:
         else:
             defaults[f"_default_{name}"] = parameter.default
             parts.append(f"{name}=_default_{name}")
-    values = "(" + "".join(f"{name}, " for name in names) + ")"
-    code = f"def bind({', '.join([*parts, '**_options'])}):\n    return {values}, _options\n"
+    values, classes = ("(" + "".join(f"{name}{what}, " for name in names) + ")" for what in ("", ".__class__"))
+    code = f"def bind({', '.join([*parts, '**_options'])}):\n    return {values}, {classes}, _options\n"
     scope: dict[str, Any] = dict(defaults)
     exec(code, scope)
     return scope["bind"]

@@ -17,7 +17,7 @@ from tilewright.runtime.specialization import Pointer
 from tilewright.runtime.storage import Storage
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
-from tilewright.targets.base import Target, find_target
+from tilewright.targets.base import Placed, Target, find_target
 
 GPU = "cuda"
 PLACEMENT = "tilewright.targets.cuda.placement"
@@ -35,10 +35,11 @@ class GPUTarget:
 
 @dataclass(frozen=True)
 class Driver:
-    """A target that kernels can be launched on."""
+    """A target that kernels can be launched on, for one of its devices."""
 
     name: str
     target: Target
+    device: int = 0
 
     @property
     def is_gpu(self) -> bool:
@@ -52,7 +53,7 @@ class Driver:
 
     def get_current_device(self) -> int:
         """Index of the device; the CPU has one."""
-        return import_module(PLACEMENT).current_device() if self.is_gpu else 0
+        return self.device
 
     def get_current_stream(self, device: int | None = None) -> int:
         """The stream that launches go to; launches on the CPU are synchronous, on the one stream 0."""
@@ -72,10 +73,18 @@ class Driver:
         return do_bench
 
 
-@lru_cache(maxsize=8)
-def driver_for(name: str) -> Driver:
-    """The driver of a target by name. Raises KeyError with the known names for an unknown one."""
-    return Driver(name, find_target(name))
+@lru_cache(maxsize=64)
+def driver_for(name: str, device: int | None = None) -> Driver:
+    """The driver of a target by name, for one of its devices where it has several: their code may differ. Raises
+    TargetError with the known names for an unknown one."""
+    target = find_target(name)
+    if device is None or not isinstance(target, Placed):
+        return Driver(name, target)
+    return Driver(name, target.on_device(device), device)
+
+
+def _present_device() -> int:
+    return import_module(PLACEMENT).current_device()
 
 
 def chosen_target() -> str:
@@ -102,7 +111,14 @@ def active_driver(bound: Bound, *, is_launched: bool = True) -> Driver:
     name = chosen_target() or (GPU if on_gpu else "cpu" if places else default_target())
     for pointer_name, storage in places if is_launched else ():
         _check_place(name, pointer_name, storage, on_gpu)
-    return driver_for(name)
+    if name != GPU or not is_launched:
+        return driver_for(name)
+    return driver_for(name, _number(on_gpu[0]) if on_gpu else _present_device())
+
+
+def _number(device: str) -> int:
+    """The number in `cuda:1`; 0 where there is none."""
+    return int(device.partition(":")[2] or 0)
 
 
 def _check_place(target: str, argument: str, storage: Storage, on_gpu: list[str]) -> None:
@@ -129,7 +145,8 @@ class ActiveDriver:
 
     @property
     def active(self) -> Driver:
-        return driver_for(default_target())
+        name = default_target()
+        return driver_for(name, _present_device() if name == GPU else None)
 
     def set_active(self, driver: Driver) -> None:
         """Make a driver the one that all launches use."""

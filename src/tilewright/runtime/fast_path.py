@@ -1,153 +1,135 @@
 """The short way to a kernel that has been launched like this before.
 
-`probe` looks at the arguments once, without building anything but a key and the launch slots. Its key is at least as
-fine as the one of `Bound`: launches with equal keys here are launches of one compiled kernel, so a kernel found by the
-long way (`Binder`) may be filed under it. Anything unusual makes `probe` return None, and the long way is taken.
+A kernel keeps, for the switches that are set at present, one reader for each combination of argument classes (see
+`runtime/reading.py`) and behind it one plan for each key that the reader has seen. Only the long way (`Binder`) files
+plans here, and whatever is unusual takes the long way again.
 """
 
 from __future__ import annotations
 
-import ctypes
-import struct
-from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
+from tilewright.compiler.kernel import CompiledKernel
+from tilewright.runtime.reading import Reader, make_reader
 from tilewright.runtime.specialization import ParameterRule
-from tilewright.runtime.storage import dtype_name
+from tilewright.support import knobs
+from tilewright.support.errors import ArgumentValueError
 
-_FLOAT = struct.Struct("<f")
-_WORD = struct.Struct("<I")
-_SIMPLE_CONSTANTS = frozenset((int, bool, float, str, type(None)))
-_UINT64 = 2**64 - 1
+Start = Callable[[Sequence[Any], int, int, int], None]
+"""Runs a grid (x, y, z) over slot values; see `Target.load` for who provides one."""
 
-
-class Probe(NamedTuple):
-    """What was seen: the key, the slots (without the grid), and the value behind each slot that is an address."""
-
-    key: Hashable
-    slots: list[int]
-    arrays: dict[int, Any]
+_ndarray: Any = np.ndarray
 
 
-def probe(values: tuple[Any, ...], rules: tuple[ParameterRule, ...], options: dict[str, Any]) -> Probe | None:
-    """Key and slots of a launch, or None where only the long way knows."""
-    key: list[Hashable] = []
-    slots: list[int] = []
-    arrays: dict[int, Any] = {}
-    extents: list[tuple[int, int]] = []
-    add_key, add_slot = key.append, slots.append
-    for value, rule in zip(values, rules, strict=True):
-        kind = value.__class__
-        if rule.is_constexpr:
-            if kind not in _SIMPLE_CONSTANTS:
-                return None
-            add_key(kind)
-            add_key(value)
-        elif rule.forced_type is not None:
-            return None
-        elif kind is int:
-            if value == 1:
-                add_key(1)
-                if not rule.specialize:
-                    add_slot(1)
-            else:
-                if not -(2**31) <= value < 2**31:
-                    return None
-                add_key(-1 if value & 15 else -2)
-                add_slot(value & _UINT64)
-        elif kind is np.ndarray:
-            dtype = value.dtype
-            if value.base is not None or (dtype not in _known_dtypes and not _learn(dtype)):
-                return None
-            address = array_address(value)
-            arrays[len(slots)] = value
-            extents.append((address, address + value.nbytes))
-            add_slot(address)
-            add_key(dtype)
-            add_key(not address & 15)
-        elif kind is bool:
-            add_key(bool)
-            add_slot(int(value))
-        elif kind is float:
-            add_key(float)
-            add_slot(_float_bits(value))
-        elif value is None:
-            add_key(None)
-        else:
-            # A PyTorch tensor in host memory or on an NVIDIA GPU, recognised by its attributes.
-            if getattr(value, "is_cuda", False) is not True and getattr(value, "is_cpu", False) is not True:
-                return None
-            storage = value.untyped_storage()
-            low, address = storage.data_ptr(), value.data_ptr()
-            arrays[len(slots)] = value
-            extents.append((low, low + storage.nbytes()))
-            add_slot(address)
-            add_key(value.dtype)
-            add_key(not address & 15)
-            add_key(value.get_device())
-    add_key(_disjoint(extents))
-    if options:
-        key.extend(options.items())
-    return Probe(tuple(key), slots, arrays)
+@dataclass(slots=True)
+class Plan:
+    """A launch that was made before, ready to be made again with other values."""
+
+    kernel: CompiledKernel
+    start: Start
+    chosen: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None
+    """Picks the slots that the kernel takes, where it does not take all that a reader finds."""
+    written: tuple[tuple[int, int], ...]
+    """NumPy arguments that the kernel stores to: their slots, and their parameters' numbers."""
+
+    def check(self, values: Sequence[Any]) -> None:
+        """Raises ArgumentValueError where the kernel stores to a read-only array."""
+        for slot, number in self.written:
+            if not values[number].flags.writeable:
+                raise read_only(self.kernel, self.kernel.parameters.names[slot])
 
 
-def _float_bits(value: float) -> int:
-    try:
-        return _WORD.unpack(_FLOAT.pack(value))[0]
-    except OverflowError:
-        return 0x7F800000 if value > 0 else 0xFF800000
+@dataclass(slots=True)
+class Shortcuts:
+    """What a kernel was launched with under one state of the switches."""
+
+    switches: Hashable = None
+    generation: int = -1
+    """Of the switches when they were last these."""
+    known: dict[tuple[type, ...], tuple[Reader, dict[Hashable, Plan]]] = field(
+        default_factory=dict[tuple[type, ...], tuple[Reader, dict[Hashable, Plan]]]
+    )
+
+    def learn(
+        self,
+        values: tuple[Any, ...],
+        classes: tuple[type, ...],
+        rules: Sequence[ParameterRule],
+        options: dict[str, Any],
+        kernel: CompiledKernel,
+        place: Any,
+    ) -> None:
+        """File a launch that the long way has prepared; `place` is the device that the data lies on."""
+        entry = self.known.get(classes)
+        if entry is None:
+            reader = make_reader(values, rules)
+            if reader is None:
+                return
+            entry = self.known[classes] = (reader, {})
+        reader, plans = entry
+        seen = reader.read(*values)
+        if seen is None:
+            return
+        plan = make_plan(kernel, reader, values, rules, place)
+        if plan is not None:
+            plans[key_of(seen[0], options)] = plan
 
 
-def _disjoint(extents: list[tuple[int, int]]) -> bool:
-    if len(extents) < 2:
-        return True
-    extents.sort()
-    end = 0
-    for low, high in extents:
-        if low < end:
-            return False
-        end = high
-    return True
+def key_of(key: tuple[Hashable, ...], options: dict[str, Any]) -> Hashable:
+    """The key of a launch with options. Raises TypeError, once it is looked up, for options that have no hash."""
+    return (*key, *options.items()) if options else key
 
 
-_known_dtypes: set[Any] = set()
+def make_plan(
+    kernel: CompiledKernel, reader: Reader, values: Sequence[Any], rules: Sequence[ParameterRule], place: Any
+) -> Plan | None:
+    """The plan of a launch with these values; None for kernels that are launched in other ways."""
+    starter = getattr(kernel.native, "starter", None)
+    if starter is None or kernel.sanitizer is not None:
+        return None
+    taken = [index for index, number in enumerate(reader.slots) if not _is_constant(values[number], rules[number])]
+    formats = [reader.formats[index] for index in taken]
+    start = starter(formats, place)
+    if start is None:
+        return None
+    behind = [(slot, reader.slots[taken[slot]]) for slot in sorted(kernel.parameters.written)]
+    written = tuple((slot, number) for slot, number in behind if values[number].__class__ is _ndarray)
+    return Plan(kernel, start, None if len(taken) == len(reader.slots) else _picker(taken), written)
 
 
-def _learn(dtype: np.dtype[Any]) -> bool:
-    """Remember an element type that kernels take; False for any other, which the long way explains."""
-    if dtype_name(dtype) is None or not dtype.isnative:
-        return False
-    _known_dtypes.add(dtype)
-    return True
+def _is_constant(value: Any, rule: ParameterRule) -> bool:
+    """Whether an argument is compiled in as the constant 1."""
+    forced = rule.forced_type or ("u1" if isinstance(value, bool | np.bool_) else "")
+    is_integer = isinstance(value, int | np.integer | np.bool_)
+    return bool(is_integer and value == 1 and rule.specialize and not forced.startswith(("fp", "bf", "u1", "i1")))
+
+
+def _picker(taken: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    if len(taken) > 1:
+        return itemgetter(*taken)
+    if taken:
+        (only,) = taken
+        return lambda slots: (slots[only],)
+    return lambda slots: ()
+
+
+def present_switches() -> Hashable:
+    """The switches that decide which kernel a launch runs."""
+    return (knobs.code_key(), knobs.get("interpret"), knobs.get("ptxas_path"))
 
 
 def is_writable(value: Any) -> bool:
     """May a kernel store to this array, tensor or `Storage`? Tensors are always writable."""
-    if value.__class__ is np.ndarray:
+    if value.__class__ is _ndarray:
         return value.flags.writeable
     return getattr(value, "writable", True)
 
 
-def _interface_address(array: np.ndarray[Any, Any]) -> int:
-    return array.__array_interface__["data"][0]
-
-
-def _header_address(array: np.ndarray[Any, Any]) -> int:
-    """The data pointer out of the array object itself: the field after the object header in NumPy's C ABI."""
-    return _POINTER.from_address(id(array) + _HEADER).value or 0
-
-
-_POINTER = ctypes.c_size_t
-_HEADER = object.__basicsize__
-
-
-def _choose_address_reader() -> Callable[[np.ndarray[Any, Any]], int]:
-    """The fast reader where it agrees with the documented interface on this interpreter, four times faster than it."""
-    samples = (np.zeros(3), np.zeros((2, 2), np.int8), np.arange(9)[4:])
-    agrees = all(_header_address(sample) == _interface_address(sample) for sample in samples)
-    return _header_address if agrees else _interface_address
-
-
-array_address = _choose_address_reader()
+def read_only(kernel: CompiledKernel, name: str) -> ArgumentValueError:
+    """The error of a kernel that stores to an array that nobody may write."""
+    return ArgumentValueError(name, "a read-only array", "a writable one: the kernel stores to it", kernel=kernel.name)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from itertools import zip_longest
 from typing import Any
@@ -25,14 +25,13 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
 from tilewright.language.values import unwrap
 from tilewright.runtime.binding import Binder, Bound
-from tilewright.runtime.driver import active_driver
-from tilewright.runtime.fast_path import is_writable, probe
-from tilewright.runtime.grid import GridLike, normalize_grid
+from tilewright.runtime.driver import Driver, active_driver
+from tilewright.runtime.fast_path import Shortcuts, is_writable, present_switches, read_only
+from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
 from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.request import kernel_source
 from tilewright.runtime.tensors import MockTensor
 from tilewright.support import knobs
-from tilewright.support.errors import ArgumentValueError
 
 
 class JITFunction(JITCallable):
@@ -59,12 +58,48 @@ class JITFunction(JITCallable):
         self.pre_run_hooks: list[Callable[..., Any]] = []
         self._binder: Binder | None = None
         self._kernels: dict[Hashable, CompiledKernel] = {}
-        self._probed: dict[Hashable, CompiledKernel] = {}
+        self._shortcuts = Shortcuts()
+        self._all_shortcuts: dict[Hashable, Shortcuts] = {}
         self._globals: list[tuple[str, Any, dict[str, Any]]] = []
 
     def __getitem__(self, grid: GridLike) -> Callable[..., CompiledKernel | None]:
         """A function that launches this kernel over `grid`: one to three integers, or a function of the arguments."""
-        return Launcher(self, grid)
+        return partial(self._start, grid)
+
+    def _start(self, grid: GridLike, /, *args: Any, **keywords: Any) -> CompiledKernel | None:
+        """As `run`, by the short way where these arguments have been seen before."""
+        shortcuts = self._shortcuts
+        if shortcuts.generation != knobs.generation or self.pre_run_hooks:
+            return self.run(*args, grid=grid, **keywords)
+        try:
+            values, classes, options = self.binder.separate(*args, **keywords)
+            reader, plans = shortcuts.known[classes]
+            seen: Any = reader.read(*values)
+            key, slots = seen
+            plan = plans[(*key, *options.items()) if options else key]
+        except (KeyError, TypeError, OverflowError):
+            return self.run(*args, grid=grid, **keywords)
+        for name, value, scope in self._globals:
+            if scope.get(name) is not value:
+                self._check_global(name, value, scope)
+        if plan.written:
+            plan.check(values)
+        extents: Any = grid
+        if (
+            extents.__class__ is tuple
+            and len(extents) == 1
+            and extents[0].__class__ is int
+            and 0 < extents[0] <= MAX_AXIS
+        ):
+            x, y, z = extents[0], 1, 1
+        else:
+            x, y, z = normalize_grid(grid, lambda: self.binder.meta(values, options), self.fn.__name__)
+        if x and y and z:
+            try:
+                plan.start(slots if plan.chosen is None else plan.chosen(slots), x, y, z)
+            except OverflowError:  # a float too large for its slot, which becomes infinite
+                return self.run(*args, grid=(x, y, z), **keywords)
+        return plan.kernel
 
     def run(self, *args: Any, grid: GridLike, warmup: bool = False, **keywords: Any) -> CompiledKernel | None:
         """Compile for these arguments if need be, and launch unless `warmup`. Returns the compiled kernel."""
@@ -72,36 +107,41 @@ class JITFunction(JITCallable):
             hook(*args, **keywords)
         binder = self.binder
         values, options = binder.match(args, keywords)
-        seen = probe(values, binder.rules, options)
-        switches = (knobs.get("target"), knobs.get("interpret"), knobs.get("debug"), knobs.get("sanitize"))
-        kernel = None
-        if seen is not None:
-            kernel = self._probed.get((seen.key, switches))
         for name, value, scope in self._globals:
             if scope.get(name) is not value:
                 self._check_global(name, value, scope)
-        if kernel is None:
-            bound = binder.bind(values, options)
-            kernel = self._find(bound, switches, is_launched=not warmup)
-            if knobs.get("validate") and not warmup:
-                observer = import_module("tilewright.tools.validation.observer")
-                observer.before_first_launch(self, grid, args, keywords)
-            if seen is not None:
-                self._probed[seen.key, switches] = kernel
-            slots, arrays = bound.slots()
-        else:
-            assert seen is not None
-            slots, arrays = seen.slots, seen.arrays
-        if not warmup:
-            launch(kernel, slots, arrays, normalize_grid(grid, lambda: binder.meta(values, options), self.fn.__name__))
+        bound = binder.bind(values, options)
+        driver = active_driver(bound, is_launched=not warmup)
+        shortcuts = self._present_shortcuts()
+        kernel = self._find(bound, shortcuts.switches, driver)
+        if warmup:
+            return kernel
+        if knobs.get("validate"):
+            observer = import_module("tilewright.tools.validation.observer")
+            observer.before_first_launch(self, grid, args, keywords)
+        slots, arrays = bound.slots()
+        launch(kernel, slots, arrays, normalize_grid(grid, lambda: binder.meta(values, options), self.fn.__name__))
+        if not binder.shares_names:
+            classes = tuple([value.__class__ for value in values])
+            shortcuts.learn(values, classes, binder.rules, options, kernel, driver.device)
         return kernel
 
-    def _find(self, bound: Bound, switches: Hashable, *, is_launched: bool) -> CompiledKernel:
-        """The kernel for these arguments: compiled before in this process, or else now."""
-        key = (bound.key(), switches)
+    def _present_shortcuts(self) -> Shortcuts:
+        """The shortcuts for the switches as they are now."""
+        generation = knobs.generation
+        if self._shortcuts.generation != generation:
+            switches = present_switches()
+            shortcuts = self._all_shortcuts.setdefault(switches, Shortcuts(switches))
+            shortcuts.generation = generation
+            self._shortcuts = shortcuts
+        return self._shortcuts
+
+    def _find(self, bound: Bound, switches: Hashable, driver: Driver) -> CompiledKernel:
+        """The kernel for these arguments on a device: compiled before in this process, or else now."""
+        key = (bound.key(), switches, driver.name, driver.target)
         kernel = self._kernels.get(key)
         if kernel is None:
-            kernel = self._kernels[key] = self._compile(bound, active_driver(bound, is_launched=is_launched))
+            kernel = self._kernels[key] = self._compile(bound, driver)
             self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
         return kernel
 
@@ -144,20 +184,9 @@ class JITFunction(JITCallable):
         """The kernels compiled so far in this process, by specialisation."""
         return self._kernels
 
-    def _compile(self, bound: Bound, driver: Any) -> CompiledKernel:
+    def _compile(self, bound: Bound, driver: Driver) -> CompiledKernel:
         options = CompileOptions.from_keywords(bound.options, debug=bool(knobs.get("debug") or self.debug))
         return compile_source(kernel_source(self, bound), options, driver.target)
-
-
-@dataclass(frozen=True, slots=True)
-class Launcher:
-    """`kernel[grid]`."""
-
-    function: JITFunction
-    grid: GridLike
-
-    def __call__(self, *args: Any, **keywords: Any) -> CompiledKernel | None:
-        return self.function.run(*args, grid=self.grid, warmup=False, **keywords)
 
 
 def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], grid: tuple[int, int, int]) -> None:
@@ -167,10 +196,7 @@ def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], gri
     """
     for index in kernel.parameters.written:
         if not is_writable(arrays[index]):
-            name = kernel.parameters.names[index]
-            raise ArgumentValueError(
-                name, "a read-only array", "a writable one: the kernel stores to it", kernel=kernel.name
-            )
+            raise read_only(kernel, kernel.parameters.names[index])
     x, y, z = grid
     if programs := x * y * z:
         if kernel.sanitizer is not None:

@@ -21,9 +21,9 @@ DIVISIBILITY = 16
 
 _NUMPY_BOOL: Any = np.bool_
 _NUMPY_SCALAR: Any = np.generic
+_SEQUENCES: Any = (tuple, list)
 
-_PACK_DOUBLE = struct.Struct("<d")
-_PACK_FLOAT = struct.Struct("<f")
+_FLOAT_FORMATS = {"fp16": struct.Struct("<e"), "fp32": struct.Struct("<f"), "fp64": struct.Struct("<d")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,11 @@ def key_of(item: Classified) -> Hashable:
 
 
 def _hashable(value: Any) -> Hashable:
+    """What tells constants apart: equal values may not be the same to a kernel, such as 0.0 and -0.0, or 1 and True."""
+    if isinstance(value, float):
+        return value.hex()
+    if isinstance(value, _SEQUENCES):
+        return tuple((item.__class__, _hashable(item)) for item in value)
     try:
         hash(value)
     except TypeError:
@@ -123,7 +128,7 @@ def _hashable(value: Any) -> Hashable:
 
 
 def _classify_bool(value: bool, rule: ParameterRule) -> Classified:
-    return Scalar(rule.forced_type or "u1", int(value))
+    return Scalar("u1", int(value)) if rule.forced_type is None else _forced_scalar(value, rule)
 
 
 def _classify_int(value: int, rule: ParameterRule) -> Classified:
@@ -208,8 +213,15 @@ def _classify_descriptor(descriptor: TensorDescriptor) -> Descriptor:
 def _forced_scalar(value: float, rule: ParameterRule) -> Classified:
     """An argument whose parameter is annotated with a scalar type."""
     kind = rule.forced_type or ""
+    if kind.startswith("*"):
+        raise ArgumentTypeError(
+            "", f"a value of type {type(value).__name__}", f"an array or tensor, as the annotation {kind} says"
+        )
     if kind.startswith(("fp", "bf")):
-        return Scalar(kind, float_bits(float(value), kind))
+        try:
+            return Scalar(kind, float_bits(float(value), kind))
+        except OverflowError:
+            raise ArgumentValueError("", f"integer {value}", f"a value that fits {kind}, as annotated") from None
     if not isinstance(value, int):
         raise ArgumentTypeError(
             "", f"a value of type {type(value).__name__}", f"an integer, as the annotation {kind} says"
@@ -227,22 +239,18 @@ def _forced_scalar(value: float, rule: ParameterRule) -> Classified:
 
 
 def float_bits(value: float, kind: str) -> int:
-    """The bits of a float argument in its slot, little-endian, in the low bytes."""
-    match kind:
-        case "fp64":
-            return int.from_bytes(_PACK_DOUBLE.pack(value), "little")
-        case "fp32":
-            if value == value and abs(value) not in (0.0, float("inf")) and abs(value) > 3.4028235677973366e38:
-                value = float("inf") if value > 0 else float("-inf")
-            return int.from_bytes(_PACK_FLOAT.pack(value), "little")
-        case "fp16":
-            return int.from_bytes(np.float16(value).tobytes(), "little")
-        case "bf16":
-            import ml_dtypes
+    """The bits of a float argument in its slot, little-endian, in the low bytes; too large a value becomes infinite."""
+    if kind == "bf16":
+        import ml_dtypes
 
-            return int.from_bytes(np.asarray(value, dtype=ml_dtypes.bfloat16).tobytes(), "little")
-        case _:
-            raise ArgumentTypeError("", f"scalar annotated {kind}", "fp16, bf16, fp32 or fp64")
+        return int.from_bytes(np.asarray(value, dtype=ml_dtypes.bfloat16).tobytes(), "little")
+    form = _FLOAT_FORMATS.get(kind)
+    if form is None:
+        raise ArgumentTypeError("", f"scalar annotated {kind}", "fp16, bf16, fp32 or fp64")
+    try:
+        return int.from_bytes(form.pack(value), "little")
+    except OverflowError:
+        return int.from_bytes(form.pack(float("inf") if value > 0 else float("-inf")), "little")
 
 
 _HANDLERS: dict[type, Callable[[Any, ParameterRule], Classified]] = {

@@ -131,6 +131,9 @@ KNOBS: tuple[Knob, ...] = (
 _BY_NAME = {knob.name: knob for knob in KNOBS}
 _values: dict[str, KnobValue] = {}
 
+generation: int = 0
+"""Counts the changes of switches: what was derived from them holds while this stays the same."""
+
 
 def get(name: str) -> Any:
     """The value of a switch: the innermost `scope` that sets it, else the environment, else the default."""
@@ -159,7 +162,13 @@ def _read_environment(knob: Knob, environment: Mapping[str, str]) -> KnobValue:
 
 def set_value(name: str, value: KnobValue) -> None:
     """Set a switch for the rest of the process; prefer `scope`."""
-    _values[name] = _find(name).check(value, name)
+    _update({name: _find(name).check(value, name)})
+
+
+def _update(values: Mapping[str, KnobValue]) -> None:
+    global generation
+    _values.update(values)
+    generation += 1
 
 
 @contextmanager
@@ -167,16 +176,17 @@ def scope(**values: KnobValue) -> Generator[None]:
     """Set switches for the length of a `with`, for the whole process (threads that compile see them too)."""
     saved = {name: get(name) for name in values}
     checked = {name: _find(name).check(value, name) for name, value in values.items()}
-    _values.update(checked)
+    _update(checked)
     try:
         yield
     finally:
-        _values.update(saved)
+        _update(saved)
 
 
 def reload() -> None:
     """Forget what was read and set; the environment is asked again."""
     _values.clear()
+    _update({})
 
 
 def code_key() -> tuple[tuple[str, KnobValue], ...]:

@@ -10,7 +10,6 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-from tilewright.runtime.fast_path import probe
 from tilewright.runtime.specialization import Constant, ParameterRule, Pointer, Scalar, classify
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
@@ -70,24 +69,6 @@ def test_annotations_force_the_type() -> None:
     assert classify(3.0, ParameterRule("x", forced_type="fp64")) == Scalar("fp64", 0x4008000000000000)
     with pytest.raises(ArgumentValueError, match="fits i8"):
         classify(300, ParameterRule("x", forced_type="i8"))
-
-
-def test_equal_fast_keys_mean_equal_kernels() -> None:
-    """The fast path's key is at least as fine as the long way's, over a mix of values."""
-    rules = (PLAIN, ParameterRule("y"))
-    data = np.zeros(64, np.float32)
-    values: list[Any] = [1, 0, 2, 16, -3, 2**31 - 1, None, 1.0, 2.5, data, data.astype(np.int8)]
-    long_keys: dict[Any, Any] = {}
-    from tilewright.runtime.specialization import key_of
-
-    for first in values:
-        for second in values:
-            seen = probe((first, second), rules, {})
-            if seen is None:
-                continue
-            disjoint = not (first is data and second is data)
-            key = (key_of(classify(first, PLAIN)), key_of(classify(second, PLAIN)), disjoint)
-            assert long_keys.setdefault(seen.key, key) == key
 
 
 def test_kernels_are_shared_and_told_apart() -> None:

@@ -13,16 +13,28 @@ from typing import Any
 SUCCESS = 0
 CONTEXT = 0xC0
 
+
+class LaunchAttribute(ctypes.Structure):
+    """CUlaunchAttribute, of those whose value is an integer."""
+
+    _fields_ = [("id", ctypes.c_uint), ("pad", ctypes.c_uint), ("value", ctypes.c_uint), ("rest", ctypes.c_uint8 * 60)]
+
+
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig"""
+
+    _fields_ = [
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(LaunchAttribute)),
+        ("num_attributes", ctypes.c_uint),
+    ]
+
+
 LAUNCH = ctypes.CFUNCTYPE(
-    ctypes.c_int,
-    ctypes.c_void_p,
-    *[ctypes.c_uint] * 7,
-    ctypes.c_void_p,
-    ctypes.POINTER(ctypes.c_void_p),
-    ctypes.c_void_p,
-)
-LAUNCH_COOPERATIVE = ctypes.CFUNCTYPE(
-    ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)
+    ctypes.c_int, ctypes.POINTER(LaunchConfig), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p
 )
 GET_CONTEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
 
@@ -116,8 +128,7 @@ class FakeApi:
         self.parameter_sizes: list[int] = []
         self.current = CONTEXT
         self._functions: dict[str, Any] = {
-            "cuLaunchKernel": LAUNCH(self._launch),
-            "cuLaunchCooperativeKernel": LAUNCH_COOPERATIVE(self._launch),
+            "cuLaunchKernelEx": LAUNCH(self._launch),
             "cuCtxGetCurrent": GET_CONTEXT(self._get_context),
         }
 
@@ -233,16 +244,17 @@ class FakeApi:
         found[0] = self.current
         return SUCCESS
 
-    def _launch(self, *arguments: Any) -> int:
-        function, *numbers = arguments[:8]
-        stream, parameters = arguments[8:10]
+    def _launch(self, config: Any, function: int, parameters: Any, extra: Any) -> int:
+        launch = config.contents
         values = [ctypes.string_at(parameters[i], size) for i, size in enumerate(self.parameter_sizes)]
+        attributes = [launch.attributes[i] for i in range(launch.num_attributes)]
         launched = SimpleNamespace(
             function=function,
-            grid=tuple(numbers[:3]),
-            block=tuple(numbers[3:6]),
-            shared=numbers[6],
-            stream=stream or 0,
+            grid=tuple(launch.grid),
+            block=tuple(launch.block),
+            shared=launch.shared,
+            stream=launch.stream or 0,
+            attributes={attribute.id: attribute.value for attribute in attributes},
             values=values,
         )
         self.launched.append(launched)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
+import threading
 from typing import Any
 
 import pytest
 from fake_driver import CONTEXT, FakeApi
 
-from tilewright.support.errors import DeviceAssertionError
+from tilewright.support.errors import DeviceAssertionError, DeviceError
 from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
 from tilewright.targets.cuda.parameters import FLOAT16, TensorMapParameter
 
@@ -53,6 +54,67 @@ def test_a_kernel_is_loaded_once_and_its_memory_used_again(api: FakeApi) -> None
 def test_clusters_multiply_the_grid(api: FakeApi) -> None:
     kernel(num_ctas=2).launch_on([0, 0], ARRAYS, (3, 2, 1))
     assert api.launched[0].grid == (6, 2, 1)
+
+
+def test_what_the_driver_is_told_beside_extents(api: FakeApi) -> None:
+    kernel(is_cooperative=True).launch_on([0, 0], ARRAYS, (1, 1, 1))
+    kernel(is_dependent=True).launch_on([0, 0], ARRAYS, (1, 1, 1))
+    kernel(is_cooperative=True, is_dependent=True).launch_on([0, 0], ARRAYS, (1, 1, 1))
+    kernel().launch_on([0, 0], ARRAYS, (1, 1, 1))
+    cooperative, dependent = 2, 6
+    assert [launched.attributes for launched in api.launched] == [
+        {cooperative: 1}, {dependent: 1}, {cooperative: 1, dependent: 1}, {},
+    ]  # fmt: skip
+
+
+def test_large_clusters_are_asked_for(api: FakeApi) -> None:
+    kernel(num_ctas=16).launch_on([0, 0], ARRAYS, (1, 1, 1))
+    assert ("CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1) in api.calls
+
+
+@pytest.mark.parametrize("facts", [{}, {"may_assert": True}, {"takes_scratch": True, "scratch_bytes": 8}], ids=str)
+def test_prepared_launches_are_the_same(api: FakeApi, facts: dict[str, Any]) -> None:
+    """A function that was prepared for forms of slots fills what a launch by slots fills."""
+    api.parameter_sizes = [8, 4, 4, 8]
+    prepared = kernel(shared=64, num_ctas=2, parameters=[0, 1, 2], **facts)
+    start = prepared.starter(("Q", "q", "f4x"), 0)
+    assert start is not None
+    start((0x1122334455667788, -2, 1.5), 3, 2, 1)
+    bits = struct.unpack("<I", struct.pack("<f", 1.5))[0]
+    prepared.launch_on([0x1122334455667788, 2**64 - 2, bits], ARRAYS, (3, 2, 1))
+    first, second = (vars(launched) for launched in api.launched)
+    assert first == second
+    assert first["values"][:3] == [struct.pack("<Q", 0x1122334455667788), struct.pack("<i", -2), struct.pack("<f", 1.5)]
+
+
+def test_prepared_launches_find_their_context(api: FakeApi) -> None:
+    start = kernel().starter(("Q", "Q"), 0)
+    assert start is not None
+    api.current, api.launch_statuses = 0, [201]
+    start((0, 0), 1, 1, 1)
+    assert api.calls[-2:] == [("push", CONTEXT), ("pop",)]
+    with pytest.raises(DeviceError):
+        api.launch_statuses = [999]
+        start((0, 0), 1, 1, 1)
+
+
+def test_prepared_launches_of_several_threads(api: FakeApi) -> None:
+    """Each launch has memory of its own: no launch sees another's arguments."""
+    api.parameter_sizes = [8, 8]
+    start = kernel().starter(("Q", "Q"), 0)
+    assert start is not None
+
+    def work(number: int) -> None:
+        for turn in range(200):
+            start((number, number * 1000 + turn), 1, 1, 1)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seen = [tuple(struct.unpack("<Q", value)[0] for value in launched.values) for launched in api.launched]
+    assert sorted(seen) == [(number, number * 1000 + turn) for number in range(4) for turn in range(200)]
 
 
 def test_much_shared_memory_is_asked_for(api: FakeApi) -> None:

@@ -287,6 +287,5 @@ def test_the_plan_survives_the_cache(tmp_path: Path) -> None:
     with knobs.scope(sanitize=("bounds",), cache_dir=str(tmp_path), always_compile=False):
         for _ in range(2):
             copy.cache.clear()
-            copy._probed.clear()  # pyright: ignore[reportPrivateUsage]
             with pytest.raises(SanitizerError, match="element 100 of argument 'x_ptr'"):
                 copy[(4,)](arange(100), np.zeros(128, np.float32), 128, BLOCK=32)

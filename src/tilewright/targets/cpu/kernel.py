@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from collections.abc import Callable, Sequence
+from struct import Struct
+from typing import TYPE_CHECKING, Any
 
 from tilewright.codegen.llvm_backend import LoadedObject
 from tilewright.support import knobs
 from tilewright.support.errors import DeviceAssertionError, OutOfResources, TilewrightError
-from tilewright.targets.cpu.native_runtime import LaunchFunction
+
+if TYPE_CHECKING:
+    from tilewright.targets.cpu.native_runtime import NativeRuntime
 
 _ASSERTION, _OUT_OF_MEMORY = 1, 2
 
@@ -16,14 +20,24 @@ _ASSERTION, _OUT_OF_MEMORY = 1, 2
 class CpuKernel:
     """Machine code of one kernel in this process. It may be launched from several threads at a time."""
 
-    __slots__ = ("_entry", "_estimate", "_estimate_address", "_launch", "_library", "arena_bytes", "name")
+    __slots__ = (
+        "_entry",
+        "_estimate",
+        "_estimate_address",
+        "_launch",
+        "_launch_packed",
+        "_library",
+        "arena_bytes",
+        "name",
+    )
 
-    def __init__(self, name: str, library: LoadedObject, launch: LaunchFunction, arena_bytes: int) -> None:
+    def __init__(self, name: str, library: LoadedObject, runtime: NativeRuntime, arena_bytes: int) -> None:
         self.name = name
         self.arena_bytes = arena_bytes
         self._library = library
         self._entry = library.address(name)
-        self._launch = launch
+        self._launch = runtime.launch
+        self._launch_packed = runtime.launch_packed
         self._estimate = ctypes.c_int64(0)  # ns per program, learned by the pool
         self._estimate_address = ctypes.addressof(self._estimate)
 
@@ -43,6 +57,19 @@ class CpuKernel:
         )
         if failure:
             raise self._error(failure)
+
+    def starter(self, formats: Sequence[str], device: int) -> Callable[[Sequence[Any], int, int, int], None]:
+        """A function that packs slot values of these forms and runs a grid (x, y, z) on them."""
+        launch, entry, arena, estimate = self._launch_packed, self._entry, self.arena_bytes, self._estimate_address
+        pack = Struct(f"<{''.join(formats)}3Q").pack
+
+        def start(values: Sequence[Any], x: int, y: int, z: int) -> None:
+            slots = pack(*values, x, y, z)
+            failure = launch(entry, slots, x * y * z, knobs.get("num_threads"), arena, estimate)
+            if failure:
+                raise self._error(failure)
+
+        return start
 
     def _error(self, failure: Any) -> TilewrightError:
         reason, message, x, y, z = failure

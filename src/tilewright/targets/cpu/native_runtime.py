@@ -18,6 +18,7 @@ from tilewright.codegen.llvm_backend import Effort, LoadedObject, ObjectLoader, 
 from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
 
 LaunchFunction = Callable[[int, int, int, int, int, int], object]
+PackedLaunchFunction = Callable[[int, bytes, int, int, int, int], object]
 
 _X86_PAUSE = 'call void asm sideeffect "pause", "~{memory}"()'
 _ARM_PAUSE = 'call void asm sideeffect "isb", "~{memory}"()'
@@ -51,6 +52,7 @@ class NativeRuntime:
 
     EXPORTS = (
         "tilewright_launch_method",
+        "tilewright_launch_packed_method",
         "tilewright_assert_failed",
         "tilewright_set_num_threads",
         "tilewright_pool_after_fork",
@@ -66,6 +68,9 @@ class NativeRuntime:
         )
         self._after_fork = ctypes.CFUNCTYPE(None)(self._library.address("tilewright_pool_after_fork"))
         self.launch: LaunchFunction = _python_function(self._library.address("tilewright_launch_method"))
+        self.launch_packed: PackedLaunchFunction = _python_function(
+            self._library.address("tilewright_launch_packed_method")
+        )
         self.num_threads = 0
         self.set_num_threads(_default_num_threads())
         if hasattr(os, "register_at_fork"):
@@ -83,7 +88,7 @@ class NativeRuntime:
         return {"tilewright_assert_failed": self._library.address("tilewright_assert_failed")}
 
 
-def _python_function(method_definition: int) -> LaunchFunction:
+def _python_function(method_definition: int) -> Callable[..., object]:
     """Wrap a static PyMethodDef into a Python callable."""
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object

@@ -118,7 +118,7 @@ class CpuTarget:
             imports = imports | print_symbols()
         name = metadata["entry"]
         library = runtime.loader.load(image, (name,), imports)
-        return CpuKernel(name, library, runtime.launch, metadata["arena_bytes"])
+        return CpuKernel(name, library, runtime, metadata["arena_bytes"])
 
 
 def make_target() -> CpuTarget:

@@ -35,13 +35,14 @@ def asked_architecture(option: str | None) -> int | None:
     return read_architecture(name) if name else None
 
 
-def present_architecture() -> int:
-    """The compute capability of the GPU that is there. Raises NoDriverError where there is none."""
+def present_architecture(number: int | None = None) -> int:
+    """The compute capability of a GPU that is there, by default the current one. Raises NoDriverError where there is
+    none."""
     from tilewright.targets.cuda.driver import cuda_driver
     from tilewright.targets.cuda.placement import current_device
 
     try:
-        device = cuda_driver().device(current_device())
+        device = cuda_driver().device(current_device() if number is None else number)
     except NoDriverError as error:
         raise NoDriverError(
             f"{error}. To compile for a GPU that is not there, name it: TILEWRIGHT_OVERRIDE_ARCH=sm90"

@@ -27,23 +27,9 @@ OLDEST_DRIVER = 12000
 LOG_BYTES = 16 * 1024
 
 LaunchFunction = Callable[..., int]
-"""cuLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, parameters, extra)."""
+"""cuLaunchKernelEx(configuration, function, parameters, extra)."""
 
-_LAUNCH_TYPE = ctypes.CFUNCTYPE(
-    ctypes.c_int,
-    ctypes.c_void_p,
-    *[ctypes.c_uint] * 7,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-)
-_COOPERATIVE_LAUNCH_TYPE = ctypes.CFUNCTYPE(
-    ctypes.c_int,
-    ctypes.c_void_p,
-    *[ctypes.c_uint] * 7,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-)
+_LAUNCH_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 _CURRENT_CONTEXT_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
 _CURRENT_STREAM_CAPTURE = 1
 
@@ -129,8 +115,7 @@ class CudaDriver:
             )
         self._devices: dict[int, Device] = {}
         self._lock = threading.Lock()
-        self.launch: LaunchFunction = _LAUNCH_TYPE(self._symbol("cuLaunchKernel"))
-        self._cooperative: Callable[..., int] | None = None
+        self.launch: LaunchFunction = _LAUNCH_TYPE(self._symbol("cuLaunchKernelEx"))
         self._get_context = _CURRENT_CONTEXT_TYPE(self._symbol("cuCtxGetCurrent"))
 
     def _initialise(self) -> None:
@@ -154,12 +139,6 @@ class CudaDriver:
         if int(status):
             raise self.error(int(status), f"{name} failed")
         return results[0] if len(results) == 1 else tuple(results) or None
-
-    def cooperative_launch(self, *arguments: Any) -> int:
-        """As `launch`, for a grid whose programs all run at the same time."""
-        if self._cooperative is None:
-            self._cooperative = _COOPERATIVE_LAUNCH_TYPE(self._symbol("cuLaunchCooperativeKernel"))
-        return self._cooperative(*arguments[:-1])
 
     @cached_property
     def device_count(self) -> int:

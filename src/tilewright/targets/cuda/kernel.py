@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -25,12 +25,16 @@ from tilewright.targets.cuda.driver import (
     encode_tensor_map,
 )
 from tilewright.targets.cuda.parameters import (
+    COOPERATIVE,
     MAP_BYTES,
+    PROGRAMMATIC_STREAM_SERIALIZATION,
     ArgumentPool,
     Arguments,
     Parameter,
     TensorMapParameter,
     from_json,
+    launch_attribute,
+    packer,
     to_json,
 )
 from tilewright.targets.cuda.placement import StreamReader, device_of
@@ -45,6 +49,9 @@ MAX_ROWS = 65535
 
 DEFAULT_SHARED_LIMIT = 48 * 1024
 """Shared memory that a kernel may have without asking for more."""
+
+PORTABLE_CLUSTER = 8
+"""CTAs that a cluster may have on every GPU that has clusters; more must be asked for."""
 
 MAPS_KEPT = 1024
 """Tensor maps that a kernel remembers; making one costs some microseconds."""
@@ -67,11 +74,20 @@ class KernelFacts:
     """Whether the image is PTX that the driver is to compile."""
     may_assert: bool = False
     is_cooperative: bool = False
+    """Whether all programs of a grid run at the same time."""
+    is_dependent: bool = False
+    """Whether a grid may start before the one before it has ended, which it waits for (`gdc_wait`)."""
     max_registers: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "entry"}
         return {**values, "parameters": to_json(self.parameters)}
+
+    @property
+    def launch_attributes(self) -> bytes:
+        """What the driver is told beside a launch's extents."""
+        numbers = {COOPERATIVE: self.is_cooperative, PROGRAMMATIC_STREAM_SERIALIZATION: self.is_dependent}
+        return b"".join(launch_attribute(number, 1) for number, is_set in numbers.items() if is_set)
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> KernelFacts:
@@ -113,11 +129,14 @@ class LoadedKernel:
             self.function = driver.function(self.module, facts.entry)
             if facts.shared > DEFAULT_SHARED_LIMIT:
                 driver.set_function_attribute(self.function, "MAX_DYNAMIC_SHARED_SIZE_BYTES", facts.shared)
+            if facts.num_ctas > PORTABLE_CLUSTER:
+                driver.set_function_attribute(self.function, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
             self.registers = driver.function_attribute(self.function, "NUM_REGS")
             self.spill_bytes = driver.function_attribute(self.function, "LOCAL_SIZE_BYTES")
             self.thread_limit = driver.function_attribute(self.function, "MAX_THREADS_PER_BLOCK")
         self.facts = facts
         self.scratch: dict[int, Scratch] = {}
+        self.pool = ArgumentPool(facts.parameters, self.function, facts.launch_attributes)
         if reason := self.lacking():
             raise reason
 
@@ -151,13 +170,10 @@ class CudaKernel:
         self.name = facts.entry
         self.facts = facts
         self.image = image
-        self._pool = ArgumentPool(facts.parameters)
         self._loaded: dict[int, LoadedKernel] = {}
         self._maps: dict[tuple[int, ...], bytes] = {}
         self._lock = threading.Lock()
-        self._is_plain = not (
-            facts.takes_scratch or facts.may_assert or any(not isinstance(p, int) for p in facts.parameters)
-        )
+        self._has_maps = any(not isinstance(parameter, int) for parameter in facts.parameters)
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
         """Refuses: a GPU's grid has three axes and a stream."""
@@ -167,11 +183,6 @@ class CudaKernel:
     def _driver(self) -> CudaDriver:
         return cuda_driver()
 
-    @cached_property
-    def _launch(self) -> Any:
-        """The driver's launch function."""
-        return self._driver.cooperative_launch if self.facts.is_cooperative else self._driver.launch
-
     def launch_on(self, slots: Sequence[int], arrays: Mapping[int, Any], grid: tuple[int, int, int]) -> None:
         """Start a grid where the data lies, on the current stream; returns before it is done.
 
@@ -180,21 +191,67 @@ class CudaKernel:
         """
         ordinal = device_of(arrays)
         loaded = self._loaded.get(ordinal) or self._load(ordinal)
-        stream = _stream_of(ordinal)
-        arguments = self._pool.take(slots)
-        if not self._is_plain:
-            self._complete(arguments, slots, loaded, stream, grid)
-        facts = self.facts
+        self._start(loaded, packer(("Q",) * len(slots)), slots, grid)
+
+    def starter(self, formats: Sequence[str], device: int) -> Callable[[Sequence[Any], int, int, int], None] | None:
+        """A function that packs slot values of these forms and starts a grid (x, y, z) on a device; None for kernels
+        with tensor maps, which are made from slots."""
+        if self._has_maps:
+            return None
+        loaded = self._loaded.get(device) or self._load(device)
+        pack, facts, driver, pool = packer(tuple(formats)), self.facts, self._driver, loaded.pool
+        launch, free, count = driver.launch, pool.free, len(formats)
+        if facts.takes_scratch or facts.may_assert or driver.has_several:
+            return lambda values, x, y, z: self._start(loaded, pack, values, (x, y, z))
+        num_ctas, num_threads, shared = facts.num_ctas, facts.num_threads, facts.shared
+
+        def start(values: Sequence[Any], x: int, y: int, z: int) -> None:
+            try:
+                arguments = free.pop()
+            except IndexError:
+                arguments = pool.make(count)
+            pack(arguments.memory, 0, *values, 0, x * num_ctas, y, z, num_threads, 1, 1, shared, _stream_of(device))
+            status = launch(*arguments.call)
+            if status:
+                self._finish(status, arguments, loaded, (x, y, z))
+            free.append(arguments)
+
+        return start
+
+    def _start(
+        self, loaded: LoadedKernel, pack: Callable[..., None], values: Sequence[Any], grid: tuple[int, int, int]
+    ) -> None:
+        """Start a grid of a kernel of any kind."""
+        facts, driver = self.facts, self._driver
+        stream = _stream_of(loaded.device.ordinal)
+        try:
+            arguments = loaded.pool.free.pop()
+        except IndexError:
+            arguments = loaded.pool.make(len(values))
         x, y, z = grid
-        place = (loaded.function, x * facts.num_ctas, y, z, facts.num_threads, 1, 1, facts.shared, stream)
-        if self._driver.has_several or (status := self._launch(*place, arguments.address, None)) == INVALID_CONTEXT:
+        scratch = self._scratch(loaded, stream, x * y * z) if facts.takes_scratch else 0
+        extents = (x * facts.num_ctas, y, z, facts.num_threads, 1, 1, facts.shared)
+        pack(arguments.memory, 0, *values, scratch, *extents, stream)
+        for parameter, address in arguments.maps:
+            ctypes.memmove(address, self._tensor_map(parameter, values), MAP_BYTES)
+        if driver.has_several:
+            with driver.entered(loaded.device):
+                status = driver.launch(*arguments.call)
+        else:
+            status = driver.launch(*arguments.call)
+        if status:
+            self._finish(status, arguments, loaded, grid)
+        loaded.pool.free.append(arguments)
+        if facts.may_assert and not driver.is_capturing(stream):
+            driver.synchronize(stream)
+
+    def _finish(self, status: int, arguments: Arguments, loaded: LoadedKernel, grid: tuple[int, int, int]) -> None:
+        """A launch that did not start: once more in the right context, else its error."""
+        if status == INVALID_CONTEXT:
             with self._driver.entered(loaded.device):
-                status = self._launch(*place, arguments.address, None)
-        self._pool.give_back(arguments)
+                status = self._driver.launch(*arguments.call)
         if status:
             raise self._failure(status, grid, loaded)
-        if facts.may_assert and not self._driver.is_capturing(stream):
-            self._driver.synchronize(stream)
 
     def resources(self, ordinal: int = 0) -> tuple[int, int]:
         """Registers and bytes of local memory per thread, as loaded on a device."""
@@ -207,24 +264,12 @@ class CudaKernel:
                 self._loaded[ordinal] = LoadedKernel(self._driver.device(ordinal), self.facts, self.image)
             return self._loaded[ordinal]
 
-    def _complete(
-        self,
-        arguments: Arguments,
-        slots: Sequence[int],
-        loaded: LoadedKernel,
-        stream: int,
-        grid: tuple[int, int, int],
-    ) -> None:
-        """Write tensor maps and the address of scratch memory."""
-        for parameter, address in arguments.maps:
-            ctypes.memmove(address, self._tensor_map(parameter, slots), MAP_BYTES)
-        if self.facts.takes_scratch:
-            programs = grid[0] * grid[1] * grid[2]
-            if stream not in loaded.scratch:
-                loaded.scratch[stream] = Scratch(self._driver, stream)
-            with self._driver.entered(loaded.device):
-                address = loaded.scratch[stream].at_least(max(programs * self.facts.scratch_bytes, 1))
-            arguments.slots[arguments.scratch] = address
+    def _scratch(self, loaded: LoadedKernel, stream: int, programs: int) -> int:
+        """The address of scratch memory for a grid on a stream."""
+        if stream not in loaded.scratch:
+            loaded.scratch[stream] = Scratch(self._driver, stream)
+        with self._driver.entered(loaded.device):
+            return loaded.scratch[stream].at_least(max(programs * self.facts.scratch_bytes, 1))
 
     def _tensor_map(self, parameter: TensorMapParameter, slots: Sequence[int]) -> bytes:
         """The tensor map for a descriptor's slots, made once for each tensor."""

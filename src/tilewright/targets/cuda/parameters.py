@@ -10,6 +10,7 @@ import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
 MAP_BYTES = 128
 MAP_ALIGNMENT = 64
 SLOT_BYTES = 8
+
+CONFIG_BYTES = 56
+"""Size of CUlaunchConfig: seven numbers (grid, block, bytes of shared memory), the stream, attributes, their number."""
+
+CONFIG_ATTRIBUTES = 40
+"""Where in it the attributes are."""
+
+LAUNCH_ATTRIBUTE_BYTES = 72
+COOPERATIVE, PROGRAMMATIC_STREAM_SERIALIZATION = 2, 6
+"""The driver's numbers of launch attributes."""
+
+_ATTRIBUTES = struct.Struct("<QI")
 
 UINT8, UINT16, UINT32, INT32, UINT64, INT64, FLOAT16, FLOAT32, FLOAT64, BFLOAT16 = range(10)
 """The driver's numbers of element types in tensor maps."""
@@ -112,19 +125,21 @@ def _map_from_json(item: dict[str, Any]) -> TensorMapParameter:
 
 
 class Arguments:
-    """Memory for the arguments of one launch, in the form that cuLaunchKernel takes, to be used again and again."""
+    """Memory for one launch, in the form that cuLaunchKernelEx takes, to be used again and again.
 
-    __slots__ = ("_memory", "_pointers", "address", "maps", "scratch", "slots")
+    In one piece, so that one call packs it: the slots, the address of scratch memory, and the launch's configuration
+    (`CUlaunchConfig`); tensor maps follow.
+    """
 
-    def __init__(self, parameters: Sequence[Parameter], num_slots: int) -> None:
+    __slots__ = ("_attributes", "_memory", "_pointers", "call", "maps", "memory")
+
+    def __init__(self, parameters: Sequence[Parameter], num_slots: int, function: int, attributes: bytes) -> None:
         num_maps = sum(not isinstance(parameter, int) for parameter in parameters)
-        words = num_slots + 1 + (num_maps * MAP_BYTES + MAP_ALIGNMENT) // SLOT_BYTES
-        self._memory = (ctypes.c_uint64 * words)()
+        config = SLOT_BYTES * (num_slots + 1)
+        self._memory = (ctypes.c_uint8 * (config + CONFIG_BYTES + num_maps * MAP_BYTES + MAP_ALIGNMENT))()
+        self.memory = memoryview(self._memory)
         start = ctypes.addressof(self._memory)
-        self.slots = self._memory
-        self.scratch = num_slots
-        """Index of the word that holds the address of global scratch memory."""
-        first_map = (start + SLOT_BYTES * (num_slots + 1) + MAP_ALIGNMENT - 1) // MAP_ALIGNMENT * MAP_ALIGNMENT
+        first_map = (start + config + CONFIG_BYTES + MAP_ALIGNMENT - 1) // MAP_ALIGNMENT * MAP_ALIGNMENT
         self.maps: list[tuple[TensorMapParameter, int]] = []
         """The tensor maps to make before a launch, with where they go."""
         addresses: list[int] = []
@@ -137,30 +152,43 @@ class Arguments:
                 addresses.append(address)
         addresses.append(start + SLOT_BYTES * num_slots)
         self._pointers = (ctypes.c_void_p * len(addresses))(*addresses)
-        self.address = ctypes.addressof(self._pointers)
-        """What cuLaunchKernel takes: the address of the array of addresses."""
+        self._attributes = ctypes.create_string_buffer(attributes, len(attributes)) if attributes else None
+        attributes_at = 0 if self._attributes is None else ctypes.addressof(self._attributes)
+        _ATTRIBUTES.pack_into(
+            self.memory, config + CONFIG_ATTRIBUTES, attributes_at, len(attributes) // LAUNCH_ATTRIBUTE_BYTES
+        )
+        place = (
+            ctypes.c_void_p(start + config),
+            ctypes.c_void_p(function),
+            ctypes.cast(self._pointers, ctypes.c_void_p),
+        )
+        self.call = (*place, None)
+        """What cuLaunchKernelEx takes: configuration, function, addresses of the arguments, nothing else."""
 
 
 class ArgumentPool:
-    """`Arguments` that no launch uses at the moment; launches of several threads take different ones."""
+    """`Arguments` of one loaded kernel that no launch uses at the moment; launches of several threads take different
+    ones."""
 
-    def __init__(self, parameters: Sequence[Parameter]) -> None:
-        self.parameters = tuple(parameters)
-        self._free: list[Arguments] = []
-        self._packers: dict[int, Callable[..., None]] = {}
+    def __init__(self, parameters: Sequence[Parameter], function: int, attributes: bytes = b"") -> None:
+        self._parameters = tuple(parameters)
+        self._function = function
+        self._attributes = attributes
+        self.free: list[Arguments] = []
+        """`pop` takes one; when the launch has copied it, `append` gives it back."""
 
-    def take(self, slots: Sequence[int]) -> Arguments:
-        """Arguments that hold these slots. Tensor maps and scratch are still to be written."""
-        try:
-            arguments = self._free.pop()
-        except IndexError:
-            arguments = Arguments(self.parameters, len(slots))
-        pack = self._packers.get(len(slots))
-        if pack is None:
-            pack = self._packers[len(slots)] = struct.Struct(f"<{len(slots)}Q").pack_into
-        pack(arguments.slots, 0, *slots)
-        return arguments
+    def make(self, num_slots: int) -> Arguments:
+        """A new one, for when none is free."""
+        return Arguments(self._parameters, num_slots, self._function, self._attributes)
 
-    def give_back(self, arguments: Arguments) -> None:
-        """The launch has copied them."""
-        self._free.append(arguments)
+
+@lru_cache(maxsize=256)
+def packer(formats: tuple[str, ...]) -> Callable[..., None]:
+    """A function (memory, 0, *slots, scratch, *grid, *block, shared, stream) that fills an `Arguments`, for slots of
+    these forms in the letters of `struct`."""
+    return struct.Struct(f"<{''.join(formats)}Q7I4xQ").pack_into
+
+
+def launch_attribute(number: int, value: int) -> bytes:
+    """A `CUlaunchAttribute` whose value is an integer."""
+    return struct.pack(f"<I4xI{LAUNCH_ATTRIBUTE_BYTES - 12}x", number, value)

@@ -43,6 +43,10 @@ class SimulatedTarget(CudaTarget):
     def _present(self) -> int:
         return SIMULATED
 
+    def on_device(self, number: int) -> SimulatedTarget:
+        """There is one."""
+        return self
+
     def fingerprint(self) -> str:
         """What PTX depends on: architecture and LLVM."""
         from tilewright.codegen import llvm_backend

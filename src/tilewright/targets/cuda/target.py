@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tilewright.support import knobs
@@ -58,6 +58,10 @@ class CudaTarget:
 
     def _present(self) -> int:
         return present_architecture()
+
+    def on_device(self, number: int) -> CudaTarget:
+        """The target for one of this machine's GPUs."""
+        return _target_for(present_architecture(number))
 
     @cached_property
     def facts(self) -> NvptxFacts:
@@ -178,6 +182,7 @@ class CudaTarget:
             scratch_alignment=device.global_scratch_alignment,
             may_assert=any(isinstance(op, tt.AssertOp) for op in module.walk()),
             is_cooperative=options is not None and options.launch_cooperative_grid,
+            is_dependent=options is not None and options.launch_pdl,
             max_registers=None if options is None else options.maxnreg,
         ).to_json()
 
@@ -191,3 +196,8 @@ class CudaTarget:
         """The kernel behind an image, which goes to a GPU at its first launch; `metadata` is the artefact's, with
         `entry` added."""
         return CudaKernel(KernelFacts.from_json(metadata), image)
+
+
+@lru_cache(maxsize=8)
+def _target_for(capability: int) -> CudaTarget:
+    return CudaTarget(capability)

@@ -1,7 +1,8 @@
-; The Python side: a METH_FASTCALL function that releases the GIL, runs the grid and polls signals now and then.
+; The Python side: METH_FASTCALL functions that release the GIL, run the grid and poll signals now and then.
 
 declare i64 @PyLong_AsLongLong(ptr)
 declare ptr @PyLong_FromLong(i64)
+declare ptr @PyBytes_AsString(ptr)
 declare ptr @PyErr_Occurred()
 declare i32 @PyErr_CheckSignals()
 declare ptr @PyEval_SaveThread()
@@ -14,10 +15,16 @@ declare void @PyErr_SetString(ptr, ptr)
 
 @launch_name = private constant [7 x i8] c"launch\00"
 @launch_doc = private constant [85 x i8] c"launch(entry, slots, programs, threads, arena_bytes, estimate) -> 0 or failure tuple\00"
+@packed_name = private constant [14 x i8] c"launch_packed\00"
+@packed_doc = private constant [92 x i8] c"launch_packed(entry, bytes, programs, threads, arena_bytes, estimate) -> 0 or failure tuple\00"
 @failure_format = private constant [8 x i8] c"(iyiii)\00"
 @arity_message = private constant [29 x i8] c"launch() takes six arguments\00"
 
 @tilewright_launch_method = global %MethodDef { ptr @launch_name, ptr @tilewright_launch, i32 128, ptr @launch_doc }
+@tilewright_launch_packed_method = global %MethodDef {
+  ptr @packed_name, ptr @tilewright_launch_packed, i32 128, ptr @packed_doc
+}
+
 
 ; Every 20 ms the launching thread lets Python handle signals; an exception (Ctrl-C) stops the grid.
 define internal void @poll_signals(ptr %launch, i64 %now) {
@@ -63,9 +70,9 @@ end:
 }
 
 ; launch(entry, slots, programs, threads, arena_bytes, estimate): 0, or (reason, message, x, y, z) of what stopped it.
+; The slots are at an address.
 define ptr @tilewright_launch(ptr %self, ptr %arguments, i64 %count) {
 entry:
-  %launch = alloca %Launch, align 64
   %six = icmp eq i64 %count, 6
   br i1 %six, label %read, label %wrong_count
 
@@ -75,11 +82,38 @@ wrong_count:
   ret ptr null
 
 read:
-  %kernel_object = load ptr, ptr %arguments
-  %kernel = call i64 @PyLong_AsLongLong(ptr %kernel_object)
   %slots_at = getelementptr ptr, ptr %arguments, i64 1
   %slots_object = load ptr, ptr %slots_at
   %slots = call i64 @PyLong_AsLongLong(ptr %slots_object)
+  %result = call ptr @launch_over(ptr %arguments, i64 %slots)
+  ret ptr %result
+}
+
+; launch_packed(entry, bytes, ...): as launch, with the slots in a bytes object.
+define ptr @tilewright_launch_packed(ptr %self, ptr %arguments, i64 %count) {
+entry:
+  %six = icmp eq i64 %count, 6
+  br i1 %six, label %read, label %wrong_count
+
+wrong_count:
+  %type_error = load ptr, ptr @PyExc_TypeError
+  call void @PyErr_SetString(ptr %type_error, ptr @arity_message)
+  ret ptr null
+
+read:
+  %bytes_at = getelementptr ptr, ptr %arguments, i64 1
+  %bytes = load ptr, ptr %bytes_at
+  %data = call ptr @PyBytes_AsString(ptr %bytes)
+  %slots = ptrtoint ptr %data to i64
+  %result = call ptr @launch_over(ptr %arguments, i64 %slots)
+  ret ptr %result
+}
+
+define internal ptr @launch_over(ptr %arguments, i64 %slots) {
+entry:
+  %launch = alloca %Launch, align 64
+  %kernel_object = load ptr, ptr %arguments
+  %kernel = call i64 @PyLong_AsLongLong(ptr %kernel_object)
   %programs_at = getelementptr ptr, ptr %arguments, i64 2
   %programs_object = load ptr, ptr %programs_at
   %programs = call i64 @PyLong_AsLongLong(ptr %programs_object)
