@@ -43,8 +43,7 @@ class Inputs:
 def inputs_of(case: oracle.Case, size: int = SIZE) -> Inputs:
     """The inputs of a case, the same every time. `size` is what integers are: `SIZE` or `LARGE_SIZE`."""
     signature, constants, attributes = oracle.arguments_of(case, "tilewright")
-    kernel = oracle.load(case.file, "tilewright").CASES[case.number][0]
-    source = ASTSource(kernel, signature, constants, attributes)
+    source = ASTSource(oracle.kernel_of(case, "tilewright"), signature, constants, attributes)
     random = np.random.default_rng(case.number)
     wide = case.file in WIDE_INTEGERS
     signature_of = source.full_signature().items()
@@ -149,11 +148,22 @@ def _rows_apart(named: dict[str, Any], inputs: Inputs) -> None:
     named["stride"] = np.int32(8 * 64)
 
 
+def _whole_rows(named: dict[str, Any], inputs: Inputs) -> None:
+    """Rows that begin at multiples of 16 bytes, as descriptors need them: extents are multiples of 8."""
+    for name in ("n", "N", "K"):
+        if isinstance(value := named.get(name), np.integer):
+            named[name] = type(value)(-(-int(value) // 8) * 8)
+
+
 ADJUSTMENTS: dict[str, Callable[[dict[str, Any], Inputs], None]] = {
     "attention": _heads,
     "attention_backward": _gradients,
+    "descriptor_atomics": _whole_rows,
+    "descriptor_rows": _whole_rows,
+    "descriptors": _whole_rows,
     "grouped_gemm": _groups,
     "layer_norm_backward": _unlock,
+    "matmul_device_descriptors": _whole_rows,
     "pointers": _real_address,
     "rotary": _rows_apart,
     "sums": _small_sums,
