@@ -22,6 +22,7 @@ from tilewright.dialects.tt.types import PointerType, is_tensor, tensor_type
 from tilewright.dialects.ttg.canonicalization import registers_per_thread
 from tilewright.dialects.ttg.verification import ProgramShape, warps_around
 from tilewright.dialects.types import as_tensor
+from tilewright.ir.effects import may_write
 from tilewright.layouts import reshaping
 from tilewright.layouts.convert import moved_dims
 from tilewright.layouts.distributed import (
@@ -244,14 +245,16 @@ def is_anchor(op: Operation, program: ProgramShape) -> bool:
 def can_be_recomputed(op: Operation, program: ProgramShape) -> bool:
     """Whether an op may run once more in another layout."""
     match op:
-        case tt.LoadOp() | tt.StoreOp():
-            return not is_expensive_access(op, program)
+        case tt.LoadOp():
+            return not may_write(op) and not is_expensive_access(op, program)
         case tt.GatherOp():
             return op.efficient_layout is None
-        case tt.AtomicRMWOp() | tt.AtomicCASOp() | tt.DotOp() | scf.WhileOp() | scf.ConditionOp():
+        case tt.DotOp() | tt.DotScaledOp() | ttng.WarpGroupDotOp() | scf.WhileOp() | scf.ConditionOp():
             return False
+        case scf.IfOp():
+            return True  # it gives one more result, what is in it is asked by itself
         case _:
-            return True
+            return not may_write(op)
 
 
 def is_free_conversion(op: Operation) -> bool:
