@@ -9,25 +9,27 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float6
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, tt, ttg, ttng
-from tilewright.dialects.tt import inference
-from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
-from tilewright.dialects.tt.types import TensorDescType, tensor_type
-from tilewright.dialects.ttg.encodings import encoding_of
+from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy, PaddingOption
+from tilewright.dialects.tt.types import TensorDescType
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of
 from tilewright.dialects.ttg.types import memdesc_type
 from tilewright.dialects.ttg.verification import program_shape, warps_around
 from tilewright.dialects.types import as_tensor, bit_width, is_unsigned_integer
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.layouts.distributed import BlockedLayout, SliceLayout
 from tilewright.layouts.shared import MAX_TMA_BOX, NvmmaSharedLayout, SwizzledSharedLayout
 from tilewright.transforms.ttg.optimize_descriptor_encoding import assign_encodings
 from tilewright.transforms.ttg.pipeliner.copies import element_bits
+from tilewright.transforms.ttg.tma_stores import (
+    DescriptorWrite,
+    block_type,
+    buffer_type,
+    copy_out,
+    rows_by_warp,
+    written_value,
+)
 
 DESCRIPTOR_BYTES = 128
-ROWS_PER_THREAD = 4
-"""Row numbers that a warp holds side by side for a gather or scatter."""
-
 SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}
 """Codes of the swizzle widths in a hardware descriptor."""
 
@@ -43,16 +45,6 @@ def _layout_of(descriptor: SSAValue) -> NvmmaSharedLayout:
     return layout
 
 
-def _block_shape(descriptor: SSAValue) -> Shape:
-    assert isinstance(descriptor.type, TensorDescType)
-    return descriptor.type.block_type.get_shape()
-
-
-def _encoding(descriptor: SSAValue) -> Attribute:
-    assert isinstance(descriptor.type, TensorDescType)
-    return descriptor.type.block_type.encoding
-
-
 # Loads.
 
 StartCopy = Callable[[OpBuilder, SSAValue, SSAValue, SSAValue], Operation]
@@ -65,7 +57,9 @@ def _load(
     """Copy into a buffer, wait at a barrier of its own, and read the buffer."""
     builder = OpBuilder.before(op)
     result = as_tensor(op.result.type)
-    buffer = builder.insert(ttg.LocalAllocOp(memdesc_type(shape, result.element_type, _encoding(descriptor)))).result
+    buffer = builder.insert(
+        ttg.LocalAllocOp(memdesc_type(shape, result.element_type, block_type(descriptor)[1]))
+    ).result
     barrier = builder.insert(ttg.LocalAllocOp(BARRIER)).result
     true = builder.insert(arith.constant_bool(True)).results[0]
     builder.insert(ttng.InitBarrierOp(barrier, 1))
@@ -90,59 +84,29 @@ def _lower_load(op: tt.DescriptorLoadOp) -> None:
             op.desc, tuple(op.indices), barrier, buffer, true, cache=cache, evict=evict
         )
 
-    _load(op, op.desc, _block_shape(op.desc), start)
+    _load(op, op.desc, block_type(op.desc)[0], start)
 
 
 def _lower_gather(op: tt.DescriptorGatherOp, num_warps: int) -> None:
     def start(builder: OpBuilder, barrier: SSAValue, buffer: SSAValue, true: SSAValue) -> Operation:
-        rows = _rows_by_warp(builder, op.x_offsets, num_warps)
+        rows = rows_by_warp(builder, op.x_offsets, num_warps)
         return ttng.AsyncTMAGatherOp(op.desc, rows, op.y_offset, barrier, buffer, true)
 
     _load(op, op.desc, as_tensor(op.result.type).get_shape(), start)
 
 
-def _rows_by_warp(builder: OpBuilder, rows: SSAValue, num_warps: int) -> SSAValue:
-    """Row numbers, dealt to warps four at a time and equal in the lanes of each."""
-    type = as_tensor(rows.type)
-    parent = BlockedLayout((1, ROWS_PER_THREAD), (32, 1), (1, num_warps), (1, 0))
-    dealt = tensor_type(type.element_type, type.get_shape(), encoding_of(SliceLayout(0, parent)))
-    return builder.insert(ttg.ConvertLayoutOp(rows, dealt)).result
-
-
 # Stores.
 
 
-def _store(op: Operation, descriptor: SSAValue, source: SSAValue, shape: Shape, start: StartCopy) -> None:
+def _lower_store(op: DescriptorWrite, num_warps: int) -> None:
     """Write a buffer, make that visible to the copy engine, copy, and wait until the buffer was read."""
     builder = OpBuilder.before(op)
-    type = as_tensor(source.type)
-    if shape != type.get_shape():
-        source = builder.insert(tt.ReshapeOp(source, inference.reshape(type, shape))).result
-    memory = memdesc_type(shape, type.element_type, _encoding(descriptor), mutable=False)
-    buffer = builder.insert(ttg.LocalAllocOp(memory, source)).result
+    buffer = builder.insert(ttg.LocalAllocOp(buffer_type(op, mutable=False), written_value(builder, op))).result
     builder.insert(ttng.FenceAsyncSharedOp())
-    builder.insert(start(builder, buffer, buffer, buffer))
+    copy_out(builder, op, buffer, num_warps)
     builder.insert(ttng.TMAStoreWaitOp(0))
     op.detach()
     op.erase()
-
-
-def _lower_store(op: tt.DescriptorStoreOp | tt.DescriptorReduceOp) -> None:
-    def start(builder: OpBuilder, buffer: SSAValue, _: SSAValue, __: SSAValue) -> Operation:
-        if isinstance(op, tt.DescriptorReduceOp):
-            kind = DescriptorReduceKind.of(op.kind)
-            return ttng.AsyncTMAReduceOp(op.desc, tuple(op.indices), buffer, kind=kind)
-        return ttng.AsyncTMACopyLocalToGlobalOp(op.desc, tuple(op.indices), buffer)
-
-    _store(op, op.desc, op.src, _block_shape(op.desc), start)
-
-
-def _lower_scatter(op: tt.DescriptorScatterOp, num_warps: int) -> None:
-    def start(builder: OpBuilder, buffer: SSAValue, _: SSAValue, __: SSAValue) -> Operation:
-        rows = _rows_by_warp(builder, op.x_offsets, num_warps)
-        return ttng.AsyncTMAScatterOp(op.desc, rows, op.y_offset, buffer)
-
-    _store(op, op.desc, op.src, as_tensor(op.src.type).get_shape(), start)
 
 
 # Descriptors.
@@ -167,7 +131,7 @@ def _element_code(element: Attribute) -> int:
 
 def _box(descriptor: SSAValue) -> Sequence[int]:
     """What one copy moves: a row of the swizzle's width at most, 256 in each other dimension."""
-    shape, layout = _block_shape(descriptor), _layout_of(descriptor)
+    shape, layout = block_type(descriptor)[0], _layout_of(descriptor)
     widest = layout.swizzle_bytes * 8 // layout.element_bits if layout.swizzle_bytes else MAX_TMA_BOX
     return (*(min(extent, MAX_TMA_BOX) for extent in shape[:-1]), min(shape[-1], widest))
 
@@ -239,10 +203,8 @@ class TMALoweringPass(Pass):
                     _lower_load(op)
                 case tt.DescriptorGatherOp():
                     _lower_gather(op, warps_around(op, shape))
-                case tt.DescriptorStoreOp() | tt.DescriptorReduceOp():
-                    _lower_store(op)
-                case tt.DescriptorScatterOp():
-                    _lower_scatter(op, warps_around(op, shape))
+                case tt.DescriptorStoreOp() | tt.DescriptorReduceOp() | tt.DescriptorScatterOp():
+                    _lower_store(op, warps_around(op, shape))
                 case tt.MakeTensorDescOp():
                     _lower_descriptor(op)
                 case _:

@@ -6,11 +6,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import scf
+from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.transforms.ttg.pipeliner.async_dots import make_dots_asynchronous
 from tilewright.transforms.ttg.pipeliner.expand import expand
 from tilewright.transforms.ttg.pipeliner.lower_loads import LoadLowering
-from tilewright.transforms.ttg.pipeliner.schedule import Schedule, erase_schedule
+from tilewright.transforms.ttg.pipeliner.schedule import NUM_STAGES, Schedule, erase_schedule
+from tilewright.transforms.ttg.pipeliner.stores import pipeline_stores
 from tilewright.transforms.ttg.pipeliner.waits import relax_waits
 
 
@@ -45,14 +47,20 @@ class PipelinePass(Pass):
 
     name = "tritongpu-pipeline"
 
+    num_stages: int = 3
+
     def run(self, module: ModuleOp, context: PassContext) -> None:
         axis_info: ModuleAxisInfo | None = None
+        with_stores: list[scf.ForOp] = []
         for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
-            schedule = Schedule.find(loop)
-            if schedule is None:
-                continue
-            axis_info = axis_info or ModuleAxisInfo(module)
-            loop = LoadLowering(loop, schedule, axis_info).run()
-            erase_schedule(expand(loop, schedule))
+            own, schedule = integer_attribute(loop, NUM_STAGES), Schedule.find(loop)
+            if schedule is not None:
+                axis_info = axis_info or ModuleAxisInfo(module)
+                loop = expand(LoadLowering(loop, schedule, axis_info).run(), schedule)
+                erase_schedule(loop)
+            if (self.num_stages if own is None else own) > 1:
+                with_stores.append(loop)
         make_dots_asynchronous(module)
         relax_waits(module)
+        for loop in with_stores:
+            pipeline_stores(loop, module)

@@ -48,7 +48,7 @@ def passes_for_ampere(num_stages: int) -> list[Pass]:
         CombineTensorSelectAndIfPass(),  # accumulators that are reset in a branch have one way through the loop
         AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
         ScheduleLoopsPass(),  # stages of all ops of their loops
-        PipelinePass(),  # loops over several iterations, cp.async into several buffers
+        PipelinePass(num_stages=num_stages),  # loops over several iterations, cp.async into several buffers
         CanonicalizePass(),  # first iterations of constant loops need no masks
         LoopAwareCsePass(),  # positions in buffers that are counted alike
         PrefetchPass(),  # the first operands of a round are there when it begins
@@ -80,7 +80,9 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
         CombineTensorSelectAndIfPass(),  # accumulators that are reset in a branch have one way through the loop
         AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
         ScheduleLoopsPass(),  # stages of all ops of their loops
-        PipelinePass(),  # loops over several iterations, cp.async and TMA into several buffers, wgmma that run on
+        PipelinePass(
+            num_stages=num_stages
+        ),  # loops over several iterations, cp.async and TMA into several buffers, wgmma that run on
         CanonicalizePass(),  # first iterations of constant loops need no masks
         LoopAwareCsePass(),  # positions in buffers that are counted alike
         PrefetchPass(),  # products that `wgmma` cannot do: the first operands of a round are there when it begins
