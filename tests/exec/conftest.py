@@ -29,9 +29,10 @@ def every_target(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture(autouse=CHOSEN == REAL)
 def arrays_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Launches on a real GPU get CUDA tensors where the tests have arrays."""
-    from device_memory import launching_on_gpu, skip_without_gpu
+    from device_memory import LAUNCHES, launching_on_gpu, skip_without_gpu
 
     from tilewright.runtime.jit import JITFunction
 
     skip_without_gpu()
-    monkeypatch.setattr(JITFunction, "run", launching_on_gpu(JITFunction.run))
+    for name in LAUNCHES:
+        monkeypatch.setattr(JITFunction, name, launching_on_gpu(getattr(JITFunction, name)))

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.runtime.jit import JITFunction
 from tilewright.runtime.storage import find_storage
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
@@ -59,7 +58,8 @@ class Placed:
         if isinstance(value, TensorDescriptor):
             return replace(value, base=self.place(value.base))
         if isinstance(value, (tuple, list)):
-            return type(value)(self.place(item) for item in value)  # pyright: ignore
+            placed = [self.place(item) for item in value]
+            return type(value)(*placed) if hasattr(value, "_fields") else type(value)(placed)
         is_tensor = hasattr(value, "data_ptr") and str(getattr(value, "device", "")) == "cpu"
         return self._tensor(value) if is_tensor or isinstance(value, np.ndarray) else value
 
@@ -90,22 +90,24 @@ class Placed:
         return torch.as_strided(flat, value.shape, strides, flat.storage_offset())
 
 
-Run = Callable[..., Any]
+LAUNCHES = ("_start", "run")
+"""The methods of a kernel that launch it."""
 
 
-def launching_on_gpu(run: Run) -> Run:
-    """`JITFunction.run` that takes data of the host to the GPU and back."""
+def launching_on_gpu(launch: Callable[..., Any]) -> Callable[..., Any]:
+    """A launch, or one of `LAUNCHES`, that takes data of the host to the GPU and back."""
 
-    def run_on_gpu(self: JITFunction, *args: Any, **keywords: Any) -> Any:
+    def launch_on_gpu(*args: Any, **keywords: Any) -> Any:
         import torch
 
         placed = Placed()
-        kernel = run(self, *map(placed.place, args), **{name: placed.place(value) for name, value in keywords.items()})
+        named = {name: placed.place(value) for name, value in keywords.items()}
+        kernel = launch(*map(placed.place, args), **named)
         torch.cuda.synchronize()
         placed.copy_back()
         return kernel
 
-    return run_on_gpu
+    return launch_on_gpu
 
 
 @contextmanager

@@ -13,10 +13,10 @@ import numpy as np
 from device_memory import REAL, launching_on_gpu, registered
 from engines import Array, Result, arrays_of, flat, fresh, slot_of
 
+import tilewright.language as tl
 from tilewright.compiler.compile import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
-from tilewright.runtime.jit import JITFunction
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.targets.base import configured, find_target
@@ -73,6 +73,7 @@ def launch_on_gpu(
     source: ASTSource, arguments: Sequence[Any], grid: Sequence[int], reachable: Sequence[Array]
 ) -> Result:
     """What the arrays hold after `kernel[grid](...)` on CUDA tensors."""
+    kernel: Any = source.fn
     copies, constants = fresh(arguments), source.paths(source.constexprs)
     initial = [array.copy() for array in reachable]
     values = [
@@ -80,7 +81,7 @@ def launch_on_gpu(
         for index, (kind, value) in enumerate(zip(source.full_signature().values(), copies, strict=True))
     ]
     with knobs.scope(target=REAL), registered(reachable):
-        launching_on_gpu(JITFunction.run)(source.fn, *values, grid=tuple(grid))
+        launching_on_gpu(kernel[tuple(grid)])(*values)
     found = tuple(array.copy() for array in reachable)
     for array, contents in zip(reachable, initial, strict=True):
         array[...] = contents
@@ -90,7 +91,7 @@ def launch_on_gpu(
 def _launch_value(kind: Any, value: Any, path: tuple[int, ...], constants: Mapping[Any, Any]) -> Any:
     """An argument as users give it."""
     if path in constants:
-        return constants[path]
+        return constants[path] if len(path) == 1 else tl.constexpr(constants[path])
     if isinstance(kind, tuple):
         return tuple(
             _launch_value(k, v, (*path, index), constants) for index, (k, v) in enumerate(zip(kind, value, strict=True))
