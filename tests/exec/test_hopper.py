@@ -96,11 +96,13 @@ def test_products(dtype: Any, opcode: str, transposed: bool, shape: tuple[int, i
     ],
 )
 def test_products_of_bytes(dtype: Any, result: Any, opcode: str) -> None:
+    """A real Hopper sums products of 8-bit floats with about 14 bits."""
     a, b = numbers((64, 64), dtype, 1), numbers((32, 64), dtype, 2)
     c = np.zeros((64, 32), result)
     kernel = product[(1,)](a, b, c, M=64, N=32, K=64, TRANSPOSED=True)
     expected = a.astype(np.float64) @ b.T.astype(np.float64)
-    np.testing.assert_allclose(c, expected, rtol=1e-5, atol=1e-4)
+    limit = 2e-3 if result is np.float32 and knobs.get("target") == REAL else 1e-5
+    np.testing.assert_allclose(c, expected, rtol=limit, atol=10 * limit)
     assert f"wgmma.mma_async.sync.aligned.m64n32k32.{opcode}" in kernel.asm["ptx"]
 
 

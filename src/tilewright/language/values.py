@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tilewright.language.dtypes import base_type, block_type, dtype
 
@@ -110,6 +110,9 @@ class constexpr(base_value):
     Arithmetic, comparison, indexing and calls between constants give constants. With a tensor as the other operand the
     constant becomes part of the run-time computation and adopts the tensor's element type (see `arithmetic`).
     """
+
+    is_compile_time: ClassVar[bool] = True
+    """How launches know a constant among their arguments, `kernel[grid](x, (n, tl.constexpr(4)))`."""
 
     def __init__(self, value: Any) -> None:
         while isinstance(value, constexpr):

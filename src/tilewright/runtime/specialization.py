@@ -180,7 +180,7 @@ def _classify_other(value: Any, rule: ParameterRule) -> Classified:
     if storage is not None:
         return _classify_storage(storage, rule)
     if getattr(value, "is_compile_time", False):
-        return Constant(value)
+        return Constant(value.value)
     raise ArgumentTypeError(
         "",
         f"failed to specialize argument of type: {type(value).__name__}",

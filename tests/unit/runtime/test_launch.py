@@ -235,3 +235,16 @@ def test_warmup_needs_no_tensors() -> None:
     described = scale.warmup(x.dtype, np.float32, 16, 2.0, BLOCK=16, grid=(1,))
     assert described is not None
     assert described is scale.warmup(x, out, 16, 2.0, BLOCK=16, grid=(1,))
+
+
+@triton.jit
+def count_up(out_ptr, sizes):
+    tl.store(out_ptr + tl.arange(0, sizes[1]), tl.arange(0, sizes[1]) + sizes[0])
+
+
+def test_constants_in_a_tuple() -> None:
+    assert classify(tl.constexpr(16), ParameterRule("x")) == Constant(16)
+    for size in (16, 32):
+        out = np.zeros(32, np.int32)
+        count_up[(1,)](out, (5, tl.constexpr(size)))
+        assert out.tolist() == [*range(5, 5 + size), *[0] * (32 - size)]
