@@ -52,10 +52,10 @@ def _head(results: dict[str, Any]) -> Iterator[str]:
     yield "# CPU benchmarks\n"
     processor = f"{machine['processor']} ({machine['llvm_name']})"
     yield f"{processor}, {machine['cores']} cores, {machine['vector_bits']}-bit vectors; {versions}.\n"
-    yield "Figures under the peers are medians of (their time / our time) over interleaved rounds in one process: above 1"
-    yield "we are faster. `of limit` is the least time that the measured bandwidth and peak allow, over our time. PyTorch"
-    yield "writes into memory that is there already, where it has such a form. On one thread times are CPU times, else"
-    yield "wall times.\n"
+    yield "Figures under the peers are medians of (their time / our time) over interleaved rounds in one process: above"
+    yield "1 we are faster. `of limit` is the least time that the measured bandwidth and peak allow, over our time."
+    yield "PyTorch writes into memory that is there already, where it has such a form. On one thread times are CPU"
+    yield "times, else wall times.\n"
     yield "![achieved fraction of the machine's limit](cpu.svg)\n"
 
 

@@ -1,0 +1,137 @@
+"""Reductions and scans with functions of their own, over the lanes of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tilewright import compat
+
+with compat.standing_in():
+    import triton
+    import triton.language as tl
+
+Array = np.ndarray[Any, Any]
+
+
+@triton.jit
+def merge_moments(mean_a, m2_a, n_a, mean_b, m2_b, n_b):
+    delta, n = mean_b - mean_a, n_a + n_b
+    share = tl.where(n == 0.0, 0.0, n_b / n)
+    return mean_a + delta * share, m2_a + m2_b + delta * delta * n_a * share, n
+
+
+@triton.jit
+def first_order(a1, b1, a2, b2):
+    return a1 * a2, b1 * a2 + b2
+
+
+@triton.jit
+def larger_of(a, b):
+    return tl.where(a > b, a, b)
+
+
+@triton.jit
+def row_moments(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row, cols = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + cols, mask=cols < n, other=0.0)
+    live = (cols < n).to(tl.float32)
+    mean, m2, count = tl.reduce((x, tl.zeros_like(x), live), 0, merge_moments)
+    tl.store(out_ptr + row * 2, mean)
+    tl.store(out_ptr + row * 2 + 1, m2 / count)
+
+
+@triton.jit
+def tile_positions(x_ptr, best_ptr, place_ptr, M: tl.constexpr, N: tl.constexpr, AXIS: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :])
+    best, place = tl.max(x, AXIS, return_indices=True)  # pyright: ignore[reportGeneralTypeIssues]
+    kept = tl.arange(0, M if AXIS == 1 else N)
+    tl.store(best_ptr + kept, best)
+    tl.store(place_ptr + kept, place)
+
+
+@triton.jit
+def tile_scans(
+    x_ptr, sum_ptr, top_ptr, state_ptr, M: tl.constexpr, N: tl.constexpr, AXIS: tl.constexpr, REV: tl.constexpr
+):
+    at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    x = tl.load(x_ptr + at)
+    tl.store(sum_ptr + at, tl.cumsum(x, AXIS, reverse=REV))
+    tl.store(top_ptr + at, tl.associative_scan(x, AXIS, larger_of, reverse=REV))
+    _, state = tl.associative_scan((x * 0.5, x), AXIS, first_order, reverse=REV)
+    tl.store(state_ptr + at, state)
+
+
+@triton.jit
+def row_cumsum(x_ptr, out_ptr, n, BLOCK: tl.constexpr, REV: tl.constexpr):
+    row, cols = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + cols, mask=cols < n, other=0)
+    tl.store(out_ptr + row * n + cols, tl.cumsum(x, 0, reverse=REV), mask=cols < n)
+
+
+def normal(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def loops_of(kernel: Any) -> str:
+    (compiled,) = list(kernel.cache.values())[-1:]
+    return compiled.asm["loops"]
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 250, 256])
+def test_a_reduction_of_several_values_folds_lanes(n: int) -> None:
+    x = normal(3, n) + 10
+    out = np.empty((3, 2), np.float32)
+    row_moments[(3,)](x, out, n, BLOCK=256)
+    np.testing.assert_allclose(out, np.stack([x.mean(1), x.var(1)], 1), rtol=1e-4, atol=1e-5)
+    assert "vector.shuffle" in loops_of(row_moments)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("shape", [(4, 64), (64, 4), (16, 2), (2, 512)])
+def test_positions_of_maxima_are_the_first_ones(shape: tuple[int, int], axis: int) -> None:
+    x = np.random.default_rng(1).integers(0, 5, shape).astype(np.float32)
+    best, place = np.empty(shape[1 - axis], np.float32), np.empty(shape[1 - axis], np.int32)
+    tile_positions[(1,)](x, best, place, M=shape[0], N=shape[1], AXIS=axis)
+    np.testing.assert_array_equal(best, x.max(axis))
+    np.testing.assert_array_equal(place, x.argmax(axis))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(("shape", "axis"), [((4, 64), 1), ((4, 64), 0), ((8, 8), 1), ((2, 2), 1), ((1, 128), 1)])
+def test_scans_of_tiles(shape: tuple[int, int], axis: int, reverse: bool) -> None:
+    x = normal(*shape, seed=2)
+    sums, tops, states = (np.empty_like(x) for _ in range(3))
+    tile_scans[(1,)](x, sums, tops, states, M=shape[0], N=shape[1], AXIS=axis, REV=reverse)
+    walked = np.flip(x, axis) if reverse else x
+    state, carry = np.empty(shape), 0.0
+    for place in range(shape[axis]):
+        here = np.take(walked, place, axis).astype(np.float64)
+        carry = here if place == 0 else carry * here * 0.5 + here
+        state[(slice(None), place) if axis == 1 else place] = carry
+    expected = [np.cumsum(walked, axis, dtype=np.float64), np.maximum.accumulate(walked, axis), state]
+    for got, wanted in zip((sums, tops, states), expected, strict=True):
+        np.testing.assert_allclose(got, np.flip(wanted, axis) if reverse else wanted, rtol=1e-4, atol=1e-4)
+    if axis == 1 and shape[1] > 2:
+        assert "vector.shuffle" in loops_of(tile_scans)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.float16, np.float64])
+def test_masked_scans_of_rows(dtype: Any, reverse: bool) -> None:
+    for n in (1, 40, 63, 64):
+        x = np.random.default_rng(n).integers(-3, 4, (3, n)).astype(dtype)
+        out = np.zeros_like(x)
+        row_cumsum[(3,)](x, out, n, BLOCK=64, REV=reverse)
+        walked = x[:, ::-1] if reverse else x
+        wanted = np.cumsum(walked, 1, dtype=np.int64).astype(dtype)
+        np.testing.assert_array_equal(out, wanted[:, ::-1] if reverse else wanted)
+
+
+def test_a_scan_in_place() -> None:
+    x = normal(2, 128, seed=3)
+    wanted = np.cumsum(x, 1, dtype=np.float64)
+    row_cumsum[(2,)](x, x, 128, BLOCK=128, REV=False)
+    np.testing.assert_allclose(x, wanted, rtol=1e-4, atol=1e-4)
