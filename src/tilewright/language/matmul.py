@@ -6,7 +6,7 @@ import builtins
 from typing import Any
 
 from tilewright.language import dtypes as dt
-from tilewright.language.casts import check_fp8_supported
+from tilewright.language.casts import cast_to, check_fp8_supported
 from tilewright.language.context import current, emit
 from tilewright.language.creation import constant
 from tilewright.language.dtypes import block_of, dtype
@@ -29,9 +29,10 @@ def dot(
     """The matrix product of two blocks, plus `acc`.
 
     Shapes [M, K] and [K, N], or with equal leading batch dimensions. dtypes: both equal (or both float8). int8
-    accumulates in int32; float32 and bfloat16 in float32; float64 in float64; float16 and float8 in `out_dtype`,
-    float32 or float16. `acc` has the result's shape and dtype. `input_precision` ("tf32", "tf32x3", "ieee", "bf16x3",
-    "bf16x6", as far as the target offers them) says how float32 inputs are multiplied; `allow_tf32` is its older form.
+    accumulates in int32 (there is no product of uint8); float32 and bfloat16 in float32; float64 in float64; float16
+    and float8 in `out_dtype`, float32 or float16. `acc` has the result's shape and dtype. `input_precision` ("tf32",
+    "tf32x3", "ieee", "bf16x3", "bf16x6", as far as the target offers them) says how float32 inputs are multiplied;
+    `allow_tf32` is its older form.
 
     Raises ValueError for shapes that do not fit or are smaller than the target's minimum, TypeError for dtypes.
     """
@@ -42,6 +43,7 @@ def dot(
     target = unwrap(out_dtype)
     lhs, rhs, collapse = _check_dot_shapes(input, other)
     _check_dot_dtypes(lhs.dtype, rhs.dtype)
+    lhs, rhs = _in_machine_format(lhs, rhs)
     result_type = _accumulator_type(lhs.dtype, target)
     extents = [*lhs.extents[:-1], rhs.extents[-1]]
     accumulator = _accumulator(unwrap(acc), extents, result_type, collapse)
@@ -116,7 +118,7 @@ def _check_dot_dtypes(a: dtype, b: dtype) -> None:
         check_fp8_supported(a)
         check_fp8_supported(b)
         return
-    known = (dt.int8, dt.uint8, dt.float16, dt.bfloat16, dt.float32, dt.float64)
+    known = (dt.int8, dt.float16, dt.bfloat16, dt.float32, dt.float64)
     for ty in (a, b):
         if ty not in known:
             raise TypeError(f"Unsupported dtype {ty} in tl.dot; expected one of {', '.join(map(str, known))} or float8")
@@ -125,6 +127,17 @@ def _check_dot_dtypes(a: dtype, b: dtype) -> None:
             TypeError(f"Both operands must be same dtype. Got {a} and {b}"),
             f"cast one of them, e.g. `.to(tl.{a.codegen_name()})`",
         )
+
+
+def _in_machine_format(lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
+    """fp8e4b15 is multiplied by no machine: both operands become float16, which has all its values."""
+    if not (lhs.dtype.is_fp8e4b15() or rhs.dtype.is_fp8e4b15()):
+        return lhs, rhs
+    if "fp8e4b15" in current().options.deprecated_fp8_dot_operand_dtypes:
+        current().warn(
+            "fp8e4b15 operands of tl.dot are deprecated on this target: they are converted to float16, which is slow"
+        )
+    return cast_to(lhs, dt.float16), cast_to(rhs, dt.float16)
 
 
 def _accumulator_type(operand: dtype, out_dtype: dtype) -> dtype:
@@ -175,13 +188,14 @@ _SCALED_FORMATS = {
 
 
 def _scaled_operand(value: tensor, fmt: str, name: str) -> tensor:
-    """The operand under the type of its format: float8 may come as raw bytes."""
+    """The operand under the type of its format: floats may come as raw bits."""
     if fmt not in _SCALED_FORMATS:
         raise ValueError(f"{name} has unknown format {fmt!r}; expected one of {', '.join(_SCALED_FORMATS)}")
     expected = _SCALED_FORMATS[fmt]
     if value.dtype == expected:
         return value
-    if expected.is_fp8() and value.dtype == dt.uint8:
+    raw = dt.uint8 if expected.is_fp8() else dt.uint16
+    if fmt != "e2m1" and value.dtype == raw:
         from tilewright.language.casts import bitcast_to
 
         return bitcast_to(value, expected)
