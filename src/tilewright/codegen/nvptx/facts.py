@@ -9,7 +9,7 @@ from tilewright.ir.facts import TargetFacts
 NVPTX_TRIPLE = "nvptx64-nvidia-cuda"
 WARP_SIZE = 32
 
-DEFAULT_PTX_VERSIONS: tuple[tuple[int, int], ...] = ((120, 87), (103, 88), (100, 86), (90, 83), (89, 81), (80, 74))
+DEFAULT_PTX_VERSIONS: tuple[tuple[int, int], ...] = ((120, 87), (103, 88), (100, 86), (90, 84), (89, 84), (80, 74))
 """Per compute capability the oldest PTX version (major * 10 + minor) that has all of its instructions that we use."""
 
 

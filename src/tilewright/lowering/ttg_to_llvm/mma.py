@@ -27,9 +27,13 @@ TILE_REGISTERS = 4
 """Registers of one thread in a tile of the result: two columns of two rows."""
 K_LANE_BITS = (0, 1)
 """Lane bits that move operands along K."""
-WIDE_F64_CAPABILITY = 90
+STEP_WORDS = 2
+"""Words of a row of A, and of a column of B, that an instruction takes."""
+WIDE_F64_CAPABILITY, WIDE_F64_WORDS = 90, 4
+"""From there on products of f64 have 16 rows, and may be four words deep."""
 
 _OPERAND_NAMES = {"half": "f16", "bfloat": "bf16", "float": "tf32", "double": "f64", "i8": "s8"}
+_BITS = {"tf32": 32, "f16": 16, "bf16": 16}
 _RESULT_NAMES = {"half": "f16", "float": "f32", "double": "f64", "i32": "s32"}
 
 
@@ -42,11 +46,13 @@ def emit_mma(op: tt.DotOp, fn: FunctionLowering) -> list[str]:
         raise UnsupportedTypeError(f"mma.sync gives no {result.text}")
     form = _Form(fn, result, result_name, *names)
     a, b = _Fragments(fn, op.a, k_dim=-1), _Fragments(fn, op.b, k_dim=-2)
+    step_words = form.step_words(a.num_words)
     layout = fn.layout(op.d)
     coordinates = [layout.unpack(value) for value in span_of(layout.packed_bases[REGISTER])]
     tiles = range(0, len(coordinates), TILE_REGISTERS)
     sums = {tile: list(fn.registers(op.c)[tile : tile + TILE_REGISTERS]) for tile in tiles}
-    for step in range(a.num_steps):
+    for first in range(0, a.num_words, step_words):
+        step = slice(first, first + step_words)
         for tile in tiles:
             *batch, row, column = coordinates[tile]
             lower_row = coordinates[tile + 2][-2]
@@ -80,12 +86,17 @@ class _Form:
     a_name: str
     b_name: str
 
+    def step_words(self, num_words: int) -> int:
+        """How many of the words along K one instruction takes."""
+        is_wide = self.a_name == "f64" and self.fn.facts.capability >= WIDE_F64_CAPABILITY
+        return WIDE_F64_WORDS if is_wide and num_words % WIDE_F64_WORDS == 0 else STEP_WORDS
+
     def multiply(self, rows: Sequence[Sequence[str]], column: Sequence[str], sums: Sequence[str]) -> list[str]:
         """One tile: `rows[half][k half]` of A, `column[k half]` of B, four registers of the result."""
         if self.a_name == "f64" and self.fn.facts.capability < WIDE_F64_CAPABILITY:
             return self._multiply_f64(rows, column, sums)
-        a = [rows[0][0], rows[1][0], rows[0][1], rows[1][1]]
-        depth = 8 if self.a_name == "f64" else 8 * WORD_BITS // {"tf32": 32, "f16": 16, "bf16": 16}.get(self.a_name, 8)
+        a = [word for halves in zip(*rows, strict=True) for word in halves]
+        depth = 4 * len(column) * (1 if self.a_name == "f64" else WORD_BITS // _BITS.get(self.a_name, 8))
         shape = MmaShape(16, 8, depth, self.result_name, self.a_name, self.b_name)
         if self.result_name != "f16":
             return self.fn.leaf.mma(self.fn.text, shape, a, column, sums)
@@ -121,13 +132,13 @@ class _Fragments:
         self._words = {place: self._packed([row[k] for k in sorted(row)]) for place, row in rows.items()}
 
     @property
-    def num_steps(self) -> int:
-        """Instructions along K."""
-        return len(next(iter(self._words.values()))) // 2
+    def num_words(self) -> int:
+        """Words along K of a thread, an even number."""
+        return len(next(iter(self._words.values())))
 
-    def words(self, step: int, place: tuple[int, ...]) -> list[str]:
-        """The two words that an instruction takes."""
-        return self._words[place][2 * step : 2 * step + 2]
+    def words(self, step: slice, place: tuple[int, ...]) -> list[str]:
+        """The words that an instruction takes."""
+        return self._words[place][step]
 
     def _packed(self, operands: Sequence[str]) -> list[str]:
         """A row as words, an even number of them: zeros where K is shorter than an instruction."""

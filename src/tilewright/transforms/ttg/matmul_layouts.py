@@ -113,7 +113,7 @@ def _wgmma_takes(dot: tt.DotOp, a: Attribute, b: Attribute, d: Attribute) -> boo
         case (Float32Type(), Float32Type()):
             return d == f32 and _rounds_to_tf32(dot)
         case _ if isinstance(a, FP8) and isinstance(b, FP8):
-            return d == f32 and dot.max_num_imprecise_acc.value.data >= MIN_FP8_ACCUMULATION
+            return d == f16 or (d == f32 and dot.max_num_imprecise_acc.value.data >= MIN_FP8_ACCUMULATION)
         case _:
             return a == i8 and b == i8 and d == i32
 
