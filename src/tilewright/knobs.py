@@ -59,5 +59,5 @@ compilation = Namespace(
 runtime = Namespace({"interpret": "interpret", "debug": "debug", "override_arch": "override_arch"})
 autotuning = Namespace({"print": "print_autotuning", "cache": "cache_autotuning"})
 language = Namespace({"fp32_default": "f32_default", "default_fp_fusion": "default_fp_fusion"})
-nvidia = Namespace({"ptxas": "ptxas_path"})
+nvidia = Namespace({"ptxas": "ptxas_path", "ptxas_options": "ptxas_options", "libdevice_path": "libdevice_path"})
 cache = Namespace({"dir": "cache_dir"})

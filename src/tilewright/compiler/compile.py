@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tilewright.compiler.cache import DiskCache, Entry, cache_directory
 from tilewright.compiler.kernel import CompiledKernel, Parameters, StageTexts
 from tilewright.compiler.options import CompileOptions
-from tilewright.compiler.source import Source
+from tilewright.compiler.source import Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
 from tilewright.support.errors import NoAssemblerError, StageContractError
@@ -35,8 +35,9 @@ LOCATED_STAGES = ("source", "ttir")
 def compile_source(source: Source, options: CompileOptions, target: Target) -> CompiledKernel:
     """The compiled kernel, from the disk cache if it is there. Raises CompilationError and PassError classes."""
     target = configured(target, options)
+    source = overridden(source, options)
     key = fingerprint(
-        source.identity(), asdict(options), target.fingerprint(), toolchain_fingerprint(), knobs.code_key()
+        source.identity(), options.identity(), target.fingerprint(), toolchain_fingerprint(), knobs.code_key()
     )
     cache = DiskCache(cache_directory())
     entry = None if knobs.get("always_compile") else cache.get(key)
@@ -48,7 +49,7 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
 
 def build_entry(source: Source, options: CompileOptions, target: Target) -> Entry:
     """Run all stages and emit machine code."""
-    target = configured(target, options)
+    source, target = overridden(source, options), configured(target, options)
     written: frozenset[int] = frozenset()
     sanitizer: dict[str, Any] | None = None
     module = None

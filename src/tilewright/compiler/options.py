@@ -6,9 +6,24 @@ target reads the few that mean something there (`debug`, `sanitize_overflow`, `e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import hashlib
+from dataclasses import asdict, dataclass, fields
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
+
+from tilewright.support import knobs
+
+REFUSED = {
+    "warp_size": "it follows from the target, 32 threads on NVIDIA GPUs",
+    "backend_name": "the target follows from where the data lies, or from TILEWRIGHT_TARGET",
+    "supported_fp8_dtypes": "they follow from the GPU",
+    "deprecated_fp8_dot_operand_dtypes": "they follow from the GPU",
+    "device": "the device is the one that the data lies on",
+    "device_type": "the target follows from where the data lies, or from TILEWRIGHT_TARGET",
+    "stream": "launches go to the current stream of PyTorch or CuPy; change it there (torch.cuda.stream)",
+}
+"""Keywords of Triton's that are no options of a launch, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +43,10 @@ class CompileOptions:
     launch_pdl: bool = False
     default_dot_input_precision: str = "tf32"
     allowed_dot_input_precisions: tuple[str, ...] = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
-    max_num_imprecise_acc_default: int = 0
+    max_num_imprecise_acc_default: int | None = None
+    """None leaves it to the target."""
     extern_libs: tuple[tuple[str, str], ...] = ()
+    """Files of LLVM bitcode by name, for `extern_elementwise`; `libdevice` replaces NVIDIA's."""
     debug: bool = False
     sanitize_overflow: bool = True
     arch: str | None = None
@@ -37,11 +54,23 @@ class CompileOptions:
 
     def __post_init__(self) -> None:
         for name in ("num_warps", "num_ctas", "num_stages"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a positive integer, got {value!r}")
-        if self.num_warps & (self.num_warps - 1):
-            raise ValueError(f"num_warps must be a power of 2, got {self.num_warps}")
+            _check_count(name, getattr(self, name))
+        for name in ("num_warps", "num_ctas"):
+            if (value := getattr(self, name)) & (value - 1):
+                raise ValueError(f"{name} must be a power of 2, got {value}")
+        if self.maxnreg is not None:
+            _check_count("maxnreg", self.maxnreg)
+        if self.instrumentation_mode:
+            raise ValueError(
+                f"instrumentation_mode={self.instrumentation_mode!r}: kernels are checked in another way here, by "
+                "TILEWRIGHT_SANITIZE=bounds,race,init on the CPU and by TILEWRIGHT_TARGET=cuda_sim for shared memory"
+            )
+
+    def identity(self) -> dict[str, Any]:
+        """What compiled code depends on: the options, and the contents of the files that they name."""
+        values = asdict(self)
+        named = dict(self.extern_libs) | {"ir_override": self.ir_override or ""}
+        return values | {"files": [(name, _contents(name, path)) for name, path in sorted(named.items()) if path]}
 
     @classmethod
     def from_keywords(cls, keywords: dict[str, Any], *, debug: bool = False) -> CompileOptions:
@@ -49,13 +78,29 @@ class CompileOptions:
         unknown = keywords.keys() - OPTION_NAMES
         if unknown:
             name = min(unknown)
+            if name in REFUSED:
+                raise ValueError(f"the launch option {name} is not for launches: {REFUSED[name]}")
             near = get_close_matches(name, OPTION_NAMES, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise KeyError(f"Keyword argument {name} was specified but unrecognised{hint}")
         values = {name: _frozen(value) for name, value in keywords.items()}
         if debug:
             values.setdefault("debug", True)
+        values.setdefault("enable_fp_fusion", knobs.get("default_fp_fusion"))
         return cls(**values)
+
+
+def _check_count(name: str, value: Any) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}")
+
+
+def _contents(name: str, path: str) -> str:
+    """The hash of a file that an option names."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise ValueError(f"{name}: cannot read {path}: {error.strerror}") from None
 
 
 def _frozen(value: Any) -> Any:

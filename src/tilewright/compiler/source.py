@@ -146,3 +146,35 @@ class TextSource:
 
     def runtime_parameters(self) -> tuple[str, ...]:
         return ()
+
+
+@dataclass(frozen=True)
+class OverriddenSource:
+    """A kernel whose module at one stage is a text of the user's (the option `ir_override`)."""
+
+    kernel: Source
+    text: TextSource
+
+    @property
+    def first_stage(self) -> str:
+        return self.text.first_stage
+
+    def module(self, target: Target, options: CompileOptions) -> ModuleOp:
+        return self.text.module(target, options)
+
+    def identity(self) -> str:
+        return fingerprint(self.kernel.identity(), self.text.identity())
+
+    def runtime_parameters(self) -> tuple[str, ...]:
+        return self.kernel.runtime_parameters()
+
+
+def overridden(source: Source, options: CompileOptions) -> Source:
+    """The source, or the text that stands for one of its stages by the option `ir_override`: a file whose suffix names
+    the stage. Raises ValueError where there is no such file, and later where the target has no such stage."""
+    path = options.ir_override
+    if path is None or isinstance(source, OverriddenSource):
+        return source
+    if not Path(path).is_file():
+        raise ValueError(f"ir_override={path!r}: there is no such file")
+    return OverriddenSource(source, TextSource.read(path))

@@ -120,7 +120,7 @@ def _picker(taken: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]
 
 def present_switches() -> Hashable:
     """The switches that decide which kernel a launch runs."""
-    return (knobs.code_key(), knobs.get("interpret"), knobs.get("ptxas_path"))
+    return (knobs.code_key(), knobs.get("interpret"))
 
 
 def is_writable(value: Any) -> bool:

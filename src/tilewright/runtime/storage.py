@@ -55,12 +55,17 @@ class Storage:
     """Whether a GPU can reach host memory directly."""
 
 
+_OWN_NAMES = {**{name: name for name in NUMPY_DTYPES.values()}, "int1": "i1"}
+
+
 def dtype_name(dtype: Any) -> str | None:
-    """Triton's name of a NumPy, ml_dtypes or PyTorch dtype ("float32" -> "fp32"); None if kernels have no such type."""
+    """Triton's name of a dtype of NumPy, ml_dtypes, PyTorch or `tilewright.language` ("float32" -> "fp32"); None if
+    kernels have no such type."""
     name = getattr(dtype, "name", None)
     if name is None:
         name = str(dtype)
-    return NUMPY_DTYPES.get(name.rpartition(".")[2])
+    name = name.rpartition(".")[2]
+    return NUMPY_DTYPES.get(name) or _OWN_NAMES.get(name)
 
 
 def find_storage(value: Any) -> Storage | None:

@@ -100,7 +100,11 @@ KNOBS: tuple[Knob, ...] = (
     Knob("disable_line_info", bool, False, "Leave source lines out of the machine code.",
          triton_env="TRITON_DISABLE_LINE_INFO", changes_code=True),
     Knob("ptxas_path", str, "", "The ptxas to use, by default the one found on the system.",
-         triton_env="TRITON_PTXAS_PATH"),
+         triton_env="TRITON_PTXAS_PATH", changes_code=True),
+    Knob("ptxas_options", str, "", "Further options for ptxas, where a launch gives no `ptx_options`.",
+         triton_env="PTXAS_OPTIONS", changes_code=True),
+    Knob("libdevice_path", str, "", "NVIDIA's math library in bitcode, by default the one found on the system.",
+         triton_env="TRITON_LIBDEVICE_PATH", changes_code=True),
     # Running.
     Knob("num_threads", int, 0, "Threads that work on a grid on the CPU; 0 means all cores."),
     Knob("print_autotuning", bool, False, "Print what the autotuner measured and chose.",

@@ -116,6 +116,7 @@ class FakeApi:
         self.version = 13000
         self.devices = 1
         self.capability = (9, 0)
+        self.capabilities: dict[int, tuple[int, int]] = {}
         self.load_status = SUCCESS
         self.jit_log = b""
         self.synchronize_status = SUCCESS
@@ -152,9 +153,10 @@ class FakeApi:
         return SUCCESS, b"a fake GPU\0\0"
 
     def cuDeviceGetAttribute(self, attribute: str, device: int) -> tuple[Any, ...]:
+        major, minor = self.capabilities.get(device, self.capability)
         values = {
-            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": self.capability[0],
-            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR": self.capability[1],
+            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": major,
+            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR": minor,
             "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 232448,
             "CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK": 65536,
             "CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK": 1024,

@@ -15,12 +15,15 @@ from typing import Any
 from tilewright.codegen.llvm_backend import LlvmError, parse
 from tilewright.codegen.llvm_backend import llvm as _llvm
 from tilewright.codegen.nvptx.facts import NvptxFacts
-from tilewright.codegen.nvptx.libdevice import LibdeviceNotFoundError, find_libdevice
+from tilewright.codegen.nvptx.libdevice import PREFIX, LibdeviceNotFoundError, find_libdevice
 
 llvm: Any = _llvm
 
-FLUSH_FLAG = "nvvm-reflect-ftz"
-"""Module flag that libdevice asks: whether its f32 functions may flush subnormals to zero."""
+FLUSH_FLAG = '!{i32 4, !"nvvm-reflect-ftz", i32 1}'
+"""Module flag that libdevice asks: its f32 functions may flush subnormals to zero."""
+
+RUNTIME_FUNCTIONS = frozenset({"vprintf", "__assertfail", "malloc", "free", "__nvvm_reflect"})
+"""What every device program may call without linking anything."""
 
 
 @lru_cache(maxsize=1)
@@ -65,29 +68,56 @@ def optimise_text(
     """The optimised LLVM module of IR text, and the machine that emits it."""
     machine = create_target_machine(facts)
     module = parse(llir, verify=verify)
-    if uses_libdevice or bitcode_paths:
-        link_libraries(module, uses_libdevice=uses_libdevice, bitcode_paths=bitcode_paths)
-    optimise(module, machine, links=uses_libdevice or bool(bitcode_paths))
+    links = uses_libdevice or bool(bitcode_paths)
+    if links:
+        link_libraries(module, bitcode_paths)
+    optimise(module, machine, links=links)
     return module, machine
 
 
-def link_libraries(module: Any, *, uses_libdevice: bool, bitcode_paths: Sequence[str]) -> None:
-    """Add the definitions of library functions that the module calls."""
-    paths = [Path(path) for path in bitcode_paths]
-    if uses_libdevice:
+def link_libraries(module: Any, bitcode_paths: Sequence[str]) -> None:
+    """Add the definitions of library functions that the module calls: of files in their order, then of libdevice where
+    its functions are still missing, those that the files call among them.
+
+    Raises LibdeviceNotFoundError, and LlvmError for files that cannot be read and functions that nothing defines.
+    """
+    own = {function.name for function in module.functions if not function.is_declaration}
+    for path in bitcode_paths:
+        _link(Path(path), module)
+    if missing := [name for name in _undefined(module) if name.startswith(PREFIX)]:
         libdevice = find_libdevice()
         if libdevice is None:
-            missing = next((f.name for f in module.functions if f.name.startswith("__nv_")), "__nv_*")
-            raise LibdeviceNotFoundError(missing)
-        paths.append(libdevice)
-    for path in paths:
-        library = _read_bitcode(path, module)
-        library.data_layout = module.data_layout
-        library.triple = module.triple
-        try:
-            module.link_in(library)
-        except RuntimeError as error:
-            raise LlvmError(f"cannot link {path}: {error}") from error
+            raise LibdeviceNotFoundError(missing[0])
+        _link(libdevice, module)
+    if missing := _undefined(module):
+        given = ", ".join(bitcode_paths) or "the option extern_libs names none"
+        raise LlvmError(f"the kernel calls {missing[0]}, which no bitcode defines ({given})")
+    _hide_libraries(module, own)
+
+
+def _undefined(module: Any) -> list[str]:
+    """Functions that are declared only."""
+    names = [function.name for function in module.functions if function.is_declaration]
+    return [name for name in names if not name.startswith("llvm.") and name not in RUNTIME_FUNCTIONS]
+
+
+def _link(path: Path, module: Any) -> None:
+    library = _read_bitcode(path, module)
+    library.data_layout = module.data_layout
+    library.triple = module.triple
+    try:
+        module.link_in(library)
+    except RuntimeError as error:
+        raise LlvmError(f"cannot link {path}: {error}") from error
+
+
+def _hide_libraries(module: Any, own: set[str]) -> None:
+    """Library functions become internal and inlined, so that what is not called goes."""
+    for function in module.functions:
+        if not function.is_declaration and function.name not in own:
+            function.linkage = "internal"
+            if not any(b"noinline" in attributes for attributes in function.attributes):
+                function.add_function_attribute("alwaysinline")
 
 
 def _read_bitcode(path: Path, module: Any) -> Any:
@@ -108,21 +138,12 @@ def optimise(module: Any, machine: Any, *, links: bool) -> None:
     builder = llvm.create_pass_builder(machine, options)
     manager = llvm.create_new_module_pass_manager()
     if links:
-        _keep_kernels_only(module)
         manager.add_global_dead_code_eliminate_pass()
     manager.add_always_inliner_pass()
     manager.add_sroa_pass()
     manager.add_instruction_combine_pass()
     manager.add_simplify_cfg_pass()
     manager.run(module, builder)
-
-
-def _keep_kernels_only(module: Any) -> None:
-    """Library functions become internal and inlined, so that what is not called goes."""
-    for function in module.functions:
-        if not function.is_declaration and function.name.startswith("__"):
-            function.linkage = "internal"
-            function.add_function_attribute("alwaysinline")
 
 
 _TARGET_LINE = re.compile(r"^(\.target \S+), debug$", flags=re.M)

@@ -34,6 +34,11 @@ def call_library(fn: FunctionLowering, op: Operation, name: str, element: Elemen
 def call_libdevice(fn: FunctionLowering, symbol: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
     """Call a function of libdevice, to be linked in."""
     fn.module.uses_libdevice = True
+    return call_function(fn, symbol, result, arguments)
+
+
+def call_function(fn: FunctionLowering, symbol: str, result: str, arguments: Sequence[tuple[str, str]]) -> str:
+    """Call a function of some bitcode that is linked in."""
     fn.declare(symbol, result, [type for type, _ in arguments])
     return fn.text.value(f"call {result} @{symbol}({', '.join(f'{type} {value}' for type, value in arguments)})")
 

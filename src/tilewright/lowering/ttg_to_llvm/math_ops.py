@@ -7,18 +7,21 @@ approximate with subnormals flushed to zero (`tt.precise_sqrt` is exact).
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from xdsl.ir import Operation
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import f32_constant
+from tilewright.codegen.nvptx.libdevice import FILE_NAME as LIBDEVICE_FILE
+from tilewright.codegen.nvptx.libdevice import PREFIX as LIBDEVICE_PREFIX
 from tilewright.codegen.nvptx.libdevice import find_libdevice
 from tilewright.dialects import math, tt
 from tilewright.dialects.types import element_type
 from tilewright.lowering.ttg_to_llvm.float_conversions import convert
 from tilewright.lowering.ttg_to_llvm.float_ops import intrinsic
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
-from tilewright.lowering.ttg_to_llvm.library import call_libdevice, call_library, call_own_form
+from tilewright.lowering.ttg_to_llvm.library import call_function, call_libdevice, call_library, call_own_form
 from tilewright.lowering.ttg_to_llvm.types import F32, F64, ElementType, element_of
 
 LOG2_E = 1.4426950408889634
@@ -166,18 +169,23 @@ def lower_ipowi(op: math.IPowIOp, fn: FunctionLowering) -> None:
 
 @lowers(tt.ExternElementwiseOp)
 def lower_extern(op: tt.ExternElementwiseOp, fn: FunctionLowering) -> None:
-    """`__nv_tanhf` and its like: a function of libdevice, or of the bitcode file that `libpath` names."""
+    """`__nv_tanhf` and its like: a function of libdevice, or of the bitcode that `libpath` or the option `extern_libs`
+    names."""
     symbol, path = op.symbol.data, op.libpath.data
     result = element_of(element_type(op.result.type))
     types = [fn.element(operand).text for operand in op.srcs]
-    if path and not path.endswith("libdevice.10.bc"):
+    is_given = not symbol.startswith(LIBDEVICE_PREFIX)
+    if path and Path(path).name != LIBDEVICE_FILE:
+        is_given = True
         fn.module.bitcode_paths.setdefault(path)
-    in_library = bool(fn.module.bitcode_paths) or find_libdevice() is not None
 
     def call(*operands: str) -> str:
-        if not in_library:
+        arguments = list(zip(types, operands, strict=True))
+        if is_given:
+            return call_function(fn, symbol, result.text, arguments)
+        if find_libdevice() is None:
             return _without_libdevice(op, fn, symbol, result, operands)
-        return call_libdevice(fn, symbol, result.text, list(zip(types, operands, strict=True)))
+        return call_libdevice(fn, symbol, result.text, arguments)
 
     fn.elementwise(op, call)
 

@@ -6,10 +6,16 @@ import re
 from typing import Any
 
 from tilewright.support import knobs
-from tilewright.support.errors import NoDriverError, TargetError
+from tilewright.support.errors import NoDriverError, OutOfThreads, TargetError
 
 OLDEST, NEWEST = 80, 99
 """Compute capabilities that there is code for: Ampere, Ada, Hopper."""
+
+WARP_SIZE, MAX_WARPS, MAX_CTAS, MAX_REGISTERS = 32, 32, 16, 255
+FIRST_WITH_CLUSTERS = 90
+
+OLDEST_PTX, NEWEST_PTX = ((90, 80), (89, 78), (87, 74), (86, 71), (80, 70)), 88
+"""The first version of PTX that knows a compute capability, and the last that LLVM writes; 80 is PTX 8.0."""
 
 SIMULATED = 90
 """What the simulated GPU is unless another is asked for."""
@@ -54,3 +60,38 @@ def present_architecture(number: int | None = None) -> int:
             "arrays in host memory"
         )
     return device.capability
+
+
+def check_options(options: Any, capability: int) -> None:
+    """Whether a GPU of this compute capability has what the options of a compilation ask for.
+
+    Raises OutOfThreads for too many warps, ValueError for clusters before Hopper, too many registers, and versions of
+    PTX that do not know the GPU.
+    """
+    if options.num_warps > MAX_WARPS:
+        raise OutOfThreads(options.num_warps * WARP_SIZE, MAX_WARPS * WARP_SIZE, "threads of a CTA")
+    if options.num_ctas > 1 and capability < FIRST_WITH_CLUSTERS:
+        raise ValueError(
+            f"num_ctas={options.num_ctas} needs clusters, which GPUs have from compute capability 9.0 on (Hopper); "
+            f"this is for {capability // 10}.{capability % 10}. Leave num_ctas at 1"
+        )
+    if options.launch_pdl and capability < FIRST_WITH_CLUSTERS:
+        raise ValueError(
+            "launch_pdl needs grids that wait for each other, which GPUs have from compute capability 9.0 on (Hopper); "
+            f"this is for {capability // 10}.{capability % 10}. Leave launch_pdl off"
+        )
+    if options.num_ctas > MAX_CTAS:
+        raise ValueError(f"num_ctas={options.num_ctas}: a cluster has at most {MAX_CTAS} CTAs")
+    if options.maxnreg is not None and options.maxnreg > MAX_REGISTERS:
+        raise ValueError(f"maxnreg={options.maxnreg}: a thread has at most {MAX_REGISTERS} registers")
+    if options.ptx_version is not None:
+        _check_ptx_version(options.ptx_version, capability)
+
+
+def _check_ptx_version(version: Any, capability: int) -> None:
+    oldest = next(ptx for known, ptx in OLDEST_PTX if capability >= known)
+    if not isinstance(version, int) or not oldest <= version <= NEWEST_PTX:
+        raise ValueError(
+            f"ptx_version={version!r}: expected {oldest} (PTX {oldest / 10}) to {NEWEST_PTX} for compute capability "
+            f"{capability // 10}.{capability % 10}"
+        )

@@ -8,8 +8,10 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tilewright.support import knobs
+from tilewright.support.errors import NoAssemblerError
 from tilewright.support.fingerprint import fingerprint
-from tilewright.targets.cuda.architecture import asked_architecture, present_architecture
+from tilewright.targets.cuda.architecture import asked_architecture, check_options, present_architecture
+from tilewright.targets.cuda.failures import GET_PTXAS
 from tilewright.targets.cuda.kernel import CudaKernel, KernelFacts
 
 if TYPE_CHECKING:
@@ -53,8 +55,11 @@ class CudaTarget:
         self._options = options
 
     def configured(self, options: Any) -> CudaTarget:
-        """The target of a compilation: its architecture and its options are known."""
-        return type(self)(asked_architecture(options.arch) or self._capability or self._present(), options)
+        """The target of a compilation: its architecture and its options are known. Raises OutOfThreads, ValueError and
+        TargetError for options that the architecture does not have."""
+        capability = asked_architecture(options.arch) or self._capability or self._present()
+        check_options(options, capability)
+        return type(self)(capability, options)
 
     def _present(self) -> int:
         return present_architecture()
@@ -72,12 +77,14 @@ class CudaTarget:
         return nvptx_facts(capability, ptx_version=version)
 
     def fingerprint(self) -> str:
-        """What machine code depends on: architecture, LLVM, ptxas."""
+        """What machine code depends on: architecture, LLVM, ptxas, NVIDIA's math library."""
         from tilewright.codegen import llvm_backend
+        from tilewright.codegen.nvptx.libdevice import libdevice_identity
         from tilewright.codegen.nvptx.ptxas import ptxas_version
 
         facts = self.facts
-        return fingerprint(self.name, facts.cpu, facts.ptx_version, llvm_backend.version(), ptxas_version())
+        parts = (self.name, facts.cpu, facts.ptx_version, llvm_backend.version(), ptxas_version(), libdevice_identity())
+        return fingerprint(*parts)
 
     def codegen_options(self, options: Any) -> CodegenOptions:
         """What the front end needs to know, from the options of a compilation."""
@@ -98,7 +105,7 @@ class CudaTarget:
             allowed_dot_input_precisions=options.allowed_dot_input_precisions,
             supported_fp8_dtypes=FP8_OF_ADA if capability >= 89 else FP8_OF_AMPERE,
             deprecated_fp8_dot_operand_dtypes=("fp8e4b15",) if is_hopper else (),
-            max_num_imprecise_acc_default=2**30 if is_hopper else 0,
+            max_num_imprecise_acc_default=_imprecise_accumulation(options, capability),
             enable_fp_fusion=bool(options.enable_fp_fusion),
             min_dot_size=(1, 1, 16),
         )
@@ -131,7 +138,7 @@ class CudaTarget:
         from xdsl.dialects.builtin import IntegerAttr, i32
 
         from tilewright.codegen.nvptx.leaf import NvptxEmitter
-        from tilewright.codegen.nvptx.target_machine import emit_ptx
+        from tilewright.codegen.nvptx.target_machine import FLUSH_FLAG, emit_ptx
         from tilewright.lowering.ttg_to_llvm import lower_module
         from tilewright.targets.cuda.driver import check_shared_memory
         from tilewright.targets.cuda.pipeline import lower_memory
@@ -142,7 +149,8 @@ class CudaTarget:
         line_info = not knobs.get("disable_line_info")
         device = lower_module(module, self.facts, NvptxEmitter(self.facts), line_info=line_info)
         check_shared_memory(device.shared_bytes, self.facts.shared_bytes_limit)
-        given = [path for _, path in self._options.extern_libs] if self._options is not None else []
+        if self._options is None or self._options.enable_reflect_ftz:
+            device.text.add_named_metadata("llvm.module.flags", device.text.metadata(FLUSH_FLAG))
         llir = str(device.text)
         if knobs.get("llvm_dump"):
             print(llir)
@@ -150,20 +158,26 @@ class CudaTarget:
             llir,
             self.facts,
             uses_libdevice=device.uses_libdevice,
-            bitcode_paths=[*device.bitcode_paths, *given],
+            bitcode_paths=[*device.bitcode_paths, *self._libraries()],
             verify=knobs.get("verify_each"),
         )
         return device, llir, ptx
+
+    def _libraries(self) -> list[str]:
+        """The user's bitcode, less what the kernel cannot want."""
+        return [path for _, path in self._options.extern_libs] if self._options is not None else []
 
     def _assemble(self, ptx: str) -> Assembled | None:
         """Machine code from ptxas, None where there is no ptxas."""
         from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
 
-        if find_ptxas() is None:
-            return None
         options = self._options
         fuses = options is None or options.enable_fp_fusion
-        extra = (options.ptx_options or "").split() if options is not None else []
+        extra = ((options.ptx_options if options is not None else None) or knobs.get("ptxas_options")).split()
+        if find_ptxas() is None:
+            if extra:
+                raise NoAssemblerError(f"the options {' '.join(extra)} are for ptxas, which is not there; {GET_PTXAS}")
+            return None
         return assemble(ptx, self.facts, fp_fusion=fuses, options=extra)
 
     def _kernel_facts(self, module: ModuleOp, device: DeviceModule) -> dict[str, Any]:
@@ -190,7 +204,7 @@ class CudaTarget:
         """PTX of the LLVM text that an artefact carries."""
         from tilewright.codegen.nvptx.target_machine import emit_ptx
 
-        return emit_ptx(llir, self.facts, uses_libdevice="@__nv_" in llir)
+        return emit_ptx(llir, self.facts, uses_libdevice="@__nv_" in llir, bitcode_paths=self._libraries())
 
     def load(self, image: bytes, metadata: dict[str, Any]) -> CudaKernel:
         """The kernel behind an image, which goes to a GPU at its first launch; `metadata` is the artefact's, with
@@ -201,3 +215,10 @@ class CudaTarget:
 @lru_cache(maxsize=8)
 def _target_for(capability: int) -> CudaTarget:
     return CudaTarget(capability)
+
+
+def _imprecise_accumulation(options: Any, capability: int) -> int:
+    """Sums of float8 products that wgmma may keep in its own, less precise form: as many as it likes, on Hopper."""
+    if options.max_num_imprecise_acc_default is not None:
+        return options.max_num_imprecise_acc_default
+    return 2**30 if capability // 10 == 9 else 0
