@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import memref, scf
 from tilewright.dialects.types import element_type, is_memref, is_tensor
-from tilewright.lowering.linalg_to_loops.emitter import Cursor
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
     LoweringTable,
@@ -23,6 +24,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
 )
 from tilewright.lowering.linalg_to_loops.k_loop import emit_fast_path, plan_k_loop
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
+from tilewright.lowering.linalg_to_loops.scan_loop import ScanLoop, emit_scan, find_scan
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, root_of
 
 
@@ -119,6 +121,10 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
     if not tensors:
         lowering.lower_block(body)
         return
+    scan = find_scan(op)
+    if scan is not None:
+        lower_scan(lowering, op, scan)
+        return
     storage = lowering.storage
     yield_op = body.last_op
     assert yield_op is not None
@@ -150,6 +156,27 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
         regions=[region],
     )
     replace_op(lowering, op, new, tensors)
+
+
+def lower_scan(lowering: FunctionLowering, op: scf.ForOp, scan: ScanLoop) -> None:
+    """A loop that scans the last axis of tiles: vectors instead of elements."""
+    count = len(scan.sources)
+    windows: list[Window] = []
+    bounds: list[tuple[Index, ...]] = []
+    access = tuple(AffineDimExpr(dim) for dim in range(len(scan.shape)))
+    for init, result in zip(list(op.iter_args)[:count], op.results[:count], strict=True):
+        window = carried_buffer(lowering, op, init, result, windows, is_filled=False)
+        windows.append(window)
+        bounds.append(lowering.demand.loop_bounds(op, len(bounds), access, scan.shape))
+    common = tuple(
+        ends[0] if all(is_same(ends[0], end) for end in ends) else extent
+        for extent, *ends in zip(scan.shape, *bounds, strict=True)
+    )
+    emit_scan(lowering, op, scan, windows, common if all(window.owned for window in windows) else scan.shape)
+    for window, result in zip(windows, op.results[:count], strict=True):
+        lowering.sources[result] = window
+        lowering.storage.held[window.flat] = result
+    lowering.dead.append(op)
 
 
 def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:

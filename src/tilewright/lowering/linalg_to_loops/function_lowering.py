@@ -16,6 +16,7 @@ from tilewright.dialects import func, linalg, memref, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import PassContext
+from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.memory import Memory
@@ -158,10 +159,12 @@ class FunctionLowering:
         *,
         tiles: bool = False,
         fresh: bool = False,
+        combination: Combination | None = None,
     ) -> list[SSAValue | None]:
         """Plan and emit a nest at the cursor.
 
         `tiles`: operands have just the extents of the nest. `fresh`: nobody needs the old elements of the outputs.
+        `combination`: what the body combines elements and results with.
         """
         reduction_dims = {dim for dim, flag in enumerate(reduced) if flag}
         made: list[Output] = []
@@ -172,6 +175,8 @@ class FunctionLowering:
             made.append(Output(dest, access, init, reduces, output_bounds or tuple(extents), combiner, fresh))
         nest = Nest(body, inputs, made, reduced, extents, list(bounds if bounds is not None else extents))
         nest.has_tiles = tiles
+        if any(output.combiner is None for output in made if output.reduces):
+            nest.combination = combination
         for op in list(body.walk()):
             if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Uniform):
                 self.in_memory(op.tensor)

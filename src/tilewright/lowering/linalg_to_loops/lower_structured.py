@@ -8,6 +8,7 @@ from math import prod
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import linalg
+from tilewright.lowering.linalg_to_loops.combination import combination_of_reduction
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
 from tilewright.lowering.linalg_to_loops.nest_plan import Operand
@@ -59,7 +60,10 @@ def run_generic(
         kept_bounds.append(demanded)
     if bounds is None:
         bounds = lowering.demand.common(kept_bounds, iterators, extents)
-    scalars = lowering.run_nest(body, inputs, outputs, iterators, extents, bounds, tiles=True, fresh=dest is None)
+    scalars = lowering.run_nest(
+        body, inputs, outputs, iterators, extents, bounds,
+        tiles=True, fresh=dest is None, combination=combination_of_reduction(op),
+    )  # fmt: skip
     if dest is None:
         for number, result in enumerate(op.results):
             window, scalar = outputs[number][0], scalars[number]

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects import linalg, memref, tensor, vector
 from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
+from tilewright.lowering.linalg_to_loops.combination import fold_lanes
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
 from tilewright.lowering.linalg_to_loops.element_access import emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
@@ -65,7 +66,11 @@ class _NestWriter:
             self.start = nest.order.index(carried[0]) if carried else len(nest.order)
 
     def write(self) -> list[SSAValue | None]:
-        if self.nest.vector_reduces() and len([dim for dim in self.nest.order if self.nest.iterators[dim]]) == 1:
+        if (
+            self.nest.vector_reduces()
+            and not self.nest.folds()
+            and len([dim for dim in self.nest.order if self.nest.iterators[dim]]) == 1
+        ):
             self.padding = find_padding(self.emitter, self.nest)
             if self.padding is not None:
                 assert self.nest.vector_dim is not None
@@ -127,7 +132,7 @@ class _NestWriter:
         if dim != self.nest.vector_dim:
             return [Step(0, bound, 1, masked=False)]
         lanes, steps = self.nest.lanes, list[Step]()
-        start: Index = 0
+        start: Index = lanes if self.nest.folds() else 0
         if self.nest.unroll > 1:
             stop = self.emitter.align_down(bound, lanes * self.nest.unroll)
             steps.append(Step(0, stop, self.nest.unroll, masked=False))
@@ -206,6 +211,11 @@ class _NestWriter:
 
     def _initial(self, frames: list[Frame], output: Output) -> SSAValue:
         values = BodyValues(self.emitter, self.nest, frames)
+        if self.nest.folds():
+            first = Frame(frames[-1].cursor, self.nest.vector_dim, 0)
+            values = BodyValues(self.emitter, self.nest, [*frames, first])
+            operand = self.nest.inputs[self.nest.outputs.index(output)]
+            return values.spread(values.read(operand), operand.dims())
         if self.nest.vector_reduces():
             assert output.combiner is not None
             element = self._element(output)
@@ -366,15 +376,25 @@ class _NestWriter:
 
     def _finish(self, frames: list[Frame], accumulators: list[SSAValue]) -> None:
         values = BodyValues(self.emitter, self.nest, frames)
+        if self.nest.folds():
+            accumulators = self._fold(values, accumulators)
         for number, accumulator in zip(self.reducing, accumulators, strict=True):
             output = self.nest.outputs[number]
             result = accumulator
-            if self.nest.vector_reduces():
+            if self.nest.vector_reduces() and not self.nest.folds():
                 result = self._across_lanes(values, number, output, accumulator)
             if output.dest is None:
                 self.scalars[number] = result
             else:
                 values.write(output.dest, output.access, result)
+
+    def _fold(self, values: BodyValues, accumulators: list[SSAValue]) -> list[SSAValue]:
+        """All lanes of all accumulators combined, then with what the results start from."""
+        combination = self.nest.combination
+        assert combination is not None
+        folded = fold_lanes(self.emitter, combination, accumulators)
+        starts = [values.read(output.init) for output in self.nest.outputs]
+        return combination.apply(self.emitter, starts, folded)
 
     def _across_lanes(self, values: BodyValues, number: int, output: Output, accumulator: SSAValue) -> SSAValue:
         combiner = output.combiner

@@ -18,6 +18,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
 from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.predication import Predicate
@@ -90,6 +91,8 @@ class Nest:
     """Whether the extents are those of the tiles that the operands are, so that whole vectors stay inside of them."""
     depends: dict[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
     cost: int = 0
+    combination: Combination | None = None
+    """How all results are combined together, where one of them has no combiner of its own."""
     predicates: dict[Operation, Predicate] = field(default_factory=dict[Operation, Predicate])
     source_of: Callable[[SSAValue], Source] = _no_memory
     window_of: Callable[[SSAValue], Window | None] = _no_memory
@@ -108,6 +111,10 @@ class Nest:
         """Whether the lanes of a vector belong to one accumulator."""
         return self.vector_dim is not None and self.iterators[self.vector_dim] and self.has_reduction
 
+    def folds(self) -> bool:
+        """Whether accumulators start as the first elements, and lanes are combined by the body itself."""
+        return self.combination is not None and self.vector_reduces()
+
 
 def plan_nest(nest: Nest, vector_bits: int) -> None:
     """Fill in order, vector dimension, lanes and unrolling."""
@@ -123,7 +130,7 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
         if nest.lanes == 1:
             nest.vector_dim = None
     nest.order = order_loops(nest)
-    if nest.vector_dim is not None and nest.has_reduction and nest.cost <= LIGHT_BODY:
+    if nest.vector_dim is not None and nest.has_reduction and nest.cost <= LIGHT_BODY and not nest.folds():
         nest.unroll = min(UNROLL, max(1, nest.extents[nest.vector_dim] // nest.lanes))
 
 
@@ -181,8 +188,8 @@ def widest_element(body: Block) -> int:
 
 def is_vectorizable(nest: Nest) -> bool:
     """Whether each op of the body has a form on vectors."""
-    # Accumulators without a known combiner can only lie side by side.
-    known = all(output.combiner or not output.reduces for output in nest.outputs)
+    # Accumulators without a known combiner can only lie side by side, unless the body combines lanes.
+    known = nest.combination is not None or all(output.combiner or not output.reduces for output in nest.outputs)
     if not is_straight(nest.body) or (all(nest.iterators) and nest.has_reduction and not known):
         return False
     stores = [op for op in nest.body.ops if isinstance(op, memref.StoreOp)]
@@ -226,7 +233,7 @@ def choose_vector_dim(nest: Nest) -> int | None:
         if extent < 2:
             continue
         reduced = nest.iterators[dim] and nest.has_reduction
-        if reduced and any(output.reduces and output.combiner is None for output in nest.outputs):
+        if reduced and not _can_reduce_lanes(nest):
             continue
         score = 1 + min(extent, 64) // 16
         for operand in nest.inputs:
@@ -242,6 +249,13 @@ def choose_vector_dim(nest: Nest) -> int | None:
         if best is None or score > best_score or (score == best_score and not reduced):
             best, best_score = dim, score
     return best
+
+
+def _can_reduce_lanes(nest: Nest) -> bool:
+    """Whether lanes may belong to one accumulator."""
+    if nest.combination is not None:
+        return sum(nest.iterators) == 1
+    return all(output.combiner is not None or not output.reduces for output in nest.outputs)
 
 
 def _access_score(stride: Index) -> int:

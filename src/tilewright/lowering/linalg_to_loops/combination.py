@@ -1,0 +1,131 @@
+"""What reductions and scans combine with when it is no known op: a body from two groups of values to one.
+
+As in Triton, combine functions are associative; those of reductions are commutative too, since lanes keep partial
+results of every n-th element:
+
+    reduce(%v, %i: vector lanes)   ->   fold the upper half of the lanes into the lower one, log2(lanes) times
+    scan(%v)                       ->   fold in the lanes 1, 2, 4, ... places before, log2(lanes) times
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import i1, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects import arith, linalg, vector
+from tilewright.dialects.construction import index_array
+from tilewright.dialects.types import is_vector
+from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, vector_type
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """`results` computed by `ops` from `left`, what was combined so far, and `right`, values of the same types."""
+
+    left: tuple[SSAValue, ...]
+    right: tuple[SSAValue, ...]
+    ops: tuple[Operation, ...]
+    results: tuple[SSAValue, ...]
+
+    def apply(self, emitter: LoopEmitter, left: Sequence[SSAValue], right: Sequence[SSAValue]) -> list[SSAValue]:
+        """The combined values of scalars, or lane by lane of vectors."""
+        kind = left[0].type
+        lanes = kind.get_shape()[0] if is_vector(kind) else 1
+        known = dict(zip((*self.left, *self.right), (*left, *right), strict=True))
+
+        def value(operand: SSAValue) -> SSAValue:
+            found = known.get(operand)
+            if found is None:
+                found = known[operand] = operand if lanes == 1 else emitter.broadcast(operand, lanes)
+            return found
+
+        for op in self.ops:
+            if isinstance(op, arith.ConstantOp):
+                scalar = emitter.insert(op.clone()).results[0]
+                known[op.result] = scalar if lanes == 1 else emitter.broadcast(scalar, lanes)
+                continue
+            operands = [value(operand) for operand in op.operands]
+            types: list[Attribute] = [
+                result.type if lanes == 1 else vector_type(lanes, result.type) for result in op.results
+            ]
+            copy = emitter.insert(
+                type(op).create(operands=operands, result_types=types, properties=dict(op.properties))
+            )
+            known.update(zip(op.results, copy.results, strict=True))
+        return [value(result) for result in self.results]
+
+
+def combination_of(
+    ops: Sequence[Operation], left: Sequence[SSAValue], right: Sequence[SSAValue], results: Sequence[SSAValue]
+) -> Combination | None:
+    """The combination of these ops and values; None where an op has no form on lanes, or types differ."""
+    if any(op.regions or not op.name.startswith(("arith.", "math.", "ub.")) for op in ops):
+        return None
+    kinds = [value.type for value in left]
+    if kinds != [value.type for value in right] or kinds != [value.type for value in results]:
+        return None
+    return Combination(tuple(left), tuple(right), tuple(ops), tuple(results))
+
+
+def combination_of_reduction(op: linalg.StructuredOp) -> Combination | None:
+    """The combination of a reduction of as many inputs as results, which it combines as they are read."""
+    *ops, yield_op = op.body.block.ops
+    args, count = op.body.block.args, len(op.inputs)
+    if not isinstance(op, linalg.ReduceOp) or len(op.results) != count:
+        return None
+    return combination_of(ops, args[count:], args[:count], yield_op.operands)
+
+
+def fold_lanes(emitter: LoopEmitter, combination: Combination, values: Sequence[SSAValue]) -> list[SSAValue]:
+    """All lanes of some vectors combined into scalars."""
+    folded = list(values)
+    lanes = _lanes(folded[0])
+    distance = lanes // 2
+    while distance:
+        order = [(lane + distance) % lanes for lane in range(lanes)]
+        folded = combination.apply(emitter, folded, [shuffle(emitter, value, order) for value in folded])
+        distance //= 2
+    return [lane_of(emitter, value, 0) for value in folded]
+
+
+def scan_lanes(
+    emitter: LoopEmitter, combination: Combination, values: Sequence[SSAValue], *, reverse: bool
+) -> list[SSAValue]:
+    """In each lane the combination of all lanes up to it, or in reverse of all from it on."""
+    scanned = list(values)
+    lanes = _lanes(scanned[0])
+    distance = 1
+    while distance < lanes:
+        step = distance if reverse else -distance
+        order = [lane + step if 0 <= lane + step < lanes else lane for lane in range(lanes)]
+        before = [shuffle(emitter, value, order) for value in scanned]
+        combined = combination.apply(emitter, before, scanned)
+        mask = _lanes_within(emitter, lanes, lanes - distance if reverse else distance, below=reverse)
+        scanned = [emitter.select(mask, new, old) for new, old in zip(combined, scanned, strict=True)]
+        distance *= 2
+    return scanned
+
+
+def shuffle(emitter: LoopEmitter, value: SSAValue, order: Sequence[int]) -> SSAValue:
+    """The lanes of a vector in another order."""
+    return emitter.value(vector.ShuffleOp, (value, value), value.type, {"mask": index_array(tuple(order))})
+
+
+def lane_of(emitter: LoopEmitter, value: SSAValue, lane: int) -> SSAValue:
+    """One lane as a scalar."""
+    return emitter.insert(vector.ExtractOp(value, (lane,))).results[0]
+
+
+def _lanes_within(emitter: LoopEmitter, lanes: int, limit: int, *, below: bool) -> SSAValue:
+    """The lanes with numbers below a limit, or from it on."""
+    numbers = emitter.step(lanes, i32)
+    bound = emitter.broadcast(emitter.constant(limit, i32), lanes)
+    return emitter.compare_values("slt" if below else "sge", numbers, bound, vector_type(lanes, i1))
+
+
+def _lanes(value: SSAValue) -> int:
+    assert is_vector(value.type)
+    return value.type.get_shape()[0]
