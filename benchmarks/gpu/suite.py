@@ -28,7 +28,14 @@ ROOT = HERE.parents[1]
 SILENCE = 120
 """Seconds after which a test that has not ended hangs."""
 
-LAUNCHED = ("test_spine", "test_examples", "test_model_kernels", "test_descriptors", "test_hopper")
+LAUNCHED = (
+    "test_spine",
+    "test_examples",
+    "test_model_kernels",
+    "test_descriptors",
+    "test_hopper",
+    "test_atomics",
+)
 """Modules of `tests/exec` whose launches go to the target that is named."""
 
 OWN_TARGET = ("test_gpu_engines",)

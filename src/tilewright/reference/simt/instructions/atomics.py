@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tilewright.dialects.numeric import Array
-from tilewright.reference.simt.instructions.memory import address_of
+from tilewright.reference.simt.instructions.memory import address_of, elements_of
 from tilewright.reference.simt.instructions.moves import space_of
 from tilewright.reference.simt.layout import SHARED_WINDOW, WINDOW_SIZE
 from tilewright.reference.simt.machine import Machine
@@ -60,34 +60,53 @@ def atomic(instruction: Instruction, decoder: Decoder) -> Step:
 
 @decodes("red")
 def reduction(instruction: Instruction, decoder: Decoder) -> Step:
-    """`red.global.add.f32 [p], v;` gives nothing."""
+    """`red.global.add.f32 [p], v;` gives nothing; `red.global.add.v2.f32 [p], {v, w};` is two of them."""
     return _atomic(instruction, decoder, gives=False)
 
 
 def _atomic(instruction: Instruction, decoder: Decoder, *, gives: bool) -> Step:
     modifiers, type_ = instruction.modifiers, decoder.type_of(instruction)
     name = next((part for part in modifiers if part in UPDATES), None)
-    if name is None or any(part in ("v2", "v4", "v8") for part in modifiers):
+    if name is None:
         raise unknown(instruction)
     bits = parse_type(f"b{type_.total_bits}")
     assert bits is not None
     operands = list(instruction.operands)
-    target = decoder.target(operands.pop(0), bits, instruction) if gives else None
+    results = elements_of(operands.pop(0)) if gives else ()
+    targets = [decoder.target(result, bits, instruction) for result in results]
     address, space = address_of(operands[0], decoder, instruction), space_of(modifiers)
-    count = 2 if name == "cas" else 1
-    sources = decoder.sources(operands[1 : 1 + count], bits, instruction)
+    if name == "cas":
+        elements = [decoder.sources(operands[1:3], bits, instruction)]
+    else:
+        elements = [[source] for source in decoder.sources(elements_of(operands[1]), bits, instruction)]
+    if len(elements) != vector_length(modifiers):
+        raise unknown(instruction, f"{len(elements)} elements")
     update = _of_bits(name, type_)
     sums = name == "add" and not type_.is_float
+    size = type_.total_bits // 8
 
     def run(machine: Machine) -> None:
         addresses = machine.spread(address(machine))
-        values = [machine.spread(source(machine)) for source in sources]
-        places = find_places(machine, space, addresses, type_.total_bits // 8)
-        before = places.sum_up(values[0], type_) if sums else places.apply(update, values, bits.dtype)
-        if target is not None:
-            target(machine, before)
+        check_aligned(addresses, size * len(elements))
+        values = [[machine.spread(source(machine)) for source in sources] for sources in elements]
+        for number, element in enumerate(values):
+            places = find_places(machine, space, addresses + addresses.dtype.type(size * number), size)
+            before = places.sum_up(element[0], type_) if sums else places.apply(update, element, bits.dtype)
+            if targets:
+                targets[number](machine, before)
 
     return run
+
+
+def vector_length(modifiers: Sequence[str]) -> int:
+    """How many neighbouring elements an instruction is about: 4 for `.v4`."""
+    return next((int(part[1:]) for part in modifiers if part in ("v2", "v4", "v8")), 1)
+
+
+def check_aligned(addresses: Array, size: int) -> None:
+    """Fault if an access is not at a multiple of its size."""
+    if np.any(addresses & addresses.dtype.type(size - 1)):
+        raise misaligned(addresses, size)
 
 
 def _of_bits(name: str, type_: Type) -> Update:
@@ -143,9 +162,7 @@ class Places:
 
 
 def find_places(machine: Machine, space: str, addresses: Array, size: int) -> Places:
-    """The elements at addresses of the active threads. Raises Fault."""
-    if np.any(addresses & addresses.dtype.type(size - 1)):
-        raise misaligned(addresses, size)
+    """The elements at aligned addresses of the active threads. Raises Fault."""
     if not space and addresses.size and SHARED_WINDOW <= int(addresses[0]) < SHARED_WINDOW + WINDOW_SIZE:
         space, addresses = "shared", (addresses - np.uint64(SHARED_WINDOW)).astype(np.uint32)
     if space == "shared":
