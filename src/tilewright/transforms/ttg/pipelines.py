@@ -18,6 +18,7 @@ from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
 from tilewright.transforms.ttg.coalesce import CoalescePass
 from tilewright.transforms.ttg.combine_select_and_if import CombineTensorSelectAndIfPass
 from tilewright.transforms.ttg.decompose_f32_dots import F32DotTCPass
+from tilewright.transforms.ttg.fuse_nested_loops import FuseNestedLoopsPass
 from tilewright.transforms.ttg.insert_fences import FenceInsertionPass
 from tilewright.transforms.ttg.lower_tma import TMALoweringPass
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
@@ -42,6 +43,7 @@ def passes_for_ampere(num_stages: int) -> list[Pass]:
         RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
         OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
         LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
+        FuseNestedLoopsPass(),  # loops over tiles that ask for it are one with their inner loop
         CanonicalizePass(),  # bounds and constants in plain form for what follows
         TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
         CanonicalizePass(),
@@ -73,6 +75,7 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
         RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
         OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
         LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
+        FuseNestedLoopsPass(),  # loops over tiles that ask for it are one with their inner loop
         CanonicalizePass(),  # bounds and constants in plain form for what follows
         TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
         CanonicalizePass(),

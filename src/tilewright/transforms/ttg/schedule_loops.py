@@ -85,8 +85,8 @@ class _Scheduler:
         ]
 
     def _pull_definitions(self, op: Operation) -> list[Operation]:
-        """What an op needs in the same iteration runs in its stage, unless it runs earlier already. Returns what was
-        placed.
+        """What an op needs in the same iteration runs in its stage and cluster, unless it runs earlier already. Returns
+        what was placed.
         """
         stage, cluster = self._schedule.stages[op], self._schedule.clusters[op]
         placed: list[Operation] = []
@@ -94,30 +94,38 @@ class _Scheduler:
         while stack:
             for value in used_values(stack.pop()):
                 maker = definition_in(self._loop, value)
-                if maker is not None and maker not in self._schedule.stages:
+                if maker is not None and self._may_place(maker, stage, cluster):
                     self._schedule.place(maker, stage, cluster)
                     placed.append(maker)
                     stack.append(maker)
         return placed
 
+    def _may_place(self, op: Operation, stage: int, cluster: int) -> bool:
+        """Whether an op has no place yet, or a later one that nothing ties it to."""
+        if op not in self._schedule.stages:
+            return True
+        is_later = (self._schedule.stages[op], self._schedule.clusters[op]) > (stage, cluster)
+        return is_later and is_memory_free(op) and LATENCY not in op.attributes
+
     def _pull_carried_definitions(self) -> None:
         """What the next iteration needs runs just before that: one stage later, in a cluster before. Loads stay in the
-        stage of their use, as they would have to be waited for.
+        stage of their use, as they would have to be waited for. Earlier stages choose first.
         """
-        stack = [op for op in self._ops if op in self._schedule.stages]
-        while stack:
-            op = stack.pop()
-            for value in used_values(op):
-                source = carried_source(self._loop, value)
-                maker = None if source is None else definition_in(self._loop, source)
-                if maker is None or maker in self._schedule.stages:
-                    continue
-                stage = self._schedule.stages[op]
-                if isinstance(maker, tt.LoadOp) or stage == self._last:
-                    self._schedule.place(maker, stage, self._schedule.clusters[op])
-                else:
-                    self._schedule.place(maker, stage + 1, self._cluster_of(stage) - 1)
-                stack += [maker, *self._pull_definitions(maker)]
+        for stage in range(self._last):
+            stack = [op for op in self._ops if self._schedule.stages.get(op) == stage]
+            while stack:
+                op = stack.pop()
+                for value in used_values(op):
+                    source = carried_source(self._loop, value)
+                    maker = None if source is None else definition_in(self._loop, source)
+                    if maker is None or maker in self._schedule.stages:
+                        continue
+                    if isinstance(maker, tt.LoadOp):
+                        self._schedule.place(maker, stage, self._schedule.clusters[op])
+                        stack += [maker, *self._pull_definitions(maker)]
+                    else:
+                        self._schedule.place(maker, stage + 1, self._cluster_of(stage) - 1)
+                        self._pull_definitions(maker)
 
     def _schedule_rest(self) -> None:
         """All else runs in the last stage, where iterations end in order; nothing before what it uses."""

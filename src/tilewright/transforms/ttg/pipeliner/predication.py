@@ -39,7 +39,11 @@ groups of copies, which are made in every round.
 def predicate(builder: OpBuilder, op: Operation, condition: SSAValue) -> Operation:
     """Insert `op` so that it has effects only where `condition` holds; returns the op that has its results."""
     if isinstance(op, DIVISIONS):
-        return _divide(builder, op, condition)
+        _divide(builder, op, condition)
+        return builder.insert(op)
+    for inner in list(op.walk()) if op.regions else ():
+        if isinstance(inner, DIVISIONS):
+            _divide(OpBuilder.before(inner), inner, condition)
     if isinstance(op, UNPREDICATED) or is_memory_free(op):
         return builder.insert(op)
     match op:
@@ -105,15 +109,14 @@ def _instead(new: OpT, old: Operation) -> OpT:
     return new
 
 
-def _divide(builder: OpBuilder, op: Operation, condition: SSAValue) -> Operation:
+def _divide(builder: OpBuilder, op: Operation, condition: SSAValue) -> None:
     """x / d becomes x / (condition ? d : 1): a divisor of an iteration that does not exist may be 0."""
     divisor = op.operands[1]
     if arith.find_constant_int(divisor) not in (None, 0):
-        return builder.insert(op)
+        return
     one = builder.insert(arith.constant_splat(1, divisor.type)).results[0]
     safe = builder.insert(arith.SelectOp(condition, divisor, one)).results[0]
     op.operands = (op.operands[0], safe)
-    return builder.insert(op)
 
 
 def _guarded(builder: OpBuilder, op: Operation, condition: SSAValue) -> scf.IfOp:
