@@ -279,8 +279,8 @@ class FuseNestedLoopsPass(Pass):
     }
     ```
     What the first part of an iteration leaves for the others starts as poison: no iteration looks at it, and it does
-    not spoil what is known about alignment. As in Triton, the iterations of both loops together are counted in the wider
-    of their types.
+    not spoil what is known about alignment. As in Triton, the iterations of both loops together are counted in the
+    wider of their types.
     """
 
     name = "tritongpu-fuse-nested-loops"

@@ -21,6 +21,7 @@ from tilewright.transforms.ttg.decompose_f32_dots import F32DotTCPass
 from tilewright.transforms.ttg.fuse_nested_loops import FuseNestedLoopsPass
 from tilewright.transforms.ttg.insert_fences import FenceInsertionPass
 from tilewright.transforms.ttg.lower_tma import TMALoweringPass
+from tilewright.transforms.ttg.optimize_accumulator_init import OptimizeAccumulatorInitPass
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
 from tilewright.transforms.ttg.optimize_dot_operands import OptimizeDotOperandsPass
 from tilewright.transforms.ttg.optimize_thread_locality import OptimizeThreadLocalityPass
@@ -77,6 +78,7 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
         LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
         FuseNestedLoopsPass(),  # loops over tiles that ask for it are one with their inner loop
         CanonicalizePass(),  # bounds and constants in plain form for what follows
+        OptimizeAccumulatorInitPass(),  # sums are set back by the products themselves, which run on in loops
         TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
         CanonicalizePass(),
         OptimizeDescriptorEncodingPass(),  # what TMA writes is what wgmma reads

@@ -22,12 +22,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import scf, ttg, ttng
 from tilewright.dialects.arith import find_constant_int
 from tilewright.dialects.tt.definition import bool_attr
 from tilewright.dialects.ttg.types import MemDescType
+from tilewright.ir.appending import append_operands, append_result
 from tilewright.ir.builder import OpBuilder
 from tilewright.transforms.common.loop_rules import is_defined_outside
 from tilewright.transforms.ttg.pipeliner.schedule import holder_in
@@ -53,6 +54,8 @@ class _LoopDots:
         self._block = loop.body.block
         self._dots = [op for op in self._block.ops if isinstance(op, ttng.WarpGroupDotOp)]
         self._waits: list[ttng.WarpGroupDotWaitOp] = []
+        self._passed: dict[SSAValue, SSAValue] = {}
+        """Results of conditionals that pass on the sums of a product."""
 
     def run(self) -> None:
         """Make asynchronous what may be."""
@@ -104,11 +107,53 @@ class _LoopDots:
         return [op for op in self._block.ops if op in users] if users else []
 
     def _wait_for_result(self, dot: ttng.WarpGroupDotOp) -> None:
-        """A result that the iteration itself uses is complete before that."""
+        """A result that the iteration itself uses is complete before that. One that only a branch looks at is waited
+        for in the branch.
+        """
         users = self._blocking_uses(dot.d)
-        if users:
-            pendings = self._issued_between(dot, users[0])
-            self._insert_wait(users[0], [dot.d, *_buffers_of(dot)], pendings)
+        if not users:
+            return
+        pendings = self._issued_between(dot, users[0])
+        first = users[0]
+        if len(users) == 1 and isinstance(first, scf.IfOp) and self._is_in_one_branch(first, dot.d):
+            self._wait_in_branch(first, dot, pendings)
+        else:
+            self._insert_wait(first, [dot.d, *_buffers_of(dot)], pendings)
+
+    def _is_in_one_branch(self, branch: scf.IfOp, value: SSAValue) -> bool:
+        """Whether a value is used by ops of the first region of a conditional, and in no other of the loop."""
+        inside = [use.operation for use in value.uses if branch.is_ancestor(use.operation)]
+        return all(branch.true_region.is_ancestor(user) and not isinstance(user, scf.YieldOp) for user in inside)
+
+    def _wait_in_branch(self, branch: scf.IfOp, dot: ttng.WarpGroupDotOp, pendings: int) -> None:
+        """Wait at the begin of a branch. The conditional passes on the sums, complete or not, so that they stay in
+        their registers:
+
+        ```mlir
+        %s = scf.if %last -> (tensor<128x128xf32, #mma>) {
+          %w = ttng.warp_group_dot_wait %d {pendings = 0 : i32} : ...
+          ...
+          scf.yield %w : tensor<128x128xf32, #mma>
+        } else {
+          scf.yield %d : tensor<128x128xf32, #mma>
+        }
+        ```
+        """
+        then = branch.true_region.block
+        wait = OpBuilder.at_start(then, branch.location).insert(
+            ttng.WarpGroupDotWaitOp([dot.d, *_buffers_of(dot)], pendings)
+        )
+        done = wait.outputs[0]
+        dot.d.replace_uses_with_if(done, lambda use: use.operation is not wait and branch.is_ancestor(use.operation))
+        if not branch.false_region.blocks:
+            branch.false_region.add_block(Block([scf.YieldOp()]))
+        passed = append_result(branch, dot.d.type)
+        for region, value in zip(branch.regions, (done, dot.d), strict=True):
+            terminator = region.block.last_op
+            assert terminator is not None
+            append_operands(terminator, [value])
+        dot.d.replace_uses_with_if(passed, lambda use: use.operation is self._block.last_op)
+        self._passed[passed] = dot.d
 
     def _insert_wait(self, place: Operation, values: Sequence[SSAValue], pendings: int) -> None:
         """Wait before `place`; from there on the first of the values is what the wait passes on."""
@@ -145,9 +190,10 @@ class _LoopDots:
 
     def _arguments_of(self, dot: ttng.WarpGroupDotOp) -> list[SSAValue]:
         """The carried values that a result becomes, directly or through waits."""
-        values = {dot.d}
+        values: set[SSAValue] = {dot.d}
         for wait in self._waits:
             values.update(out for given, out in zip(wait.inputs, wait.outputs, strict=True) if given in values)
+        values.update(passed for passed, sums in self._passed.items() if sums in values)
         return [
             argument
             for argument, source in zip(self._loop.region_iter_args, self._loop.yielded, strict=True)

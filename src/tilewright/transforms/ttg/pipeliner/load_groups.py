@@ -83,7 +83,7 @@ def _is_large(dot: tt.DotOp) -> bool:
 
 @dataclass(eq=False)
 class LoadGroup:
-    """Loads that are waited for together, in the stage and cluster of their first use."""
+    """Loads that are waited for together, in the stage and cluster of their first use, with as many buffers each."""
 
     loads: list[PipelinedLoad]
     users: list[Operation] = field(default_factory=list[Operation])
@@ -124,7 +124,7 @@ class LoadGroups:
             load = self._find_load(op)
             if load is None:
                 continue
-            key = self._key(load)
+            key = (*self._key(load), self._num_buffers(load, position))
             if keys and key == keys[-1] and all(position[user] > position[op] for user in groups[-1].users):
                 groups[-1].loads.append(load)
                 groups[-1].users += load.users
@@ -132,7 +132,7 @@ class LoadGroups:
                 groups.append(LoadGroup([load], list(load.users)))
                 keys.append(key)
         for group in groups:
-            group.num_buffers = max(self._num_buffers(load, position) for load in group.loads)
+            group.num_buffers = self._num_buffers(group.loads[0], position)
             group.users = sorted(dict.fromkeys(group.users), key=lambda user: position[user])
         return groups
 
