@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -96,6 +96,17 @@ class CompiledKernel:
     n_regs: int = 0
     """Registers per thread (GPU targets, where ptxas was found)."""
     n_spills: int = 0
+
+    relaunch: Callable[..., None] | None = None
+    """Of a kernel that a launch compiled: (kernel, grid, *args) launches it as it is."""
+
+    def __getitem__(self, grid: Any) -> Callable[..., None]:
+        """Launches this very kernel over a grid, with arguments of the kind that it was compiled for."""
+        if self.relaunch is None:
+            raise TypeError(
+                f"kernel '{self.name}' was compiled without arguments (tilewright.compile); launch the @jit function"
+            )
+        return partial(self.relaunch, self, grid)
 
     @property
     def shared(self) -> int:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from itertools import zip_longest
@@ -28,6 +29,7 @@ from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver, active_driver
 from tilewright.runtime.fast_path import Shortcuts, is_writable, present_switches, read_only
 from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
+from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.request import kernel_source
 from tilewright.runtime.tensors import MockTensor
@@ -142,6 +144,7 @@ class JITFunction(JITCallable):
         kernel = self._kernels.get(key)
         if kernel is None:
             kernel = self._kernels[key] = self._compile(bound, driver)
+            kernel.relaunch = KeptLaunch(self.binder, replace(bound, values=()), driver, launch)
             self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
         return kernel
 

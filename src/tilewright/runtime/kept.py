@@ -1,0 +1,103 @@
+"""Launching a compiled kernel that was kept: `kernel = f[grid](...)`, later `kernel[grid](*args)`.
+
+Nothing is compiled then, so the arguments must be what the kernel was compiled for. What it was promised is checked,
+which costs some microseconds: types, constants, divisibility by 16, and that pointers do not share memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tilewright.compiler.kernel import CompiledKernel
+from tilewright.runtime.binding import Binder, Bound
+from tilewright.runtime.driver import Driver, active_driver
+from tilewright.runtime.grid import GridLike, normalize_grid
+from tilewright.runtime.specialization import (
+    DIVISIBILITY,
+    Classified,
+    Constant,
+    Group,
+    ParameterRule,
+    Pointer,
+    Scalar,
+    classify,
+    key_of,
+)
+from tilewright.support.errors import ArgumentValueError, MisalignedPointerError
+
+Launch = Callable[[CompiledKernel, list[int], dict[int, Any], tuple[int, int, int]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLaunch:
+    """What a compiled kernel is launched with again."""
+
+    binder: Binder
+    promised: Bound
+    """The arguments that it was compiled for, without their values, which nobody is to keep alive."""
+    driver: Driver
+    launch: Launch
+
+    def __call__(
+        self, kernel: CompiledKernel, grid: GridLike, *args: Any, stream: None = None, **keywords: Any
+    ) -> None:
+        """Launch the kernel as it is. Raises MisalignedPointerError, and ArgumentError classes for what else it was not
+        compiled for."""
+        if stream is not None:
+            raise ValueError(
+                "launches go to the current stream of PyTorch or CuPy; change it there (torch.cuda.stream)"
+            )
+        values, options = self.binder.match(args, keywords)
+        if options:
+            raise ValueError(f"{', '.join(options)}: a compiled kernel has its options")
+        items = tuple(map(self._fitting, values, self.binder.rules, self.promised.items))
+        bound = Bound(self.promised.names, values, items, {})
+        if self.promised.pointers_disjoint() and not bound.pointers_disjoint():
+            raise self._refused(
+                "", "pointers that share memory", "memory of its own behind each, as it was compiled for"
+            )
+        driver = active_driver(bound)
+        if driver.target is not self.driver.target:
+            raise self._refused(
+                "", f"data for target '{driver.name}'", f"data for '{self.driver.name}', as it was compiled for"
+            )
+        slots, arrays = bound.slots()
+        meta = lambda: self.binder.meta(values, {})  # noqa: E731
+        self.launch(kernel, slots, arrays, normalize_grid(grid, meta, self.binder.kernel_name))
+
+    def _fitting(self, value: Any, rule: ParameterRule, promised: Classified) -> Classified:
+        """An argument as the kernel takes it."""
+        if isinstance(promised, Constant):
+            given = classify(value, rule)
+            if key_of(given) != key_of(promised):
+                raise self._refused(rule.name, f"{value!r}", f"{promised.value!r}, which is compiled in")
+            return promised
+        given = classify(value, rule if isinstance(promised, Group) else replace(rule, specialize=False))
+        match given, promised:
+            case Pointer(), Pointer():
+                if promised.divisible and given.storage.address % DIVISIBILITY:
+                    raise MisalignedPointerError(
+                        rule.name,
+                        f"an address ({given.storage.address:#x}) that is no multiple of {DIVISIBILITY} bytes",
+                        "one that is, as the kernel was compiled for; launch the @jit function for others",
+                        kernel=self.binder.kernel_name,
+                    )
+                is_fitting = given.type == promised.type
+            case Scalar(), Scalar():
+                if promised.divisible and given.bits % DIVISIBILITY:
+                    raise self._refused(rule.name, f"{value}", f"a multiple of {DIVISIBILITY}, as it was compiled for")
+                is_fitting = given.type == promised.type
+            case _:
+                is_fitting = key_of(given) == key_of(promised)
+        if not is_fitting:
+            raise self._refused(rule.name, f"a value of another type ({_type(given)})", f"{_type(promised)}")
+        return given
+
+    def _refused(self, name: str, what: str, expected: str) -> ArgumentValueError:
+        return ArgumentValueError(name, what, expected, kernel=self.binder.kernel_name)
+
+
+def _type(item: Classified) -> str:
+    return str(getattr(item, "type", type(item).__name__.lower()))

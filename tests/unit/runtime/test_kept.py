@@ -1,0 +1,106 @@
+"""A compiled kernel that is launched again takes what it was compiled for, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.compiler.compile import compile_source
+from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.source import ASTSource
+from tilewright.support import knobs
+from tilewright.support.errors import ArgumentError, ArgumentValueError, MisalignedPointerError
+from tilewright.targets.base import find_target
+
+
+@triton.jit
+def scale(x_ptr, out_ptr, n, step, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets * step, mask=offsets < n)
+    tl.store(out_ptr + offsets, x * factor, mask=offsets < n)
+
+
+def array(n: int = 36) -> np.ndarray[Any, Any]:
+    """Zeros at a multiple of 16 bytes, as kernels below are compiled for."""
+    base = np.zeros(n + 4, np.float32)
+    return base[-(base.ctypes.data // 4) % 4 :][:n]
+
+
+X, OUT = array(), array()
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Any]:
+    with knobs.scope(cache_dir=str(tmp_path)):
+        X[:] = np.arange(X.size)
+        OUT[:] = 0
+        yield triton.jit(scale.fn)[(2,)](X, OUT, 32, 1, 2.0, BLOCK=16)
+
+
+def test_launching_again(kept: Any) -> None:
+    out = array()
+    kept[2,](X, out, 16, 1, 3.0, 16)
+    np.testing.assert_array_equal(out[:16], 3 * X[:16])
+    assert not out[16:].any()
+    kept[lambda meta: meta["n"] // meta["BLOCK"]](X, out, 32, 1, 4.0, BLOCK=16)
+    np.testing.assert_array_equal(out[:32], 4 * X[:32])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ((X[1:], OUT, 32, 1, 2.0, 16), MisalignedPointerError, r"'x_ptr': an address .* no multiple of 16 bytes"),
+        ((X, OUT[2:], 32, 1, 2.0, 16), MisalignedPointerError, "'out_ptr'"),
+        ((X, OUT, 17, 1, 2.0, 16), ArgumentValueError, "'n': 17; expected a multiple of 16"),
+        ((X, OUT, 32, 2, 2.0, 16), ArgumentValueError, "'step': 2; expected 1, which is compiled in"),
+        ((X, OUT, 32, 1, 2.0, 32), ArgumentValueError, "'BLOCK': 32; expected 16"),
+        ((X, OUT, 32, 1, 2, 16), ArgumentValueError, r"'factor': a value of another type \(i32\); expected fp32"),
+        ((X, OUT, 2**40, 1, 2.0, 16), ArgumentValueError, r"'n': .* \(i64\); expected i32"),
+        ((X.astype(np.float64), OUT, 32, 1, 2.0, 16), ArgumentValueError, r"'x_ptr': .* \(\*fp64\); expected \*fp32"),
+        ((X, X, 32, 1, 2.0, 16), ArgumentValueError, "pointers that share memory"),
+        ((X, OUT, 32, 1), ArgumentError, "'factor': missing"),
+    ],
+    ids=range(10),
+)
+def test_what_it_was_not_compiled_for(kept: Any, arguments: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        kept[2,](*arguments)
+
+
+def test_options_and_streams_are_refused(kept: Any) -> None:
+    with pytest.raises(ValueError, match="num_warps: a compiled kernel has its options"):
+        kept[2,](X, OUT, 32, 1, 2.0, 16, num_warps=8)
+    with pytest.raises(ValueError, match="current stream"):
+        kept[2,](X, OUT, 32, 1, 2.0, 16, stream=5)
+
+
+def test_fewer_promises_take_more(kept: Any) -> None:
+    loose: Any = triton.jit(scale.fn)[(2,)](X[1:], OUT[1:], 17, 3, 2.0, BLOCK=16)
+    out = array()
+    loose[2,](X, out, 32, 1, 2.0, 16)
+    np.testing.assert_array_equal(out[:32], 2 * X[:32])
+
+
+def test_kernels_compiled_without_a_launch() -> None:
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "step": "i32", "factor": "fp32"}
+    source = ASTSource(scale, signature, {"BLOCK": 16})
+    with pytest.raises(TypeError, match="launch the @jit function"):
+        compile_source(source, CompileOptions(), find_target("cpu"))[1,]
+
+
+def test_arguments_are_not_kept_alive(kept: Any) -> None:
+    import gc
+    import weakref
+
+    x = array()
+    kernel: Any = triton.jit(scale.fn)[(2,)](x, array(), 32, 1, 2.0, BLOCK=16)
+    seen = weakref.ref(x.base if x.base is not None else x)
+    del x
+    gc.collect()
+    assert seen() is None and kernel is not None
