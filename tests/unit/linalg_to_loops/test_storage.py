@@ -259,3 +259,44 @@ def test_maximum_of_nan(n: int) -> None:
     all_nan[(1,)](x, o, n, 64)
     expected = [np.nan, np.nan] if n == 0 else [x[:n].max(), x[:n].min()]
     np.testing.assert_array_equal(o, np.array(expected, np.float32))
+
+
+@triton.jit
+def updated_in_a_branch(x, o, n, B: tl.constexpr):
+    c = tl.arange(0, B)
+    acc = tl.load(x + c)
+    total = tl.zeros((B,), tl.float32)
+    for i in range(n):
+        old = acc
+        if i % 2 == 0:
+            acc = acc * 2 + 1
+        else:
+            acc = acc - 3
+        total += acc - old * 0.5
+    tl.store(o + c, total)
+
+
+def test_a_tile_that_branches_update_is_read_behind_them() -> None:
+    x, o = f32(64), np.zeros(64, np.float32)
+    updated_in_a_branch[(1,)](x, o, 5, 64)
+    acc, total = x.astype(np.float64), np.zeros(64)
+    for i in range(5):
+        old = acc
+        acc = acc * 2 + 1 if i % 2 == 0 else acc - 3
+        total += acc - old * 0.5
+    close(o, total)
+
+
+@triton.jit
+def counts(x, o, n, B: tl.constexpr, BINS: tl.constexpr):
+    c = tl.arange(0, B)
+    tl.store(o + tl.arange(0, BINS), tl.histogram(tl.load(x + c, mask=c < n, other=0), BINS, mask=c < n))
+
+
+def test_a_histogram_counts_in_place() -> None:
+    x, o = np.random.default_rng(0).integers(-2, 40, 100).astype(np.int32), np.zeros(32, np.int32)
+    compiled = counts[(1,)](x, o, 100, 128, 32)
+    np.testing.assert_array_equal(o, np.bincount(x[(x >= 0) & (x < 32)], minlength=32))
+    loops = compiled.asm["loops"]
+    inner = [line for line in loops.splitlines() if line.startswith("      ") and "scf.for" in line]
+    assert not inner, "nothing is computed or copied for each element"

@@ -9,10 +9,10 @@ old tile any more:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import bufferization, func, linalg, scf, tensor
@@ -136,18 +136,14 @@ class Storage:
         if holder is not None and holder is not old:
             return False
         # A slice is read from the memory of what it was cut from, which others may still read.
-        whole = _aliased(old)
-        return self._same_block(whole, op) and self.last_use(whole) <= self.place(op)
+        return self._is_last_reader(op, _aliased(old))
 
     def may_overwrite(self, window: Window, op: Operation) -> bool:
         """Whether what a buffer holds is dead once `op` has read it, and `op` reads it element by element."""
         holder = self.held.get(window.flat)
         if holder is None:
             return True
-        if not self._same_block(holder, op):
-            return False
-        last, here = self.last_use(holder), self.place(op)
-        if last > here:
+        if not self._is_last_reader(op, holder):
             return False
         if not any(self._reads(operand, window.flat) for operand in op.operands):
             return True
@@ -192,17 +188,28 @@ class Storage:
 
     def last_use(self, value: SSAValue) -> int:
         """Position of the last op that reads the memory of a value."""
-        last = 0
+        return max(map(self.place, self._readers(value)), default=0)
+
+    def _readers(self, value: SSAValue) -> Iterator[Operation]:
+        """The ops that read the memory of a value, also by another name or in a store that was put off."""
         for use in value.uses:
             user = use.operation
-            last = max(last, self.place(user))
+            yield user
             if isinstance(user, ALIASES):
-                last = max(last, self.last_use(user.results[0]))
+                yield from self._readers(user.results[0])
             elif user in self.lowering.deferred:
                 store = find_store(user.results[0])
                 assert store is not None
-                last = max(last, self.place(store))
-        return last
+                yield store
+
+    def _is_last_reader(self, op: Operation, value: SSAValue) -> bool:
+        """Whether nothing reads the memory of a value once `op` has run: `op` runs at most once for each value, and
+        other readers stand in front of it or in branches that are not taken with its own."""
+        branches = _branches_around(op, value)
+        if branches is None:
+            return False
+        here = self.place(op)
+        return all(self.place(user) <= here or _is_in_other_branch(user, branches) for user in self._readers(value))
 
     def _same_block(self, value: SSAValue, op: Operation) -> bool:
         owner = value.owner
@@ -329,6 +336,34 @@ class Storage:
 
     def _is_argument(self, root: SSAValue) -> bool:
         return isinstance(root, BlockArgument) and root.owner is self.lowering.emitter.entry
+
+
+def _branches_around(op: Operation, value: SSAValue) -> dict[Operation, Region] | None:
+    """The `scf.if` ops between an op and the block of a value, each with the region that the op is in; None where
+    anything else lies between."""
+    owner = value.owner
+    target = owner if isinstance(owner, Block) else owner.parent_block()
+    found: dict[Operation, Region] = {}
+    block = op.parent_block()
+    while block is not None and block is not target:
+        parent = block.parent_op()
+        if not isinstance(parent, scf.IfOp):
+            return None
+        region = block.parent_region()
+        assert region is not None
+        found[parent] = region
+        block = parent.parent_block()
+    return found if block is not None else None
+
+
+def _is_in_other_branch(op: Operation, branches: dict[Operation, Region]) -> bool:
+    """Whether an op is in the other region of one of these branches."""
+    region = op.parent_region()
+    while region is not None and (parent := region.parent_op()) is not None:
+        if parent in branches:
+            return branches[parent] is not region
+        region = parent.parent_region()
+    return False
 
 
 def _aliased(value: SSAValue) -> SSAValue:

@@ -33,7 +33,8 @@ def repeat_generators(block: Block) -> None:
             if reader.parent_block() is block or isinstance(reader, linalg.YieldOp):
                 continue
             place = _outside_of_bodies(reader)
-            if place.parent_block() is not block:
+            # One element at a time would compute the whole tile for each.
+            if place.parent_block() is not block and not isinstance(place, tensor.ExtractOp):
                 _copy_before(op, reader, use.index, costs, place)
 
 
