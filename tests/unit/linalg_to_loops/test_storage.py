@@ -270,6 +270,7 @@ def updated_in_a_branch(x, o, n, B: tl.constexpr):
         old = acc
         if i % 2 == 0:
             acc = acc * 2 + 1
+            total += acc
         else:
             acc = acc - 3
         total += acc - old * 0.5
@@ -283,7 +284,7 @@ def test_a_tile_that_branches_update_is_read_behind_them() -> None:
     for i in range(5):
         old = acc
         acc = acc * 2 + 1 if i % 2 == 0 else acc - 3
-        total += acc - old * 0.5
+        total += acc * (2 if i % 2 == 0 else 1) - old * 0.5
     close(o, total)
 
 
