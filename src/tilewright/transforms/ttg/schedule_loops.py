@@ -72,9 +72,20 @@ class _Scheduler:
             self._distances[op] = after + self._latency(op)
         self._last = max((self._distances[op] for op in self._ops if LATENCY in op.attributes), default=0)
         for op in self._ops:
-            if op in reached:
-                stage = self._last - self._distances[op]
+            stage = self._last - self._distances[op]
+            if self._ends_iterations(op):
+                self._schedule.place(op, self._last, self._cluster_of(-1))
+            elif op in reached:
                 self._schedule.place(op, stage, self._cluster_of(stage))
+
+    def _ends_iterations(self, op: Operation) -> bool:
+        """Whether an op is a conditional that nothing else of its iteration waits for: it runs at the end of the round,
+        when the loads ahead are under way.
+        """
+        if not isinstance(op, scf.IfOp) or self._users(op):
+            return False
+        makers = (definition_in(self._loop, value) for value in used_values(op))
+        return all(maker is None or LATENCY not in maker.attributes for maker in makers)
 
     def _users(self, op: Operation) -> list[Operation]:
         """The ops of the body that use an op in the same iteration."""

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from tilewright.dialects import scf, ttg, ttng
+from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.dialects.arith import find_constant_int
 from tilewright.dialects.tt.definition import bool_attr
 from tilewright.dialects.ttg.types import MemDescType
@@ -69,6 +69,8 @@ class _LoopDots:
             self._wait_for_result(dot)
         for dot in deferred:
             self._wait_for_carried(dot)
+        for dot in deferred:
+            self._release_registers(dot)
         self._protect_buffers()
         self._wait_after_loop(deferred)
 
@@ -211,8 +213,38 @@ class _LoopDots:
         wait.erase()
         self._thread(longer, value, len(longer.outputs) - 1)
 
+    def _release_registers(self, dot: ttng.WarpGroupDotOp) -> None:
+        """Before the registers of A are written again, in the next round or, if they are carried, at the end of this
+        one, the product that reads them is complete.
+        """
+        source = dot.a
+        while isinstance(source, OpResult) and isinstance(source.op, tt.TransOp | ttg.ConvertLayoutOp):
+            source = source.op.src
+        if isinstance(source.type, MemDescType) or is_defined_outside(source, self._loop.body):
+            return
+        writer = holder_in(self._block, source.op) if isinstance(source, OpResult) else None
+        if not self._is_complete(dot, writer):
+            last = self._block.last_op
+            assert last is not None
+            self._insert_wait(last, [dot.d, *_buffers_of(dot)], self._issued_between(dot, None))
+
+    def _is_complete(self, dot: ttng.WarpGroupDotOp, place: Operation | None) -> bool:
+        """Whether some wait makes a product complete before `place` in the next round, or before the end of this."""
+        after = self._issued_between(dot, None)
+        for wait in self._waits:
+            pendings = wait.pendings.value.data
+            if dot.is_before_in_block(wait):
+                if pendings <= self._issued_between(dot, wait):
+                    return True
+            elif place is not None and wait.is_before_in_block(place):
+                if pendings <= after + self._issued_between(None, wait):
+                    return True
+        return False
+
     def _protect_buffers(self) -> None:
         """Before the first copies of a round, the products of the round before are complete."""
+        if all(self._is_complete(dot, None) for dot in self._dots):
+            return
         first_dot = self._dots[0]
         copy = next(
             (op for op in self._block.ops if isinstance(op, _COPIES) and first_dot.is_before_in_block(op)), None
@@ -228,11 +260,10 @@ class _LoopDots:
         self._insert_wait(place, [before[-1].d, *dict.fromkeys(values)], len(before))
 
     def _wait_after_loop(self, dots: Sequence[ttng.WarpGroupDotOp]) -> None:
-        """After the loop nothing is under way."""
+        """After the loop nothing is under way, whether or not anybody looks at the sums: the buffers are used again."""
         arguments = {argument for dot in dots for argument in self._arguments_of(dot)}
         indices = [a.index - 1 for a in arguments if isinstance(a, BlockArgument)]
         results = [self._loop.results[index] for index in sorted(indices)]
-        results = [result for result in results if result.first_use is not None]
         if not results:
             return
         wait = ttng.WarpGroupDotWaitOp(results, 0)
