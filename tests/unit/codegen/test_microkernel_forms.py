@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_microkernels import TYPES, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
-from tilewright.codegen.microkernels import exact_name, parse_name, plan_panels
+from tilewright.codegen.microkernels import direct_name, exact_name, parse_name, plan_panels
 from tilewright.targets.cpu.facts import CpuFacts
 
 SHAPES = [(1, 1, 5), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300), (16, 32, 96), (40, 16, 31)]
@@ -23,21 +23,21 @@ def check(kind: str, m: int, n: int, k: int, facts: CpuFacts, *, nt: bool, zero:
     width = 1024
     if panels:
         plan = plan_panels(kind, accumulator, k, n, facts, transposed_b=nt)
-        if plan is None:
-            return
-        memory = np.full(plan.elements + 64, 5, wide)
-        start = -memory.ctypes.data % 64 // memory.itemsize
-        packed = memory[start : start + plan.elements]
+        memory = np.full(plan.bytes + 128, 5, np.uint8)
+        start = -memory.ctypes.data % 64
+        packed = memory[start : start + plan.bytes]
         load(plan.symbol, facts, 5)(operand.ctypes.data, stride, packed.ctypes.data, k, n)
-        assert np.all(memory[start + plan.elements :] == 5), "memory behind the panels was written"
+        assert np.all(memory[start + plan.bytes :] == 5), "memory behind the panels was written"
         operand, stride, width = packed, 0, plan.columns
     form = f"{'_nt' * (nt and not panels)}{'_zero' * zero}{'_panels' * panels}"
     name = exact_name(f"tw_mk_{kind}_{accumulator}_1024x{width}{form}", m, n, facts)
-    kernel = load(name, facts)
-    kernel(a.ctypes.data, k, 1, operand.ctypes.data, stride, c.ctypes.data, n + 3, k, m, n)
-    assert np.all(c[:, n:] == 7), "columns beyond n_count were written"
-    scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)) + 7
-    assert np.all(np.abs(c[:, :n] - expected) <= tolerance * scale), (name, m, n, k, facts.cpu)
+    for variant in {name, direct_name(name, facts)}:
+        c[:] = 7
+        kernel = load(variant, facts)
+        kernel(a.ctypes.data, k, 1, operand.ctypes.data, stride, c.ctypes.data, n + 3, k, m, n)
+        assert np.all(c[:, n:] == 7), "columns beyond n_count were written"
+        scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)) + 7
+        assert np.all(np.abs(c[:, :n] - expected) <= tolerance * scale), (variant, m, n, k, facts.cpu)
     del dtype
 
 

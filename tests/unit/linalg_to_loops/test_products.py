@@ -188,3 +188,71 @@ def test_a_loop_over_k_that_ends_in_masks_is_one_product() -> None:
     kernel = transposed_b.warmup(x, x, x, 60, 60, 60, 32, 32, 32, grid=(2, 2))
     assert kernel is not None
     assert any(name.endswith("_nt_zero") for name in symbols(kernel)), "the interchanged loop starts from zero"
+
+
+@triton.jit
+def product(a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, CHANGES: tl.constexpr):
+    """Blocks of rows follow each other, so that they find the same columns of B packed."""
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    cols = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        ks = start + tl.arange(0, BK)
+        x = tl.load(a + rows[:, None] * K + ks[None, :], mask=(rows[:, None] < M) & (ks[None, :] < K), other=0.0)
+        y = tl.load(b + ks[:, None] * N + cols[None, :], mask=(cols[None, :] < N) & (ks[:, None] < K), other=0.0)
+        acc = tl.dot(x, y, acc)
+    tl.store(out + rows[:, None] * N + cols[None, :], acc, mask=(rows[:, None] < M) & (cols[None, :] < N))
+    if CHANGES:
+        first = tl.arange(0, BN)
+        tl.store(b + first, tl.load(b + first) + 1.0)
+
+
+def is_kept(kernel: Any) -> bool:
+    return any(name.startswith("tw_mk_keep") for name in symbols(kernel))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_packed_operands_are_kept_for_the_programs_of_one_launch(dtype: str) -> None:
+    m, n, k = 150, 70, 90
+    a, b = matrix(m, k, dtype=DTYPES[dtype]), matrix(k, n, dtype=DTYPES[dtype])
+    out = np.zeros((m, n), np.float32)
+    for _ in range(3):
+        b[:] = matrix(k, n, dtype=DTYPES[dtype])
+        assert is_kept(product[(5, 3)](a, b, out, m, n, k, 32, 32, 32, False))
+        np.testing.assert_allclose(out, wide(a) @ wide(b), atol=2e-3)
+
+
+def test_operands_that_change_are_not_kept() -> None:
+    n = 32
+    a, b, out = matrix(3 * n, n), matrix(n, n), np.zeros((3 * n, n), np.float32)
+    expected: list[Array] = []
+    changed = b.copy()
+    for block in range(3):
+        expected.append(a[block * n : (block + 1) * n] @ changed)
+        changed[0] += 1.0
+    threads = triton.get_num_threads()
+    triton.set_num_threads(1)
+    try:
+        kernel = product[(3, 1)](a, b, out, 3 * n, n, n, n, n, n, True)
+    finally:
+        triton.set_num_threads(threads)
+    assert not is_kept(kernel)
+    np.testing.assert_allclose(out, np.concatenate(expected), atol=1e-4)
+
+
+def test_operands_that_overlap_the_result_are_not_kept() -> None:
+    n = 32
+    memory = matrix(2 * n, n)
+    a, b = matrix(n, n), memory[:n].copy()
+    kernel = product[(1, 1)](a, memory[:n], memory[: n + 1], n, n, n, n, n, n, False)
+    assert not is_kept(kernel)
+    np.testing.assert_allclose(memory[:n], a @ b, atol=1e-4)
+
+
+def test_more_than_a_store_holds() -> None:
+    """Columns that do not fit one behind the other, one after the other and several times."""
+    m, n, k = 32, 2048, 1300
+    a, b, out = matrix(m, k), matrix(k, n), np.zeros((m, n), np.float32)
+    for blocks in ((16, 512, 64), (32, 1024, 32)):
+        product[(triton.cdiv(m, blocks[0]), triton.cdiv(n, blocks[1]))](a, b, out, m, n, k, *blocks, False)
+        np.testing.assert_allclose(out, a @ b, atol=2e-3)

@@ -15,6 +15,8 @@ is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at pan
 `_packed` kernels read B in groups of 2 (16-bit types) or 4 (8-bit types) rows, interleaved: element (k, n) is at
 ``b_ptr[(k // g) * b_row_stride + n * g + k % g]``, rows past k_count filled with zeros up to the group; A must have
 a_k_stride 1. `tw_mk_pack_<bits>` brings B into that form (see `packing.py`).
+
+`tw_mk_keep_...` gives panels that are packed once for many programs (see `keeping.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ import re
 from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form
+from tilewright.codegen.microkernels.amx import BLOCK as AMX_COLUMNS
+from tilewright.codegen.microkernels.amx import emit_amx_kernel, emit_amx_panels, has_amx_form, tile_depth
 from tilewright.codegen.microkernels.block import (
     SMALLEST_BLOCK,
     BlockForm,
@@ -32,6 +35,7 @@ from tilewright.codegen.microkernels.block import (
     plan_block_tile,
 )
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
+from tilewright.codegen.microkernels.keeping import KEEP_PREFIX, STORE_BYTES, STORES, emit_keeping
 from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
 from tilewright.codegen.microkernels.packing import emit_packing
 from tilewright.codegen.microkernels.panels import DEPTH_MULTIPLE, emit_panels
@@ -44,9 +48,9 @@ WHOLE_BLOCK = 1024
 
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)"
-    r"(?P<interleaved>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<exact>_exact)?$"
+    r"(?P<interleaved>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<exact>_exact)?(?P<direct>_direct)?$"
 )
-_PANELS_NAME = re.compile(r"tw_mk_panels_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
+_PANELS_NAME = re.compile(r"tw_mk_(?P<how>panels|keep)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
 _PACK_NAME = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
 
 
@@ -72,6 +76,7 @@ def parse_name(name: str) -> MicrokernelName:
         transposed_b=bool(match["nt"]),
         from_zero=bool(match["zero"]),
         packed_b=bool(match["panels"]),
+        direct_a=bool(match["direct"]),
     )
     rows = int(match["mr"])
     if rows < SMALLEST_BLOCK and form != BlockForm():
@@ -96,29 +101,53 @@ def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str
     return name
 
 
+def direct_name(name: str, facts: TargetFacts) -> str:
+    """The kernel to call where a_k_stride is known to be 1: on AMX tiles, a variant without code for other strides."""
+    if _PANELS_NAME.match(name) is not None:
+        return name
+    parts = parse_name(name)
+    if parts.form.packed_b or not has_amx_form(parts.element, parts.rows, parts.columns, facts):
+        return name
+    return f"{name}_direct"
+
+
 @dataclass(frozen=True)
 class PanelPlan:
-    """How all of B is packed at once: by which routine, for kernels of how many columns, in how many elements of C's
-    type."""
+    """How all of B is packed at once: by which routine, for kernels of how many columns, in how many bytes."""
 
     symbol: str
     columns: int
-    elements: int
+    bytes: int
+    takes_any_a: bool
+    """Whether the kernels read A with any strides; else its a_k_stride must be 1."""
+
+    @property
+    def keeping_symbol(self) -> str:
+        """The routine that packs it once for many programs."""
+        return self.symbol.replace("_panels_", "_keep_")
 
 
 def plan_panels(
     element: str, accumulator: str, k_count: int, n_count: int, facts: TargetFacts, *, transposed_b: bool
-) -> PanelPlan | None:
-    """The panels for a B of this shape; None where the kernels read another form."""
+) -> PanelPlan:
+    """The panels for a B of this shape."""
     kind = element_kind(element, accumulator)
-    if has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts):
-        return None
-    lanes = facts.lanes(kind.accumulator_bits)
-    widest = plan_block_tile(facts, kind, WHOLE_BLOCK).columns
-    columns = next((c for c in (widest, 2 * lanes, lanes) if n_count % c == 0), widest)
-    depth = -(-k_count // DEPTH_MULTIPLE) * DEPTH_MULTIPLE
+    is_amx = has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts)
+    if is_amx:
+        columns = AMX_COLUMNS
+    else:
+        lanes = facts.lanes(kind.accumulator_bits)
+        widest = plan_block_tile(facts, kind, WHOLE_BLOCK).columns
+        columns = next((c for c in (widest, 2 * lanes, lanes) if n_count % c == 0), widest)
+    stored, multiple = _panel_form(kind, is_amx=is_amx)
     symbol = f"tw_mk_panels_{element}_{accumulator}_{columns}{'_nt' if transposed_b else ''}"
-    return PanelPlan(symbol, columns, depth * (-(-n_count // columns) * columns))
+    rows, width = -(-k_count // multiple) * multiple, -(-n_count // columns) * columns
+    return PanelPlan(symbol, columns, rows * width * stored, takes_any_a=not is_amx)
+
+
+def _panel_form(kind: ElementKind, *, is_amx: bool) -> tuple[int, int]:
+    """Bytes of an element in a panel, and what rows of a panel are a multiple of."""
+    return (kind.bytes, tile_depth(kind)) if is_amx else (kind.accumulator_bytes, DEPTH_MULTIPLE)
 
 
 def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple[int, int]:
@@ -132,9 +161,7 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     if (packing := _PACK_NAME.match(name)) is not None:
         return emit_packing(name, module, int(packing["bits"]))
     if (panels := _PANELS_NAME.match(name)) is not None:
-        kind = element_kind(panels["a"], panels["acc"])
-        tile = plan_block_tile(facts, kind, int(panels["nr"]))
-        return emit_panels(name, module, kind, tile, transposed_b=bool(panels["nt"]))
+        return _emit_panel_routine(name, panels, module, facts)
     parts = parse_name(name)
     if parts.is_interleaved:
         return emit_packed_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
@@ -146,17 +173,33 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     return emit_tile_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
 
 
+def _emit_panel_routine(name: str, parts: re.Match[str], module: ModuleText, facts: TargetFacts) -> str:
+    kind, columns, transposed = element_kind(parts["a"], parts["acc"]), int(parts["nr"]), bool(parts["nt"])
+    is_amx = has_amx_form(kind, WHOLE_BLOCK, columns, facts)
+    if parts["how"] == "keep":
+        panels = name.replace("_keep_", "_panels_")
+        module.define_once(panels, lambda: emit_microkernel(panels, module, facts))
+        return emit_keeping(name, module, panels, columns, *_panel_form(kind, is_amx=is_amx))
+    if is_amx:
+        return emit_amx_panels(name, module, kind, transposed_b=transposed)
+    return emit_panels(name, module, kind, plan_block_tile(facts, kind, columns), transposed_b=transposed)
+
+
 def has_packed_microkernel(element: str, facts: TargetFacts) -> bool:
     """Whether the machine multiplies this type (``bf16``, ``i8``) by dot-product instructions on packed operands."""
     return has_packed_form(element, facts)
 
 
 __all__ = [
+    "KEEP_PREFIX",
     "MICROKERNEL_PREFIX",
     "SMALLEST_BLOCK",
+    "STORES",
+    "STORE_BYTES",
     "WHOLE_BLOCK",
     "MicrokernelName",
     "PanelPlan",
+    "direct_name",
     "emit_microkernel",
     "exact_name",
     "has_packed_microkernel",

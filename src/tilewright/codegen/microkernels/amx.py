@@ -9,7 +9,10 @@ Blocks of 32 x 32 of C are four tiles; two tiles of A and two of the panel feed 
 
 A is read in place where 32 rows and whole tiles of k exist, else through a zero-padded copy. Where C is not a full
 block the tiles go through a scratch block and masked additions. A transposed A (a_k_stride other than 1) takes the
-general kernel.
+general kernel; with B in panels (`_panels`) there must not be one.
+
+Panels that `tw_mk_panels_<a>_<acc>_32[_nt]` packs in front have the same form, for all of n: those of the first KC
+steps of k come first. The last ones are as deep as whole tiles of k need.
 """
 
 from __future__ import annotations
@@ -17,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tilewright.codegen.llvm_text import FunctionText, ModuleText, vector_constant
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
 from tilewright.codegen.microkernels.block import BlockForm, emit_block_kernel, plan_block_tile
-from tilewright.codegen.microkernels.elements import ElementKind
-from tilewright.codegen.microkernels.panels import transpose_square
+from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind
+from tilewright.codegen.microkernels.panels import PANEL_PARAMETERS, ROWS_AHEAD, transpose_square
 from tilewright.codegen.microkernels.tile import PARAMETERS, kernel_function
 from tilewright.ir.facts import TargetFacts
 
@@ -37,7 +40,16 @@ more often."""
 _FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
 _PRODUCTS = {"bf16": "llvm.x86.tdpbf16ps", "i8": "llvm.x86.tdpbssd"}
 _TILE_C, _TILE_A, _TILE_B = (0, 1, 2, 3), (4, 5), (6, 7)
+_FILL_PARAMETERS = (
+    *(("panels", "ptr"), ("column_bytes", "i64"), ("b", "ptr")),
+    *(("stride", "i64"), ("depth", "i64"), ("columns", "i64")),
+)
 _CONFIGURATION = "@tw_amx_configuration"
+
+
+def tile_depth(element: ElementKind) -> int:
+    """Steps of k in a tile."""
+    return 64 // element.bytes
 
 
 def has_amx_form(element: ElementKind, rows: int, columns: int, facts: TargetFacts) -> bool:
@@ -63,21 +75,24 @@ class AmxWriter:
         self.element = element
         self.form = form
         self.is_first = ""
-        self.k_tile = 64 // element.bytes
+        self.k_tile = tile_depth(element)
+        self.column_bytes = str(PANEL_BYTES)
+        """Bytes that a column takes in a panel."""
         self.k_panel = PANEL_BYTES // element.bytes
         self.group = 4 // element.bytes
 
     # ------------------------------------------------------------------------------------------------------ structure
 
-    def write(self, general: str) -> None:
-        """The body; `general` is the kernel for transposed A."""
+    def write(self, general: str | None) -> None:
+        """The body; `general` is the kernel for transposed A, if there may be one."""
         fn = self.fn
-        direct, transposed = fn.new_label("direct"), fn.new_label("transposed")
-        fn.branch_if(fn.value("icmp eq i64 %a_k_stride, 1"), direct, transposed)
-        fn.start(transposed)
-        fn.emit(f"call void @{general}({', '.join(f'i64 %{name}' for name in PARAMETERS)})")
-        fn.terminate("ret void")
-        fn.start(direct)
+        if general is not None:
+            direct, transposed = fn.new_label("direct"), fn.new_label("transposed")
+            fn.branch_if(fn.value("icmp eq i64 %a_k_stride, 1"), direct, transposed)
+            fn.start(transposed)
+            fn.emit(f"call void @{general}({', '.join(f'i64 %{name}' for name in PARAMETERS)})")
+            fn.terminate("ret void")
+            fn.start(direct)
         fn.call("void", "llvm.x86.ldtilecfg", [("ptr", self._configuration())])
         frame = _Frame(*(fn.entry_value(f"alloca [{size} x i8], align 64") for size in self._frame_sizes()))
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
@@ -89,12 +104,14 @@ class AmxWriter:
         if self.form.from_zero:
             # A sum without terms is 0, too.
             depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
-        self.loop(depth, self.k_panel, lambda k0: self._panels(frame, (a, b, c), strides, k0))
+        step = self._packed_panels if self.form.packed_b else self._panels
+        self.loop(depth, self.k_panel, lambda k0: step(frame, (a, b, c), strides, k0))
         fn.call("void", "llvm.x86.tilerelease", [])
         fn.terminate("ret void")
 
     def _frame_sizes(self) -> tuple[int, int, int]:
-        return PANELS * PANEL_BYTES * BLOCK, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
+        panels = 0 if self.form.packed_b else PANELS * PANEL_BYTES * BLOCK
+        return panels, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
 
     def _configuration(self) -> str:
         """Palette 1; eight tiles of 16 rows of 64 bytes."""
@@ -119,19 +136,43 @@ class AmxWriter:
         def group(g0: str) -> None:
             columns = self.minimum(fn.value(f"sub i64 %n_count, {g0}"), PANELS * BLOCK)
             b_g = self.at(b_k, fn.value(f"mul i64 {g0}, {column}"))
-            pack = self._pack_squares if self.form.transposed_b else self._pack
-            pack(frame.panel, b_g, strides[1], depth, columns)
+            self._pack(frame.panel, b_g, strides[1], depth, columns)
             c_g = self.at(c, self.scaled(g0, 4))
 
-            def panel(n0: str) -> None:
-                found = replace(frame, panel=self.at(frame.panel, self.scaled(n0, PANEL_BYTES)))
-                left = self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK)
-                c_n = self.at(c_g, self.scaled(n0, 4))
-                self.loop("%m_count", BLOCK, lambda m0: self._block(found, a_k, c_n, strides, m0, depth, left))
-
-            self.loop(columns, BLOCK, panel)
+            self._multiply_panels(frame, a_k, c_g, strides, depth, columns)
 
         self.loop("%n_count", PANELS * BLOCK, group)
+
+    def _packed_panels(self, frame: _Frame, matrices: tuple[str, str, str], strides: list[str], k0: str) -> None:
+        """The panels of one step of k, where they are."""
+        fn = self.fn
+        a, b, c = matrices
+        depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
+        a_k = self.at(a, self.scaled(k0, self.element.bytes))
+        self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
+        self._fetch_rows(a_k, strides[0], depth)
+        panels = self._start_panels(b, k0, depth)
+        self._multiply_panels(replace(frame, panel=panels), a_k, c, strides, depth, "%n_count")
+
+    def _start_panels(self, panels: str, k0: str, depth: str) -> str:
+        """Where the panels for `depth` steps from k0 on start; from here on, panels are of that depth."""
+        fn = self.fn
+        width = fn.value(f"and i64 {fn.value(f'add i64 %n_count, {BLOCK - 1}')}, {-BLOCK}")
+        rows = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")
+        self.column_bytes = self.scaled(rows, self.element.bytes)
+        return self.at(panels, fn.value(f"mul i64 {self.scaled(k0, self.element.bytes)}, {width}"))
+
+    def _multiply_panels(self, frame: _Frame, a: str, c: str, strides: list[str], depth: str, columns: str) -> None:
+        """All rows of A over packed panels with `columns` columns."""
+        fn = self.fn
+
+        def panel(n0: str) -> None:
+            found = replace(frame, panel=self.at(frame.panel, fn.value(f"mul i64 {n0}, {self.column_bytes}")))
+            left = self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK)
+            c_n = self.at(c, self.scaled(n0, 4))
+            self.loop("%m_count", BLOCK, lambda m0: self._block(found, a, c_n, strides, m0, depth, left))
+
+        self.loop(columns, BLOCK, panel)
 
     def _fetch_rows(self, a: str, stride: str, depth: str) -> None:
         """A panel of A into the second level cache, row by row: tiles would read one line of a row at a time, which
@@ -257,7 +298,41 @@ class AmxWriter:
 
     # ------------------------------------------------------------------------------------------------------- packing
 
+    def write_panels(self) -> None:
+        """The body of a routine that packs all of B."""
+        fn = self.fn
+        b, panels = (fn.value(f"inttoptr i64 %{pointer}_ptr to ptr") for pointer in ("b", "panels"))
+        stride = fn.value(f"mul i64 %b_stride, {self.element.bytes}")
+        row = str(self.element.bytes) if self.form.transposed_b else stride
+
+        def step(k0: str) -> None:
+            depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
+            target = self._start_panels(panels, k0, depth)
+            self._pack(target, self.at(b, fn.value(f"mul i64 {k0}, {row}")), stride, depth, "%n_count")
+
+        self.loop("%k_count", self.k_panel, step)
+        fn.terminate("ret void")
+
     def _pack(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
+        """Pack `depth` rows and `columns` columns of B, by a function that all kernels of a module share."""
+        name = f"tw_mk_fill_{self.element.name}_{ACCUMULATOR_NAMES[self.element.accumulator]}_{BLOCK}"
+        name += "_nt" * self.form.transposed_b
+        self.fn.module.define_once(name, lambda: self._fill_function(name))
+        values = (panels, self.column_bytes, b, stride, depth, columns)
+        operands = (f"{type} {value}" for (_, type), value in zip(_FILL_PARAMETERS, values, strict=True))
+        self.fn.emit(f"call void @{name}({', '.join(operands)})")
+
+    def _fill_function(self, name: str) -> str:
+        parameters = [Parameter(type, f"%{parameter}") for parameter, type in _FILL_PARAMETERS]
+        fn = FunctionText(self.fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+        writer = AmxWriter(fn, self.element, self.form)
+        writer.column_bytes = "%column_bytes"
+        fill = writer._fill_squares if self.form.transposed_b else writer._fill_rows
+        fill("%panels", "%b", "%stride", "%depth", "%columns")
+        fn.terminate("ret void")
+        return fn.text()
+
+    def _fill_rows(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
         """Interleave groups of rows of B; rows past `depth`, up to a whole tile, and columns past `columns` are 0."""
         fn = self.fn
         padded = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")
@@ -273,7 +348,9 @@ class AmxWriter:
                 if exist is not None:
                     bits = self._mask_bits(self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK))
                     masks = [self._mask_if(exists, bits) for exists in exist]
-                into = self.at(target, self.scaled(n0, PANEL_BYTES))
+                into = self.at(target, fn.value(f"mul i64 {n0}, {self.column_bytes}"))
+                if masks is None:
+                    self._fetch_later(sources, self.scaled(n0, self.element.bytes), stride)
                 self._pack_rows(into, [self.at(s, self.scaled(n0, self.element.bytes)) for s in sources], masks)
 
             self.loop(columns, BLOCK, piece)
@@ -291,6 +368,14 @@ class AmxWriter:
         fn.branch(done)
         fn.start(done)
 
+    def _fetch_later(self, sources: list[str], offset: str, stride: str) -> None:
+        """Ask for rows that are packed some steps later."""
+        fn = self.fn
+        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        for source in sources:
+            later = self.at(self.at(source, offset), self.scaled(stride, ROWS_AHEAD))
+            fn.emit(f"call void @llvm.prefetch.p0(ptr {later}, i32 0, i32 3, i32 1)")
+
     def _pack_rows(self, target: str, sources: list[str], masks: list[str] | None) -> None:
         """One group of rows of one panel; elements that `masks` leave out become 0."""
         fn = self.fn
@@ -303,7 +388,7 @@ class AmxWriter:
             rows = [self._masked_load(text, scalar, size, source, mask, BLOCK) for source, mask in pairs]
         fn.emit(f"store <{BLOCK} x i32> {self._interleave(rows, BLOCK, 8 * size)}, ptr {target}, align 64")
 
-    def _pack_squares(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
+    def _fill_squares(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
         """The same from a B with adjacent rows: sixteen columns and as many groups of k are a square of words."""
         fn = self.fn
         padded = fn.value(f"and i64 {fn.value(f'add i64 {columns}, {BLOCK - 1}')}, {-BLOCK}")
@@ -311,7 +396,8 @@ class AmxWriter:
         def strip(n0: str) -> None:
             within = fn.value(f"and i64 {n0}, {BLOCK - 1}")
             first = fn.value(f"sub i64 {n0}, {within}")
-            target = self.at(self.at(panels, self.scaled(first, PANEL_BYTES)), self.scaled(within, 4))
+            target = self.at(panels, fn.value(f"mul i64 {first}, {self.column_bytes}"))
+            target = self.at(target, self.scaled(within, 4))
             source = self.at(b, fn.value(f"mul i64 {n0}, {stride}"))
             left = fn.value(f"sub i64 {columns}, {n0}")
 
@@ -452,9 +538,19 @@ class AmxWriter:
 
 def emit_amx_kernel(name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, form: BlockForm) -> str:
     """The definition of a kernel of at least 16 x 16 on AMX tiles."""
-    general = f"{name}_transposed"
-    tile = plan_block_tile(facts, element, 1024)
-    module.define_once(general, lambda: emit_block_kernel(general, module, facts, element, tile, form))
+    general: str | None = None
+    if not form.packed_b and not form.direct_a:
+        general = f"{name}_transposed"
+        tile = plan_block_tile(facts, element, 1024)
+        module.define_once(general, lambda: emit_block_kernel(general, module, facts, element, tile, form))
     fn = kernel_function(name, module)
     AmxWriter(fn, element, form).write(general)
+    return fn.text()
+
+
+def emit_amx_panels(name: str, module: ModuleText, element: ElementKind, *, transposed_b: bool) -> str:
+    """The definition of ``tw_mk_panels_<a>_<acc>_32[_nt]``."""
+    parameters = [Parameter("i64", f"%{parameter}") for parameter in PANEL_PARAMETERS]
+    fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+    AmxWriter(fn, element, BlockForm(transposed_b=transposed_b)).write_panels()
     return fn.text()

@@ -50,6 +50,8 @@ class BlockForm:
     """The old elements of C are not wanted."""
     packed_b: bool = False
     """B is in panels already (`tw_mk_panels_...`)."""
+    direct_a: bool = False
+    """a_k_stride is 1; of interest to kernels on AMX tiles only."""
 
 
 class BlockWriter(PanelWriter):
@@ -58,8 +60,9 @@ class BlockWriter(PanelWriter):
     def __init__(
         self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, form: BlockForm
     ) -> None:
-        super().__init__(fn, element, tile, transposed_b=form.transposed_b, has_edges=form.has_edges)
+        super().__init__(fn, element, tile, transposed_b=form.transposed_b)
         self.form = form
+        self.has_edges = form.has_edges
         self.k_panel = max(64, l1_bytes * 2 // 3 // self.panel_row_bytes // 32 * 32)
         self.panels = max(1, GROUP_COLUMNS // tile.columns)
         self.depth = ""
@@ -100,9 +103,14 @@ class BlockWriter(PanelWriter):
 
         def group(k0: str, a_k: str) -> None:
             b_k = self.advance(b, self.scaled(k0, self.panel_row_bytes))
+            b_next = self.advance(b_k, str(self.k_panel * self.panel_row_bytes))
 
             def one_panel(n0: str) -> None:
                 c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
+                following = fn.value(f"add i64 {n0}, {self.tile.columns}")
+                is_last = fn.value(f"icmp uge i64 {following}, %n_count")
+                at_side = self.panel_at(b_k, panel_depth, following)
+                self.next_b = fn.value(f"select i1 {is_last}, ptr {b_next}, ptr {at_side}")
                 self._rows(self.panel_at(b_k, panel_depth, n0), a_k, c_n, n0, fn.value(f"sub i64 %n_count, {n0}"))
 
             self.loop("%n_count", self.tile.columns, one_panel)
@@ -187,8 +195,7 @@ class BlockWriter(PanelWriter):
         def tile(m0: str, rows: int) -> None:
             a_m, c_m = at(m0)
             self.next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
-            if not self.form.packed_b:
-                self.next_line = self._next_line(fn.value(f"add i64 {first}, {m0}"))
+            self.next_line = self._next_line(m0 if self.form.packed_b else fn.value(f"add i64 {first}, {m0}"))
             self.full_tile(a_m, panel, c_m, rows)
 
         first = fn.value(f"mul i64 {fn.value(f'udiv i64 {n0}, {self.tile.columns}')}, %m_count")
@@ -211,10 +218,15 @@ class BlockWriter(PanelWriter):
     def _next_line(self, position: str) -> str:
         """Where a tile starts to ask for B: successive tiles take other lines of a row, then other rows of a chunk.
 
-        Of a transposed B they take other columns, and successive chunks of k other lines of these.
+        Of a transposed B they take other columns, and successive chunks of k other lines of these. Of panels they take
+        one line after the other.
         """
         fn = self.fn
         number = fn.value(f"udiv i64 {position}, {self.tile.rows}")
+        if self.form.packed_b:
+            lines = self.scaled(number, self.k_panel // self.prefetch_chunk * PREFETCHED_ROWS)
+            offset = fn.value(f"urem i64 {self.scaled(lines, 64)}, {self.k_panel * self.panel_row_bytes}")
+            return self.advance(self.next_b, offset)
         if self.transposed_b:
             column = fn.value(f"and i64 {self.scaled(number, PREFETCHED_ROWS)}, {GROUP_COLUMNS - 1}")
             return self.advance(self.next_b, fn.value(f"mul i64 {column}, {self.strides.b_row}"))
@@ -283,6 +295,11 @@ class BlockWriter(PanelWriter):
             at = self._row_offset(address, self.strides.a_row, row) if row else address
             fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
         if self.form.packed_b:
+            # Chunks of k are that long that this is the next lines each time.
+            address = self.advance(self.next_line, self.scaled(state.k, PREFETCHED_ROWS * 64 // self.prefetch_chunk))
+            for line in range(PREFETCHED_ROWS):
+                at = self.advance(address, str(64 * line)) if line else address
+                fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)")
             return
         row_stride, _ = self._b_strides()
         address = self.advance(self.next_line, fn.value(f"mul i64 {state.k}, {row_stride}"))

@@ -11,6 +11,9 @@ from tilewright.ir.facts import TargetFacts
 _PLAIN = {"f32": ("float", 32), "f64": ("double", 64), "f16": ("half", 16), "i8": ("i8", 8), "i32": ("i32", 32)}
 _ACCUMULATORS = {"f32": ("float", 32), "f64": ("double", 64), "i32": ("i32", 32)}
 
+ACCUMULATOR_NAMES = {text: name for name, (text, _) in _ACCUMULATORS.items()}
+"""From LLVM's name of an accumulator type to ours."""
+
 
 @dataclass(frozen=True)
 class ElementKind:

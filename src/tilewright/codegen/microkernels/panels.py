@@ -11,6 +11,8 @@ B with adjacent columns is copied row by row, B with adjacent rows (``_nt``) by 
     (i64 b_ptr, i64 b_stride, i64 panels_ptr, i64 k_count, i64 n_count)
 
 and gives each panel `padded_depth` rows. `b_stride` is that of the dimension whose elements are not adjacent.
+
+The code itself is in ``tw_mk_fill_<a>_<acc>_<NR>[_nt]``, which the kernels call for a few panels at a time.
 """
 
 from __future__ import annotations
@@ -18,12 +20,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
-from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind, RegisterTile
 from tilewright.codegen.microkernels.tile import TileWriter
 
 DEPTH_MULTIPLE = 32
 """Rows of a panel are a multiple of this, so that squares may write past the last row."""
 
+ROWS_AHEAD = 8
+"""How far ahead rows of B are asked for: a row is too short for the machine to find out by itself."""
+
+FILL_PARAMETERS = ("panels", "panel_depth", "b", "stride", "depth", "columns")
 PANEL_PARAMETERS = ("b_ptr", "b_stride", "panels_ptr", "k_count", "n_count")
 
 
@@ -35,23 +41,43 @@ def padded_depth(fn: FunctionText, depth: str) -> str:
 class PanelWriter(TileWriter):
     """Writes code that packs."""
 
-    def __init__(
-        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, *, transposed_b: bool, has_edges: bool
-    ) -> None:
+    def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile, *, transposed_b: bool) -> None:
         super().__init__(fn, element, tile)
         self.transposed_b = transposed_b
-        self.has_edges = has_edges
+        self.later_rows = ""
         self.panel_row_bytes = tile.columns * element.accumulator_bytes
 
     def pack(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
-        """Pack `depth` rows and `columns` columns of B into panels of `panel_depth` rows; `stride` is in bytes."""
+        """Pack `depth` rows and `columns` columns of B into panels of `panel_depth` rows; `stride` is in bytes.
+
+        The code is in a function of its own, which all kernels of a module share.
+        """
+        name = f"tw_mk_fill_{self.element.name}_{ACCUMULATOR_NAMES[self.element.accumulator]}_{self.tile.columns}"
+        name += "_nt" * self.transposed_b
+        self.fn.module.define_once(name, lambda: self._fill_function(name))
+        operands = [("ptr", panels), ("i64", panel_depth), ("ptr", b), *(("i64", v) for v in (stride, depth, columns))]
+        self.fn.emit(f"call void @{name}({', '.join(f'{type} {value}' for type, value in operands)})")
+
+    def _fill_function(self, name: str) -> str:
+        parameters = [Parameter("ptr" if n in ("panels", "b") else "i64", f"%{n}") for n in FILL_PARAMETERS]
+        fn = FunctionText(self.fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+        writer = PanelWriter(fn, self.element, self.tile, transposed_b=self.transposed_b)
+        writer.write_fill(*(f"%{n}" for n in FILL_PARAMETERS))
+        fn.terminate("ret void")
+        return fn.text()
+
+    def write_fill(self, panels: str, panel_depth: str, b: str, stride: str, depth: str, columns: str) -> None:
+        """The code that packs."""
         fn = self.fn
         if self.transposed_b:
             self._pack_squares(panels, panel_depth, b, stride, depth, columns)
             return
 
+        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+
         def row(k: str) -> None:
             source = self.advance(b, fn.value(f"mul i64 {k}, {stride}"))
+            self.later_rows = self.scaled(stride, ROWS_AHEAD)
             target = self.advance(panels, self.scaled(k, self.panel_row_bytes))
 
             def piece(n0: str) -> None:
@@ -71,13 +97,14 @@ class PanelWriter(TileWriter):
     def _pack_piece(self, target: str, source: str, n0: str, columns: str) -> None:
         fn = self.fn
         from_row = self.advance(source, self.scaled(n0, self.element.bytes))
-        if not self.has_edges:
-            self._pack_row(target, from_row, None)
-            return
         left = fn.value(f"sub i64 {columns}, {n0}")
         whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
         fn.branch_if(fn.value(f"icmp uge i64 {left}, {self.tile.columns}"), whole, partial)
         fn.start(whole)
+        later = self.advance(from_row, self.later_rows)
+        for line in range(0, self.tile.columns * self.element.bytes, 64):
+            at = self.advance(later, str(line)) if line else later
+            fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
         self._pack_row(target, from_row, None)
         fn.branch(done)
         fn.start(partial)
@@ -128,7 +155,7 @@ class PanelWriter(TileWriter):
 
             self.loop(depth, lanes, square)
 
-        self.loop(padded if self.has_edges else columns, lanes, strip)
+        self.loop(padded, lanes, strip)
 
     def _square(self, source: str, stride: str, k_left: str, n_left: str) -> list[str]:
         """`lanes` columns of B from `source` on, `lanes` elements of each, widened; what does not exist is 0."""
@@ -190,7 +217,7 @@ def emit_panels(name: str, module: ModuleText, element: ElementKind, tile: Regis
     """The definition of ``tw_mk_panels_<a>_<acc>_<NR>[_nt]``."""
     parameters = [Parameter("i64", f"%{parameter}") for parameter in PANEL_PARAMETERS]
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
-    writer = PanelWriter(fn, element, tile, transposed_b=transposed_b, has_edges=True)
+    writer = PanelWriter(fn, element, tile, transposed_b=transposed_b)
     b, panels = (fn.value(f"inttoptr i64 %{pointer}_ptr to ptr") for pointer in ("b", "panels"))
     stride = writer.scaled("%b_stride", element.bytes)
     writer.pack(panels, padded_depth(fn, "%k_count"), b, stride, "%k_count", "%n_count")

@@ -97,7 +97,7 @@ def multiply(
     rows, columns = a.shape[batch], b.shape[-1]
     assert isinstance(target, Window)
     a_panel = panel(lowering, a.source, a.shape, k_dim=batch + 1, k_count=k_count)
-    kernel, b_panel = b_operand(lowering, op, kernel, b, k_count)
+    kernel, b_panel = b_operand(lowering, op, kernel, a_panel, b, k_count)
     c_panel = in_place(lowering.emitter, target)
     declare(lowering, kernel.symbol, 10)
     counts = (a.shape[0] if batch else 1, rows, columns)
@@ -120,7 +120,8 @@ def wants_transposed_result(
         return False
     if not is_contiguous(b.source, 0) or is_contiguous(b.source, 1):
         return False
-    if plan_operand_panels(lowering, kernel, a.swapped(), k_count) is None:
+    plan = plan_operand_panels(lowering, kernel, a.swapped(), k_count)
+    if plan is None or not plan.takes_any_a:
         return False
     return find_invariant_loop(lowering, op, a) is not None and not _meets_rows(lowering, op.results[0])
 

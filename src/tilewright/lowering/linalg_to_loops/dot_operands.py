@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import (
     SymbolRefAttr,
-    f32,
-    f64,
-    i32,
+    i8,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -30,8 +28,6 @@ from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Wi
 
 LARGEST_PACKED_OPERAND = 1 << 19
 """Bytes of an operand that is packed in front of a loop: it should stay in the second level cache."""
-
-_ACCUMULATORS: dict[str, Attribute] = {"f32": f32, "f64": f64, "i32": i32}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +150,7 @@ def plan_operand_panels(lowering: FunctionLowering, kernel: MicroKernel, b: Fact
         return None
     transposed = not is_contiguous(b.source, 1)
     plan = plan_panels(kernel.operand, kernel.accumulator, depth, columns, facts, transposed_b=transposed)
-    if plan is None or plan.elements * 4 > LARGEST_PACKED_OPERAND:
-        return None
-    return plan
+    return plan if plan.bytes <= LARGEST_PACKED_OPERAND else None
 
 
 def find_invariant_loop(lowering: FunctionLowering, op: Operation, factor: Factor) -> Operation | None:
@@ -173,10 +167,12 @@ def find_invariant_loop(lowering: FunctionLowering, op: Operation, factor: Facto
 
 
 def b_operand(
-    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, b: Factor, k_count: Index
+    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, a: Panel, b: Factor, k_count: Index
 ) -> tuple[MicroKernel, Panel]:
     """B as the kernel reads it: packed in front of a loop that does not change it, else in place or copied."""
     plan = plan_operand_panels(lowering, kernel, b, k_count)
+    if plan is not None and not plan.takes_any_a and constant_of(a.strides[-1]) != 1:
+        plan = None
     loop = find_invariant_loop(lowering, op, b) if plan is not None else None
     if plan is None or loop is None:
         return _unpacked(lowering, kernel, b.source, b.shape, k_count)
@@ -189,8 +185,7 @@ def b_operand(
         source = sources.permute(source, (1, 0))
     with emitter.at(Cursor(block, loop)):
         kernel, plain = _unpacked(lowering, kernel, source, b.shape, depth)
-        accumulator = _ACCUMULATORS[kernel.accumulator]
-        packed = lowering.memory.new_buffer(accumulator, (plan.elements,))
+        packed = lowering.memory.new_buffer(i8, (plan.bytes,))
         place = in_place(emitter, packed)
         stride = plain.strides[-1 if kernel.transposed_b else -2]
         declare(lowering, plan.symbol, 5)

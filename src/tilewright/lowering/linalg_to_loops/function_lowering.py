@@ -19,7 +19,7 @@ from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.memory import Memory
+from tilewright.lowering.linalg_to_loops.memory import Memory, find_constant_arguments
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, combiner_of
 from tilewright.lowering.linalg_to_loops.predication import if_convert
@@ -44,6 +44,10 @@ class FunctionLowering:
         self.context = context
         self.vector_bits = vector_bits
         self.noalias = "tilewright.noalias" in function.attributes
+        self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
+        """Pointers behind which nothing changes while the kernel runs."""
+        self.stores = 0
+        """How many places for packed operands the function has."""
         self.emitter = LoopEmitter(entry)
         self.memory = Memory(self.emitter)
         self.sources: dict[SSAValue, Source] = {}

@@ -19,24 +19,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import IndexType, MemRefType, UnrankedMemRefType
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.dot import emit_calls, starts_from_zero
 from tilewright.lowering.linalg_to_loops.dot_operands import Panel, in_place
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, NoMatchError, to_index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
+from tilewright.lowering.linalg_to_loops.kept_operands import multiply_by_kept, plan_kept
 from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare, find_micro_kernel
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import shape_or_scalar
-
-
-class _NoMatch(Exception):
-    """The loop is not of the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,107 +58,11 @@ class FastPath:
     kernel: MicroKernel
     a: Panel
     b: Panel
+    b_root: SSAValue
+    """The pointer that B is read behind."""
     counts: tuple[Index, Index]
     """Rows and columns of C that are wanted."""
     depth: Index
-
-
-class _First:
-    """Values of a loop's first iteration, and by how much they change from one to the next."""
-
-    def __init__(self, emitter: LoopEmitter, loop: scf.ForOp):
-        self.emitter = emitter
-        self.loop = loop
-        self.body = loop.body.block
-        self._first: dict[SSAValue, SSAValue] = {self.body.args[0]: loop.lb}
-        yield_op = self.body.last_op
-        assert yield_op is not None
-        self.steps: dict[SSAValue, SSAValue] = {}
-        for argument, init, after in zip(self.body.args[1:], loop.iter_args, yield_op.operands, strict=True):
-            self._first[argument] = init
-            self.steps[argument] = after
-
-    def is_invariant(self, value: SSAValue) -> bool:
-        """Whether a value is defined outside of the loop."""
-        owner = value.owner
-        op = owner.parent_op() if isinstance(owner, Block) else owner
-        return op is None or not self.loop.is_ancestor(op) or (op is self.loop and value.owner is not self.body)
-
-    def first(self, value: Index) -> Index:
-        """The value in the first iteration, computed in front of the loop."""
-        if isinstance(value, int) or self.is_invariant(value):
-            return value
-        if (found := self._first.get(value)) is not None:
-            return found
-        op = value.owner
-        if not isinstance(op, Operation) or op.regions or not op.name.startswith("arith."):
-            raise _NoMatch
-        operands = [self.emitter.ssa(self.first(operand)) for operand in op.operands]
-        copy = self.emitter.insert(
-            type(op).create(
-                operands=operands,
-                result_types=[result.type for result in op.results],
-                properties=dict(op.properties),
-            )
-        )
-        for result, new in zip(op.results, copy.results, strict=True):
-            self._first[result] = new
-        return self._first[value]
-
-    def is_loop_invariant(self, value: Index, depth: int = 24) -> bool:
-        """Whether a value is the same in every iteration, wherever it is computed."""
-        if isinstance(value, int) or self.is_invariant(value):
-            return True
-        op = value.owner
-        if depth == 0 or not isinstance(op, Operation) or op.regions or not op.name.startswith("arith."):
-            return False
-        return all(self.is_loop_invariant(operand, depth - 1) for operand in op.operands)
-
-    def change(self, value: Index) -> Index:
-        """By how much an index grows per iteration."""
-        emitter = self.emitter
-        if self.is_loop_invariant(value):
-            return 0
-        assert isinstance(value, SSAValue)
-        if value is self.body.args[0]:
-            return self._as_index(self.loop.step)
-        if isinstance(value, BlockArgument):
-            return self._change_of_argument(value)
-        op = value.owner
-        match op:
-            case arith.AddiOp():
-                return emitter.add(self.change(op.lhs), self.change(op.rhs))
-            case arith.SubiOp():
-                return emitter.sub(self.change(op.lhs), self.change(op.rhs))
-            case arith.MuliOp():
-                left, right = op.lhs, op.rhs
-                if not self.is_loop_invariant(right):
-                    left, right = right, left
-                if not self.is_loop_invariant(right):
-                    raise _NoMatch
-                return emitter.mul(self.change(left), self._as_index(self.first(right)))
-            case arith.IndexCastOp() | arith.ExtSIOp():
-                return self.change(op.operands[0])
-            case _:
-                raise _NoMatch
-
-    def _change_of_argument(self, argument: BlockArgument) -> Index:
-        after = self.steps.get(argument)
-        op = after.owner if after is not None else None
-        if not isinstance(op, arith.AddiOp):
-            raise _NoMatch
-        for own, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            if own is argument and self.is_loop_invariant(other):
-                return self._as_index(self.first(other))
-        raise _NoMatch
-
-    def _as_index(self, value: Index) -> Index:
-        if isinstance(value, int):
-            return value
-        number = constant_of(value)
-        if number is not None:
-            return number
-        return value if isinstance(value.type, IndexType) else self.emitter.value(arith.IndexCastOp, (value,), INDEX)
 
 
 def plan_k_loop(lowering: FunctionLowering, loop: scf.ForOp) -> FastPath | None:
@@ -174,7 +76,7 @@ def plan_k_loop(lowering: FunctionLowering, loop: scf.ForOp) -> FastPath | None:
         return None
     try:
         return _match(lowering, loop, product, kernel)
-    except _NoMatch:
+    except NoMatchError:
         return None
 
 
@@ -216,7 +118,7 @@ def _is_choice(op: scf.IfOp) -> bool:
 
 def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp, kernel: MicroKernel) -> FastPath:
     emitter = lowering.emitter
-    first = _First(emitter, loop)
+    first = FirstIteration(emitter, loop)
     lhs, rhs = product.inputs
     rows, depth = tensor_shape(lhs)
     columns = tensor_shape(rhs)[1]
@@ -224,7 +126,7 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     a_window, b_window = _window(lowering, first, a), _window(lowering, first, b)
     if constant_of(b_window.strides[1]) != 1:
         if constant_of(b_window.strides[0]) != 1 or not kernel.has_forms:
-            raise _NoMatch
+            raise NoMatchError
         kernel = replace(kernel, transposed_b=True)
     a_change, b_change = _view_change(first, a.view), _view_change(first, b.view)
     condition: SSAValue | bool = emitter.compare("eq", a_change, emitter.mul(a_window.strides[1], depth))
@@ -232,12 +134,12 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     for operand in (a, b):
         for test in operand.conditions:
             if not first.is_loop_invariant(test):
-                raise _NoMatch
+                raise NoMatchError
             value = first.first(test)
             assert isinstance(value, SSAValue)
             condition = emitter.both(condition, value)
     if not is_same(a.k_high, b.k_high):
-        raise _NoMatch
+        raise NoMatchError
     total = _total_depth(emitter, first, a.k_high, depth)
     wanted = lowering.demand.of(loop.results[_carried(loop, product)])
     counts: list[Index] = []
@@ -247,7 +149,7 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
             counts.append(extent)
             continue
         if not first.is_loop_invariant(high):
-            raise _NoMatch
+            raise NoMatchError
         start = first.first(high)
         if extent <= limit and is_same(high, bound):
             # Nobody reads the rows of C that the padding makes.
@@ -256,11 +158,11 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
         condition = emitter.both(condition, emitter.compare("sge", start, extent))
         counts.append(extent)
     if condition is False:
-        raise _NoMatch
+        raise NoMatchError
     if condition is True:
         condition = emitter.compare_values("eq", emitter.constant(0, INDEX), emitter.constant(0, INDEX), _I1)
     panels = in_place(emitter, a_window), in_place(emitter, b_window)
-    return FastPath(condition, kernel, *panels, (counts[0], counts[1]), total)
+    return FastPath(condition, kernel, *panels, b_window.root, (counts[0], counts[1]), total)
 
 
 def _carried(loop: scf.ForOp, product: linalg.MatmulOp) -> int:
@@ -273,7 +175,7 @@ def _carried(loop: scf.ForOp, product: linalg.MatmulOp) -> int:
 def _operand(value: SSAValue, k_dim: int) -> _Operand:
     """A tensor as a view padded with zeros."""
     if value.uses.get_length() != 1 or not isinstance(value.owner, Operation):
-        raise _NoMatch
+        raise NoMatchError
     shape = tensor_shape(value)
     op = value.owner
     if isinstance(op, linalg.TransposeOp):
@@ -284,10 +186,10 @@ def _operand(value: SSAValue, k_dim: int) -> _Operand:
         highs = _pad_bounds(op, shape)
         source = op.source.owner
         if op.source.uses.get_length() != 1 or not isinstance(source, Operation):
-            raise _NoMatch
+            raise NoMatchError
         op = source
     if not isinstance(op, bufferization.ToTensorOp):
-        raise _NoMatch
+        raise NoMatchError
     view, conditions = op.memref, list[SSAValue]()
     while isinstance(view.owner, scf.IfOp):
         branch = view.owner
@@ -305,7 +207,7 @@ def _pad_bounds(op: tensor.PadOp, shape: tuple[int, ...]) -> list[Index]:
     fill = end.operands[0].owner
     number = getattr(getattr(fill, "value", None), "value", None)
     if number is None or number.data != 0 or any(entry != 0 for entry in op.mixed_low):
-        raise _NoMatch
+        raise NoMatchError
     bounds: list[Index] = []
     for extent, padding in zip(shape, op.mixed_high, strict=True):
         if isinstance(padding, int):
@@ -313,12 +215,12 @@ def _pad_bounds(op: tensor.PadOp, shape: tuple[int, ...]) -> list[Index]:
             continue
         subtraction = padding.owner
         if not isinstance(subtraction, arith.SubiOp) or known(subtraction.lhs) != extent:
-            raise _NoMatch
+            raise NoMatchError
         bounds.append(subtraction.rhs)
     return bounds
 
 
-def _total_depth(emitter: LoopEmitter, first: _First, k_high: Index, depth: int) -> Index:
+def _total_depth(emitter: LoopEmitter, first: FirstIteration, k_high: Index, depth: int) -> Index:
     """How many terms all iterations together have."""
     loop = first.loop
     trips = _trip_count(emitter, loop)
@@ -327,11 +229,11 @@ def _total_depth(emitter: LoopEmitter, first: _First, k_high: Index, depth: int)
         return most
     start, change = _remaining(emitter, first, k_high, depth)
     if change != -depth:
-        raise _NoMatch
+        raise NoMatchError
     return emitter.max(emitter.min(start, most), 0)
 
 
-def _remaining(emitter: LoopEmitter, first: _First, k_high: Index, depth: int) -> tuple[Index, Index]:
+def _remaining(emitter: LoopEmitter, first: FirstIteration, k_high: Index, depth: int) -> tuple[Index, Index]:
     """How many terms are left in the first iteration, by how much that changes in each.
 
     `k_high` is one of `max(min(left, depth), 0)` and `max(min(k + depth, total), k) - k`.
@@ -341,15 +243,15 @@ def _remaining(emitter: LoopEmitter, first: _First, k_high: Index, depth: int) -
         case arith.MaxSIOp() if known(op.rhs) == 0:
             inner = op.lhs.owner
             if isinstance(inner, arith.MinSIOp) and known(inner.rhs) == depth:
-                return _to_index(emitter, first.first(inner.lhs)), first.change(inner.lhs)
+                return to_index(emitter, first.first(inner.lhs)), first.change(inner.lhs)
         case arith.SubiOp() if isinstance(outer := op.lhs.owner, arith.MaxSIOp) and is_same(outer.rhs, op.rhs):
             inner, k = outer.lhs.owner, op.rhs
             if isinstance(inner, arith.MinSIOp) and _is_sum(inner.lhs, k, depth):
-                start = emitter.sub(_to_index(emitter, first.first(inner.rhs)), _to_index(emitter, first.first(k)))
+                start = emitter.sub(to_index(emitter, first.first(inner.rhs)), to_index(emitter, first.first(k)))
                 return start, emitter.sub(first.change(inner.rhs), first.change(k))
         case _:
             pass
-    raise _NoMatch
+    raise NoMatchError
 
 
 def _is_sum(value: SSAValue, term: SSAValue, number: int) -> bool:
@@ -361,21 +263,14 @@ def _trip_count(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
     """max(0, ceil((upper - lower) / step)) for a constant positive step."""
     step = constant_of(loop.step)
     if step is None or step <= 0:
-        raise _NoMatch
-    lower, upper = (_to_index(emitter, value) for value in (loop.lb, loop.ub))
+        raise NoMatchError
+    lower, upper = (to_index(emitter, value) for value in (loop.lb, loop.ub))
     span = emitter.max(emitter.sub(upper, lower), 0)
     if step == 1:
         return span
     if isinstance(span, int):
         return -(-span // step)
     return emitter.value(arith.CeilDivSIOp, (span, emitter.ssa(step)), INDEX)
-
-
-def _to_index(emitter: LoopEmitter, value: Index) -> Index:
-    value = known(value)
-    if isinstance(value, int):
-        return value
-    return value if isinstance(value.type, IndexType) else emitter.value(arith.IndexCastOp, (value,), INDEX)
 
 
 def _cast_of(view: SSAValue) -> memref.ReinterpretCastOp:
@@ -389,26 +284,26 @@ def _cast_of(view: SSAValue) -> memref.ReinterpretCastOp:
                 entry == 1 for entry in op.mixed_strides
             ):
                 if len(op.mixed_sizes) != op.result.type.get_num_dims():  # pyright: ignore
-                    raise _NoMatch
+                    raise NoMatchError
                 op = op.source.owner
             case memref.ReinterpretCastOp():
                 return op
             case _:
-                raise _NoMatch
+                raise NoMatchError
 
 
-def _window(lowering: FunctionLowering, first: _First, operand: _Operand) -> Window:
+def _window(lowering: FunctionLowering, first: FirstIteration, operand: _Operand) -> Window:
     """The window of the operand in the first iteration."""
     op = _cast_of(operand.view)
     source = op.source
     if not is_unranked_memref(source.type) or not first.is_invariant(source):
-        raise _NoMatch
+        raise NoMatchError
     strides = op.mixed_strides
     if len(strides) != 2 or not all(first.is_loop_invariant(stride) for stride in strides):
-        raise _NoMatch
+        raise NoMatchError
     element = element_type(source.type)
     if bit_width(element) % 8:
-        raise _NoMatch
+        raise NoMatchError
     offset = first.first(op.mixed_offsets[0])
     moved = tuple(first.first(stride) for stride in strides)
     shape = tuple(shape_or_scalar(op.result.type))  # pyright: ignore[reportAttributeAccessIssue]
@@ -418,7 +313,7 @@ def _window(lowering: FunctionLowering, first: _First, operand: _Operand) -> Win
     return turned
 
 
-def _view_change(first: _First, view: SSAValue) -> Index:
+def _view_change(first: FirstIteration, view: SSAValue) -> Index:
     return first.change(_cast_of(view).mixed_offsets[0])
 
 
@@ -429,14 +324,11 @@ def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, 
     """
     emitter = lowering.emitter
     from_zero = path.kernel.has_forms and starts_from_zero(init)
-    kernel = replace(path.kernel, from_zero=from_zero)
     if not from_zero:
         lowering.copy(init, target)
-    declare(lowering, kernel.symbol, 10)
     branch, then_block, _ = emitter.if_(path.condition)
     with emitter.at(Cursor(then_block)):
-        c = in_place(emitter, target)
-        emit_calls(emitter, kernel, (path.a, path.b, c), (1, *target.shape), path.depth, path.counts)
+        _multiply(lowering, path, target, init if from_zero else None)
         emitter.yield_()
     else_block = Block()
     branch.regions[1].add_block(else_block)
@@ -447,6 +339,29 @@ def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, 
     else_block.add_op(loop)
     with emitter.at(Cursor(else_block)):
         emitter.yield_()
+
+
+def _multiply(lowering: FunctionLowering, path: FastPath, target: Window, zeros: Source | None) -> None:
+    """The product, by packed operands that are kept where that is possible; `zeros` are not in the target yet."""
+    emitter = lowering.emitter
+    c = in_place(emitter, target)
+
+    def multiply(kernel: MicroKernel, b: Panel) -> None:
+        declare(lowering, kernel.symbol, 10)
+        emit_calls(emitter, kernel, (path.a, b, c), (1, *target.shape), path.depth, path.counts)
+
+    def multiply_once() -> None:
+        # By the kernel of the loop on the other side, which is there anyhow.
+        if zeros is not None:
+            lowering.copy(zeros, target)
+        multiply(path.kernel, path.b)
+
+    from_zero = replace(path.kernel, from_zero=zeros is not None)
+    plan = plan_kept(lowering, from_zero, path.b_root, target.shape, path.a)
+    if plan is None:
+        multiply(from_zero, path.b)
+    else:
+        multiply_by_kept(lowering, from_zero, plan, path.b, (path.depth, path.counts[1]), multiply, multiply_once)
 
 
 _I1 = arith.constant_bool(True).result.type

@@ -76,7 +76,7 @@ def find_micro_kernel(
     return MicroKernel(*names, 8 if vector_bits >= 512 else 4, 2 * lanes)
 
 
-def declare(lowering: FunctionLowering, symbol: str, arity: int) -> None:
+def declare(lowering: FunctionLowering, symbol: str, arity: int, results: int = 0) -> None:
     """`func.func private @tw_mk_...(index, ...)`, once per module; the next lowering provides the body."""
     module: Operation | None = lowering.function.parent_op()
     assert isinstance(module, ModuleOp)
@@ -86,7 +86,7 @@ def declare(lowering: FunctionLowering, symbol: str, arity: int) -> None:
     declaration = func.FuncOp.create(
         properties={
             "sym_name": StringAttr(symbol),
-            "function_type": FunctionType.from_lists([INDEX] * arity, []),
+            "function_type": FunctionType.from_lists([INDEX] * arity, [INDEX] * results),
             "sym_visibility": StringAttr("private"),
         },
         regions=[Region()],

@@ -7,13 +7,15 @@ from typing import cast
 from xdsl.ir import Operation
 
 from tilewright.codegen.llvm_text import global_name
-from tilewright.codegen.microkernels import MICROKERNEL_PREFIX, exact_name
+from tilewright.codegen.microkernels import KEEP_PREFIX, MICROKERNEL_PREFIX, direct_name, exact_name
 from tilewright.dialects import func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
 
 MICROKERNEL_ARITY = 10
 """Parameters of a micro-kernel; the last two are the rows and columns of C."""
+A_K_STRIDE = 2
+"""Which of them is the distance of neighbours in a row of A."""
 
 
 def lower_return(low: FunctionLowering, op: Operation) -> None:
@@ -51,6 +53,10 @@ def _call_external(
         m_count, n_count = arguments[-2][1], arguments[-1][1]
         if m_count[0] != "%" and n_count[0] != "%":
             name = exact_name(name, int(m_count), int(n_count), low.module.facts)
+        if arguments[A_K_STRIDE][1] == "1":
+            name = direct_name(name, low.module.facts)
+    elif name.startswith(KEEP_PREFIX):
+        arguments.append(("ptr", ARENA))
     low.module.use_external(name)
     result_type = result_struct(results)
     fn = low.fn

@@ -138,15 +138,7 @@ check:
   br i1 %some, label %prepare, label %success
 
 prepare:
-  store %Launch zeroinitializer, ptr %launch
-  %slice_slot = getelementptr %Launch, ptr %launch, i32 0, i32 9
-  store i64 1, ptr %slice_slot
-  %entry_slot = getelementptr %Launch, ptr %launch, i32 0, i32 10
-  store i64 %kernel, ptr %entry_slot
-  %args_slot = getelementptr %Launch, ptr %launch, i32 0, i32 11
-  store i64 %slots, ptr %args_slot
-  %bytes_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
-  store i64 %arena_bytes, ptr %bytes_slot
+  call void @describe_launch(ptr %launch, i64 %kernel, i64 %slots, i64 %arena_bytes)
   %threads_given32 = trunc i64 %threads_given to i32
   %default = load i32, ptr @default_threads
   %use_default = icmp sle i32 %threads_given32, 0

@@ -47,6 +47,8 @@ fresh:
   %arena_new = getelementptr i8, ptr %block, i64 64
   %size = getelementptr %ArenaHeader, ptr %block, i32 0, i32 1
   store i64 %bytes, ptr %size
+  %number = getelementptr %ArenaHeader, ptr %block, i32 0, i32 6
+  store i64 0, ptr %number
   br label %use
 
 use:

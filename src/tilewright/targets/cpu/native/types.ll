@@ -17,7 +17,8 @@
   i64,      ; 12 first program that the ticket counts from
   i64,      ; 13 programs in the ticket
   i64,      ; 14 arena bytes per thread
-  i64       ; 15 guided self-scheduling: a chunk is 1/divisor of what remains
+  i64,      ; 15 guided self-scheduling: a chunk is 1/divisor of what remains
+  i64       ; 16 number of the launch, from 1
 }
 
 ; What precedes each arena, at its address - 64.
@@ -26,7 +27,10 @@
   i64,      ; 1 usable bytes
   i32,      ; 2 program id, x (kept up only by kernels that can fail)
   i32,      ; 3 y
-  i32       ; 4 z
+  i32,      ; 4 z
+  i32,      ; 5 (padding)
+  i64,      ; 6 number of the launch that the next field is of (see codegen/microkernels/keeping.py)
+  i64       ; 7 which stores of packed operands are in use, a bit each
 }
 
 ; What the launcher must know of a worker that sleeps.
