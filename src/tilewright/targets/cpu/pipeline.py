@@ -19,13 +19,15 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
     from tilewright.lowering.unstructured_to_memref.convert import UnstructuredToMemrefPass
     from tilewright.transforms.common.canonicalize import CanonicalizePass
     from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
+    from tilewright.transforms.common.inline import InlinePass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
     from tilewright.transforms.tt.pipeline import make_ttir
 
     return (
         ("ttir", make_ttir(unit_inner_stride=True)),
-        ("structured", (TritonToStructuredPass(), CsePass(), CanonicalizePass())),
+        # Calls between machine code take numbers and whole allocations: tiles and pointers into them need one function.
+        ("structured", (InlinePass(insists=True), TritonToStructuredPass(), CsePass(), CanonicalizePass())),
         (
             "linalg",
             (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from xdsl.dialects.builtin import CallSiteLoc, IntegerAttr, LocationAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
@@ -33,10 +34,8 @@ def _callee_of(call: Call) -> str:
     return callee.root_reference.data
 
 
-def must_stay_call(function: Func) -> bool:
-    """Whether a function asks not to be inlined, or has no body to inline."""
-    if function.body.blocks.first is None:
-        return True
+def asks_to_stay(function: Func) -> bool:
+    """Whether a function asks not to be inlined."""
     for attributes in (function.attributes, function.properties):
         match attributes.get("noinline", attributes.get("no_inline")):
             case IntegerAttr() as flag if flag.value.data:
@@ -89,8 +88,9 @@ def _call_site(callee: LocationAttr, caller: LocationAttr) -> CallSiteLoc:
 class Inliner:
     """Inlines callees into callers, bottom up, each canonicalized first so that what is copied is small."""
 
-    def __init__(self, module: ModuleOp, context: PassContext) -> None:
+    def __init__(self, module: ModuleOp, context: PassContext, *, insists: bool = False) -> None:
         self._module = module
+        self._insists = insists
         self._context = context
         self._graph = _CallGraph(module)
         self._uses: dict[str, int] = {}
@@ -113,7 +113,7 @@ class Inliner:
 
     def _inline(self, call: Call) -> None:
         callee = self._graph.functions[_callee_of(call)]
-        if must_stay_call(callee):
+        if callee.body.blocks.first is None or (asks_to_stay(callee) and not self._insists):
             return
         if callee.body.blocks.first is not callee.body.blocks.last and not self._has_room_for_blocks(call):
             reason = structurize(callee.body)
@@ -239,6 +239,7 @@ def _splice_region(call: Call, body: Region) -> None:
 
 
 @register_pass
+@dataclass
 class InlinePass(Pass):
     """Replaces every call of a function that may be inlined by the function's body, also in combine regions; private
     functions without callers go. Recursion is an error. Callers and callees are canonicalized on the way.
@@ -267,5 +268,8 @@ class InlinePass(Pass):
 
     name = "inline"
 
+    insists: bool = False
+    """Inline functions that ask not to be, too: for targets on which calls take only what they pass in registers."""
+
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        Inliner(module, context).run()
+        Inliner(module, context, insists=self.insists).run()
