@@ -187,6 +187,11 @@ class NvmmaSharedLayout(SharedLayout):
         box = identity_nd(OFFSET, boxes, tuple(reversed(range(self.rank))), names)
         return _repeat(box, part, names)
 
+    @property
+    def swaps_dims(self) -> bool:
+        """Whether rows are contiguous; a layout of one dimension is called transposed, and has no other order."""
+        return self.transposed and self.rank > 1
+
     def _swizzled(self, part: tuple[int, ...]) -> LinearLayout:
         """The core tile repeated along the strided rows (outer dimensions folded in), then along the contiguous
         dimension.

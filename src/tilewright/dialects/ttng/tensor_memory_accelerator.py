@@ -55,7 +55,7 @@ def _check_encoding(descriptor: Attribute, buffer: Attribute) -> None:
     if not _same_bits(memory.element_type, block.element_type):
         raise VerifyException(f"descriptor and buffer have elements {block.element_type} and {memory.element_type}")
     layout = find_shared_layout(memory.encoding)
-    if isinstance(layout, NvmmaSharedLayout) and layout.transposed:
+    if isinstance(layout, NvmmaSharedLayout) and layout.swaps_dims:
         raise VerifyException("TMA does not support transposed layouts")
     if block.encoding != NO_ENCODING and block.encoding != memory.encoding:
         raise VerifyException(f"TMA descriptor layout must match shared layout: {block.encoding} and {memory.encoding}")

@@ -83,7 +83,7 @@ def plan_boxes(op: Operation, buffer: SSAValue) -> Boxes:
     width = element_of(type.element_type).bytes
     swizzle = 0
     if isinstance(layout, NvmmaSharedLayout):
-        if layout.transposed:
+        if layout.swaps_dims:
             raise op_error(op, "bulk copies need a buffer that is not transposed", pass_name=PASS_NAME)
         swizzle = layout.swizzle_bytes
     if layout is None or type.get_alloc_shape()[-len(shape) :] != shape:
