@@ -22,13 +22,25 @@ from random import Random
 
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
-from tilewright.tools.fuzzing.differential import CPU, GPUS, Failure, Route, check_kernel, check_launch, launch_of_file
+from tilewright.tools.fuzzing.differential import (
+    CPU,
+    GPUS,
+    HOPPER,
+    Failure,
+    Route,
+    check_kernel,
+    check_launch,
+    launch_of_file,
+)
 from tilewright.tools.fuzzing.generator import KernelGenerator
 from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render, tolerance_of_file
 from tilewright.tools.fuzzing.shrink import shrink_generated
 
 SHRINK_ATTEMPTS = 150
+OF_HOPPER = {"float8e4nv"}
+"""What kernels may have that the older GPU lacks."""
+
 FINE_EVERY = 8
 """Of how many kernels on GPUs the first two are compared behind every pass."""
 
@@ -131,7 +143,7 @@ def fuzz_kernels(share: Share) -> Tally:
     with knobs.scope(validate=False, sanitize=()):
         for number in share.numbers():
             kernel = KernelGenerator(Random(number)).generate()
-            routes = routes_of(number, share.gpu_every)
+            routes = routes_of(number, share.gpu_every, kernel.features)
             tally.on_gpus += len(routes) - 1
             failure = check_kernel(kernel, routes)
             tally.count += 1
@@ -145,12 +157,13 @@ def fuzz_kernels(share: Share) -> Tally:
     return tally
 
 
-def routes_of(number: int, gpu_every: int) -> tuple[Route, ...]:
+def routes_of(number: int, gpu_every: int, features: frozenset[str]) -> tuple[Route, ...]:
     """Where a kernel runs: on the CPU always, on some GPU at times, and then at times with a look behind every pass."""
     if not gpu_every or number % gpu_every:
         return (CPU,)
     turn = number // gpu_every
-    return CPU, replace(GPUS[turn % len(GPUS)], is_fine=turn % FINE_EVERY < len(GPUS))
+    gpu = HOPPER if OF_HOPPER & features else GPUS[turn % len(GPUS)]
+    return CPU, replace(gpu, is_fine=turn % FINE_EVERY < len(GPUS))
 
 
 def fuzz_texts(share: Share) -> Tally:

@@ -35,7 +35,8 @@ class Route:
 
 CPU = Route()
 GPU_STAGES = ("ttgir", "memory")
-GPUS = tuple(Route("cuda_sim", arch, GPU_STAGES) for arch in ("sm80", "sm90"))
+AMPERE, HOPPER = (Route("cuda_sim", arch, GPU_STAGES) for arch in ("sm80", "sm90"))
+GPUS = (AMPERE, HOPPER)
 
 
 @dataclass(frozen=True)

@@ -11,39 +11,125 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tilewright.tools.fuzzing.expressions import Expressions
-from tilewright.tools.fuzzing.values import BOOL, FILL, Argument, GeneratedKernel, Value
-from tilewright.tools.fuzzing.writer import Writer
+from tilewright.tools.fuzzing import arithmetic, functions, loads, memory, products, reductions, shapes
+from tilewright.tools.fuzzing.builder import Builder
+from tilewright.tools.fuzzing.values import GeneratedKernel, Value
 
 MAX_DEPTH = 2
 
+LOOSE = 32.0
+"""Bound of the floats that loops and branches carry."""
 
-class KernelGenerator(Expressions):
+LOOSE_SLACK = 4096.0
+"""Slack of inexact floats that loops carry, in units of the type's epsilon."""
+
+Maker = Callable[[Builder], Value | None]
+Statement = Callable[[Builder], None]
+
+EXPRESSIONS: tuple[tuple[int, Maker], ...] = (
+    (6, arithmetic.binary),
+    (2, arithmetic.unary),
+    (2, arithmetic.comparison),
+    (1, arithmetic.logic),
+    (3, arithmetic.choice),
+    (3, arithmetic.cast),
+    (1, arithmetic.function),
+    (1, arithmetic.bit_cast),
+    (1, arithmetic.high_product),
+    (1, arithmetic.index_value),
+    (4, reductions.reduction),
+    (2, reductions.scan),
+    (1, reductions.histogram),
+    (3, shapes.rearrangement),
+    (1, shapes.lookup),
+    (5, products.product),
+    (2, functions.call),
+    (1, loads.narrow_floats),
+    (1, memory.own_atomic),
+)
+"""What makes a value of others, and how often."""
+
+STATEMENTS: tuple[tuple[int, Statement], ...] = (
+    (4, memory.store_and_reload),
+    (2, memory.shared_atomic),
+    (1, loads.descriptor_store),
+    (1, arithmetic.store_narrow),
+    (1, arithmetic.special),
+    (3, products.product_loop),
+    (1, functions.distant_call),
+)
+"""Other lines without lines inside."""
+
+RARE = {products.batch: 0.03}
+"""Values that are too slow to be made often, with their chance for a kernel."""
+
+RANGES = (
+    "range(0, {n})",
+    "range({n})",
+    "range(1, {n} + 1)",
+    "range(0, {n}, 2)",
+    "range({n}, 0, -1)",
+    "tl.static_range(0, {n})",
+    "tl.range(0, {n}, num_stages=2)",
+    "tl.range(0, {n}, loop_unroll_factor=2)",
+)
+
+
+class KernelGenerator:
     """Writes one kernel. `random` may be Hypothesis's, which then shrinks what it chose."""
 
     def __init__(self, random: Random, statements: int = 12) -> None:
-        super().__init__(random, Writer())
+        self.builder = Builder(random)
         self.statements = statements
 
     def generate(self) -> GeneratedKernel:
         """The whole kernel."""
+        b = self.builder
         self.prologue()
-        for _ in range(self.integer(2, 4)):
-            self.remember(self.load())
-        for _ in range(self.integer(3, self.statements)):
+        for _ in range(b.integer(2, 4)):
+            b.remember(loads.load(b))
+        leaves_early = b.chance(0.05)
+        for number in range(b.integer(3, self.statements)):
+            if leaves_early and number == 2:
+                b.writer.line(f"if {b.scalar_condition()}:")
+                b.writer.line("    return")
+                b.writer.features.add("early return")
             self.statement(0)
-        self.epilogue()
-        w = self.writer
+        for maker, chance in RARE.items():
+            if b.chance(chance):
+                b.remember(maker(b))
+                b.writer.features.add(maker.__name__)
+        memory.leave(b)
+        return self.finished()
+
+    def prologue(self) -> None:
+        """Index tiles and a few run-time scalars."""
+        b = self.builder
+        y = " + tl.program_id(1) * tl.num_programs(0)" if b.programs_y > 1 else ""
+        b.writer.line(f"pid = tl.program_id(0){y}")
+        for dim, extent in enumerate(b.shape):
+            b.writer.line(f"r{dim} = tl.arange(0, {extent})")
+        if len(b.shape) == 2:
+            b.writer.line("x0 = r0[:, None]")
+            b.writer.line("x1 = r1[None, :]")
+        else:
+            b.writer.line("x0 = r0")
+        for number in range(2):
+            b.writer.scalars[f"n{number}"] = b.integer(0, 2 * b.tile)
+        b.scalars += [Value("pid", "int32"), Value("n0", "int32"), Value("n1", "int32")]
+
+    def finished(self) -> GeneratedKernel:
+        b, w = self.builder, self.builder.writer
         parameters = [*(a.name for a in w.arguments), *w.scalars]
         body = "\n".join(f"    {line}" for line in w.lines)
-        source = f"@triton.jit\ndef kernel({', '.join(parameters)}):\n{body}\n"
+        kernel = f"@triton.jit\ndef kernel({', '.join(parameters)}):\n{body}\n"
         return GeneratedKernel(
-            source,
+            "\n\n".join([*w.functions, kernel]),
             tuple(w.arguments),
             dict(w.scalars),
-            (self.programs,) if self.programs_y == 1 else (self.programs, self.programs_y),
-            self.fp_fusion,
-            self.random.randrange(1 << 30),
+            (b.programs,) if b.programs_y == 1 else (b.programs, b.programs_y),
+            {"enable_fp_fusion": b.fp_fusion, **b.options},
+            b.random.randrange(1 << 30),
             frozenset(w.features),
         )
 
@@ -51,205 +137,146 @@ class KernelGenerator(Expressions):
 
     def statement(self, depth: int) -> None:
         """One statement; compound ones only to a small depth."""
+        b = self.builder
         simple: list[tuple[int, Callable[[], None]]] = [
-            (10, lambda: self.remember(self.expression())),
-            (3, lambda: self.remember(self.load())),
-            (2, self.store_and_reload),
-            (1, self.atomic),
-            (1, self.assign),
+            (20, self.expression),
+            (6, lambda: b.remember(loads.load(b))),
+            (2, self.assign),
+            *((weight, lambda make=make: make(b)) for weight, make in STATEMENTS),
         ]
         compound: list[tuple[int, Callable[[], None]]] = [
-            (2, lambda: self.loop(depth)),
-            (2, lambda: self.branch(depth)),
-            (1, lambda: self.pointer_loop()),
-            (1, lambda: self.conditional_loop(depth)),
+            (4, lambda: self.loop(depth)),
+            (4, lambda: self.branch(depth)),
+            (2, self.pointer_loop),
+            (2, lambda: self.conditional_loop(depth)),
         ]
-        self.weighted(simple + compound if depth < MAX_DEPTH else simple)()
+        b.weighted(simple + compound if depth < MAX_DEPTH else simple)()
+
+    def expression(self) -> None:
+        """A new value."""
+        self.builder.remember(self.made())
+
+    def made(self) -> Value | None:
+        make = self.builder.weighted(EXPRESSIONS)
+        value = make(self.builder)
+        if value is not None:
+            self.builder.writer.features.add(make.__name__)
+        return value
+
+    def mixed(self) -> Value:
+        """A value of the tile's shape."""
+        for _ in range(4):
+            value = self.made()
+            if value is not None and value.shape == self.builder.shape:
+                return value
+        return loads.load(self.builder)
 
     def assign(self) -> None:
         """A variable takes another value of its kind."""
-        target = self.pick_value(lambda v: v.text in self.writer.variables and v.shape == self.shape)
+        b = self.builder
+        target = b.pick_value(lambda v: v.text in b.writer.variables and v.shape == b.shape)
         if target is not None:
             self.reassign(target)
 
     def reassign(self, target: Value) -> None:
         """`x = ...` for an existing variable, which keeps its type, its bound, and its exactness."""
-        value = self.convert(self.mixed(), target.dtype)
+        b = self.builder
+        value = b.convert(self.mixed(), target.dtype)
         if value is None or value.shape != target.shape or (target.is_exact and not value.is_exact):
             return
         if value.is_float:
-            value = self.clamped(value, max(target.bound, 1.0))
+            value = b.clamped(value, max(target.bound, 1.0))
             if value.slack > target.slack and not target.is_exact:
                 return
-        self.writer.line(f"{target.text} = {value.text}")
+        b.writer.line(f"{target.text} = {value.text}")
+
+    # Compound statements
 
     def carried(self) -> list[Value]:
         """Fresh variables for a loop or branch to change."""
+        b = self.builder
         found: list[Value] = []
-        for _ in range(self.integer(1, 3)):
-            value = self.pick_value(lambda v: v.shape == self.shape)
+        for _ in range(b.integer(1, 3)):
+            value = b.pick_value(lambda v: v.shape == b.shape)
             if value is None:
                 continue
             bound = LOOSE if value.is_float else 0.0
             # What a loop adds up may be off by the slack of everything that it adds.
-            slack = 0.0 if value.is_exact else value.slack + LOOSE_SLACK * self.epsilon(value.dtype)
-            name = self.writer.name("c")
-            self.writer.line(f"{name} = {self.clamped(value, LOOSE).text if value.is_float else value.text}")
+            slack = 0.0 if value.is_exact else value.slack + LOOSE_SLACK * b.epsilon(value.dtype)
+            name = b.writer.name("c")
+            b.writer.line(f"{name} = {b.clamped(value, LOOSE).text if value.is_float else value.text}")
             found.append(Value(name, value.dtype, value.shape, bound, slack))
-            self.define(found[-1])
+            b.define(found[-1])
         return found
 
     def block(self, depth: int, targets: list[Value]) -> None:
         """An indented body that changes some of `targets`."""
-        with self.writer.indented():
-            marks = self.mark()
-            for _ in range(self.integer(0, 2)):
+        b = self.builder
+        with b.writer.indented():
+            marks = b.mark()
+            for _ in range(b.integer(0, 2)):
                 self.statement(depth + 1)
             for target in targets:
-                if self.chance(0.8):
+                if b.chance(0.8):
                     self.reassign(target)
-            self.writer.line("pass")
-            self.forget(marks)
+            b.writer.line("pass")
+            b.forget(marks)
 
     def loop(self, depth: int) -> None:
         """`for i in range(...)` with constant or run-time bounds."""
+        b = self.builder
         targets = self.carried()
-        name = self.writer.name("i")
-        kind = self.pick(
-            ("range(0, {n})", "range({n})", "range(1, {n} + 1)", "tl.static_range(0, {n})", "range(0, {n}, 2)")
-        )
-        count = str(self.integer(0, 4)) if "static" in kind or self.chance(0.5) else self.run_time_count()
-        self.writer.line(f"for {name} in {kind.format(n=count)}:")
-        self.writer.features.add("static_range" if "static" in kind else "for")
+        name = b.writer.name("i")
+        kind = b.pick(RANGES)
+        count = str(b.integer(0, 4)) if "static" in kind or b.chance(0.5) else b.run_time_count()
+        b.writer.line(f"for {name} in {kind.format(n=count)}:")
+        b.writer.features.add("static_range" if "static" in kind else "for")
         counter = Value(name, "int32")
         if "static" not in kind:
-            self.scalars.append(counter)
+            b.scalars.append(counter)
         self.block(depth, targets)
-        if counter in self.scalars:
-            self.scalars.remove(counter)
+        if counter in b.scalars:
+            b.scalars.remove(counter)
 
     def conditional_loop(self, depth: int) -> None:
         """`while`, counted by a variable so that it ends."""
+        b = self.builder
         targets = self.carried()
-        name = self.writer.name("i")
-        self.writer.line(f"{name} = 0")
-        self.writer.line(f"while {name} < {self.run_time_count()}:")
-        self.writer.features.add("while")
-        with self.writer.indented():
-            self.writer.line(f"{name} += 1")
+        name = b.writer.name("i")
+        b.writer.line(f"{name} = 0")
+        b.writer.line(f"while {name} < {b.run_time_count()}:")
+        b.writer.features.add("while")
+        with b.writer.indented():
+            b.writer.line(f"{name} += 1")
         self.block(depth, targets)
 
     def branch(self, depth: int) -> None:
         """`if` on a scalar, with or without `else`."""
+        b = self.builder
         targets = self.carried()
-        self.writer.line(f"if {self.scalar_condition()}:")
-        self.writer.features.add("if")
+        b.writer.line(f"if {b.scalar_condition()}:")
+        b.writer.features.add("if")
         self.block(depth, targets)
-        if self.chance(0.7):
-            self.writer.line("else:")
+        if b.chance(0.7):
+            b.writer.line("else:")
             self.block(depth, targets)
 
     def pointer_loop(self) -> None:
         """A pointer that a loop moves along an input, and an accumulator."""
-        steps, step = self.integer(1, 4), self.pick((1, 2, self.shape[-1]))
-        dtype = self.pick(("int32", "float32", "int8", "float16"))
-        argument = self.input(dtype, self.tile + step * 5)
-        p, i, acc = (self.writer.name(letter) for letter in ("p", "i", "c"))
-        w = self.writer
+        b, w = self.builder, self.builder.writer
+        steps, step = b.integer(1, 4), b.pick((1, 2, b.shape[-1]))
+        dtype = b.pick(("int32", "float32", "int8", "float16"))
+        argument = b.new_argument(dtype, b.tile + step * 6)
+        p, i, acc = (w.name(letter) for letter in ("p", "i", "c"))
         wide = "float32" if dtype.startswith("f") else "int32"
-        w.line(f"{p} = {argument.name} + {self.tile_index()}")
-        w.line(f"{acc} = tl.zeros({self.shape_text()}, tl.{wide})")
-        count = str(steps) if self.chance(0.5) else self.run_time_count()
-        w.line(f"for {i} in range({count}):")
+        w.line(f"{p} = {argument.name} + {b.tile_index()}")
+        w.line(f"{acc} = tl.zeros({b.shape_text()}, tl.{wide})")
+        count = str(steps) if b.chance(0.5) else b.run_time_count()
+        w.line(f"for {i} in {b.pick(('range({n})', 'tl.range({n}, num_stages=3)')).format(n=count)}:")
         with w.indented():
-            mask = f"{self.tile_index()} + {i} * {step} < {self.integer(0, argument.count)}"
-            text = f"tl.load({p}, mask={mask}, other=1)" if self.chance(0.6) else f"tl.load({p})"
+            mask = f"{b.tile_index()} + {i} * {step} < {b.integer(0, argument.count)}"
+            text = f"tl.load({p}, mask={mask}, other=1)" if b.chance(0.6) else f"tl.load({p})"
             w.line(f"{acc} += {text}.to(tl.{wide})")
             w.line(f"{p} += {step}")
         w.features.add("pointer loop")
-        self.define(Value(acc, wide, self.shape, 8.0 * 5 if wide == "float32" else 0.0))
-
-    # Memory
-
-    def store_and_reload(self) -> None:
-        """A store to the program's own stretch of a buffer, and a load of it: later loads see earlier stores."""
-        value = self.pick_value(lambda v: v.shape == self.shape and v.dtype != BOOL)
-        if value is None:
-            return
-        buffer = self.output(value)
-        self.write(buffer, value)
-        if self.chance(0.6):
-            self.writer.features.add("reload")
-            base = self.own_stretch(buffer)
-            self.remember(
-                self.named(
-                    f"tl.load({base} + {self.permuted_index()})",
-                    value.dtype,
-                    self.shape,
-                    max(value.bound, FILL),
-                    value.slack,
-                )
-            )
-
-    def write(self, buffer: Argument, value: Value) -> None:
-        """A store with or without a mask, in order or permuted."""
-        index = self.permuted_index() if self.chance(0.4) else self.tile_index()
-        mask = f", mask={self.lane_condition()}" if self.chance(0.5) else ""
-        self.writer.line(f"tl.store({self.own_stretch(buffer)} + {index}, {value.text}{mask})")
-
-    def atomic(self) -> None:
-        """An atomic whose order does not matter; its result is not used."""
-        value = self.pick_value(lambda v: v.dtype in ("int32", "uint32", "int64") and v.shape == self.shape)
-        if value is None:
-            return
-        kind = self.pick(("add", "max", "min", "and", "or", "xor"))
-        buffer = self.new_argument(value.dtype, self.tile, "zeros")
-        index = self.pick((self.tile_index(), f"({self.tile_index()}) % {self.pick((1, 2, self.tile))}"))
-        mask = f", mask={self.lane_condition()}" if self.chance(0.5) else ""
-        self.writer.line(f"tl.atomic_{kind}({buffer.name} + {index}, {value.text}{mask})")
-        self.writer.features.add("atomic")
-
-    def epilogue(self) -> None:
-        """Store the values that came last, and a few others."""
-        values = [v for v in self.values if v.shape][-3:]
-        values += [v for v in self.values if v.shape != self.shape and v.shape][-2:]
-        for value in values:
-            index, count = self.index_of(value.shape)
-            buffer = self.new_argument(
-                "int8" if value.dtype == "int1" else value.dtype,
-                count * self.programs * self.programs_y + 2 * GUARD,
-                "fill",
-                value.slack,
-            )
-            text = f"{value.text}.to(tl.int8)" if value.dtype == "int1" else value.text
-            base = f"{buffer.name} + {GUARD} + pid * {count}"
-            self.writer.line(f"tl.store({base} + {index}, {text})")
-        for value in [v for v in self.values if not v.shape][-2:]:
-            count = self.programs * self.programs_y + 2 * GUARD
-            buffer = self.new_argument("int8" if value.dtype == "int1" else value.dtype, count, "fill", value.slack)
-            text = f"{value.text}.to(tl.int8)" if value.dtype == "int1" else value.text
-            self.writer.line(f"tl.store({buffer.name} + {GUARD} + pid, {text})")
-
-    def output(self, value: Value) -> Argument:
-        """A buffer with a stretch for each program, of the value's type."""
-        dtype = value.dtype if value.dtype != "int1" else "int8"
-        for argument in self.buffers:
-            if argument.dtype == dtype and argument.slack >= value.slack and self.chance(0.5):
-                return argument
-        count = self.tile * self.programs * self.programs_y + 2 * GUARD
-        argument = self.new_argument(dtype, count, "fill", value.slack)
-        self.buffers.append(argument)
-        return argument
-
-    def own_stretch(self, argument: Argument) -> str:
-        return f"{argument.name} + {GUARD} + pid * {self.tile}"
-
-
-GUARD = 16
-"""Elements before and after what programs may touch; a store there is seen."""
-
-LOOSE = 32.0
-"""Bound of the floats that loops and branches carry."""
-
-LOOSE_SLACK = 4096.0
-"""Slack of inexact floats that loops carry, in units of the type's epsilon."""
+        b.define(Value(acc, wide, b.shape, 8.0 * 7 if wide == "float32" else 0.0))

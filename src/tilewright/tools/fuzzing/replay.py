@@ -24,8 +24,14 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.tools.fuzzing.values import FILL, FLOATS, UNSIGNED, Argument, GeneratedKernel
+from tilewright.tools.fuzzing.values import BOOL, FILL, FLOATS, FP8, UNSIGNED, Argument, GeneratedKernel
 from tilewright.tools.validation.compare import Tolerance
+
+_NAMES = {"bfloat16": "bfloat16", "float8e5": "float8_e5m2", "float8e4nv": "float8_e4m3fn"}
+"""What `ml_dtypes` calls the types that NumPy lacks."""
+
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 1.5, -2.0, np.inf, -np.inf, np.nan, 1e-41, -6e-8, 3e-39, 6e4, 3e38, -2e300, 5e-320)
+"""All sorts of floats; the narrow types have fewer of them."""
 
 HEADER = """import triton
 import triton.language as tl
@@ -41,13 +47,14 @@ def render(kernel: GeneratedKernel, note: str = "") -> str:
     comment = "".join(f"# {line}\n" for line in note.splitlines())
     arguments = ",\n    ".join(repr(argument) for argument in kernel.arguments)
     scalars = ", ".join(f"{name!r}: {value!r}" for name, value in kernel.scalars.items())
+    options = ", ".join(f"{name!r}: {value!r}" for name, value in kernel.options.items())
     comma = "," if kernel.arguments else ""
     return (
         f"{comment}{HEADER}\nARGUMENTS = (\n    {arguments}{comma}\n)\nDATA_SEED = {kernel.data_seed}\n\n\n"
         f"{kernel.source}\n\n"
         "def tilewright_inputs():\n"
         "    arrays = {a.name: make_array(a, DATA_SEED + n) for n, a in enumerate(ARGUMENTS)}\n"
-        f"    keywords = {{**arrays, {scalars}, 'enable_fp_fusion': {kernel.fp_fusion}}}\n"
+        f"    keywords = {{**arrays, {scalars}, {options}}}\n"
         f"    return kernel, {kernel.grid!r}, keywords\n"
     )
 
@@ -62,7 +69,12 @@ def make_array(argument: Argument, seed: int) -> np.ndarray[Any, Any]:
         return np.full(argument.count, FILL).astype(dtype)
     if argument.contents.startswith("index:"):
         return rng.integers(0, int(argument.contents.partition(":")[2]), argument.count).astype(dtype)
-    if argument.dtype in FLOATS:
+    if argument.contents == "special":
+        with np.errstate(over="ignore"):
+            return rng.choice(np.array(SPECIAL), argument.count).astype(dtype)
+    if argument.dtype == BOOL:
+        return rng.integers(0, 2, argument.count).astype(dtype)
+    if argument.dtype in (*FLOATS, *FP8):
         return (rng.integers(-32, 33, argument.count) / 4.0).astype(dtype)
     if argument.dtype in UNSIGNED:
         return rng.integers(0, 2 ** min(int(argument.dtype[4:]), 63), argument.count, dtype=np.int64).astype(dtype)
@@ -75,11 +87,11 @@ def make_array(argument: Argument, seed: int) -> np.ndarray[Any, Any]:
 
 
 def _numpy_type(name: str) -> np.dtype[Any]:
-    if name == "bfloat16":
+    if name in _NAMES:
         import ml_dtypes
 
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(name)
+        return np.dtype(getattr(ml_dtypes, _NAMES[name]))
+    return np.dtype(np.bool_ if name == BOOL else name)
 
 
 def tolerance_of(kernel: GeneratedKernel) -> Tolerance:

@@ -55,6 +55,11 @@ def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
             yield block  # pyright: ignore[reportUnknownVariableType]
 
 
+def _kernel(tree: ast.Module) -> ast.FunctionDef:
+    """The kernel, behind the functions that it calls."""
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)][-1]
+
+
 def _statements(tree: ast.Module) -> list[tuple[list[ast.stmt], int]]:
     """All statements of the kernel's body, as (block, position), in a fixed order."""
     found: list[tuple[list[ast.stmt], int]] = []
@@ -65,7 +70,7 @@ def _statements(tree: ast.Module) -> list[tuple[list[ast.stmt], int]]:
                 found.append((block, position))
                 visit(statement)
 
-    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+    function = _kernel(tree)
     visit(function)
     return found
 
@@ -96,7 +101,7 @@ def _simpler(tree: ast.Module, number: int) -> Iterator[ast.Module]:
 
 def _expressions(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None]]:
     """Places that hold an expression with subexpressions."""
-    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+    function = _kernel(tree)
     for statement in function.body:
         for node in ast.walk(statement):
             for name, value in ast.iter_fields(node):
@@ -155,7 +160,7 @@ def shrink_generated(
     arguments = tuple(argument for argument in kernel.arguments if argument.name in used)
     scalars = {name: value for name, value in kernel.scalars.items() if name in used}
     tree = ast.parse(source)
-    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+    function = _kernel(tree)
     function.args.args = [arg for arg in function.args.args if arg.arg in used]
     smaller = replace(kernel, source=ast.unparse(tree) + "\n", arguments=arguments, scalars=scalars)
     found = check(smaller)

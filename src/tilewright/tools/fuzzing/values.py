@@ -9,6 +9,8 @@ SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTS = (*SIGNED, *UNSIGNED)
 FLOATS = ("float16", "bfloat16", "float32", "float64")
+FP8 = ("float8e5", "float8e4nv")
+"""Types that are loaded, stored and converted; nothing is computed in them."""
 BOOL = "int1"
 
 BITS = {name: int(name.lstrip("uintfloab")) for name in (*INTS, *FLOATS)} | {BOOL: 1}
@@ -18,9 +20,15 @@ EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float
 LARGE = 64.0
 """Floats are kept below about this, so that nothing overflows and products stay comparable."""
 
-
 FILL = 77.0
 """What outputs hold before anything is stored to them."""
+
+SHAPES: tuple[tuple[int, ...], ...] = (
+    (1,), (2,), (8,), (16,), (32,), (64,), (128,), (512,), (4, 8), (8, 4), (16, 16), (32, 16), (16, 32), (1, 16),
+    (16, 1), (2, 64), (32, 32),
+)  # fmt: skip
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,8 @@ class Argument:
     dtype: str
     count: int
     contents: str = "random"
-    """`random`, `fill`, `zeros`, or `index:N` for integers in [0, N)."""
+    """`random`, `fill`, `zeros`, `index:N` for integers in [0, N), or `special` for floats with all that is not an
+    ordinary number among them."""
     slack: float = 0.0
 
 
@@ -74,7 +83,7 @@ class GeneratedKernel:
     arguments: tuple[Argument, ...]
     scalars: dict[str, int | float]
     grid: tuple[int, ...]
-    fp_fusion: bool
+    options: dict[str, int | bool]
     data_seed: int
     features: frozenset[str] = field(default_factory=frozenset[str])
-    """Names of the constructs that occur, for statistics."""
+    """Names of the constructs that occur, for statistics and for engines that lack one."""

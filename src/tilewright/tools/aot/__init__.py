@@ -1,0 +1,10 @@
+"""Ahead-of-time compilation: kernels for programs without Python (`tilewright compile`).
+
+| module | what |
+|---|---|
+| `signature` | what a kernel is compiled for, read from text: `*fp32:16, i32, 1024` |
+| `variants` | compiles each signature of a kernel |
+| `c_text` | the C that both targets share: prototypes, and the choice of a variant by the values of arguments |
+| `cpu`, `cuda` | the files for each target |
+| `command` | the command line |
+"""

@@ -1,0 +1,124 @@
+"""The C that both targets share: prototypes, and functions that choose a variant by the values of their arguments.
+
+Variants with equal constants are one algorithm: the first one whose promises hold is run. Variants with other constants
+(another block size, say) are further algorithms, which the caller chooses by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tilewright.tools.aot.signature import C_TYPES, Argument
+from tilewright.tools.aot.variants import Variant
+
+EXTENTS = ("grid_x", "grid_y", "grid_z")
+
+
+@dataclass(frozen=True)
+class CFunction:
+    """How the functions of one kernel look in C."""
+
+    base: str
+    variants: Sequence[Variant]
+    grid: tuple[str, str, str] | None
+    """C expressions over the arguments; None where the caller gives the grid."""
+    result: str
+    """The type that the functions return."""
+    refused: str
+    """What they return where no variant fits the arguments, or there is no such algorithm."""
+    first: str = ""
+    """A parameter before all others."""
+    pointer: str = ""
+    """The type of every pointer; by default one to the element type."""
+
+    def parameters(self) -> str:
+        """The parameters of every function."""
+        extents = [] if self.grid is not None else [f"uint32_t {extent}" for extent in EXTENTS]
+        passed = [argument for argument in self.variants[0].signature.arguments if argument.is_passed]
+        return ", ".join(filter(None, [self.first, *extents, *(self._declared(argument) for argument in passed)]))
+
+    def _declared(self, argument: Argument) -> str:
+        element = C_TYPES[argument.element]
+        if not argument.is_pointer:
+            return f"{element} {argument.name}"
+        return f"{self.pointer} {argument.name}" if self.pointer else f"{element} *{argument.name}"
+
+    def passed(self) -> str:
+        """The same as arguments of a call."""
+        names = [self.first.rpartition(" ")[2].lstrip("*"), *(() if self.grid is not None else EXTENTS)]
+        names += [argument.name for argument in self.variants[0].signature.arguments if argument.is_passed]
+        return ", ".join(filter(None, names))
+
+    def algorithms(self) -> list[list[Variant]]:
+        """The variants with equal constants, the one with the most promises first."""
+        groups: dict[tuple[tuple[str, str], ...], list[Variant]] = {}
+        for variant in self.variants:
+            groups.setdefault(variant.signature.constants, []).append(variant)
+        return [sorted(group, key=_promises, reverse=True) for group in groups.values()]
+
+    def prototypes(self) -> str:
+        """The declarations for a header."""
+        name, parameters = self.base, self.parameters()
+        lines = ["/* Runs the first variant whose promises the arguments keep. */", f"{self.result} {name}({parameters});"]
+        lines += ["/* The same for one of several choices of constants, from 0: see the list above. */"]
+        lines += [f"{self.result} {name}_algorithm(int algorithm, {parameters});", f"int {name}_num_algorithms(void);"]
+        lines += ["/* The variants themselves; each refuses arguments that do not keep its promises. */"]
+        lines += [f"{self.result} {variant.name}({parameters});" for variant in self.variants]
+        return "\n".join(lines)
+
+    def dispatch(self) -> str:
+        """The definitions of the functions that choose."""
+        name, parameters, passed = self.base, self.parameters(), self.passed()
+        algorithms = self.algorithms()
+        text = f"int {name}_num_algorithms(void) {{ return {len(algorithms)}; }}\n\n"
+        text += f"{self.result} {name}_algorithm(int algorithm, {parameters}) {{\n  switch (algorithm) {{\n"
+        for number, variants in enumerate(algorithms):
+            text += f"  case {number}:\n"
+            text += "".join(
+                f"    if ({self.condition(variant)}) return {variant.name}({passed});\n" for variant in variants
+            )
+            text += "    break;\n"
+        text += f"  default: break;\n  }}\n  return {self.refused};\n}}\n\n"
+        return text + f"{self.result} {name}({parameters}) {{ return {name}_algorithm(0, {passed}); }}\n"
+
+    def condition(self, variant: Variant) -> str:
+        """Whether arguments keep a variant's promises."""
+        tests: list[str] = []
+        for argument in variant.signature.arguments:
+            value = f"(uintptr_t){argument.name}" if argument.is_pointer else argument.name
+            if argument.hint == 16:
+                tests.append(f"{value} % 16 == 0")
+            elif argument.hint == 1:
+                tests.append(f"{value} == 1")
+        return " && ".join(tests) or "1"
+
+    def extents(self) -> tuple[str, ...]:
+        """C expressions of the grid."""
+        return EXTENTS if self.grid is None else tuple(f"(uint32_t)({expression})" for expression in self.grid)
+
+    def described(self) -> str:
+        """A comment that lists algorithms and variants."""
+        lines = [f"Algorithms of {self.base}, and the variants of each:"]
+        for number, variants in enumerate(self.algorithms()):
+            constants = ", ".join(f"{name}={value}" for name, value in variants[0].signature.constants) or "no constants"
+            lines.append(f"  {number}: {constants}")
+            lines += [f"     {variant.name}: {self.condition(variant)}" for variant in variants]
+        return "/* " + "\n * ".join(line.replace("*/", "* /") for line in lines) + "\n */"
+
+
+def _promises(variant: Variant) -> int:
+    return sum(1 for argument in variant.signature.arguments if argument.hint)
+
+
+def header(guard: str, includes: Sequence[str], body: str) -> str:
+    """A header file that C and C++ include."""
+    lines = [f"#ifndef {guard}", f"#define {guard}", "", *(f"#include <{include}>" for include in includes), ""]
+    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", "", body, "", "#ifdef __cplusplus", "}", "#endif"]
+    return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
+
+
+def bytes_text(data: bytes) -> str:
+    """Bytes as the elements of a C array, 16 a line."""
+    rows = [data[start : start + 16] for start in range(0, len(data), 16)]
+    return ",\n".join("  " + ", ".join(f"0x{byte:02x}" for byte in row) for row in rows)

@@ -1,0 +1,173 @@
+"""What a kernel is compiled for, read from text: one entry for each parameter, in order or by name.
+
+    "*fp32:16, *fp32:16, i32, 1024"          types; `:16` promises a multiple of 16, `:1` the value 1; constants
+    "*fp32, *fp32, i32, BLOCK=1024"          the rest by name
+    "*fp16, i64, ACT='relu', T=tl.float16"   strings, dtypes, True, False, None
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright.language import dtypes
+from tilewright.language.callables import JITCallable
+from tilewright.support.errors import TilewrightError
+
+C_TYPES = {
+    "i1": "bool", "u1": "bool", "i8": "int8_t", "u8": "uint8_t", "i16": "int16_t", "u16": "uint16_t", "i32": "int32_t",
+    "u32": "uint32_t", "i64": "int64_t", "u64": "uint64_t", "fp16": "uint16_t", "bf16": "uint16_t", "fp32": "float",
+    "fp64": "double", "fp8e4nv": "uint8_t", "fp8e4b8": "uint8_t", "fp8e4b15": "uint8_t", "fp8e5": "uint8_t",
+    "fp8e5b16": "uint8_t",
+}  # fmt: skip
+"""The C type of each element type; 16-bit and 8-bit floats are passed as their bits."""
+
+HINTS = {"": 0, "1": 1, "16": 16}
+
+
+class SignatureError(TilewrightError):
+    """A signature that does not describe the kernel's parameters."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One parameter: a run-time value of a type, perhaps with a promise, or a constant."""
+
+    name: str
+    type: str = ""
+    """As in Triton's signatures, such as `*fp32`; empty for constants."""
+    hint: int = 0
+    """16 where the value is a multiple of 16, 1 where it is 1, else 0."""
+    constant: Any = None
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether the C function has this parameter."""
+        return bool(self.type)
+
+    @property
+    def is_in_kernel(self) -> bool:
+        """Whether the kernel takes it when it runs."""
+        return self.is_passed and self.hint != 1
+
+    @property
+    def is_pointer(self) -> bool:
+        return self.type.startswith("*")
+
+    @property
+    def element(self) -> str:
+        """The type, or what a pointer points to."""
+        return self.type.removeprefix("*").removeprefix("k")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What one variant of a kernel is compiled for."""
+
+    arguments: tuple[Argument, ...]
+
+    @property
+    def types(self) -> tuple[tuple[str, str], ...]:
+        """Names and types of what the C function takes: equal for variants of one function."""
+        return tuple((argument.name, argument.type) for argument in self.arguments if argument.is_passed)
+
+    @property
+    def constants(self) -> tuple[tuple[str, str], ...]:
+        """What tells algorithms apart."""
+        return tuple((argument.name, repr(argument.constant)) for argument in self.arguments if not argument.is_passed)
+
+    @property
+    def suffix(self) -> str:
+        """Triton's: the number of each parameter, with `d` for a multiple of 16 and `c` for the value 1."""
+        marks = {0: "", 1: "c", 16: "d"}
+        return "".join(f"{number}{marks[argument.hint]}" for number, argument in enumerate(self.arguments))
+
+    def name(self, base: str, *more: object) -> str:
+        """Triton's name of a variant: `add_kernel_5f3a09c1_0d1d2`."""
+        shown = repr([(argument.type, argument.hint, repr(argument.constant)) for argument in self.arguments])
+        return f"{base}_{hashlib.sha256(repr((shown, *more)).encode()).hexdigest()[:8]}_{self.suffix}"
+
+
+def read_signature(text: str, function: JITCallable) -> Signature:
+    """The signature of a kernel. Raises SignatureError that names the parameter and what is expected."""
+    given: dict[str, str] = {}
+    for number, entry in enumerate(_entries(text)):
+        name, separator, value = entry.partition("=")
+        if not separator:
+            if number >= len(function.arg_names):
+                raise SignatureError(f"{len(_entries(text))} entries in {text!r}, but {_described(function)}")
+            name, value = function.arg_names[number], entry
+        name = name.strip()
+        if name not in function.arg_names or name in given:
+            what = "given twice" if name in given else "no parameter"
+            raise SignatureError(f"{name!r} is {what}: {_described(function)}")
+        given[name] = value.strip()
+    return Signature(tuple(_argument(parameter.name, given, function) for parameter in function.params))
+
+
+def _entries(text: str) -> list[str]:
+    """The entries between commas, those inside of brackets and quotes left alone."""
+    entries, depth, quote, current = [], 0, "", ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([{<":
+            depth += 1
+        elif character in ")]}>":
+            depth -= 1
+        if character == "," and not depth and not quote:
+            entries.append(current.strip())
+            current = ""
+        else:
+            current += character
+    return [*entries, current.strip()] if current.strip() else entries
+
+
+def _argument(name: str, given: dict[str, str], function: JITCallable) -> Argument:
+    parameter = next(parameter for parameter in function.params if parameter.name == name)
+    if name not in given:
+        default = function.signature.parameters[name].default
+        if default is not function.signature.empty:
+            return Argument(name, constant=default)
+        raise SignatureError(f"parameter {name!r} is missing: {_described(function)}")
+    text = given[name]
+    if parameter.is_constexpr:
+        return Argument(name, constant=_constant(name, text))
+    kind, _, hint = text.partition(":")
+    kind, hint = kind.strip(), hint.strip()
+    if kind.removeprefix("*").removeprefix("k") not in C_TYPES:
+        if kind.startswith("tensordesc"):
+            raise SignatureError(f"parameter {name!r}: tensor descriptors cannot be passed from C; pass the pointer")
+        return Argument(name, constant=_constant(name, text))
+    if hint not in HINTS:
+        raise SignatureError(f"parameter {name!r}: {text!r} promises {hint}; expected :16 (a multiple of it) or :1")
+    if hint == "1" and (kind.startswith("*") or kind[0] not in "iu"):
+        raise SignatureError(f"parameter {name!r}: {text!r} promises 1, which is for integers")
+    if hint == "16" and not kind.startswith("*") and kind[0] not in "iu":
+        raise SignatureError(f"parameter {name!r}: {text!r} promises a multiple of 16, which is for integers and pointers")
+    return Argument(name, kind, HINTS[hint])
+
+
+def _constant(name: str, text: str) -> Any:
+    """A constant's value: a Python literal, or a dtype by its name."""
+    found = getattr(dtypes, text.rpartition(".")[2], None)
+    if isinstance(found, dtypes.dtype):
+        return found
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        types = ", ".join(sorted(C_TYPES))
+        raise SignatureError(
+            f"parameter {name!r}: {text!r} is no type ({types}, with * for pointers) and no constant (a number, string, "
+            "True, False, None, or dtype)"
+        ) from None
+
+
+def _described(function: JITCallable) -> str:
+    shown: Sequence[str] = [f"{p.name}: constexpr" if p.is_constexpr else p.name for p in function.params]
+    return f"kernel {function.fn.__name__} has the parameters {', '.join(shown)}"

@@ -1,0 +1,87 @@
+"""Compiles a kernel for each of several signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tilewright.compiler.compile import build_entry
+from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.source import ASTSource
+from tilewright.language.callables import JITCallable
+from tilewright.support.fingerprint import fingerprint
+from tilewright.targets.base import Target
+from tilewright.tools.aot.signature import Signature, SignatureError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+DIVISIBILITY = 16
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One signature's machine code."""
+
+    name: str
+    """Of its C function, and of the kernel in its machine code."""
+    signature: Signature
+    image: bytes
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class NamedSource:
+    """A kernel under another name, so that several variants of it can be linked into one program."""
+
+    kernel: ASTSource
+    name: str
+    first_stage: str = "source"
+
+    def module(self, target: Target, options: CompileOptions) -> ModuleOp:
+        from xdsl.dialects.builtin import StringAttr
+
+        from tilewright.dialects import tt
+
+        module = self.kernel.module(target, options)
+        for op in module.body.block.ops:
+            is_public = isinstance(op, tt.FuncOp) and (op.sym_visibility is None or op.sym_visibility.data == "public")
+            if is_public:
+                op.properties["sym_name"] = StringAttr(self.name)
+        return module
+
+    def identity(self) -> str:
+        return fingerprint(self.kernel.identity(), self.name)
+
+    def runtime_parameters(self) -> tuple[str, ...]:
+        return self.kernel.runtime_parameters()
+
+
+def compile_variants(
+    function: JITCallable, base: str, signatures: Sequence[Signature], options: CompileOptions, target: Target
+) -> list[Variant]:
+    """The kernel for each signature, in their order. Raises SignatureError where they are not of one C function."""
+    first = signatures[0]
+    for other in signatures[1:]:
+        if other.types != first.types:
+            raise SignatureError(f"the signatures are of different functions: {_shown(first)} and {_shown(other)}")
+    if len(set(signatures)) < len(signatures):
+        raise SignatureError("two signatures are equal")
+    return [_compile(function, base, signature, options, target) for signature in signatures]
+
+
+def _compile(
+    function: JITCallable, base: str, signature: Signature, options: CompileOptions, target: Target
+) -> Variant:
+    name = signature.name(base, options, target.name)
+    types = {a.name: a.type if a.is_in_kernel else "constexpr" for a in signature.arguments}
+    constants = {a.name: 1 if a.hint == 1 else a.constant for a in signature.arguments if not a.is_in_kernel}
+    promises = {a.name: {"tt.divisibility": DIVISIBILITY} for a in signature.arguments if a.hint == DIVISIBILITY}
+    source = NamedSource(ASTSource(function, types, constants, promises), name)
+    entry = build_entry(source, options, target)
+    return Variant(name, signature, entry.sections["obj"], entry.metadata)
+
+
+def _shown(signature: Signature) -> str:
+    return f"({', '.join(f'{type} {name}' for name, type in signature.types)})"

@@ -1,0 +1,97 @@
+"""Matrix products: single ones, batches, and loops over blocks of the inner dimension."""
+
+from __future__ import annotations
+
+from tilewright.tools.fuzzing.builder import Builder
+from tilewright.tools.fuzzing.values import EPSILON, FP8, Value
+
+KINDS = ("float32", "float16", "bfloat16", "int8", "float8e5", "float8e4nv", "float16", "float32")
+
+
+def _depth(b: Builder, dtype: str) -> int:
+    return 32 if dtype == "int8" or dtype in FP8 else b.pick((16, 32))
+
+
+def _is_square(b: Builder) -> bool:
+    return len(b.shape) == 2 and min(b.shape) >= 16
+
+
+def product(b: Builder) -> Value | None:
+    """`tl.dot` of tiles, with and without an accumulator."""
+    if not _is_square(b):
+        return None
+    m, n = b.shape
+    dtype = b.pick(KINDS)
+    k = _depth(b, dtype)
+    left, right = b.new_argument(dtype, m * k), b.new_argument(dtype, k * n)
+    a = f"tl.load({left.name} + r0[:, None] * {k} + tl.arange(0, {k})[None, :])"
+    c = (
+        f"tl.load({right.name} + tl.arange(0, {k})[:, None] * {n} + r1[None, :])"
+        if b.chance(0.5)
+        else f"tl.load({right.name} + tl.arange(0, {k})[:, None] + r1[None, :] * {k})"
+        if b.chance(0.5)
+        else f"tl.trans(tl.load({right.name} + r1[:, None] * {k} + tl.arange(0, {k})[None, :]))"
+    )
+    wide = "int32" if dtype == "int8" else "float32"
+    acc = b.pick_value(lambda v: v.dtype == wide and v.shape == b.shape) if b.chance(0.5) else None
+    added = f", acc={acc.text}" if acc is not None else ""
+    bound = 64.0 * k + (acc.bound if acc is not None else 0.0)
+    slack = bound * _error(dtype) + (acc.slack if acc is not None else 0.0)
+    text = f"tl.dot({a}, {c}{added}{_precision(dtype)}, out_dtype=tl.{wide})"
+    b.writer.features.add(f"dot {dtype}")
+    return b.reined(b.named(text, wide, b.shape, bound, slack if wide == "float32" else 0.0))
+
+
+def _error(dtype: str) -> float:
+    """How far two products may be apart, as a part of their bound; Hopper adds up few bits of products of 8 bits."""
+    return 2.0**-13 if dtype in FP8 else EPSILON["float32"] * 8
+
+
+def _precision(dtype: str) -> str:
+    return ", input_precision='ieee'" if dtype == "float32" else ""
+
+
+def product_loop(b: Builder) -> None:
+    """The loop of a matrix product: pointers that move along the inner dimension, masked at its end, an accumulator."""
+    if not _is_square(b):
+        return
+    m, n = b.shape
+    dtype = b.pick(KINDS)
+    block, w = _depth(b, dtype), b.writer
+    depth = b.integer(1, 4 * block)
+    left, right = b.new_argument(dtype, m * depth + 8), b.new_argument(dtype, depth * n + 8)
+    p, q, acc, i, ks = (w.name(letter) for letter in "pqcik")
+    wide = "int32" if dtype == "int8" else "float32"
+    w.line(f"{ks} = tl.arange(0, {block})")
+    w.line(f"{p} = {left.name} + r0[:, None] * {depth} + {ks}[None, :]")
+    w.line(f"{q} = {right.name} + {ks}[:, None] * {n} + r1[None, :]")
+    w.line(f"{acc} = tl.zeros({b.shape_text()}, tl.{wide})")
+    count = -(-depth // block)
+    ranges = (
+        f"range({count})",
+        f"tl.range(0, {count}, num_stages={b.integer(1, 4)})",
+        f"range(0, tl.minimum(n0, 0) + {count})",
+    )
+    w.line(f"for {i} in {b.pick(ranges)}:")
+    with w.indented():
+        w.line(f"a{acc} = tl.load({p}, mask={ks}[None, :] < {depth} - {i} * {block}, other=0.0)")
+        w.line(f"b{acc} = tl.load({q}, mask={ks}[:, None] < {depth} - {i} * {block}, other=0.0)")
+        w.line(f"{acc} = tl.dot(a{acc}, b{acc}, {acc}{_precision(dtype)}, out_dtype=tl.{wide})")
+        w.line(f"{p} += {block}")
+        w.line(f"{q} += {block} * {n}")
+    bound = 64.0 * depth
+    w.features.add("product loop")
+    b.remember(Value(acc, wide, b.shape, bound, bound * _error(dtype) if wide == "float32" else 0.0))
+
+
+def batch(b: Builder) -> Value | None:
+    """A product of two batches of matrices."""
+    dtype = b.pick(("float16", "float32"))
+    m, n, k = 16, 16, b.pick((16, 32))
+    left, right = b.new_argument(dtype, 2 * m * k), b.new_argument(dtype, 2 * k * n)
+    a, _ = b.index_of((2, m, k))
+    c, _ = b.index_of((2, k, n))
+    bound = 64.0 * k
+    text = f"tl.dot(tl.load({left.name} + {a}), tl.load({right.name} + {c}){_precision(dtype)})"
+    made = b.named(text, "float32", (2, m, n), bound, bound * _error(dtype))
+    return b.reined(made)
