@@ -250,7 +250,7 @@ class AsyncState:
         kept: list[BoxStore] = []
         for store in self.store_reads:
             if store.thread in active and store.group < self.open_store_group.get(store.thread, 0) - pending:
-                self.release(store.granules)
+                self.machine.shared.note_end_of_reads(self.machine, store.granules, np.array([store.thread]))
             else:
                 kept.append(store)
         self.store_reads = kept
@@ -260,11 +260,6 @@ class AsyncState:
         if self.store_reads:
             return self.store_reads[0].instruction
         return next((copy.instruction for barrier in self.barriers.values() for copy in barrier.copies), None)
-
-    def release(self, granules: Array) -> None:
-        """A unit has read what it held."""
-        if granules.size:
-            self.machine.shared.held[granules] -= 1
 
     def for_active_barriers(self, places: Array, action: Callable[[Barrier, Array], None]) -> None:
         """Call with each barrier that active threads name, and the positions of those threads."""

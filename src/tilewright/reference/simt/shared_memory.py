@@ -133,6 +133,14 @@ class SharedMemory:
             return
         self._note_readers(machine.time, granules, threads)
 
+    def note_end_of_reads(self, machine: Machine, granules: Array, threads: Array) -> None:
+        """A unit has read what it held, and these threads know; others do when something orders them after it."""
+        if not granules.size:
+            return
+        machine.time += 1
+        self.held[granules] -= 1
+        self._note_readers(machine.time, np.broadcast_to(granules, (threads.size, granules.size)), threads)
+
     def _note_readers(self, time: int, granules: Array, threads: Array) -> None:
         readers = np.broadcast_to(threads[:, np.newaxis], granules.shape).astype(np.int32)
         earlier, times = self.reader[granules], self.read_time[granules]

@@ -157,7 +157,8 @@ def wait(instruction: Instruction, decoder: Decoder) -> Step:
         kept: list[tuple[int, int, Array]] = []
         for group, number, granules in state.product_reads:
             if group in active and number < state.open_product_group.get(group, 0) - left:
-                state.release(granules)
+                warps = group * GROUP + np.arange(0, GROUP, WARP)
+                machine.shared.note_end_of_reads(machine, granules, warps)
             else:
                 kept.append((group, number, granules))
         state.product_reads = kept
