@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import permutations, product
 
+from tilewright.layouts import gf2
 from tilewright.layouts.distributed import (
     BLOCK,
     LANE,
@@ -34,6 +35,25 @@ from tilewright.layouts.shared import (
 )
 
 MAX_RANK_OF_BLOCKED_SEARCH = 4
+
+
+def can_relabel(source: LinearLayout, result: LinearLayout) -> bool:
+    """Whether registers may keep their values where a tensor becomes another one with its elements in any order: what
+    holds the same element of the source has to hold the same element of the result. These are equal kernels.
+
+    Both go from registers, lanes, warps and blocks, to any shapes of as many elements.
+    """
+    if source.in_dims != result.in_dims:
+        return False
+    shift = sum(size.bit_length() - 1 for size in source.out_dims.values())
+    both = [a | b << shift for a, b in zip(source.columns, result.columns, strict=True)]
+    return gf2.rank(both) == gf2.rank(source.columns) == gf2.rank(result.columns)
+
+
+def can_concatenate(parts: Sequence[LinearLayout], result: LinearLayout) -> bool:
+    """Whether the registers of two equal parts, one after the other, are those of the result in some order."""
+    doubled = LinearLayout.identity_1d(2, REGISTER, "part")
+    return all(can_relabel(part * doubled, result) for part in parts)
 
 
 def permuted(values: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:

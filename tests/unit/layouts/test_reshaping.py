@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,8 @@ from test_distributed import any_distributed, blocked
 from test_shared import shared_layouts
 
 from tilewright.layouts import reshaping
-from tilewright.layouts.distributed import BlockedLayout, LinearDistributedLayout, NvidiaMmaLayout
+from tilewright.layouts.distributed import BlockedLayout, LinearDistributedLayout, NvidiaMmaLayout, SliceLayout
+from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.shared import NvmmaSharedLayout, PaddedSharedLayout, SharedLayout, SwizzledSharedLayout
 from tilewright.layouts.simulate import distribute
 
@@ -94,3 +97,49 @@ def test_unpacking_two_values(axis: int) -> None:
     assert reshaping.halve_axis(reshaping.double_axis(linear, axis), axis) == linear
     with pytest.raises(ValueError, match="two neighbours along the axis"):
         reshaping.halve_axis(BlockedLayout((1,), (32,), (4,), (0,)), 0)
+
+
+def _keeps_elements(source: LinearLayout, result: LinearLayout) -> bool:
+    """By enumeration: the element of the result that a place holds follows from that of the source, and back."""
+    forth: dict[object, object] = {}
+    back: dict[object, object] = {}
+    for place in product(*(range(size) for size in source.in_dims.values())):
+        at = dict(zip(source.in_dims, place, strict=True))
+        before, after = tuple(source.apply(at).items()), tuple(result.apply(at).items())
+        if forth.setdefault(before, after) != after or back.setdefault(after, before) != before:
+            return False
+    return True
+
+
+@quick
+@given(data=st.data())
+def test_registers_stay_where_any_order_is_right(data: st.DataObject) -> None:
+    widths = {name: data.draw(st.integers(0, 2)) for name in ("register", "lane", "warp")}
+    outs = [("dim0", data.draw(st.integers(0, 3))), ("dim1", data.draw(st.integers(0, 2)))]
+    total = sum(bits for _, bits in outs)
+    column = st.sampled_from([0, *(1 << bit for bit in range(total))])
+    first, second = (
+        LinearLayout([(name, data.draw(st.lists(column, min_size=n, max_size=n))) for name, n in widths.items()], outs)
+        for _ in range(2)
+    )
+    assert reshaping.can_relabel(first, second) == _keeps_elements(first, second)
+    assert reshaping.can_relabel(first, first)
+
+
+def test_lanes_that_repeat_elements_must_be_the_same() -> None:
+    """16 elements over 32 lanes and 4 warps: in a line, and as the rows of a matrix, other lanes hold copies."""
+    line = BlockedLayout((1,), (32,), (4,), (0,)).to_linear((16,))
+    rows = SliceLayout(1, BlockedLayout((1, 1), (4, 8), (4, 1), (1, 0))).to_linear((16,))
+    assert line.in_dims == rows.in_dims
+    assert not reshaping.can_relabel(line, rows)
+    square = BlockedLayout((1, 1), (8, 4), (4, 1), (1, 0)).to_linear((4, 4))
+    assert reshaping.can_relabel(line, square)
+
+
+def test_parts_side_by_side() -> None:
+    part, whole = BlockedLayout((1,), (32,), (4,), (0,)), BlockedLayout((2,), (32,), (4,), (0,))
+    assert reshaping.can_concatenate([part.to_linear((128,))] * 2, whole.to_linear((256,)))
+    assert not reshaping.can_concatenate([part.to_linear((128,))] * 2, part.to_linear((128,)))
+    rows = SliceLayout(1, BlockedLayout((2, 1), (4, 8), (4, 1), (1, 0))).to_linear((32,))
+    assert rows.in_dims == whole.to_linear((32,)).in_dims
+    assert not reshaping.can_concatenate([part.to_linear((16,))] * 2, rows)

@@ -7,6 +7,8 @@ for them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -24,7 +26,9 @@ from tilewright.dialects.ttg.conversion import ConvertLayoutOp
 from tilewright.dialects.ttg.encodings import DistributedEncoding
 from tilewright.dialects.ttg.memory import LocalAllocOp, LocalLoadOp, LocalStoreOp
 from tilewright.dialects.ttg.views import MemDescTransOp
-from tilewright.layouts.distributed import REGISTER, DotOperandLayout, NvidiaMmaLayout
+from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
+from tilewright.layouts.linear import LinearLayout
+from tilewright.layouts.reshaping import can_concatenate, can_relabel
 
 
 def feeds_tensor_cores(op: ConvertLayoutOp) -> bool:
@@ -35,14 +39,23 @@ def feeds_tensor_cores(op: ConvertLayoutOp) -> bool:
     return isinstance(source.tensor_layout, NvidiaMmaLayout) and isinstance(result.tensor_layout, DotOperandLayout)
 
 
-def registers_per_thread(type: TensorType[Attribute]) -> int:
-    """How many registers a thread holds of a tensor; 0 where the tensor has no layout."""
-    encoding = type.encoding
-    return encoding.to_linear(type.get_shape()).in_dims[REGISTER] if isinstance(encoding, DistributedEncoding) else 0
+def can_reorder(source: Attribute, result: Attribute) -> bool:
+    """Whether registers may stay where they are when a tensor becomes another one with its elements in any order."""
+    before, after = _linear(source), _linear(result)
+    return before is not None and after is not None and can_relabel(before, after)
 
 
-def _same_share(left: Attribute, right: Attribute) -> bool:
-    return registers_per_thread(as_tensor(left)) == registers_per_thread(as_tensor(right))
+def can_join_registers(parts: Sequence[Attribute], result: Attribute) -> bool:
+    """Whether the registers of two tensors are those of a `tt.cat` of both, in some order."""
+    layouts = [layout for part in parts if (layout := _linear(part)) is not None]
+    after = _linear(result)
+    return len(layouts) == len(parts) and after is not None and can_concatenate(layouts, after)
+
+
+def _linear(type: Attribute) -> LinearLayout | None:
+    tensor = as_tensor(type)
+    encoding = tensor.encoding
+    return encoding.to_linear(tensor.get_shape()) if isinstance(encoding, DistributedEncoding) else None
 
 
 def _unconverted(value: SSAValue) -> SSAValue | None:
@@ -109,20 +122,20 @@ class ConvertOfHistogram(RewritePattern):
 
 
 class ConvertOfCat(RewritePattern):
-    """convert(cat(a, b)) = cat(a, b) in the other layout, whose order is free, where a thread holds as much there.
+    """convert(cat(a, b)) = cat(a, b) in the other layout, whose order is free, where registers may stay where they are.
     Removes one conversion.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter, /) -> None:
         source = op.src.owner
-        if isinstance(source, CatOp) and _same_share(op.src.type, op.result.type):
+        if isinstance(source, CatOp) and can_join_registers(source.operand_types, op.result.type):
             rewriter.replace(op, CatOp(source.lhs, source.rhs, op.result.type))
 
 
 class ConvertOfReshape(RewritePattern):
-    """convert(reshape(x)) = reshape(x) in the other layout, where the order is free and a thread holds as much.
-    Removes one conversion.
+    """convert(reshape(x)) = reshape(x) in the other layout, where the order is free and registers may stay where they
+    are. Removes one conversion.
     """
 
     @op_type_rewrite_pattern
@@ -130,8 +143,22 @@ class ConvertOfReshape(RewritePattern):
         source = op.src.owner
         if not isinstance(source, ReshapeOp) or source.allow_reorder is None or source.efficient_layout is not None:
             return
-        if _same_share(op.src.type, op.result.type):
+        if can_reorder(source.src.type, op.result.type):
             rewriter.replace(op, ReshapeOp(source.src, op.result.type, allow_reorder=True))
+
+
+class ReshapeOfConvert(RewritePattern):
+    """reshape(convert(x)) = reshape(x), where the order is free and registers may stay where they are. Removes one use
+    of the conversion.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter, /) -> None:
+        source = _unconverted(op.src)
+        if source is None or op.allow_reorder is None or not can_reorder(source.type, op.result.type):
+            return
+        efficient = op.efficient_layout is not None
+        rewriter.replace(op, ReshapeOp(source, op.result.type, allow_reorder=True, efficient_layout=efficient))
 
 
 class ConvertBeforeIndifferentUser(RewritePattern):

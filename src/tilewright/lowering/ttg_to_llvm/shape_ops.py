@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import tt
 from tilewright.dialects.construction import static_values
+from tilewright.dialects.ttg.canonicalization import can_join_registers, can_reorder
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import BLOCK, LANE, REGISTER, WARP
@@ -81,7 +82,7 @@ def lower_reshape(op: tt.ReshapeOp, fn: FunctionLowering) -> None:
     registers = fn.registers(op.src)
     if sources is not None:
         fn.set(op.result, tuple(registers[source] for source in sources))
-    elif op.allow_reorder is not None and len(registers) == fn.num_registers(op.result.type):
+    elif op.allow_reorder is not None and can_reorder(op.src.type, op.result.type):
         fn.set(op.result, registers)
     else:
         raise _needs_data(op)
@@ -113,12 +114,9 @@ def lower_split(op: tt.SplitOp, fn: FunctionLowering) -> None:
 @lowers(tt.CatOp)
 def lower_cat(op: tt.CatOp, fn: FunctionLowering) -> None:
     """All elements of both, in any order: the registers of one after those of the other."""
-    registers = fn.registers(op.lhs) + fn.registers(op.rhs)
-    if len(registers) != fn.num_registers(op.result.type):
-        raise op_error(
-            op, f"has {fn.num_registers(op.result.type)} registers for {len(registers)} elements", pass_name=PASS_NAME
-        )
-    fn.set(op.result, registers)
+    if not can_join_registers(op.operand_types, op.result.type):
+        raise _needs_data(op)
+    fn.set(op.result, fn.registers(op.lhs) + fn.registers(op.rhs))
 
 
 def _pick(op: Operation, fn: FunctionLowering, source: SSAValue, result: SSAValue, move: Move) -> Registers:

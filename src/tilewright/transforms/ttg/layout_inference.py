@@ -19,7 +19,7 @@ from tilewright.dialects.construction import static_values
 from tilewright.dialects.traits import ElementwiseMappable
 from tilewright.dialects.tt.inference import LayoutInference
 from tilewright.dialects.tt.types import PointerType, is_tensor, tensor_type
-from tilewright.dialects.ttg.canonicalization import registers_per_thread
+from tilewright.dialects.ttg.canonicalization import can_join_registers, can_reorder
 from tilewright.dialects.ttg.verification import ProgramShape, warps_around
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.effects import may_write
@@ -279,8 +279,7 @@ def can_fold_conversion(op: Operation, encoding: Attribute) -> bool:
     """Whether an op can make its result in `encoding` just as well, whatever the layout of its operands."""
     match op:
         case tt.CatOp():
-            wanted = with_encoding(op.result.type, encoding)
-            return registers_per_thread(as_tensor(op.result.type)) == registers_per_thread(as_tensor(wanted))
+            return can_join_registers(op.operand_types, with_encoding(op.result.type, encoding))
         case ttg.ConvertLayoutOp():
             if isinstance(layout_behind(encoding), NvidiaMmaLayout):
                 return as_tensor(op.src.type).encoding == encoding
@@ -288,8 +287,7 @@ def can_fold_conversion(op: Operation, encoding: Attribute) -> bool:
         case tt.ReshapeOp():
             if op.allow_reorder is None or op.efficient_layout is not None:
                 return False
-            wanted = as_tensor(with_encoding(op.result.type, encoding))
-            return registers_per_thread(as_tensor(op.src.type)) == registers_per_thread(wanted)
+            return can_reorder(op.src.type, with_encoding(op.result.type, encoding))
         case _:
             return isinstance(op, _FOLDING)
 

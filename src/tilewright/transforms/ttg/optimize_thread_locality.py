@@ -11,7 +11,7 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import tt, ttg
 from tilewright.dialects.construction import UNIT
-from tilewright.dialects.ttg.canonicalization import registers_per_thread
+from tilewright.dialects.ttg.canonicalization import can_reorder
 from tilewright.dialects.ttg.verification import ProgramShape, program_shape, warps_around
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
@@ -90,7 +90,7 @@ def _optimize_reshape(op: tt.ReshapeOp, program: ProgramShape) -> None:
     warps = warps_around(op, program)
     wanted = BlockedLayout.make(type.get_shape(), [1] * layout.rank, order, warps, program.lanes)
     new_type = as_tensor(with_encoding(type, ttg.encoding_of(wanted)))
-    if wanted == layout or registers_per_thread(new_type) != registers_per_thread(as_tensor(op.src.type)):
+    if wanted == layout or not can_reorder(op.src.type, new_type):
         return
     op.properties["efficient_layout"] = UNIT
     value = Rewriter.replace_value_with_new_type(op.result, new_type)

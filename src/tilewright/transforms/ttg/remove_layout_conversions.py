@@ -6,7 +6,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tt, ttg
-from tilewright.dialects.ttg.canonicalization import CONVERT_LAYOUT_RULES, LocalAllocOfConvert, LocalStoreOfConvert
+from tilewright.dialects.ttg.canonicalization import (
+    CONVERT_LAYOUT_RULES,
+    LocalAllocOfConvert,
+    LocalStoreOfConvert,
+    ReshapeOfConvert,
+)
 from tilewright.dialects.ttg.verification import program_shape
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import RewriteRule, RuleTable, apply_rules, op_type_rewrite_pattern
@@ -29,7 +34,9 @@ class DropSameLayout(RewriteRule):
             rewriter.replace(op, (), (op.src,))
 
 
-_CLEANUP = RuleTable((DropSameLayout(), *CONVERT_LAYOUT_RULES, LocalAllocOfConvert(), LocalStoreOfConvert()))
+_CLEANUP = RuleTable(
+    (DropSameLayout(), *CONVERT_LAYOUT_RULES, LocalAllocOfConvert(), LocalStoreOfConvert(), ReshapeOfConvert())
+)
 
 
 @register_pass
