@@ -31,7 +31,8 @@ from tilewright.layouts.swizzle import MATRIX_FREE, MatrixMoves, SharedMemoryCon
 
 POINTER_BITS = 64
 MIN_HISTOGRAM_BINS = 32
-OPERAND_ALIGNMENT = 16
+WIDEST_ACCESS = 16
+"""Bytes that a thread moves by one access."""
 TENSOR_MAP_BYTES = 128
 
 
@@ -101,11 +102,16 @@ def sharing_plan(value: SSAValue) -> SharedMemoryConversion | None:
 
 
 def operand_offsets(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Where the scratch of each of several operands starts, and last where it ends."""
-    offsets = [0]
+    """Where the scratch of each of several operands starts, and last where it ends. A start is aligned for the widest
+    access that fits into the operand's bytes."""
+    offsets: list[int] = []
+    end = 0
     for size in sizes:
-        offsets.append(offsets[-1] + -(-size // OPERAND_ALIGNMENT) * OPERAND_ALIGNMENT)
-    return tuple(offsets)
+        alignment = min(WIDEST_ACCESS, 1 << max(size.bit_length() - 1, 0))
+        start = -(-end // alignment) * alignment
+        offsets.append(start)
+        end = start + size
+    return (*offsets, end)
 
 
 def _convert_bytes(op: ConvertLayoutOp) -> int:

@@ -185,11 +185,23 @@ def _hoist_to_load(conversion: ttg.ConvertLayoutOp, rematerializer: Rematerializ
     if slice is None or not _ends_at_loads(slice):
         return
     loads = [value for value in slice.layouts if isinstance(value, OpResult) and _is_load(value)]
-    if len(loads) < len(slice.layouts):
+    if len(loads) == len(slice.layouts):
+        _move_behind(conversion, loads)
+    else:
         made: dict[SSAValue, SSAValue] = {
             value: _converted_after(value, slice.layouts[value], rematerializer) for value in loads
         }
         rematerializer.rewrite(slice, conversion, made)
+
+
+def _move_behind(conversion: ttg.ConvertLayoutOp, loads: list[OpResult]) -> None:
+    """A conversion of a load stands right behind it: its scratch, and the load's registers, are free again before the
+    next operand comes.
+    """
+    load = loads[0].op
+    if load.parent is conversion.parent and load.next_op is not conversion:
+        conversion.detach()
+        OpBuilder.after(load).insert(conversion)
 
 
 def _is_load(value: SSAValue) -> bool:

@@ -102,6 +102,21 @@ class LoadGroup:
         return len(dots) == 1 and all(isinstance(dot, tt.DotOp) and _is_large(dot) for dot in dots)
 
 
+def _chain_to_product(user: Operation) -> list[Operation]:
+    """The conversions and views from a load to A of one `wgmma`, which takes them from registers; empty where there is
+    no such product.
+    """
+    chain: list[Operation] = []
+    op: Operation | None = user
+    while isinstance(op, ttg.ConvertLayoutOp | tt.TransOp):
+        chain.append(op)
+        uses = list(op.result.uses)
+        if len(uses) != 1:
+            return []
+        op = uses[0].operation
+    return chain if isinstance(op, ttng.WarpGroupDotOp) and op.a is chain[-1].results[0] else []
+
+
 class LoadGroups:
     """Finds the groups of one loop."""
 
@@ -117,6 +132,7 @@ class LoadGroups:
         for op in body_ops(self._loop):
             if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp):
                 self._sink_users(op)
+                self._read_a_round_early(op)
         position = {op: index for index, op in enumerate(body_ops(self._loop))}
         groups: list[LoadGroup] = []
         keys: list[tuple[object, ...]] = []
@@ -135,6 +151,18 @@ class LoadGroups:
             group.num_buffers = self._num_buffers(group.loads[0], position)
             group.users = sorted(dict.fromkeys(group.users), key=lambda user: position[user])
         return groups
+
+    def _read_a_round_early(self, op: Operation) -> None:
+        """What `wgmma` takes from registers is read at the end of the round before, while the product of that round is
+        under way; unless nothing would be left for the load to run ahead.
+        """
+        cluster = max(self._schedule.clusters.values()) + 1
+        for user in self._users_of(op):
+            chain = _chain_to_product(user)
+            if not chain or self._schedule.stages[user] - self._schedule.stages[op] < 2:
+                continue
+            for link in chain:
+                self._schedule.place(link, self._schedule.stages[link] - 1, cluster)
 
     def place_of_use(self, users: Sequence[Operation]) -> tuple[int, int]:
         """Stage and cluster of the first of some uses."""
