@@ -197,3 +197,16 @@ def test_groups_arrive_in_order() -> None:
     run(body.replace("PLACE", "0"), x)
     with pytest.raises(SimulationError, match="has not been waited for"):
         run(body.replace("PLACE", "256"), x)
+
+
+def test_narrow_copies_side_by_side() -> None:
+    """Two copies of 4 bytes do not touch each other, whatever wider accesses there are."""
+    source, target = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+    body = """
+    mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 3; mov.u32 %r3, smem; add.u32 %r2, %r2, %r3;
+    mul.wide.u32 %d1, %r1, 8; add.u64 %d2, %d1, %d17; add.u64 %d1, %d1, %d16;
+    cp.async.ca.shared.global [%r2], [%d1], 4; cp.async.ca.shared.global [%r2+4], [%d1+4], 4;
+    cp.async.commit_group; cp.async.wait_group 0; ld.shared.v2.u32 {%r4, %r5}, [%r2];
+    st.global.v2.u32 [%d2], {%r4, %r5};"""
+    run(body, source, target, threads=32)
+    assert np.array_equal(source, target)
