@@ -1,0 +1,64 @@
+"""Our TritonGPU IR has no more conversions, no more shared memory and no narrower accesses than official Triton's.
+
+Every run looks at the examples, the tutorials' kernels, and many of the corpus once; `pytest --long` at the whole
+corpus, as it is and with aligned arguments. `make ttgir-table` writes down all numbers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import corpus_oracle
+import pytest
+from ttgir_cases import GpuCase, gpu_cases
+from ttgir_oracle import Official, official
+from ttgir_table import cost_of, official_module, our_module
+
+SORTING = "our front end sorts on other shapes, between which there is one conversion more, none of them through memory"
+ALONG_ROWS = (
+    "ours knows that the elements of a descriptor's rows are neighbours in memory: a row lies along lanes, and the "
+    "reduction across rows goes along warps; Triton reads with a stride"
+)
+GATHERED_ROWS = (
+    "Triton gives each thread four row numbers for a copy of gathered rows, which needs compute capability 10.0; ours "
+    "gathers by pointers"
+)
+
+EXCEPTIONS: dict[tuple[str, int], str] = {
+    ("memory:descriptor_argument:10", 80): ALONG_ROWS,
+    ("memory:descriptor_rows:8", 90): GATHERED_ROWS,
+    ("reductions:sorting:27", 80): SORTING,
+    ("reductions:sorting:27", 90): SORTING,
+    ("reductions:sorting:28", 80): SORTING,
+    ("reductions:sorting:28", 90): SORTING,
+}
+"""Kernels, and the architecture, for which some number is above official Triton's, and why."""
+
+
+def _parameters() -> list[object]:
+    return [
+        pytest.param(case, capability, marks=() if case.is_sample else (pytest.mark.long,), id=f"{capability}-{case}")
+        for case in gpu_cases()
+        for capability in (80, 90)
+    ]
+
+
+@cache
+def _official(capability: int, is_long: bool) -> dict[str, Official]:
+    return official(capability, [case for case in gpu_cases() if case.is_sample or is_long])
+
+
+@pytest.mark.skipif(not corpus_oracle.is_official_available(), reason="the official triton package is not installed")
+@pytest.mark.parametrize(("case", "capability"), _parameters())
+def test_costs_no_more_than_triton(case: GpuCase, capability: int, request: pytest.FixtureRequest) -> None:
+    found = _official(capability, bool(request.config.getoption("--long"))).get(str(case))
+    if found is None:
+        pytest.skip("official Triton refuses this kernel for this architecture")
+    ours = our_module(case, capability)
+    ours.verify()
+    worse = cost_of(ours).worse_than(cost_of(official_module(found), found.shared))
+    reason = EXCEPTIONS.get((str(case.case), capability))
+    if reason is None:
+        assert not worse
+    elif worse:
+        pytest.xfail(reason)
