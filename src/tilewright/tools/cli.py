@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from tilewright.tools.aot.parser import add_compile_parser
 from tilewright.tools.checking import add_parsers, run_command
 
 
@@ -18,6 +19,8 @@ def make_parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run a script that imports triton, with tilewright in its place")
     run.add_argument("script", help="path of the Python script")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the script")
+
+    add_compile_parser(commands)
 
     cache = commands.add_parser("cache", help="show or clear the cache of compiled kernels")
     cache.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
@@ -47,6 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from tilewright.tools.run import run_script
 
             return run_script(options.script, options.arguments)
+        case "compile":
+            from tilewright.tools.aot.command import run_compile
+
+            return run_compile(options)
         case "cache":
             return _cache(options.action)
         case "layout":

@@ -24,8 +24,9 @@ _X86_PAUSE = 'call void asm sideeffect "pause", "~{memory}"()'
 _ARM_PAUSE = 'call void asm sideeffect "isb", "~{memory}"()'
 
 
-def runtime_text(facts: CpuFacts) -> str:
-    """LLVM IR of the runtime for a host."""
+def runtime_text(facts: CpuFacts, launcher: str = "launcher.ll") -> str:
+    """LLVM IR of the runtime for a machine: the pool, and a launcher for Python (`launcher.ll`) or C
+    (`c_launcher.ll`)."""
     is_linux = "linux" in facts.triple
     names = {
         "SYS_FUTEX": "202" if facts.is_x86 else "98",
@@ -40,7 +41,8 @@ def runtime_text(facts: CpuFacts) -> str:
         "threads_linux.ll" if is_linux else "threads_posix.ll",
         "threads.ll",
         "pool.ll",
-        "launcher.ll",
+        "launches.ll",
+        launcher,
     )
     parts = [f'target triple = "{facts.triple}"']
     parts.extend(Template((folder / source).read_text()).substitute(names) for source in sources)

@@ -6,5 +6,5 @@
 | `variants` | compiles each signature of a kernel |
 | `c_text` | the C that both targets share: prototypes, and the choice of a variant by the values of arguments |
 | `cpu`, `cuda` | the files for each target |
-| `command` | the command line |
+| `parser`, `command` | the command line, and what it does |
 """

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from tilewright.tools.aot.signature import C_TYPES, Argument
 from tilewright.tools.aot.variants import Variant
 
+ALWAYS = "1"
+"""The condition of a variant that promises nothing."""
+
 EXTENTS = ("grid_x", "grid_y", "grid_z")
 
 
@@ -60,7 +63,10 @@ class CFunction:
     def prototypes(self) -> str:
         """The declarations for a header."""
         name, parameters = self.base, self.parameters()
-        lines = ["/* Runs the first variant whose promises the arguments keep. */", f"{self.result} {name}({parameters});"]
+        lines = [
+            "/* Runs the first variant whose promises the arguments keep. */",
+            f"{self.result} {name}({parameters});",
+        ]
         lines += ["/* The same for one of several choices of constants, from 0: see the list above. */"]
         lines += [f"{self.result} {name}_algorithm(int algorithm, {parameters});", f"int {name}_num_algorithms(void);"]
         lines += ["/* The variants themselves; each refuses arguments that do not keep its promises. */"]
@@ -91,7 +97,12 @@ class CFunction:
                 tests.append(f"{value} % 16 == 0")
             elif argument.hint == 1:
                 tests.append(f"{value} == 1")
-        return " && ".join(tests) or "1"
+        return " && ".join(tests) or ALWAYS
+
+    def check(self, variant: Variant) -> list[str]:
+        """The lines that refuse arguments which do not keep a variant's promises."""
+        condition = self.condition(variant)
+        return [] if condition == ALWAYS else [f"  if (!({condition}))", f"    return {self.refused};"]
 
     def extents(self) -> tuple[str, ...]:
         """C expressions of the grid."""
@@ -101,7 +112,9 @@ class CFunction:
         """A comment that lists algorithms and variants."""
         lines = [f"Algorithms of {self.base}, and the variants of each:"]
         for number, variants in enumerate(self.algorithms()):
-            constants = ", ".join(f"{name}={value}" for name, value in variants[0].signature.constants) or "no constants"
+            constants = (
+                ", ".join(f"{name}={value}" for name, value in variants[0].signature.constants) or "no constants"
+            )
             lines.append(f"  {number}: {constants}")
             lines += [f"     {variant.name}: {self.condition(variant)}" for variant in variants]
         return "/* " + "\n * ".join(line.replace("*/", "* /") for line in lines) + "\n */"

@@ -93,7 +93,9 @@ def write_cpu_files(
     Raises SignatureError for kernels that print, which needs Python.
     """
     if any(variant.metadata["prints"] for variant in variants):
-        raise SignatureError(f"kernel {base} prints (tl.device_print), which needs Python: launch it there, or remove it")
+        raise SignatureError(
+            f"kernel {base} prints (tl.device_print), which needs Python: launch it there, or remove it"
+        )
     function = CFunction(base, variants, grid, "int", "TILEWRIGHT_REFUSED")
     includes = ["stdbool.h", "stdint.h"]
     declared = f'#include "{RUNTIME}.h"\n\n{function.described()}\n\n{function.prototypes()}'
@@ -116,15 +118,18 @@ def write_cpu_files(
 def _launcher(function: CFunction, variant: Variant) -> str:
     """The C function of one variant: arguments into slots, then the grid."""
     arguments = [argument for argument in variant.signature.arguments if argument.is_in_kernel]
-    lines = [f"extern tilewright_kernel {variant.name}_entry;" if False else ""]
     count = len(arguments)
     lines = [f"extern tilewright_kernel {variant.metadata['entry']};", ""]
     lines += [f"{function.result} {variant.name}({function.parameters()}) {{", "  static int64_t estimate;"]
     x, y, z = function.extents()
-    lines += [f"  uint64_t slots[{count + 3}] = {{0}};", f"  if (!({function.condition(variant)})) return {function.refused};"]
+    lines += [f"  uint64_t slots[{count + 3}] = {{0}};", *function.check(variant)]
     lines += [f"  memcpy(&slots[{slot}], &{a.name}, sizeof {a.name});" for slot, a in enumerate(arguments)]
     lines += [f"  slots[{count + axis}] = {extent};" for axis, extent in enumerate((x, y, z))]
     extents = ", ".join(f"(uint32_t)slots[{count + axis}]" for axis in range(3))
     arena = variant.metadata["arena_bytes"]
-    lines += [f"  return tilewright_launch({variant.metadata['entry']}, slots, {extents}, {arena}, &estimate);", "}", ""]
+    lines += [
+        f"  return tilewright_launch({variant.metadata['entry']}, slots, {extents}, {arena}, &estimate);",
+        "}",
+        "",
+    ]
     return "\n".join(lines)

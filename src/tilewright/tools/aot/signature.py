@@ -1,8 +1,8 @@
 """What a kernel is compiled for, read from text: one entry for each parameter, in order or by name.
 
-    "*fp32:16, *fp32:16, i32, 1024"          types; `:16` promises a multiple of 16, `:1` the value 1; constants
-    "*fp32, *fp32, i32, BLOCK=1024"          the rest by name
-    "*fp16, i64, ACT='relu', T=tl.float16"   strings, dtypes, True, False, None
+"*fp32:16, *fp32:16, i32, 1024"          types; `:16` promises a multiple of 16, `:1` the value 1; constants
+"*fp32, *fp32, i32, BLOCK=1024"          the rest by name
+"*fp16, i64, ACT='relu', T=tl.float16"   strings, dtypes, True, False, None
 """
 
 from __future__ import annotations
@@ -94,11 +94,11 @@ class Signature:
 def read_signature(text: str, function: JITCallable) -> Signature:
     """The signature of a kernel. Raises SignatureError that names the parameter and what is expected."""
     given: dict[str, str] = {}
-    for number, entry in enumerate(_entries(text)):
+    for number, entry in enumerate(entries_of(text)):
         name, separator, value = entry.partition("=")
         if not separator:
             if number >= len(function.arg_names):
-                raise SignatureError(f"{len(_entries(text))} entries in {text!r}, but {_described(function)}")
+                raise SignatureError(f"{len(entries_of(text))} entries in {text!r}, but {_described(function)}")
             name, value = function.arg_names[number], entry
         name = name.strip()
         if name not in function.arg_names or name in given:
@@ -108,9 +108,10 @@ def read_signature(text: str, function: JITCallable) -> Signature:
     return Signature(tuple(_argument(parameter.name, given, function) for parameter in function.params))
 
 
-def _entries(text: str) -> list[str]:
+def entries_of(text: str) -> list[str]:
     """The entries between commas, those inside of brackets and quotes left alone."""
-    entries, depth, quote, current = [], 0, "", ""
+    entries: list[str] = []
+    depth, quote, current = 0, "", ""
     for character in text:
         if quote:
             quote = "" if character == quote else quote
@@ -149,7 +150,9 @@ def _argument(name: str, given: dict[str, str], function: JITCallable) -> Argume
     if hint == "1" and (kind.startswith("*") or kind[0] not in "iu"):
         raise SignatureError(f"parameter {name!r}: {text!r} promises 1, which is for integers")
     if hint == "16" and not kind.startswith("*") and kind[0] not in "iu":
-        raise SignatureError(f"parameter {name!r}: {text!r} promises a multiple of 16, which is for integers and pointers")
+        raise SignatureError(
+            f"parameter {name!r}: {text!r} promises a multiple of 16, which is for integers and pointers"
+        )
     return Argument(name, kind, HINTS[hint])
 
 
@@ -163,8 +166,8 @@ def _constant(name: str, text: str) -> Any:
     except (ValueError, SyntaxError):
         types = ", ".join(sorted(C_TYPES))
         raise SignatureError(
-            f"parameter {name!r}: {text!r} is no type ({types}, with * for pointers) and no constant (a number, string, "
-            "True, False, None, or dtype)"
+            f"parameter {name!r}: {text!r} is no type ({types}, with * for pointers) and no constant (a number, "
+            "string, True, False, None, or dtype)"
         ) from None
 
 

@@ -78,7 +78,7 @@ def _compile(
     types = {a.name: a.type if a.is_in_kernel else "constexpr" for a in signature.arguments}
     constants = {a.name: 1 if a.hint == 1 else a.constant for a in signature.arguments if not a.is_in_kernel}
     promises = {a.name: {"tt.divisibility": DIVISIBILITY} for a in signature.arguments if a.hint == DIVISIBILITY}
-    source = NamedSource(ASTSource(function, types, constants, promises), name)
+    source = NamedSource(ASTSource(function, types, constants, promises), f"{name}_kernel")
     entry = build_entry(source, options, target)
     return Variant(name, signature, entry.sections["obj"], entry.metadata)
 

@@ -1,0 +1,144 @@
+"""`tilewright compile FILE:KERNEL --signature "*fp32:16, i32, 1024" --target cuda:90 -o DIR`"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tilewright.compiler.options import CompileOptions
+from tilewright.runtime.autotuner import KernelInterface
+from tilewright.runtime.jit import JITFunction
+from tilewright.support import knobs
+from tilewright.support.errors import TilewrightError
+from tilewright.targets.base import Target, find_target
+from tilewright.tools.aot.signature import SignatureError, entries_of, read_signature
+from tilewright.tools.aot.variants import Variant, compile_variants
+from tilewright.tools.fuzzing.replay import load_file
+
+
+def run_compile(options: argparse.Namespace) -> int:
+    """The command; errors are messages, and the exit status 1."""
+    try:
+        files = compile_ahead(options)
+    except (TilewrightError, ValueError, KeyError) as error:
+        if knobs.get("tracebacks"):
+            raise
+        print(f"tilewright: error: {error.args[0] if isinstance(error, KeyError) else error}", file=sys.stderr)
+        return 1
+    for file in files:
+        print(file)
+    return 0
+
+
+def compile_ahead(options: argparse.Namespace) -> list[Path]:
+    """Compile and write; the files that were written. Raises SignatureError, TargetError, and compilation's errors."""
+    function = _find_kernel(options.kernel)
+    base = options.out_name or function.fn.__name__
+    if not base.isidentifier() or not base.isascii():
+        raise SignatureError(f"--out-name {base!r} is no name of a C function")
+    target, arch = _find_target(options.target)
+    compile_options = _options(options, arch)
+    signatures = [read_signature(text, function) for text in options.signature]
+    grid = _grid(options.grid)
+    variants = compile_variants(function, base, signatures, compile_options, target)
+    folder = Path(options.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = _write(target, base, variants, grid, folder)
+    return [*files, _link(base, files, folder, target.name)] if options.shared else files
+
+
+def _find_kernel(place: str) -> JITFunction:
+    """The kernel that FILE:KERNEL names; of a file with one kernel its name may be left out."""
+    name, _, wanted = place.partition(":")
+    path = Path(name)
+    if not path.is_file():
+        raise SignatureError(f"no such file: {name}")
+    kernels = {key: found for key, value in vars(load_file(path)).items() if (found := _unwrapped(value)) is not None}
+    if not wanted and len(kernels) == 1:
+        (wanted,) = kernels
+    if wanted not in kernels:
+        raise SignatureError(f"{name} has no kernel {wanted!r}; it has {', '.join(sorted(kernels)) or 'none'}")
+    return kernels[wanted]
+
+
+def _unwrapped(value: Any) -> JITFunction | None:
+    """The kernel inside of autotuners and heuristics; None for anything else."""
+    while not isinstance(value, JITFunction):
+        if not isinstance(value, KernelInterface):
+            return None
+        value = getattr(value, "fn", None)
+    return value
+
+
+def _find_target(text: str) -> tuple[Target, str | None]:
+    """The target that `cpu:x86-64-v3` or `cuda:90` names, and its architecture as the option `arch` takes it."""
+    name, _, machine = text.partition(":")
+    if name == "cpu" and machine:
+        from tilewright.targets.cpu.facts import BASELINE_FEATURES, named_facts
+        from tilewright.targets.cpu.target import CpuTarget
+
+        if machine not in BASELINE_FEATURES:
+            raise SignatureError(f"no processor {machine!r} can be named; there are {', '.join(BASELINE_FEATURES)}")
+        return CpuTarget(named_facts(machine)), None
+    if name not in ("cpu", "cuda"):
+        raise SignatureError(f"no files can be written for target {text!r}; there are cpu, cpu:NAME, cuda, cuda:90")
+    return find_target(name), machine.partition(":")[0] or None
+
+
+def _options(options: argparse.Namespace, arch: str | None) -> CompileOptions:
+    given: dict[str, Any] = {
+        "num_warps": options.num_warps,
+        "num_stages": options.num_stages,
+        "num_ctas": options.num_ctas,
+    }
+    for text in options.option:
+        name, separator, value = text.partition("=")
+        if not separator:
+            raise SignatureError(f"--option {text!r}: expected NAME=VALUE")
+        words = {"True": True, "False": False, "None": None}
+        given[name.strip()] = words.get(value, int(value) if value.lstrip("-").isdigit() else value)
+    return CompileOptions.from_keywords(given | ({"arch": arch} if arch else {}))
+
+
+def _grid(text: str | None) -> tuple[str, str, str] | None:
+    if text is None:
+        return None
+    extents = entries_of(text)
+    if not 1 <= len(extents) <= 3 or not all(extents):
+        raise SignatureError(f"--grid {text!r}: expected one to three C expressions, separated by commas")
+    x, y, z = [*extents, "1", "1"][:3]
+    return x, y, z
+
+
+def _write(
+    target: Target, base: str, variants: list[Variant], grid: tuple[str, str, str] | None, folder: Path
+) -> list[Path]:
+    if target.name == "cuda":
+        from tilewright.tools.aot.cuda import write_cuda_files
+
+        return write_cuda_files(base, variants, grid, folder)
+    from tilewright.targets.cpu.target import CpuTarget
+    from tilewright.tools.aot.cpu import write_cpu_files
+
+    assert isinstance(target, CpuTarget)
+    return write_cpu_files(base, variants, grid, target.facts, folder)
+
+
+def _link(base: str, files: list[Path], folder: Path, target: str) -> Path:
+    """A shared library of everything that was written. Raises SignatureError without a C compiler, with its message
+    where it fails."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise SignatureError("--shared needs a C compiler (cc, gcc or clang) on the PATH; the files are written")
+    library = folder / f"lib{base}.so"
+    sources = [str(file) for file in files if file.suffix in (".c", ".o")]
+    libraries = ["-lcuda", "-lpthread"] if target == "cuda" else ["-lpthread", "-lm"]
+    command = [compiler, "-O2", "-shared", "-fPIC", "-o", str(library), *sources, *libraries]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SignatureError(f"{' '.join(command)}\n{done.stderr}")
+    return library

@@ -1,0 +1,176 @@
+"""The files of kernels for NVIDIA GPUs: a header, and a C file with machine code and launchers over the driver API.
+
+    cc main.c add_kernel.c -lcuda -lpthread
+
+Where no ptxas was found the C file holds PTX, which the driver compiles when the kernel is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+
+from tilewright.targets.cuda.kernel import DEFAULT_SHARED_LIMIT, PORTABLE_CLUSTER, KernelFacts
+from tilewright.tools.aot.c_text import CFunction, bytes_text, header
+from tilewright.tools.aot.signature import SignatureError
+from tilewright.tools.aot.variants import Variant
+
+_SUPPORT = Template("""\
+/* Machine code of one variant, and where it is loaded: once for all devices. */
+typedef struct {
+  const void *image;
+  const char *name;
+  int shared, is_large_cluster;
+  CUlibrary library;
+  CUkernel kernel;
+  uint64_t prepared; /* a bit for each device whose limits were raised */
+} code;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static CUresult load(code *wanted) {
+  CUresult status = CUDA_SUCCESS;
+  if (wanted->library == NULL)
+    status = cuLibraryLoadData(&wanted->library, wanted->image, NULL, NULL, 0, NULL, NULL, 0);
+  if (status == CUDA_SUCCESS && wanted->kernel == NULL)
+    status = cuLibraryGetKernel(&wanted->kernel, wanted->library, wanted->name);
+  return status;
+}
+
+static CUresult unload(code *wanted) {
+  CUresult status = CUDA_SUCCESS;
+  pthread_mutex_lock(&lock);
+  if (wanted->library != NULL) status = cuLibraryUnload(wanted->library);
+  wanted->library = NULL;
+  wanted->kernel = NULL;
+  wanted->prepared = 0;
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+/* The function of a variant, ready for the device of the current context. */
+static CUresult prepare(code *wanted, CUfunction *function) {
+  CUdevice device;
+  CUresult status = cuCtxGetDevice(&device);
+  if (status != CUDA_SUCCESS) return status;
+  pthread_mutex_lock(&lock);
+  status = load(wanted);
+  if (status == CUDA_SUCCESS && (device >= 64 || !(wanted->prepared >> device & 1))) {
+    if (wanted->shared > $default_shared)
+      status = cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, wanted->shared, wanted->kernel,
+                                    device);
+    if (status == CUDA_SUCCESS && wanted->is_large_cluster)
+      status = cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1, wanted->kernel, device);
+    if (status == CUDA_SUCCESS && device < 64) wanted->prepared |= (uint64_t)1 << device;
+  }
+  *function = (CUfunction)wanted->kernel;
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+""")
+
+
+def write_cuda_files(
+    base: str, variants: Sequence[Variant], grid: tuple[str, str, str] | None, folder: Path
+) -> list[Path]:
+    """Write header and C file; the files that were written. Raises SignatureError for what C cannot pass."""
+    function = CFunction(
+        base, variants, grid, "CUresult", "CUDA_ERROR_INVALID_VALUE", first="CUstream stream", pointer="CUdeviceptr"
+    )
+    loading = [
+        "/* Loads all variants, which otherwise the first launch does; needs a current context. */",
+        f"CUresult load_{base}(void);",
+        "/* Unloads them; no launch may be running. */",
+        f"CUresult unload_{base}(void);",
+    ]
+    declared = "\n".join([function.described(), "", function.prototypes(), *loading])
+    text = f'#include "{base}.h"\n\n#include <pthread.h>\n#include <stddef.h>\n\n'
+    text += _SUPPORT.substitute(default_shared=DEFAULT_SHARED_LIMIT) + "\n"
+    text += "\n".join(_launcher(function, variant) for variant in variants) + "\n" + function.dispatch()
+    text += "\n" + _loading(base, variants)
+    files = {
+        f"{base}.h": header(f"{base.upper()}_H", ["cuda.h", "stdbool.h", "stdint.h"], declared),
+        f"{base}.c": text,
+    }
+    for name, contents in files.items():
+        (folder / name).write_text(contents)
+    return [folder / name for name in files]
+
+
+def _loading(base: str, variants: Sequence[Variant]) -> str:
+    """The functions that load and unload everything."""
+    codes = ", ".join(f"&{variant.name}_code" for variant in variants)
+    return f"""\
+static code *const all[] = {{{codes}}};
+
+CUresult load_{base}(void) {{
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {{
+    CUfunction function;
+    CUresult status = prepare(all[i], &function);
+    if (status != CUDA_SUCCESS) return status;
+  }}
+  return CUDA_SUCCESS;
+}}
+
+CUresult unload_{base}(void) {{
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {{
+    CUresult status = unload(all[i]);
+    if (status != CUDA_SUCCESS) return status;
+  }}
+  return CUDA_SUCCESS;
+}}
+"""
+
+
+def _launcher(function: CFunction, variant: Variant) -> str:
+    """Machine code and C function of one variant."""
+    facts = KernelFacts.from_json(variant.metadata)
+    if any(not isinstance(parameter, int) for parameter in facts.parameters):
+        raise SignatureError(f"kernel {function.base} takes tensor maps, which C cannot pass; pass pointers")
+    arguments = [argument.name for argument in variant.signature.arguments if argument.is_in_kernel]
+    image = variant.image + b"\0" if facts.is_text else variant.image
+    large = int(facts.num_ctas > PORTABLE_CLUSTER)
+    lines = [f"static const unsigned char {variant.name}_image[] __attribute__((aligned(64))) = {{"]
+    lines += [bytes_text(image), "};", ""]
+    place = f'{variant.name}_image, "{facts.entry}", {facts.shared}, {large}, NULL, NULL, 0'
+    lines += [f"static code {variant.name}_code = {{{place}}};", ""]
+    lines += [
+        f"{function.result} {variant.name}({function.parameters()}) {{",
+        *_body(function, variant, facts, arguments),
+    ]
+    return "\n".join([*lines, "}", ""])
+
+
+def _body(function: CFunction, variant: Variant, facts: KernelFacts, arguments: Sequence[str]) -> list[str]:
+    """Check promises, load, launch."""
+    pointers = [f"(void *)&{arguments[parameter]}" for parameter in facts.parameters if isinstance(parameter, int)]
+    lines = [f"  uint32_t {name} = {value};" for name, value in zip("xyz", function.extents(), strict=True)]
+    lines += function.check(variant)
+    lines += ["  if (x == 0 || y == 0 || z == 0) return CUDA_SUCCESS;", "  CUfunction function;"]
+    lines += [f"  CUresult status = prepare(&{variant.name}_code, &function);"]
+    lines += ["  if (status != CUDA_SUCCESS) return status;"]
+    if facts.takes_scratch:
+        lines += ["  CUdeviceptr scratch;"]
+        lines += [f"  status = cuMemAllocAsync(&scratch, (size_t)x * y * z * {max(facts.scratch_bytes, 1)}, stream);"]
+        lines += ["  if (status != CUDA_SUCCESS) return status;"]
+        pointers.append("&scratch")
+    lines += [f"  void *parameters[] = {{{', '.join(pointers) or 'NULL'}}};"]
+    attributes = [
+        "{.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1}" if facts.is_cooperative else "",
+        "{.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, "
+        ".value.programmaticStreamSerializationAllowed = 1}" if facts.is_dependent else "",
+    ]  # fmt: skip
+    told = [attribute for attribute in attributes if attribute]
+    if told:
+        lines += [f"  CUlaunchAttribute attributes[] = {{{', '.join(told)}}};"]
+    extents = f".gridDimX = x * {facts.num_ctas}, .gridDimY = y, .gridDimZ = z"
+    block = f".blockDimX = {facts.num_threads}, .blockDimY = 1, .blockDimZ = 1, .sharedMemBytes = {facts.shared}"
+    lines += [f"  CUlaunchConfig config = {{{extents},", f"                           {block},"]
+    lines += [f"                           .hStream = stream, .attrs = {'attributes' if told else 'NULL'},"]
+    lines += [f"                           .numAttrs = {len(told)}}};"]
+    lines += ["  status = cuLaunchKernelEx(&config, function, parameters, NULL);"]
+    if facts.takes_scratch:
+        lines += ["  CUresult freed = cuMemFreeAsync(scratch, stream);"]
+        return [*lines, "  return status != CUDA_SUCCESS ? status : freed;"]
+    return [*lines, "  return status;"]

@@ -1,0 +1,47 @@
+"""Kernels that tests/unit/tools/test_aot.py compiles ahead of time, as a user's file has them."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scaled_sum(x_ptr, y_ptr, out_ptr, n, scale, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x, y = tl.load(x_ptr + offsets, mask=mask), tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, (x + y) * scale, mask=mask)
+
+
+@triton.jit
+def matrix_product(a_ptr, b_ptr, c_ptr, m, n, k, SIZE: tl.constexpr, ACT: tl.constexpr):
+    rows = tl.program_id(0) * SIZE + tl.arange(0, SIZE)[:, None]
+    columns = tl.program_id(1) * SIZE + tl.arange(0, SIZE)[None, :]
+    sums = tl.zeros((SIZE, SIZE), tl.float32)
+    for start in range(0, k, SIZE):
+        steps = start + tl.arange(0, SIZE)
+        a = tl.load(a_ptr + rows * k + steps[None, :], mask=(rows < m) & (steps[None, :] < k), other=0.0)
+        b = tl.load(b_ptr + steps[:, None] * n + columns, mask=(steps[:, None] < k) & (columns < n), other=0.0)
+        sums = tl.dot(a, b, sums, input_precision="ieee")
+    if ACT == "relu":
+        sums = tl.maximum(sums, 0.0)
+    tl.store(c_ptr + rows * n + columns, sums, mask=(rows < m) & (columns < n))
+
+
+@triton.jit
+def checked(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=1.0)
+    tl.device_assert(x > 0.0, "not positive")
+    tl.store(x_ptr + offsets, tl.sqrt(x), mask=offsets < n)
+
+
+@triton.jit
+def printing(x_ptr):
+    tl.device_print("x", tl.load(x_ptr))
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 64})], key=["n"])
+@triton.jit
+def tuned(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, 1.0, mask=offsets < n)

@@ -1,0 +1,293 @@
+"""`tilewright compile`: signatures are read, and C programs that link what it writes run the kernels."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.tools.aot.signature import SignatureError, read_signature
+from tilewright.tools.cli import main
+
+KERNELS = Path(__file__).with_name("aot_kernels.py")
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc, gcc, clang) on the PATH")
+
+
+@triton.jit
+def shapes(x_ptr, n, k, KIND: tl.constexpr, BLOCK: tl.constexpr = 32):
+    pass
+
+
+def test_signatures() -> None:
+    signature = read_signature("*fp32:16, i32:1, i64:16, 'a,b', 64", shapes)
+    assert [(a.name, a.type, a.hint, a.constant) for a in signature.arguments] == [
+        ("x_ptr", "*fp32", 16, None), ("n", "i32", 1, None), ("k", "i64", 16, None),
+        ("KIND", "", 0, "a,b"), ("BLOCK", "", 0, 64),
+    ]  # fmt: skip
+    assert signature.suffix == "0d1c2d34"
+    named = read_signature("KIND=tl.float16, x_ptr=*kbf16, k=7, n=u8", shapes)
+    assert named.types == (("x_ptr", "*kbf16"), ("n", "u8"))
+    assert dict(named.constants) == {"k": "7", "KIND": repr(tl.float16), "BLOCK": "32"}
+    assert signature.name("f") != read_signature("*fp32, i32:1, i64:16, 'a,b', 64", shapes).name("f")
+    assert signature.name("f", 1) != signature.name("f", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("*fp32, i32", "parameter 'k' is missing: kernel shapes has the parameters x_ptr, n, k, KIND: constexpr"),
+        ("*fp32, i32, i32, 1, 2, 3", "6 entries"),
+        ("*fp32, i32, i32, 1, m=2", "'m' is no parameter"),
+        ("*fp32, i32, i32, 1, x_ptr=*fp16", "'x_ptr' is given twice"),
+        ("*fp33, i32, i32, 1", r"'\*fp33' is no type"),
+        ("*fp32:8, i32, i32, 1", "promises 8"),
+        ("*fp32:1, i32, i32, 1", "promises 1, which is for integers"),
+        ("fp32:16, i32, i32, 1", "promises a multiple of 16"),
+        ("tensordesc<fp16[16, 16]>, i32, i32, 1", "tensor descriptors cannot be passed from C"),
+        ("*fp32, i32, i32, relu", "no constant"),
+    ],
+)
+def test_wrong_signatures(text: str, words: str) -> None:
+    with pytest.raises(SignatureError, match=words):
+        read_signature(text, shapes)
+
+
+def compile_kernel(kernel: str, folder: Path, *arguments: str, signatures: Sequence[str]) -> int:
+    given = [word for signature in signatures for word in ("--signature", signature)]
+    return main(["compile", f"{KERNELS}:{kernel}", *given, "-o", str(folder), *arguments])
+
+
+def run_c(folder: Path, source: str, *more: str) -> str:
+    """What a C program prints that is linked with everything in a folder."""
+    assert COMPILER is not None
+    (folder / "main.c").write_text(source)
+    files = [str(path) for path in folder.iterdir() if path.suffix in (".c", ".o")]
+    program = folder / "program"
+    command = [COMPILER, "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-o", str(program), *files]
+    done = subprocess.run([*command, *more, "-lpthread", "-lm"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([program], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+@needs_compiler
+def test_a_c_program_on_the_cpu(tmp_path: Path) -> None:
+    """The variant with promises and the one without; other constants by number."""
+    signatures = ["*fp32:16,*fp32:16,*fp32:16,i32:16,fp32,1024", "*fp32,*fp32,*fp32,i32,fp32,1024"]
+    signatures += ["*fp32,*fp32,*fp32,i32,fp32,BLOCK=64"]
+    assert compile_kernel("scaled_sum", tmp_path, signatures=signatures) == 0
+    source = """
+    #include <stdio.h>
+    #include "scaled_sum.h"
+    static float x[5000] __attribute__((aligned(64))), y[5000] __attribute__((aligned(64)));
+    static float out[5001] __attribute__((aligned(64)));
+    static int wrong(float *at, int n, float scale) {
+      int count = 0;
+      for (int i = 0; i < n; i++) { count += at[i] != (x[i] + y[i]) * scale; at[i] = 0; }
+      return count;
+    }
+    int main(void) {
+      for (int i = 0; i < 5000; i++) { x[i] = i; y[i] = 2 * i; }
+      tilewright_use_threads(2);
+      int status = scaled_sum(5, 1, 1, x, y, out, 4992, 0.5f);
+      printf("%d %d\\n", status, wrong(out, 4992, 0.5f));
+      status = scaled_sum(5, 1, 1, x, y, out + 1, 4999, 2.0f);
+      printf("%d %d %g\\n", status, wrong(out + 1, 4999, 2.0f), out[5000]);
+      status = scaled_sum_algorithm(1, 79, 1, 1, x, y, out, 5000, 3.0f);
+      printf("%d %d\\n", status, wrong(out, 5000, 3.0f));
+      printf("%d %d\\n", scaled_sum_num_algorithms(), scaled_sum_algorithm(2, 1, 1, 1, x, y, out, 1, 1.0f));
+      printf("%d\\n", VARIANT(1, 1, 1, x + 1, y, out, 16, 1.0f));
+      status = scaled_sum(0, 1, 1, x, y, out, 5000, 1.0f);
+      printf("%d %g\\n", status, out[1]);
+      return 0;
+    }
+    """
+    strict = next(path.stem for path in tmp_path.glob("scaled_sum_*d*.o"))
+    assert run_c(tmp_path, source.replace("VARIANT", strict)).splitlines() == ["0 0", "0 0 0", "0 0", "2 4", "4", "0 0"]
+
+
+@needs_compiler
+def test_a_grid_of_c_expressions(tmp_path: Path) -> None:
+    signature = "*fp32,*fp32,*fp32,i32,i32,i32,32,ACT='relu'"
+    grid = "(m + 31) / 32, (n + 31) / 32"
+    assert compile_kernel("matrix_product", tmp_path, "--grid", grid, "-on", "mm", signatures=[signature]) == 0
+    source = """
+    #include <stdio.h>
+    #include "mm.h"
+    int main(void) {
+      enum { M = 70, N = 45, K = 50 };
+      static float a[M * K], b[K * N], c[M * N];
+      for (int i = 0; i < M * K; i++) a[i] = i % 7 - 3;
+      for (int i = 0; i < K * N; i++) b[i] = i % 5 - 2;
+      int status = mm(a, b, c, M, N, K), wrong = 0;
+      for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+          float sum = 0;
+          for (int k = 0; k < K; k++) sum += a[i * K + k] * b[k * N + j];
+          wrong += c[i * N + j] != (sum > 0 ? sum : 0);
+        }
+      printf("%d %d\\n", status, wrong);
+      return 0;
+    }
+    """
+    assert run_c(tmp_path, source) == "0 0\n"
+
+
+@needs_compiler
+def test_failed_assertions_are_told(tmp_path: Path) -> None:
+    assert compile_kernel("checked", tmp_path, "--option", "debug=True", signatures=["*fp32, i32, 16"]) == 0
+    source = """
+    #include <stdio.h>
+    #include "checked.h"
+    int main(void) {
+      float good[4] = {1, 4, 9, 16}, bad[4] = {1, 4, -9, 16};
+      int status = checked(1, 1, 1, good, 4);
+      printf("%d %g\\n", status, good[3]);
+      status = checked(1, 3, 1, bad, 4);
+      printf("%d %d %s\\n", status == TILEWRIGHT_ASSERTION, tilewright_last_failure()->x,
+             tilewright_last_failure()->message);
+      return 0;
+    }
+    """
+    first, second = run_c(tmp_path, source).splitlines()
+    assert first == "0 4"
+    assert second.startswith("1 0 ") and "not positive" in second
+
+
+@needs_compiler
+def test_a_shared_library(tmp_path: Path) -> None:
+    import ctypes
+
+    import numpy as np
+
+    assert compile_kernel("tuned", tmp_path, "--shared", signatures=["*fp32, i32, 64"]) == 0
+    library = ctypes.CDLL(str(tmp_path / "libtuned.so"))
+    x = np.zeros(40, np.float32)
+    address = ctypes.c_void_p(x.ctypes.data)
+    assert library.tuned(ctypes.c_uint32(1), ctypes.c_uint32(1), ctypes.c_uint32(1), address, ctypes.c_int32(30)) == 0
+    assert x.sum() == 30
+
+
+def test_a_named_processor(tmp_path: Path) -> None:
+    """Objects for a baseline processor do not depend on the machine that they were compiled on."""
+    signature = "*fp32,*fp32,*fp32,i32,fp32,1024"
+    assert compile_kernel("scaled_sum", tmp_path, "-t", "cpu:x86-64", signatures=[signature]) == 0
+    (image,) = tmp_path.glob("scaled_sum_*.o")
+    assert image.read_bytes()[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "signature", "words"),
+    [
+        ("missing", (), "*fp32", "has no kernel 'missing'; it has checked, matrix_product"),
+        ("printing", (), "*fp32", "prints"),
+        ("scaled_sum", (), "*fp32", "parameter 'y_ptr' is missing"),
+        ("tuned", ("-t", "rocm:gfx942"), "*fp32,i32,64", "no files can be written for target 'rocm:gfx942'"),
+        ("tuned", ("-t", "cpu:z80"), "*fp32,i32,64", "no processor 'z80'"),
+        ("tuned", ("-t", "cuda:70"), "*fp32,i32,64", "no GPU architecture"),
+        ("tuned", ("-w", "3"), "*fp32,i32,64", "power of 2"),
+        ("tuned", ("--option", "num_wraps=3"), "*fp32,i32,64", "did you mean 'num_warps'"),
+        ("tuned", ("-g", "1,2,3,4"), "*fp32,i32,64", "one to three C expressions"),
+        ("tuned", ("-on", "a-b"), "*fp32,i32,64", "no name of a C function"),
+        ("tuned", (), "*fp32,i32,65", "power of 2"),
+    ],
+)
+def test_messages(
+    kernel: str, arguments: tuple[str, ...], signature: str, words: str, tmp_path: Path, capsys: Any
+) -> None:
+    assert compile_kernel(kernel, tmp_path, *arguments, signatures=[signature]) == 1
+    said = capsys.readouterr().err
+    assert words in said and "Traceback" not in said
+
+
+def test_signatures_of_different_functions(tmp_path: Path, capsys: Any) -> None:
+    assert compile_kernel("tuned", tmp_path, signatures=["*fp32,i32,64", "*fp16,i32,64"]) == 1
+    assert "different functions" in capsys.readouterr().err
+    assert compile_kernel("tuned", tmp_path, signatures=["*fp32,i32,64", "*fp32, i32, 64"]) == 1
+    assert "equal" in capsys.readouterr().err
+
+
+def cuda_headers() -> Path | None:
+    """A folder with cuda.h: of official Triton's wheel, or of a toolkit."""
+    spec = find_spec("triton")
+    folders = [Path(spec.origin).parent / "backends/nvidia/include"] if spec is not None and spec.origin else []
+    folders += [Path(place) / "nvidia/cuda_runtime/include" for place in sys.path]
+    folders += [Path("/usr/local/cuda/include")]
+    return next((folder for folder in folders if (folder / "cuda.h").is_file()), None)
+
+
+DRIVER = """
+#include <cuda.h>
+#include <stdio.h>
+#include <string.h>
+/* A driver that prints what it is asked for. */
+CUresult cuCtxGetDevice(CUdevice *device) { *device = 0; return CUDA_SUCCESS; }
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *o, void **v, unsigned n,
+                           CUlibraryOption *p, void **w, unsigned m) {
+  (void)o; (void)v; (void)n; (void)p; (void)w; (void)m;
+  int is_known = memcmp(code, "\\177ELF", 4) == 0 || memcmp(code, "//", 2) == 0;
+  printf("load %d\\n", is_known);
+  *library = (CUlibrary)code;
+  return CUDA_SUCCESS;
+}
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
+  (void)library;
+  *kernel = (CUkernel)name;
+  return CUDA_SUCCESS;
+}
+CUresult cuLibraryUnload(CUlibrary library) { (void)library; puts("unload"); return CUDA_SUCCESS; }
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device) {
+  (void)kernel; (void)device;
+  printf("attribute %d %d\\n", attribute, value);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s) { (void)n; (void)s; *p = 4096; return CUDA_SUCCESS; }
+CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) { (void)p; (void)s; return CUDA_SUCCESS; }
+CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **parameters, void **extra) {
+  (void)extra;
+  printf("%s grid %u %u %u block %u attributes %u: %llx %d %g\\n", strrchr((const char *)function, '_'), c->gridDimX,
+         c->gridDimY, c->gridDimZ, c->blockDimX, c->numAttrs, *(unsigned long long *)parameters[0],
+         *(int *)parameters[3], *(float *)parameters[4]);
+  return CUDA_SUCCESS;
+}
+"""
+
+
+@needs_compiler
+def test_a_c_program_for_a_gpu(tmp_path: Path) -> None:
+    """Machine code in C, launched through a driver that prints: which variant, which extents, which arguments."""
+    headers = cuda_headers()
+    if headers is None:
+        pytest.skip("no cuda.h: neither official Triton nor a CUDA toolkit is installed")
+    signatures = ["*fp32:16,*fp32:16,*fp32:16,i32:16,fp32,1024", "*fp32,*fp32,*fp32,i32,fp32,1024"]
+    arguments = ("-t", "cuda:90", "-w", "8", "--option", "launch_pdl=True")
+    assert compile_kernel("scaled_sum", tmp_path, *arguments, signatures=signatures) == 0
+    (tmp_path / "driver.c").write_text(DRIVER)
+    source = """
+    #include <stdio.h>
+    #include "scaled_sum.h"
+    int main(void) {
+      printf("%d\\n", scaled_sum(0, 3, 2, 1, 0x1230, 0x2230, 0x3230, 32, 1.5f));
+      printf("%d\\n", scaled_sum(0, 3, 1, 1, 0x1230, 0x2230, 0x3230, 33, 2.5f));
+      printf("%d\\n", scaled_sum(0, 3, 1, 1, 0x1234, 0x2230, 0x3230, 32, 2.5f));
+      printf("%d\\n", scaled_sum_algorithm(1, 0, 3, 1, 1, 0x1230, 0x2230, 0x3230, 32, 2.5f));
+      printf("%d\\n", scaled_sum(0, 0, 1, 1, 0x1230, 0x2230, 0x3230, 32, 2.5f));
+      printf("%d\\n", load_scaled_sum());
+      return unload_scaled_sum();
+    }
+    """
+    assert run_c(tmp_path, source, "-I", str(headers)).splitlines() == [
+        "load 1", "_kernel grid 3 2 1 block 256 attributes 1: 1230 32 1.5", "0",
+        "load 1", "_kernel grid 3 1 1 block 256 attributes 1: 1230 33 2.5", "0",
+        "_kernel grid 3 1 1 block 256 attributes 1: 1234 32 2.5", "0",
+        "1", "0", "0", "unload", "unload",
+    ]  # fmt: skip
