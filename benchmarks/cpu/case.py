@@ -44,7 +44,9 @@ class Case:
     operations: float = 0.0
     kind: str = "f32"
     eager: Contender | None = None
-    """PyTorch, into memory that is there already where PyTorch has such a form."""
+    """PyTorch as users write it; `traced` where that is left out."""
+    prepared: Contender | None = None
+    """PyTorch into memory that is there already."""
     traced: Callable[..., Any] | None = None
     """What torch.compile is given, to be called with `tensors`."""
     tensors: tuple[Any, ...] = ()

@@ -38,11 +38,11 @@ def by_block(
 
 def rms_norm_case(rows: int, cols: int) -> Case:
     x, w = normal(rows, cols) * np.float32(1e-3), normal(cols, seed=1)
-    residuals = [np.ones_like(x) for _ in range(3)]
-    out, other = np.empty_like(x), np.empty_like(x)
-    tx, tr, tw = tensors(x, residuals[1], w) or (None,) * 3
+    r = np.ones_like(x)
+    out = np.empty_like(x)
+    tx, tr, tw = tensors(x, r, w) or (None,) * 3
     ours = [
-        Launch(model_kernels.rms_norm_residual, (rows,), (x, residuals[0], w, out, cols, cols, 1e-6), {"BLOCK": block})
+        Launch(model_kernels.rms_norm_residual, (rows,), (x, r, w, out, cols, cols, 1e-6), {"BLOCK": block})
         for block in (512, cols)
     ]
 
@@ -53,8 +53,8 @@ def rms_norm_case(rows: int, cols: int) -> Case:
     return Case(
         ours, 8 * x.size, 8 * x.size, eager=eager,
         traced=lambda x, r, w: functional.rms_norm(r.add_(x), (cols,), w, 1e-6), tensors=(tx, tr, tw),
-        numba=lambda: numba.rms_norm_residual(x, residuals[2], w, other, np.float32(1e-6)),
-        results=lambda: (out, functional.rms_norm(torch.from_numpy(residuals[0]), (cols,), tw, 1e-6)),
+        numba=lambda: numba.rms_norm_residual(x, r, w, out, np.float32(1e-6)),
+        results=lambda: (out, functional.rms_norm(torch.from_numpy(r), (cols,), tw, 1e-6)),
     )  # fmt: skip
 
 
@@ -62,9 +62,8 @@ def rotary_case(tokens: int, heads: int, width: int) -> Case:
     q = normal(tokens, heads, width)
     angle = np.random.default_rng(0).uniform(0, 6, (tokens, width // 2)).astype(np.float32)
     cos, sin = np.cos(angle), np.sin(angle)
-    other, third = q.copy(), q.copy()
     half = width // 2
-    tq, tc, ts = tensors(other, cos, sin) or (None,) * 3
+    tq, tc, ts = tensors(q, cos, sin) or (None,) * 3
 
     def rotate(q: Any, cos: Any, sin: Any) -> Any:
         c, s = torch.cat((cos, cos), -1)[:, None], torch.cat((sin, sin), -1)[:, None]
@@ -78,7 +77,7 @@ def rotary_case(tokens: int, heads: int, width: int) -> Case:
             Launch(tutorials.rotary, (tokens,), (q, cos, sin, heads * width), {"HALF": half, "HEADS": heads}),
         ],
         4 * q.size, 4 * q.size, eager=lambda: rotate(tq, tc, ts), traced=rotate, tensors=(tq, tc, ts),
-        numba=lambda: numba.rotary(third, cos, sin, tokens),
+        numba=lambda: numba.rotary(q, cos, sin, tokens),
     )  # fmt: skip
 
 
@@ -134,7 +133,6 @@ def gated_case(rows: int, cols: int, kind: str) -> Case:
     else:
         x, out = normal(rows, 2 * cols), np.empty((rows, cols), np.float32)
         (tx,) = tensors(x) or (None,)
-    other = np.empty((rows, cols), np.float32)
     size = rows * cols * (2 if kind == "bf16" else 4)
 
     def gate(x: Any) -> Any:
@@ -149,14 +147,14 @@ def gated_case(rows: int, cols: int, kind: str) -> Case:
             for block in (1024, 4096)
         ],
         2 * size, size, 8 * rows * cols, eager=lambda: gate(tx), traced=gate, tensors=(tx,),
-        numba=(lambda: numba.swiglu(x, other)) if kind == "f32" else None,
+        numba=(lambda: numba.swiglu(x, out)) if kind == "f32" else None,
         results=lambda: (out, gate(tx)), tolerance=1e-2 if kind == "bf16" else 1e-5,
     )  # fmt: skip
 
 
 def layer_norm_bf16_case(rows: int, cols: int) -> Case:
     x, w, b = bf16(rows, cols), bf16(cols, seed=1), bf16(cols, seed=2)
-    out, other = torch.empty_like(x), torch.empty_like(x)
+    out = torch.empty_like(x)
     mean, rstd = np.empty(rows, np.float32), np.empty(rows, np.float32)
     means = [torch.empty((rows, 1), dtype=torch.bfloat16) for _ in range(2)]
     return Case(
@@ -167,7 +165,7 @@ def layer_norm_bf16_case(rows: int, cols: int) -> Case:
             for block in (1024, cols)
         ],
         2 * rows * cols, 2 * rows * cols, 8 * rows * cols,
-        eager=lambda: aten.native_layer_norm.out(x, (cols,), w, b, 1e-5, out0=other, out1=means[0], out2=means[1]),
+        prepared=lambda: aten.native_layer_norm.out(x, (cols,), w, b, 1e-5, out0=out, out1=means[0], out2=means[1]),
         traced=lambda x, w, b: functional.layer_norm(x, (cols,), w, b), tensors=(x, w, b),
         results=lambda: (out, functional.layer_norm(x, (cols,), w, b)), tolerance=1e-2,
     )  # fmt: skip
@@ -175,14 +173,14 @@ def layer_norm_bf16_case(rows: int, cols: int) -> Case:
 
 def weight_gradient_case(rows: int, cols: int) -> Case:
     x = normal(rows, cols)
-    out, other = np.empty(cols, np.float32), np.empty(cols, np.float32)
-    tx, tout = tensors(x, other) or (None,) * 2
+    out = np.empty(cols, np.float32)
+    tx, tout = tensors(x, out) or (None,) * 2
     return Case(
         [
             Launch(tutorials.norm_weights_gradient, (cdiv(cols, bn),), (x, out, rows, cols), {"BM": bm, "BN": bn})
             for bm, bn in ((32, 128), (8, 512), (32, 512))
         ],
-        4 * x.size, 4 * cols, x.size, eager=lambda: torch.sum(tx, 0, out=tout), traced=lambda x: x.sum(0),
+        4 * x.size, 4 * cols, x.size, prepared=lambda: torch.sum(tx, 0, out=tout), traced=lambda x: x.sum(0),
         tensors=(tx,), results=lambda: (out, x.sum(0, dtype=np.float64)),
     )  # fmt: skip
 
@@ -252,7 +250,7 @@ def embedding_bag_case(rows: int, width: int, bags: int, size: int) -> Case:
     table = normal(rows, width)
     index = np.random.default_rng(0).integers(0, rows, bags * size)
     offsets = np.arange(0, bags * size + 1, size)
-    out, other = np.empty((bags, width), np.float32), np.empty((bags, width), np.float32)
+    out = np.empty((bags, width), np.float32)
     tt, ti, to = tensors(table, index, offsets) or (None,) * 3
 
     def bag(index: Any, table: Any, offsets: Any) -> Any:
@@ -266,7 +264,7 @@ def embedding_bag_case(rows: int, width: int, bags: int, size: int) -> Case:
             )
         ],
         4 * index.size * width, 4 * out.size, index.size * width, eager=lambda: bag(ti, tt, to), traced=bag,
-        tensors=(ti, tt, to), numba=lambda: numba.embedding_bag(table, index, offsets, other),
+        tensors=(ti, tt, to), numba=lambda: numba.embedding_bag(table, index, offsets, out),
         results=lambda: (out, bag(ti, tt, to)),
     )  # fmt: skip
 
@@ -374,8 +372,8 @@ def geglu_case(n: int, kind: str) -> Case:
 
 def transpose_case(rows: int, cols: int) -> Case:
     x = normal(rows, cols)
-    out, other, third = (np.empty((cols, rows), np.float32) for _ in range(3))
-    tx, tout = tensors(x, other) or (None,) * 2
+    out = np.empty((cols, rows), np.float32)
+    tx, tout = tensors(x, out) or (None,) * 2
     return Case(
         [
             Launch(
@@ -384,8 +382,8 @@ def transpose_case(rows: int, cols: int) -> Case:
             )
             for bm, bn in ((32, 32), (64, 64), (64, 16))
         ],
-        4 * x.size, 4 * x.size, eager=lambda: tout.copy_(tx.T), numpy=lambda: np.copyto(third, x.T),
-        numba=lambda: numba.transpose(x, third), results=lambda: (out, x.T),
+        4 * x.size, 4 * x.size, eager=lambda: tout.copy_(tx.T), numpy=lambda: np.copyto(out, x.T),
+        numba=lambda: numba.transpose(x, out), results=lambda: (out, x.T),
     )  # fmt: skip
 
 
@@ -442,8 +440,8 @@ def adamw_case(n: int) -> Case:
 
 def persistent_matmul_case(n: int) -> Case:
     a, b = normal(n, n), normal(n, n, seed=1)
-    out, other = np.empty_like(a), np.empty_like(a)
-    ta, tb, tout = tensors(a, b, other) or (None,) * 3
+    out = np.empty_like(a)
+    ta, tb, tout = tensors(a, b, out) or (None,) * 3
     return Case(
         [
             Launch(

@@ -24,64 +24,64 @@ aten: Any = torch.ops.aten if torch is not None else None
 
 def vector_add_case(n: int, floor: float) -> Case:
     x, y = normal(n), normal(n, seed=1)
-    out, other, third, fourth = (np.empty_like(x) for _ in range(4))
+    out = np.empty_like(x)
     ours = [
         Launch(vector_add.add_kernel, (cdiv(n, block),), (x, y, out, n), {"BLOCK": block})
         for block in (1024, 4096, 16384)
     ]
-    tx, ty, tout = tensors(x, y, third) or (None,) * 3
+    tx, ty, tout = tensors(x, y, out) or (None,) * 3
     return Case(
         ours, 8 * n, 4 * n, n, floor=floor,
         eager=lambda: torch.add(tx, ty, out=tout), traced=lambda x, y: x + y, tensors=(tx, ty),
-        numpy=lambda: np.add(x, y, out=other), numba=lambda: numba.vector_add(x, y, fourth),
+        numpy=lambda: np.add(x, y, out=out), numba=lambda: numba.vector_add(x, y, out),
         results=lambda: (out, x + y),
     )  # fmt: skip
 
 
 def gelu_case(n: int, floor: float) -> Case:
     x = normal(n)
-    out, other, third = (np.empty_like(x) for _ in range(3))
+    out = np.empty_like(x)
     ours = [Launch(kernels.gelu_kernel, (cdiv(n, block),), (x, out, n), {"BLOCK": block}) for block in (1024, 4096)]
-    tx, tout = tensors(x, third) or (None,) * 2
+    tx, tout = tensors(x, out) or (None,) * 2
     return Case(
         ours, 4 * n, 4 * n, 20 * n, floor=floor,
-        eager=lambda: aten.gelu.out(tx, approximate="tanh", out=tout),
-        traced=lambda x: functional.gelu(x, approximate="tanh"), tensors=(tx,), numba=lambda: numba.gelu(x, other),
+        prepared=lambda: aten.gelu.out(tx, approximate="tanh", out=tout),
+        traced=lambda x: functional.gelu(x, approximate="tanh"), tensors=(tx,), numba=lambda: numba.gelu(x, out),
         results=lambda: (out, functional.gelu(tx, approximate="tanh")),
     )  # fmt: skip
 
 
 def softmax_case(rows: int, cols: int, floor: float) -> Case:
     x = normal(rows, cols)
-    out, other, third, fourth = (np.empty_like(x) for _ in range(4))
+    out = np.empty_like(x)
     block = 1 << (cols - 1).bit_length()
 
     def by_numpy() -> None:
-        np.subtract(x, x.max(axis=1, keepdims=True), out=other)
-        np.exp(other, out=other)
-        np.divide(other, other.sum(axis=1, keepdims=True), out=other)
+        np.subtract(x, x.max(axis=1, keepdims=True), out=out)
+        np.exp(out, out=out)
+        np.divide(out, out.sum(axis=1, keepdims=True), out=out)
 
-    tx, tout = tensors(x, third) or (None,) * 2
+    tx, tout = tensors(x, out) or (None,) * 2
     return Case(
         [Launch(softmax.softmax_kernel, (rows,), (out, x, cols, cols, cols), {"BLOCK": block})],
         4 * x.size, 4 * x.size, 15 * x.size, floor=floor,
-        eager=lambda: aten._softmax.out(tx, 1, False, out=tout), traced=lambda x: torch.softmax(x, 1), tensors=(tx,),
-        numpy=by_numpy, numba=lambda: numba.softmax(x, fourth), results=lambda: (out, torch.softmax(tx, 1)),
+        prepared=lambda: aten._softmax.out(tx, 1, False, out=tout), traced=lambda x: torch.softmax(x, 1), tensors=(tx,),
+        numpy=by_numpy, numba=lambda: numba.softmax(x, out), results=lambda: (out, torch.softmax(tx, 1)),
     )  # fmt: skip
 
 
 def layer_norm_case(rows: int, cols: int, floor: float) -> Case:
     x, w, b = normal(rows, cols), normal(cols, seed=1), normal(cols, seed=2)
-    out, other, third = (np.empty_like(x) for _ in range(3))
+    out = np.empty_like(x)
     mean, rstd = np.empty((rows, 1), np.float32), np.empty((rows, 1), np.float32)
     block = 1 << (cols - 1).bit_length()
-    tx, tw, tb, tout, tmean, trstd = tensors(x, w, b, third, mean, rstd) or (None,) * 6
+    tx, tw, tb, tout, tmean, trstd = tensors(x, w, b, out, mean, rstd) or (None,) * 6
     return Case(
         [Launch(kernels.layer_norm_kernel, (rows,), (x, out, w, b, cols, cols, 1e-5), {"BLOCK": block})],
         4 * x.size, 4 * x.size, 8 * x.size, floor=floor,
-        eager=lambda: aten.native_layer_norm.out(tx, (cols,), tw, tb, 1e-5, out0=tout, out1=tmean, out2=trstd),
+        prepared=lambda: aten.native_layer_norm.out(tx, (cols,), tw, tb, 1e-5, out0=tout, out1=tmean, out2=trstd),
         traced=lambda x, w, b: functional.layer_norm(x, (cols,), w, b), tensors=(tx, tw, tb),
-        numba=lambda: numba.layer_norm(x, w, b, other),
+        numba=lambda: numba.layer_norm(x, w, b, out),
         results=lambda: (out, functional.layer_norm(tx, (cols,), tw, tb)),
     )  # fmt: skip
 
@@ -104,18 +104,18 @@ def product_launches(a: Any, b: Any, out: Any) -> list[Launch]:
 
 def matmul_case(n: int, floor: float) -> Case:
     a, b = normal(n, n), normal(n, n, seed=1)
-    out, other, third = (np.empty_like(a) for _ in range(3))
-    ta, tb, tout = tensors(a, b, third) or (None,) * 3
+    out = np.empty_like(a)
+    ta, tb, tout = tensors(a, b, out) or (None,) * 3
     return Case(
         product_launches(a, b, out), 8 * n * n, 4 * n * n, 2 * n**3, floor=floor,
         eager=lambda: torch.mm(ta, tb, out=tout), traced=lambda a, b: a @ b, tensors=(ta, tb),
-        numpy=lambda: np.matmul(a, b, out=other), results=lambda: (out, a @ b),
+        numpy=lambda: np.matmul(a, b, out=out), results=lambda: (out, a @ b),
     )  # fmt: skip
 
 
 def matmul_nt_case(n: int, floor: float) -> Case:
     a, b = normal(n, n), normal(n, n, seed=1)
-    out, other, third = (np.empty_like(a) for _ in range(3))
+    out = np.empty_like(a)
     ours = [
         Launch(
             kernels.matmul_nt_kernel, (cdiv(n, bn), cdiv(n, bm)), (a, b, out, n, n, n, n, n, n),
@@ -123,20 +123,20 @@ def matmul_nt_case(n: int, floor: float) -> Case:
         )
         for bm, bn, bk in PRODUCT_BLOCKS
     ]  # fmt: skip
-    ta, tb, tout = tensors(a, b, third) or (None,) * 3
+    ta, tb, tout = tensors(a, b, out) or (None,) * 3
     return Case(
         ours, 8 * n * n, 4 * n * n, 2 * n**3, floor=floor,
         eager=lambda: torch.mm(ta, tb.T, out=tout), traced=lambda a, b: a @ b.T, tensors=(ta, tb),
-        numpy=lambda: np.matmul(a, b.T, out=other), results=lambda: (out, a @ b.T),
+        numpy=lambda: np.matmul(a, b.T, out=out), results=lambda: (out, a @ b.T),
     )  # fmt: skip
 
 
 def bf16_matmul_case(n: int, floor: float) -> Case:
     a, b = bf16(n, n), bf16(n, n, seed=1)
-    out, other = torch.empty_like(a), torch.empty_like(a)
+    out = torch.empty_like(a)
     return Case(
         product_launches(a, b, out), 4 * n * n, 2 * n * n, 2 * n**3, "bf16", floor=floor,
-        eager=lambda: torch.mm(a, b, out=other), traced=lambda a, b: a @ b, tensors=(a, b),
+        eager=lambda: torch.mm(a, b, out=out), traced=lambda a, b: a @ b, tensors=(a, b),
         results=lambda: (out, a @ b), tolerance=1e-2,
     )  # fmt: skip
 
@@ -167,7 +167,7 @@ def attention_case(heads: int, length: int, dim: int, floor: float, *, causal: b
     size = (2 if kind == "bf16" else 4) * heads * length * dim
     return Case(
         ours, 3 * size, size, 4 * heads * length * length * dim / (2 if causal else 1), kind, floor=floor,
-        eager=lambda: attend(*batch), traced=attend, tensors=batch,
+        traced=attend, tensors=batch,
         results=lambda: (out, attend(*batch)[0]), tolerance=2e-2 if kind == "bf16" else 1e-4,
     )  # fmt: skip
 
@@ -175,46 +175,46 @@ def attention_case(heads: int, length: int, dim: int, floor: float, *, causal: b
 def gather_case(table_rows: int, width: int, n: int, floor: float) -> Case:
     table = normal(table_rows, width)
     index = np.random.default_rng(0).integers(0, table_rows, n)
-    out, other, third, fourth = (np.empty((n, width), np.float32) for _ in range(4))
+    out = np.empty((n, width), np.float32)
     ours = [
         Launch(kernels.gather_kernel, (cdiv(n, rows),), (index, table, out, width, n), {"ROWS": rows, "BLOCK": width})
         for rows in (1, 8, 32)
     ]
-    tt, ti, tout = tensors(table, index, third) or (None,) * 3
+    tt, ti, tout = tensors(table, index, out) or (None,) * 3
     return Case(
         ours, 4 * n * width, 4 * n * width, floor=floor,
-        eager=lambda: aten.embedding.out(tt, ti, out=tout),
+        prepared=lambda: aten.embedding.out(tt, ti, out=tout),
         traced=lambda table, index: functional.embedding(index, table),
-        tensors=(tt, ti), numpy=lambda: np.take(table, index, axis=0, out=other),
-        numba=lambda: numba.gather(table, index, fourth), results=lambda: (out, table[index]),
+        tensors=(tt, ti), numpy=lambda: np.take(table, index, axis=0, out=out),
+        numba=lambda: numba.gather(table, index, out), results=lambda: (out, table[index]),
     )  # fmt: skip
 
 
 def column_sum_case(rows: int, cols: int, floor: float) -> Case:
     x = normal(rows, cols)
-    out, other, third = (np.empty(cols, np.float32) for _ in range(3))
+    out = np.empty(cols, np.float32)
     ours = [
         Launch(kernels.column_sum_kernel, (cdiv(cols, bn),), (x, out, rows, cols), {"BLOCK_M": bm, "BLOCK_N": bn})
         for bm, bn in ((16, 512), (32, 256), (8, 1024))
     ]
-    tx, tout = tensors(x, third) or (None,) * 2
+    tx, tout = tensors(x, out) or (None,) * 2
     return Case(
         ours, 4 * x.size, 4 * cols, x.size, floor=floor,
-        eager=lambda: torch.sum(tx, dim=0, out=tout), traced=lambda x: x.sum(0), tensors=(tx,),
-        numpy=lambda: np.sum(x, axis=0, out=other), numba=lambda: numba.column_sums(x, third),
+        prepared=lambda: torch.sum(tx, dim=0, out=tout), traced=lambda x: x.sum(0), tensors=(tx,),
+        numpy=lambda: np.sum(x, axis=0, out=out), numba=lambda: numba.column_sums(x, out),
         results=lambda: (out, x.sum(axis=0, dtype=np.float64)),
     )  # fmt: skip
 
 
 def cumsum_case(rows: int, cols: int, floor: float) -> Case:
     x = normal(rows, cols)
-    out, other, third, fourth = (np.empty_like(x) for _ in range(4))
-    tx, tout = tensors(x, third) or (None,) * 2
+    out = np.empty_like(x)
+    tx, tout = tensors(x, out) or (None,) * 2
     return Case(
         [Launch(kernels.cumsum_kernel, (rows,), (x, out, cols), {"BLOCK": cols})],
         4 * x.size, 4 * x.size, x.size, floor=floor,
-        eager=lambda: torch.cumsum(tx, 1, out=tout), traced=lambda x: torch.cumsum(x, 1), tensors=(tx,),
-        numpy=lambda: np.cumsum(x, axis=1, out=other), numba=lambda: numba.cumsum(x, fourth),
+        prepared=lambda: torch.cumsum(tx, 1, out=tout), traced=lambda x: torch.cumsum(x, 1), tensors=(tx,),
+        numpy=lambda: np.cumsum(x, axis=1, out=out), numba=lambda: numba.cumsum(x, out),
         results=lambda: (out, np.cumsum(x, axis=1, dtype=np.float64)),
     )  # fmt: skip
 

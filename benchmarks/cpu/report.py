@@ -10,7 +10,7 @@ from typing import Any
 
 from tilewright.targets.cpu.facts import host_facts
 
-PEERS = ("PyTorch", "torch.compile", "NumPy", "Numba", "triton-shared")
+PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
 TITLES = {"NumPy": "NumPy / OpenBLAS", "triton-shared": "linalg by mlir-opt"}
 
 
@@ -54,8 +54,8 @@ def _head(results: dict[str, Any]) -> Iterator[str]:
     yield f"{processor}, {machine['cores']} cores, {machine['vector_bits']}-bit vectors; {versions}.\n"
     yield "Figures under the peers are medians of (their time / our time) over interleaved rounds in one process: above"
     yield "1 we are faster. `of limit` is the least time that the measured bandwidth and peak allow, over our time."
-    yield "PyTorch writes into memory that is there already, where it has such a form. On one thread times are CPU"
-    yield "times, else wall times.\n"
+    yield "`PyTorch out=` writes into memory that is there already (vector sums and matrix products always do). On one"
+    yield "thread times are CPU times, else wall times.\n"
     yield "![achieved fraction of the machine's limit](cpu.svg)\n"
 
 

@@ -29,8 +29,8 @@ from compiling import measure_compiling  # noqa: E402
 from plot import achieved_svg  # noqa: E402
 from report import describe_machine, markdown  # noqa: E402
 
-PEERS = ("PyTorch", "torch.compile", "NumPy", "Numba", "triton-shared")
-QUICK_PEERS = ("PyTorch", "NumPy")
+PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
+QUICK_PEERS = ("PyTorch", "PyTorch out=", "NumPy")
 
 
 def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:

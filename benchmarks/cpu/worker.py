@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-PEERS = ("PyTorch", "torch.compile", "NumPy", "Numba", "triton-shared")
+PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
 GROUPS = ("promised", "others")
 
 
@@ -97,7 +97,8 @@ def add_peers(case: Case) -> dict[str, str]:
     if torch is None:
         reasons["PyTorch"] = reasons["torch.compile"] = "PyTorch is not installed"
     else:
-        available["PyTorch"] = case.eager
+        available["PyTorch"] = case.eager or (lambda: case.traced(*case.tensors))  # pyright: ignore
+        available["PyTorch out="] = case.prepared
         if case.traced is not None and "torch.compile" in wanted:
             compiled = torch.compile(case.traced)
             available["torch.compile"] = lambda: compiled(*case.tensors)
