@@ -1,5 +1,5 @@
-"""Loops that the pipeliner takes apart: each a kernel, its inputs for some number of iterations, and what NumPy makes of
-them. All numbers are small whole ones, so that sums are exact in any order.
+"""Loops that the pipeliner takes apart: each a kernel, its inputs for some number of iterations, and what NumPy makes
+of them. All numbers are small whole ones, so that sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 import tilewright as triton
-import tilewright.language as tl
+from tilewright import language
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 
 Array = np.ndarray[Any, Any]
+tl: Any = language
 
 ROWS, COLUMNS, DEPTH = 64, 64, 32
 """What one product takes: M, N and K."""
