@@ -8,10 +8,11 @@ out again.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import scf
 from tilewright.frontend.branches import RuntimeCondition
@@ -210,6 +211,7 @@ def _lower_counted(state: FunctionState, node: ast.For, iterator: iteration.rang
         _bind_counter(state, variable, block.args[0], counter, bounds, counts_down)
         lower_body(state, node.body)
         yielded = carried.check_and_collect(node)
+    _hand_hints_on(state, block.args[1:], carried.initial)
     kept = _prune([block], 1, carried.initial, yielded)
     with state.builder.at(block):
         state.locate(node)
@@ -239,6 +241,18 @@ def _bind_counter(
     if counts_down:
         value = bounds[1] - value + bounds[0]
     state.assign(name, value)
+
+
+def _hand_hints_on(state: FunctionState, args: Sequence[SSAValue], initial: list[SSAValue]) -> None:
+    """What `tl.multiple_of` and its kin say in a loop about a carried value, they say about what it begins as."""
+    begins = dict(zip(args, initial, strict=True))
+    hints: list[Any] = state.context.facts.get("argument_hints", [])
+    for handle, name, attribute in list(hints):
+        first = begins.get(handle)
+        if first is not None and isinstance(first.owner, Operation):
+            first.owner.attributes[name] = attribute
+        elif first is not None:
+            hints.append((first, name, attribute))
 
 
 def _prune(
@@ -311,6 +325,7 @@ def lower_while(state: FunctionState, node: ast.While) -> None:
         carried.enter(list(work.args))
         lower_body(state, node.body)
         yielded = carried.check_and_collect(node)
+    _hand_hints_on(state, work.args, carried.initial)
     conditions = [condition]
     kept = _prune([test, work], 0, carried.initial, yielded, conditions)
     state.locate(node)

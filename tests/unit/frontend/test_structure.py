@@ -178,6 +178,25 @@ def test_hints_reach_ops_and_arguments() -> None:
 
 
 @jit
+def hinted_in_loops(x_ptr, n, step):
+    ptrs = x_ptr + tl.arange(0, 8)
+    for _ in range(n):
+        for _ in range(n):
+            tl.multiple_of(ptrs, 16)
+            tl.store(ptrs, 1.0)
+            ptrs += step
+        tl.multiple_of(n, 8)
+
+
+def test_hints_on_carried_values_are_hints_on_their_beginnings() -> None:
+    module = build(hinted_in_loops, "*fp32", "i32", "i32")
+    [first, _] = ops(module, tt.AddPtrOp)
+    assert "tt.divisibility" in first.attributes
+    [function] = ops(module, tt.FuncOp)
+    assert "tt.divisibility = dense<8>" in print_op(function).splitlines()[0]
+
+
+@jit
 def sums(p, n):
     tl.store(p, n + n * 3 - 1)
     tl.store(p, tl.add(n, n, sanitize_overflow=False))
