@@ -29,6 +29,7 @@ OPTIONAL = frozenset(
         "triton-loop-aware-cse",
         "loop-invariant-code-motion",
         "linalg-fuse-elementwise",
+        "linalg-narrow-results",
         "forward-loads",
         "remove-dead-values",
     }

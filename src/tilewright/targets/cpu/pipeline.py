@@ -22,6 +22,7 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
     from tilewright.transforms.common.inline import InlinePass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
+    from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
     from tilewright.transforms.tt.pipeline import make_ttir
 
     return (
@@ -43,7 +44,10 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
             ),
         ),
         # Fusion first: it moves readers, and a load is forwarded only if nothing writes before its last reader.
-        ("loops", (LinalgFuseElementwisePass(), ForwardLoadsPass(), LinalgToLoopsPass())),
+        (
+            "loops",
+            (LinalgFuseElementwisePass(), LinalgNarrowResultsPass(), ForwardLoadsPass(), LinalgToLoopsPass()),
+        ),
     )
 
 

@@ -3,5 +3,6 @@
 from tilewright.transforms.linalg.collapse_shape import CollapseShapePass
 from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
 from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
+from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
 
-__all__ = ["CollapseShapePass", "ForwardLoadsPass", "LinalgFuseElementwisePass"]
+__all__ = ["CollapseShapePass", "ForwardLoadsPass", "LinalgFuseElementwisePass", "LinalgNarrowResultsPass"]
