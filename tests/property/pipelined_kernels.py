@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-import tilewright as triton
-from tilewright import language
+from tilewright import compat
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 
+with compat.standing_in():
+    import triton
+    import triton.language as tl
+
 Array = np.ndarray[Any, Any]
-tl: Any = language
 
 ROWS, COLUMNS, DEPTH = 64, 64, 32
 """What one product takes: M, N and K."""
