@@ -160,7 +160,7 @@ def with_condition(a_ptr, b_ptr, c_ptr, count, M: tl.constexpr, N: tl.constexpr,
 def flat_by_pointers(a_ptr, b_ptr, c_ptr, tiles, count, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """Tiles whose loop is one with that over K."""
     m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
+    for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):  # pyright: ignore[reportGeneralTypeIssues]
         rows = tile * M + m
         acc = tl.zeros((M, N), tl.float32)
         for i in range(count):
@@ -173,7 +173,7 @@ def flat_by_pointers(a_ptr, b_ptr, c_ptr, tiles, count, M: tl.constexpr, N: tl.c
 @triton.jit
 def flat_by_descriptors(a, b, c, tiles, count, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """The same through descriptors, stores too."""
-    for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
+    for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):  # pyright: ignore[reportGeneralTypeIssues]
         acc = tl.zeros((M, N), tl.float32)
         for i in range(count):
             acc = tl.dot(a.load([tile * M, i * K]), b.load([i * K, 0]), acc)
