@@ -130,7 +130,10 @@ def find_target(name: str) -> Target:
     if name not in registered:
         known = ", ".join(sorted({*BUILT_IN, *registered}))
         raise TargetError(f"there is no target {name!r}; known are: {known}")
-    target = registered[name].load()()
+    try:
+        target = registered[name].load()()
+    except ImportError as error:
+        raise TargetError(f"the target {name!r} cannot be loaded from its package: {error}") from error
     if not isinstance(target, Target):
         raise TargetError(
             f"the entry point {name!r} of {ENTRY_POINT_GROUP} returned {type(target).__name__}, which is no target"

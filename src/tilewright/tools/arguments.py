@@ -48,7 +48,8 @@ watching:
   --mlir-timing                     print the time of each pass
   --mlir-pass-pipeline-crash-reproducer=FILE   where to write the reproducer of a failing pass
   --remarks                         print what passes left as it was, and why
-  --target=NAME[:CPU]               facts for lowerings: cpu (this machine) or cpu:x86-64-v3 and the like
+  --target=NAME[:MACHINE]           facts for lowerings: cpu (this machine), cpu:x86-64-v3, cuda:90, or an installed
+                                    back end by its name
 """
 
 _VALUE_FLAGS = {

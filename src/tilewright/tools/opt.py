@@ -108,12 +108,17 @@ def _base_context() -> Context:
 
 
 def _find_facts(target: str) -> TargetFacts:
-    name, _, cpu = target.partition(":")
-    if name != "cpu":
-        raise UsageError(f"unknown target '{name}'; tilewright-opt knows cpu and cpu:NAME")
-    from tilewright.targets.cpu.facts import host_facts, named_facts
+    """The facts of `cpu`, `cpu:x86-64-v3`, `cuda:90` or another target by its name, of third parties too."""
+    name, _, machine = target.partition(":")
+    if name == "cpu":
+        from tilewright.targets.cpu.facts import host_facts, named_facts
 
-    return named_facts(cpu) if cpu else host_facts()
+        return named_facts(machine) if machine else host_facts()
+    from tilewright.compiler.options import CompileOptions
+    from tilewright.targets.base import configured, find_target
+
+    found = find_target(name)
+    return (configured(found, CompileOptions(arch=machine)) if machine else found).facts
 
 
 @dataclass

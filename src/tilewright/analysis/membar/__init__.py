@@ -23,7 +23,7 @@ from xdsl.ir import Operation
 
 from tilewright.analysis.allocation import ModuleAllocation
 from tilewright.analysis.membar.accesses import Access, SliceFinder
-from tilewright.analysis.membar.filters import MembarFilter, no_filter, nvidia_filter
+from tilewright.analysis.membar.filters import MembarFilter, find_filter, no_filter, nvidia_filter, register_filter
 from tilewright.analysis.membar.solver import FunctionBarriers, Summary
 from tilewright.analysis.scratch import is_warp_synchronous
 from tilewright.dialects import tt
@@ -55,4 +55,13 @@ class Membar:
         return [place for function in self.functions.values() for place in function.places]
 
 
-__all__ = ["Access", "Membar", "MembarFilter", "Summary", "no_filter", "nvidia_filter"]
+__all__ = [
+    "Access",
+    "Membar",
+    "MembarFilter",
+    "Summary",
+    "find_filter",
+    "no_filter",
+    "nvidia_filter",
+    "register_filter",
+]

@@ -1,7 +1,10 @@
 """Pairs of accesses that need no barrier between them, for reasons that their bytes do not show.
 
 A back end supplies one `MembarFilter`; the one for NVIDIA knows which ops on mbarrier objects run in one thread, and
-which are ordered by the object itself.
+which are ordered by the object itself. A back end of a third party registers its own, for modules whose `ttg.target`
+is of its kind:
+
+    register_filter("toy", lambda earlier, later: isinstance(later.op, ToyCopyOp))   # modules for "toy:1", "toy:2"
 """
 
 from __future__ import annotations
@@ -49,3 +52,18 @@ def _are(first: Operation, second: Operation, kind: tuple[type, ...], other: typ
     return (isinstance(first, kind) and isinstance(second, other)) or (
         isinstance(first, other) and isinstance(second, kind)
     )
+
+
+_FILTERS: dict[str, MembarFilter] = {"cuda": nvidia_filter}
+"""Per kind of target, the part of `ttg.target` before the colon."""
+
+
+def register_filter(kind: str, filter: MembarFilter) -> None:
+    """Use a filter for modules of a kind of target. Raises ValueError where the kind has another filter already."""
+    if _FILTERS.setdefault(kind, filter) is not filter:
+        raise ValueError(f"modules for '{kind}' have a barrier filter already")
+
+
+def find_filter(kind: str) -> MembarFilter:
+    """The filter for modules of a kind of target; `no_filter` where none is registered."""
+    return _FILTERS.get(kind, no_filter)

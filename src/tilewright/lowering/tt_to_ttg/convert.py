@@ -21,7 +21,7 @@ MAX_THREADS = 1024
 MAX_CTAS = 16
 """CTAs of a cluster that CUDA devices run."""
 
-_CUDA = re.compile(r"cuda:([1-9]\d+)")
+_DEVICE = re.compile(r"cuda:[1-9]\d+|(?!cuda:)[a-z]\w*:\w+")
 
 __all__ = ["ConvertTritonToTritonGPUPass", "special_ops"]
 
@@ -47,7 +47,7 @@ class ConvertTritonToTritonGPUPass(Pass):
     name = "convert-triton-to-tritongpu"
 
     target: str = ""
-    """The device, as `cuda:80`."""
+    """The device, as `cuda:80`, or `KIND:MACHINE` of another back end."""
     num_warps: int = 4
     """Warps of a CTA."""
     threads_per_warp: int = 32
@@ -76,8 +76,12 @@ class ConvertTritonToTritonGPUPass(Pass):
     def _check(self, module: ModuleOp, context: PassContext) -> ProgramSize:
         if not self.target:
             context.fail(module, f"'{self.name}' requires 'target' option to be specified, e.g. cuda:90")
-        if _CUDA.fullmatch(self.target) is None:
-            context.fail(module, f"unknown target '{self.target}'; expected cuda:CAPABILITY, e.g. cuda:90")
+        if _DEVICE.fullmatch(self.target) is None:
+            context.fail(
+                module,
+                f"unknown target '{self.target}'; expected cuda:CAPABILITY, e.g. cuda:90, or KIND:MACHINE of another "
+                "back end",
+            )
         for name, value, most in (
             ("num-warps", self.num_warps, MAX_THREADS // 32),
             ("threads-per-warp", self.threads_per_warp, 64),

@@ -22,20 +22,17 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.analysis.allocation import ModuleAllocation
-from tilewright.analysis.membar import Membar, MembarFilter, no_filter, nvidia_filter
+from tilewright.analysis.membar import Membar, MembarFilter, find_filter
 from tilewright.dialects import ttg
 from tilewright.dialects.ttg.verification import TARGET
 from tilewright.ir.passes import Pass, PassContext, register_pass
-
-FILTERS: dict[str, MembarFilter] = {"cuda": nvidia_filter}
-"""Per kind of target (`cuda` of `cuda:90`) what its hardware orders by itself. Back ends add theirs."""
 
 
 def filter_of(module: ModuleOp) -> MembarFilter:
     """The filter of the target that a module is for."""
     target = module.attributes.get(TARGET)
     kind = target.data.partition(":")[0] if isinstance(target, StringAttr) else ""
-    return FILTERS.get(kind, no_filter)
+    return find_filter(kind)
 
 
 def insert_barriers(allocation: ModuleAllocation, skips: MembarFilter) -> None:
