@@ -72,9 +72,11 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return %0 : tensor<4x64x64xf32, #batch>
   }
 
-  // 8-bit floats that may not be summed imprecisely take mma.sync, which widens nothing on this GPU.
+  // 8-bit floats that may not be summed imprecisely take mma.sync, which has f16 for them on this GPU. Four stay together in
+  // a thread, as they were loaded.
   // CHECK-LABEL: @exact_fp8
-  // CHECK: tt.dot {{.*}} : tensor<64x64xf8E4M3FN, {{.*}}kWidth = 4}>>
+  // CHECK-COUNT-2: tt.fp_to_fp {{.*}} -> tensor<64x64xf16
+  // CHECK: tt.dot {{.*}} : tensor<64x64xf16, {{.*}}kWidth = 4}>>
   tt.func @exact_fp8(%x: tensor<64x64xf8E4M3FN, #a>, %y: tensor<64x64xf8E4M3FN, #b>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
     %0 = tt.dot %x, %y, %c : tensor<64x64xf8E4M3FN, #a> * tensor<64x64xf8E4M3FN, #b> -> tensor<64x64xf32, #blocked>
     tt.return %0 : tensor<64x64xf32, #blocked>

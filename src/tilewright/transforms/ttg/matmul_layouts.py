@@ -172,7 +172,8 @@ def _mma_operands(
 
 
 def _mma_fp8(capability: int, d: Attribute, own: tuple[Attribute, Attribute]) -> tuple[Attribute, Attribute] | None:
-    if capability >= 89 and d == f32:
+    """Ada multiplies 8-bit floats in `mma.sync`; Hopper only in `wgmma`, and f16 is exact."""
+    if capability == 89 and d == f32:
         return own
     return (f16, f16) if d in (f16, f32) else None
 
@@ -200,7 +201,8 @@ def _k_width(dot: tt.DotOp, operand: Attribute) -> int:
     if isinstance(operand, Float64Type):
         return 1
     own = bit_width(operand)
-    narrowest = min(own, _loaded_bits(dot.a, own), _loaded_bits(dot.b, own))
+    given = (bit_width(element_type(value.type)) for value in (dot.a, dot.b))
+    narrowest = min(own, *given, _loaded_bits(dot.a, own), _loaded_bits(dot.b, own))
     return 32 // min(narrowest, 32)
 
 
