@@ -1,12 +1,12 @@
 // RUN: not tilewright-opt %s --convert-triton-to-tritongpu 2>&1 | filecheck %s --check-prefix=NONE
-// RUN: not tilewright-opt %s --convert-triton-to-tritongpu="target=tpu:4" 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// RUN: not tilewright-opt %s --convert-triton-to-tritongpu="target=tpu" 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not tilewright-opt %s --convert-triton-to-tritongpu="target=cuda:80 num-warps=3" 2>&1 | filecheck %s --check-prefix=WARPS
 // RUN: not tilewright-opt %s --convert-triton-to-tritongpu="target=cuda:80 num-warps=8" 2>&1 | filecheck %s --check-prefix=STATED
 // RUN: not tilewright-opt %s --convert-triton-to-tritongpu="target=cuda:80" 2>&1 | filecheck %s --check-prefix=BLOCK
 // RUN: not tilewright-opt %s --relayout-tritongpu --convert-triton-to-tritongpu="target=cuda:80 num-ctas=32" 2>&1 | filecheck %s --check-prefix=CTAS
 
 // NONE: error: pass convert-triton-to-tritongpu{{.*}}requires 'target' option to be specified
-// UNKNOWN: convert-triton-to-tritongpu-errors.mlir:{{.*}}unknown target 'tpu:4'; expected cuda:CAPABILITY
+// UNKNOWN: convert-triton-to-tritongpu-errors.mlir:{{.*}}unknown target 'tpu'; expected cuda:CAPABILITY
 // WARPS: num-warps must be a power of two up to 32, got 3
 // STATED: the module states ttg.num-warps = 4, the options 8
 // BLOCK: convert-triton-to-tritongpu-errors.mlir:{{.*}}'tt.make_tensor_ptr': block pointers are rewritten before
