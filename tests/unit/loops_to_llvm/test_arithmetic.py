@@ -225,6 +225,25 @@ def test_float_to_integer_saturates(target: str) -> None:
     )
 
 
+@pytest.mark.parametrize("cpu", ["", "x86-64-v3"])
+@pytest.mark.parametrize("opcode", ["fptosi", "fptoui"])
+@pytest.mark.parametrize(
+    ("source", "target"), [("f32", "i32"), ("f32", "i64"), ("f64", "i64"), ("f64", "i32"), ("f16", "i32")]
+)
+def test_lanes_saturate_as_scalars_do(source: str, target: str, opcode: str, cpu: str) -> None:
+    if cpu and not host_facts().is_x86:
+        pytest.skip("code for another architecture cannot run here")
+    limits = [np.nextafter(2.0**bits, toward) for bits in (31, 32, 63, 64) for toward in (0, np.inf)]
+    numbers = [0.0, 0.9, 1.5, 65504.0, np.inf, np.nan, *limits, *(2.0**bits for bits in (31, 32, 63, 64)), 1e30]
+    with np.errstate(over="ignore"):
+        values = np.array([*numbers, *(-x for x in numbers), -1.0, -0.99], TYPES[source])[: len(numbers) * 2]
+    values = np.resize(values, 48)
+    facts = named_facts(cpu) if cpu else host_facts()
+    body = f"%r = arith.{opcode} %a : $V to $R"
+    lanes, scalars = (apply(body, values, values, source, target, count, facts) for count in (16, 0))
+    np.testing.assert_array_equal(lanes, scalars)
+
+
 def test_negation_and_selection_of_bf16() -> None:
     a, b = random_floats("bf16", 64), random_floats("bf16", 64, 1)
     body = """%m = arith.cmpf ogt, %a, %b : $V

@@ -17,13 +17,14 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.ir import Operation
 
 from tilewright.codegen.float_formats import narrow_from_f32
-from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import vector_constant
 from tilewright.dialects import arith
 from tilewright.lowering.loops_to_llvm.conversions import (
     float_literal,
     from_compute,
     narrow,
+    saturating_lanes,
     to_compute,
     widen,
 )
@@ -342,10 +343,11 @@ def lower_float_to_int(low: FunctionLowering, op: Operation) -> None:
     signed = isinstance(op, arith.FPToSIOp)
     through = target.scalar.text if bits >= 32 else "i32"
     name = "fptosi" if signed or bits < 32 else "fptoui"
-    suffix = f"v{b.lanes}{through}" if b.lanes else through
-    float_suffix = {"float": "f32", "double": "f64", "half": "f16"}[float_text]
-    float_suffix = f"v{b.lanes}{float_suffix}" if b.lanes else float_suffix
-    wide = low.fn.call(b.type(through), f"llvm.{name}.sat.{suffix}.{float_suffix}", [(b.type(float_text), value)])
+    if b.lanes > 1 and low.module.facts.triple.startswith("x86_64"):
+        wide = saturating_lanes(b, value, float_text, name, through)
+    else:
+        suffix = f"{intrinsic_suffix(through, b.lanes)}.{intrinsic_suffix(float_text, b.lanes)}"
+        wide = low.fn.call(b.type(through), f"llvm.{name}.sat.{suffix}", [(b.type(float_text), value)])
     low.set(op.results[0], wide if bits >= 32 else b.cast("trunc", wide, through, target.scalar.text))
 
 

@@ -58,6 +58,32 @@ def _f64_to_f32_towards_zero(b: LaneBuilder, value: str) -> str:
     return b.bits(b.sub(b.bits(rounded), b.cast("zext", is_larger, "i1", "i32")), "i32", "float")
 
 
+def saturating_lanes(b: LaneBuilder, value: str, float_text: str, opcode: str, integer: str) -> str:
+    """fptosi or fptoui of lanes as `llvm.fpto*i.sat` defines it: the nearest limit beyond the range, 0 for NaN.
+
+    LLVM takes that intrinsic apart lane by lane on x86. The conversion itself is only given what it can represent:
+
+        safe = |v| < 2^31 ? v : -2^31;  r = fptosi safe;  r = v >= 2^31 ? 2^31 - 1 : r;  r = isnan(v) ? 0 : r
+    """
+    if float_text == "half":
+        value, float_text = b.cast("fpext", value, "half", "float"), "float"
+    bits, is_signed = int(integer[1:]), opcode == "fptosi"
+    end = b.float(2.0 ** (bits - is_signed), float_text)
+    is_above = b.fcmp("oge", value, end, float_text)
+    if is_signed:
+        is_inside, outside = b.fcmp("olt", b.fabs(value, float_text), end, float_text), -(2.0 ** (bits - 1))
+    else:
+        above_least = b.fcmp("ogt", value, b.float(-1.0, float_text), float_text)
+        is_inside, outside = b.and_(above_least, b.fcmp("olt", value, end, float_text), "i1"), 0.0
+    safe = b.select(is_inside, value, b.float(outside, float_text), float_text)
+    result = b.select(
+        is_above, b.int((1 << (bits - is_signed)) - 1, integer), b.cast(opcode, safe, float_text, integer), integer
+    )
+    if is_signed:
+        result = b.select(b.fcmp("uno", value, value, float_text), b.int(0, integer), result, integer)
+    return result
+
+
 def float_literal(value: float, scalar: ScalarType) -> str:
     """The literal of a float constant in its register type."""
     if scalar.format is not None:
