@@ -16,6 +16,7 @@ from tilewright.dialects.ttg.verification import program_shape, warps_around
 from tilewright.dialects.types import as_tensor, bit_width, element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.rules import apply_rules
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
 from tilewright.layouts.shared import NvmmaSharedLayout
 from tilewright.transforms.ttg.capability import compute_capability
@@ -23,6 +24,15 @@ from tilewright.transforms.ttg.decompose_scaled_dots import decompose_scaled_dot
 from tilewright.transforms.ttg.layout_order import order_of
 from tilewright.transforms.ttg.matmul_layouts import ProductPlan, plan_product
 from tilewright.transforms.ttg.slices import before_conversions, defining_op
+from tilewright.transforms.ttg.transpose_products import (
+    SWAPPED,
+    CarryTransposed,
+    fits_registers,
+    is_along_k,
+    is_loaded,
+    transposed_product,
+    wants_transpose,
+)
 
 
 def _cast(builder: OpBuilder, value: SSAValue, element: Attribute) -> SSAValue:
@@ -47,14 +57,13 @@ def _convert(builder: OpBuilder, value: SSAValue, encoding: Attribute) -> SSAVal
     ).results[0]
 
 
-_LOADS = (tt.LoadOp, tt.DescriptorLoadOp, tt.DescriptorGatherOp)
-
-
-def _comes_from_memory(value: SSAValue) -> bool:
-    """Whether an operand is a load, or carried by a loop: shared memory is no detour for it."""
-    while isinstance(op := defining_op(value), ttg.ConvertLayoutOp | tt.TransOp | tt.ReshapeOp):
-        value = op.src
-    return op is None or isinstance(op, _LOADS)
+def _reads_shared_memory(value: SSAValue) -> bool:
+    """Whether `wgmma` should read A from shared memory: this is no detour for what a load gives or a loop carries,
+    unless it had to be transposed there, which registers do for nothing.
+    """
+    if fits_registers(value) and not is_along_k(value, DotOperandLayout.A):
+        return False
+    return is_loaded(value) or defining_op(before_conversions(value)) is None
 
 
 def _in_shared_memory(builder: OpBuilder, value: SSAValue, op_index: int) -> SSAValue:
@@ -87,8 +96,17 @@ class _Accelerator:
         plan = plan_product(dot, self._capability, num_warps)
         if plan is None:
             self._widen(dot)
+        elif plan.is_wgmma and wants_transpose(dot):
+            self._transpose(dot, num_warps)
         else:
             self._replace(dot, type, plan)
+
+    def _transpose(self, dot: tt.DotOp, num_warps: int) -> None:
+        builder = OpBuilder.before(dot)
+        product = transposed_product(dot, builder)
+        result = builder.insert(tt.TransOp(product.d, SWAPPED)).result
+        self._erase(dot, result)
+        self.rewrite(product, num_warps)
 
     def _replace(self, dot: tt.DotOp, type: TensorType[Attribute], plan: ProductPlan) -> None:
         builder = OpBuilder.before(dot)
@@ -96,7 +114,11 @@ class _Accelerator:
         accumulator = _convert(builder, dot.c, encoding)
         make = self._wgmma if plan.is_wgmma else self._mma
         product = make(builder, dot, accumulator, plan)
-        result = _convert(builder, product, type.encoding)
+        self._erase(dot, _convert(builder, product, type.encoding))
+
+    @staticmethod
+    def _erase(dot: tt.DotOp, result: SSAValue) -> None:
+        """Put `result` in place of a product's."""
         result.name_hint = dot.d.name_hint
         dot.d.replace_all_uses_with(result)
         dot.detach()
@@ -120,7 +142,7 @@ class _Accelerator:
         return builder.insert(product).d
 
     def _wgmma(self, builder: OpBuilder, dot: tt.DotOp, accumulator: SSAValue, plan: ProductPlan) -> SSAValue:
-        if _comes_from_memory(dot.a):
+        if _reads_shared_memory(dot.a):
             a = _in_shared_memory(builder, dot.a, 0)
         else:
             a = _convert(
@@ -176,3 +198,4 @@ class AccelerateMatmulPass(Pass):
         accelerator = _Accelerator(capability, context)
         for dot in [op for op in module.walk() if isinstance(op, tt.DotOp)]:
             accelerator.rewrite(dot, warps_around(dot, shape))
+        apply_rules(module, (CarryTransposed(),), name=self.name)

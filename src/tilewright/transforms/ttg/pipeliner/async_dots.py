@@ -28,10 +28,12 @@ from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.dialects.arith import find_constant_int
 from tilewright.dialects.tt.definition import bool_attr
 from tilewright.dialects.ttg.types import MemDescType
+from tilewright.dialects.types import is_tensor
 from tilewright.ir.appending import append_operands, append_result
 from tilewright.ir.builder import OpBuilder
 from tilewright.transforms.common.loop_rules import is_defined_outside
 from tilewright.transforms.ttg.pipeliner.schedule import holder_in
+from tilewright.transforms.ttg.pipeliner.split_dots import split_register_dots
 
 _COPIES = (ttg.AsyncCopyGlobalToLocalOp, ttng.AsyncTMACopyGlobalToLocalOp, ttng.BarrierExpectOp, ttg.LocalStoreOp)
 _VIEWS = (ttg.MemDescTransOp, ttg.MemDescReshapeOp, ttg.MemDescSubsliceOp)
@@ -44,6 +46,13 @@ def _adds_to(user: Operation, index: int) -> bool:
 
 def _buffers_of(dot: ttng.WarpGroupDotOp) -> list[SSAValue]:
     return [value for value in (dot.a, dot.b) if isinstance(value.type, MemDescType)]
+
+
+def _before_views(value: SSAValue) -> SSAValue:
+    """The value whose registers another one has, transposed or in another layout."""
+    while isinstance(value, OpResult) and isinstance(value.op, tt.TransOp | ttg.ConvertLayoutOp):
+        value = value.op.src
+    return value
 
 
 class _LoopDots:
@@ -69,8 +78,7 @@ class _LoopDots:
             self._wait_for_result(dot)
         for dot in deferred:
             self._wait_for_carried(dot)
-        for dot in deferred:
-            self._release_registers(dot)
+        self._release_registers()
         self._protect_buffers()
         self._wait_after_loop(deferred)
 
@@ -158,10 +166,12 @@ class _LoopDots:
         self._passed[passed] = dot.d
 
     def _insert_wait(self, place: Operation, values: Sequence[SSAValue], pendings: int) -> None:
-        """Wait before `place`; from there on the first of the values is what the wait passes on."""
+        """Wait before `place`; from there on the tensors among the values are what the wait passes on."""
         wait = OpBuilder.before(place).insert(ttng.WarpGroupDotWaitOp(values, pendings))
         self._waits.append(wait)
-        self._thread(wait, values[0], 0)
+        for index, value in enumerate(values):
+            if is_tensor(value.type):
+                self._thread(wait, value, index)
 
     def _thread(self, wait: ttng.WarpGroupDotWaitOp, value: SSAValue, index: int) -> None:
         """Uses of a value after a wait use what the wait passes on."""
@@ -213,38 +223,50 @@ class _LoopDots:
         wait.erase()
         self._thread(longer, value, len(longer.outputs) - 1)
 
-    def _release_registers(self, dot: ttng.WarpGroupDotOp) -> None:
+    def _release_registers(self) -> None:
         """Before the registers of A are written again, in the next round or, if they are carried, at the end of this
-        one, the product that reads them is complete.
+        one, the products that read them are complete.
         """
-        source = dot.a
-        while isinstance(source, OpResult) and isinstance(source.op, tt.TransOp | ttg.ConvertLayoutOp):
-            source = source.op.src
-        if isinstance(source.type, MemDescType) or is_defined_outside(source, self._loop.body):
-            return
-        writer = holder_in(self._block, source.op) if isinstance(source, OpResult) else None
-        if not self._is_complete(dot, writer):
+        open_dots = [dot for dot in self._dots if self._keeps_registers(dot)]
+        carried = [dot for dot in open_dots if isinstance(_before_views(dot.a), BlockArgument)]
+        for dot in carried:
             last = self._block.last_op
             assert last is not None
-            self._insert_wait(last, [dot.d, *_buffers_of(dot)], self._issued_between(dot, None))
+            self._insert_wait(last, [dot.d, dot.a, *_buffers_of(dot)], self._issued_between(dot, None))
+        written = [self._writer_of(dot) for dot in open_dots if dot not in carried]
+        arguments = dict.fromkeys(argument for dot in open_dots for argument in self._arguments_of(dot))
+        if not written or not arguments:
+            return
+        first = next(op for op in self._block.ops if op in written)
+        self._insert_wait(first, list(arguments), self._issued_between(None, first))
+
+    def _keeps_registers(self, dot: ttng.WarpGroupDotOp) -> bool:
+        """Whether a product may still be reading A from registers when these are written again."""
+        source = _before_views(dot.a)
+        if isinstance(source.type, MemDescType) or is_defined_outside(source, self._loop.body):
+            return False
+        return not self._is_complete(dot, self._writer_of(dot))
+
+    def _writer_of(self, dot: ttng.WarpGroupDotOp) -> Operation | None:
+        """The op of the body that writes the registers of A; None where they are carried."""
+        source = _before_views(dot.a)
+        return holder_in(self._block, source.op) if isinstance(source, OpResult) else None
 
     def _is_complete(self, dot: ttng.WarpGroupDotOp, place: Operation | None) -> bool:
         """Whether some wait makes a product complete before `place` in the next round, or before the end of this."""
-        after = self._issued_between(dot, None)
         for wait in self._waits:
-            pendings = wait.pendings.value.data
             if dot.is_before_in_block(wait):
-                if pendings <= self._issued_between(dot, wait):
-                    return True
+                issued = self._issued_between(dot, wait)
             elif place is not None and wait.is_before_in_block(place):
-                if pendings <= after + self._issued_between(None, wait):
-                    return True
+                issued = self._issued_between(dot, None) + self._issued_between(None, wait)
+            else:
+                continue
+            if wait.pendings.value.data <= issued:
+                return True
         return False
 
     def _protect_buffers(self) -> None:
         """Before the first copies of a round, the products of the round before are complete."""
-        if all(self._is_complete(dot, None) for dot in self._dots):
-            return
         first_dot = self._dots[0]
         copy = next(
             (op for op in self._block.ops if isinstance(op, _COPIES) and first_dot.is_before_in_block(op)), None
@@ -275,4 +297,5 @@ class _LoopDots:
 def make_dots_asynchronous(module: ModuleOp) -> None:
     """Let the `wgmma` of every loop run on as far as they may."""
     for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
+        split_register_dots(loop)
         _LoopDots(loop).run()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import tt, ttg
+from tilewright.dialects.construction import static_values
 from tilewright.dialects.tt.types import PointerType
 from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_encoding_of, shared_layout_of
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import as_tensor, bit_width
+from tilewright.layouts import reshaping
 from tilewright.layouts.distributed import DistributedLayout, DotOperandLayout, NvidiaMmaLayout
 from tilewright.layouts.shared import NvmmaSharedLayout, SharedLayout, SwizzledSharedLayout
 from tilewright.transforms.ttg.layout_order import order_of
@@ -38,13 +40,38 @@ def buffer_encoding(load: tt.LoadOp | tt.DescriptorLoadOp) -> Attribute:
     type = as_tensor(load.result.type)
     order = order_of(layout_of(type.encoding), type.get_shape())
     for use in load.result.uses:
-        operand = operand_of_mma(use.operation)
-        if operand is not None:
-            layout = SwizzledSharedLayout.for_dot_operand(
-                type.get_shape(), order, element_bits(type.element_type), operand.op_index, operand.k_width
-            )
+        layout = _for_operand(use.operation, type.get_shape(), order, element_bits(type.element_type))
+        if layout is not None:
             return shared_encoding_of(layout)
     return shared_encoding_of(SwizzledSharedLayout(1, 1, 1, order))
+
+
+def _for_operand(user: object, shape: tuple[int, ...], order: tuple[int, ...], bits: int) -> SharedLayout | None:
+    """What fragments are read from without bank conflicts, where `user` converts to those of an operand, or to what is
+    their transpose.
+    """
+    operand = operand_of_mma(user)
+    if operand is not None:
+        return SwizzledSharedLayout.for_dot_operand(shape, order, bits, operand.op_index, operand.k_width)
+    trans = _transpose_behind(user)
+    operand = None if trans is None else _operand_layout(trans.result)
+    if trans is None or operand is None:
+        return None
+    dims = static_values(trans.order)
+    back = tuple(dims.index(dim) for dim in range(len(dims)))
+    view = tuple(shape[dim] for dim in dims)
+    layout = SwizzledSharedLayout.for_dot_operand(
+        view, tuple(back[dim] for dim in order), bits, operand.op_index, operand.k_width
+    )
+    return reshaping.transpose_shared(layout, view, back)
+
+
+def _transpose_behind(user: object) -> tt.TransOp | None:
+    """The transpose that is all that uses a conversion."""
+    if not isinstance(user, ttg.ConvertLayoutOp):
+        return None
+    users = [use.operation for use in user.result.uses]
+    return users[0] if len(users) == 1 and isinstance(users[0], tt.TransOp) else None
 
 
 def descriptor_encoding(load: tt.DescriptorLoadOp) -> Attribute:
@@ -61,9 +88,11 @@ def descriptor_encoding(load: tt.DescriptorLoadOp) -> Attribute:
 
 def operand_of_mma(user: object) -> DotOperandLayout | None:
     """The layout that a conversion gives to an operand of `mma.sync`."""
-    if not isinstance(user, ttg.ConvertLayoutOp):
-        return None
-    layout = layout_of(as_tensor(user.result.type).encoding)
+    return _operand_layout(user.result) if isinstance(user, ttg.ConvertLayoutOp) else None
+
+
+def _operand_layout(value: SSAValue) -> DotOperandLayout | None:
+    layout = layout_of(as_tensor(value.type).encoding)
     if isinstance(layout, DotOperandLayout) and isinstance(layout.parent, NvidiaMmaLayout):
         return layout
     return None

@@ -102,19 +102,13 @@ class LoadGroup:
         return len(dots) == 1 and all(isinstance(dot, tt.DotOp) and _is_large(dot) for dot in dots)
 
 
-def _chain_to_product(user: Operation) -> list[Operation]:
-    """The conversions and views from a load to A of one `wgmma`, which takes them from registers; empty where there is
-    no such product.
-    """
-    chain: list[Operation] = []
-    op: Operation | None = user
+def _fills_registers(reader: Operation) -> bool:
+    """Whether all that an op does is to put A of one `wgmma` into registers."""
+    op: Operation | None = reader
     while isinstance(op, ttg.ConvertLayoutOp | tt.TransOp):
-        chain.append(op)
         uses = list(op.result.uses)
-        if len(uses) != 1:
-            return []
-        op = uses[0].operation
-    return chain if isinstance(op, ttng.WarpGroupDotOp) and op.a is chain[-1].results[0] else []
+        op = uses[0].operation if len(uses) == 1 else None
+    return op is not reader and isinstance(op, ttng.WarpGroupDotOp)
 
 
 class LoadGroups:
@@ -132,7 +126,6 @@ class LoadGroups:
         for op in body_ops(self._loop):
             if isinstance(op, tt.LoadOp | tt.DescriptorLoadOp):
                 self._sink_users(op)
-                self._read_a_round_early(op)
         position = {op: index for index, op in enumerate(body_ops(self._loop))}
         groups: list[LoadGroup] = []
         keys: list[tuple[object, ...]] = []
@@ -151,18 +144,6 @@ class LoadGroups:
             group.num_buffers = self._num_buffers(group.loads[0], position)
             group.users = sorted(dict.fromkeys(group.users), key=lambda user: position[user])
         return groups
-
-    def _read_a_round_early(self, op: Operation) -> None:
-        """What `wgmma` takes from registers is read at the end of the round before, while the product of that round is
-        under way; unless nothing would be left for the load to run ahead.
-        """
-        cluster = max(self._schedule.clusters.values()) + 1
-        for user in self._users_of(op):
-            chain = _chain_to_product(user)
-            if not chain or self._schedule.stages[user] - self._schedule.stages[op] < 2:
-                continue
-            for link in chain:
-                self._schedule.place(link, self._schedule.stages[link] - 1, cluster)
 
     def place_of_use(self, users: Sequence[Operation]) -> tuple[int, int]:
         """Stage and cluster of the first of some uses."""
@@ -218,14 +199,15 @@ class LoadGroups:
 
     def _num_buffers(self, load: PipelinedLoad, position: dict[Operation, int]) -> int:
         """Iterations whose data lie in shared memory at the same time: from the copy to the last read, one more where
-        the copy comes before the read in a round, and one more where `wgmma` may still read a round later.
+        the copy comes before the read in a round, and one more where `wgmma` may still read a round later, or reads
+        the other operand, which then is waited for together with this one.
         """
         most = 1
         mine = (self._schedule.clusters[load.op], position[load.op])
         for reader in self._readers(load):
             distance = self._schedule.stages[reader] - self._schedule.stages[load.op]
             comes_before = mine < (self._schedule.clusters[reader], position[reader])
-            is_async = isinstance(reader, ttng.WarpGroupDotOp)
+            is_async = isinstance(reader, ttng.WarpGroupDotOp) or _fills_registers(reader)
             most = max(most, distance + comes_before + is_async)
         return most
 

@@ -1,0 +1,131 @@
+"""Matrix products as the transpose of the product of the transposes, where that spares `wgmma` an operand which it
+cannot read.
+
+`wgmma` reads operands of 32 and 8 bits from shared memory only where K is contiguous, but takes A from registers, which
+any order of memory fills. A product of f32 whose B was loaded along N therefore becomes
+
+    a @ b + c = trans(trans(b) @ trans(a) + trans(c))
+
+with B in registers and A where it was. Transposes of registers and of buffers are views; a loop that carries the sum
+carries its transpose.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import scf, tt, ttg
+from tilewright.dialects.construction import static_values
+from tilewright.dialects.tt.types import tensor_type
+from tilewright.dialects.ttg.encodings import encoding_of, layout_of
+from tilewright.dialects.types import as_tensor, bit_width
+from tilewright.ir.builder import OpBuilder
+from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern
+from tilewright.layouts.distributed import DotOperandLayout
+from tilewright.transforms.ttg.layout_order import order_of
+from tilewright.transforms.ttg.slices import before_conversions, defining_op
+
+SWAPPED = (1, 0)
+GROUP_ROWS = 64
+"""Rows of one `wgmma`."""
+LOADS = (tt.LoadOp, tt.DescriptorLoadOp, tt.DescriptorGatherOp)
+REGISTER_BITS = 32
+"""Elements of this width fill registers of fragments one by one, whatever their order in memory."""
+
+
+def is_loaded(value: SSAValue) -> bool:
+    """Whether a value is what a load gives, at most seen in another way."""
+    while isinstance(op := defining_op(value), ttg.ConvertLayoutOp | tt.TransOp | tt.ReshapeOp):
+        value = op.src
+    return isinstance(op, LOADS)
+
+
+def is_along_k(value: SSAValue, op_index: int) -> bool:
+    """Whether neighbours of an operand along K are neighbours in memory, as far as its layout tells."""
+    source = as_tensor(before_conversions(value).type)
+    return order_of(layout_of(source.encoding), source.get_shape())[0] == 1 - op_index
+
+
+def fits_registers(value: SSAValue) -> bool:
+    """Whether fragments of an operand can be filled from memory in any order."""
+    return bit_width(as_tensor(value.type).element_type) == REGISTER_BITS
+
+
+def wants_transpose(dot: tt.DotOp) -> bool:
+    """Whether of two loaded operands B is the one that `wgmma` cannot read where it is."""
+    if not (fits_registers(dot.b) and is_loaded(dot.a) and is_loaded(dot.b)):
+        return False
+    if as_tensor(dot.d.type).get_shape()[1] % GROUP_ROWS:
+        return False
+    return is_along_k(dot.a, DotOperandLayout.A) and not is_along_k(dot.b, DotOperandLayout.B)
+
+
+def transposed_product(dot: tt.DotOp, builder: OpBuilder) -> tt.DotOp:
+    """The product of the transposes, before `dot`; the caller transposes its result."""
+    accumulator = builder.insert(tt.TransOp(dot.c, SWAPPED)).result
+    parent = layout_of(as_tensor(accumulator.type).encoding)
+    operands: list[SSAValue] = []
+    for index, value in enumerate((dot.b, dot.a)):
+        view = builder.insert(tt.TransOp(before_conversions(value), SWAPPED)).result
+        type = as_tensor(view.type)
+        target = tensor_type(type.element_type, type.get_shape(), encoding_of(DotOperandLayout(index, parent)))
+        operands.append(builder.insert(ttg.ConvertLayoutOp(view, target)).result)
+    product = tt.DotOp.create(
+        operands=(*operands, accumulator),
+        result_types=(accumulator.type,),
+        properties=dot.properties,
+        attributes=dot.attributes,
+    )
+    return builder.insert(product)
+
+
+class CarryTransposed(RewriteRule):
+    """A loop that transposes what it carries first, and back last, carries the transpose:
+    `for (x) {yield trans(f(trans(x)))} = trans(for (y) {yield f(y)})`. Takes two transposes out of the loop.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.ForOp, rewriter: RuleRewriter, /) -> None:
+        for index in range(len(op.iter_args)):
+            if _is_carried_transposed(op, index):
+                _carry_transposed(op, index, rewriter)
+                return
+
+
+def _is_carried_transposed(loop: scf.ForOp, index: int) -> bool:
+    """Whether each use of a carried value is a transpose of a matrix, and what the next round gets is one too."""
+    argument = loop.region_iter_args[index]
+    users = [use.operation for use in argument.uses]
+    return bool(users) and all(_is_swap(user) for user in (*users, defining_op(loop.yielded[index])))
+
+
+def _is_swap(op: Operation | None) -> bool:
+    return isinstance(op, tt.TransOp) and static_values(op.order) == SWAPPED
+
+
+def _carry_transposed(loop: scf.ForOp, index: int, rewriter: RuleRewriter) -> None:
+    block = loop.body.block
+    argument, last = block.args[1 + index], defining_op(loop.yielded[index])
+    assert isinstance(last, tt.TransOp)
+    initial = tt.TransOp(loop.iter_args[index], SWAPPED)
+    carried = block.insert_arg(initial.result.type, argument.index)
+    for use in tuple(argument.uses):
+        rewriter.replace(use.operation, (), (carried,))
+    block.erase_arg(argument)
+    terminator = block.last_op
+    assert isinstance(terminator, scf.YieldOp)
+    terminator.operands = [*terminator.operands[:index], last.src, *terminator.operands[index + 1 :]]
+    if last.result.first_use is None:
+        rewriter.erase(last)
+    values = [*loop.iter_args[:index], initial.result, *loop.iter_args[index + 1 :]]
+    new = scf.ForOp.create(
+        operands=(loop.lb, loop.ub, loop.step, *values),
+        result_types=[value.type for value in values],
+        properties=loop.properties,
+        attributes=loop.attributes,
+        regions=(loop.detach_region(loop.body),),
+        location=loop.location,
+    )
+    back = tt.TransOp(new.results[index], SWAPPED)
+    results = [*new.results[:index], back.result, *new.results[index + 1 :]]
+    rewriter.replace(loop, [initial, new, back], results)
