@@ -212,3 +212,22 @@ def render_table() -> str:
         shown = f"`{default}`" if default else ""
         lines.append(f"| `{knob.name}` | `{knob.env}` | {triton} | {kind} | {shown} | {changes} | {knob.doc} |")
     return "\n".join(lines) + "\n"
+
+
+_PAGE = """\
+# Switches
+
+Every switch of tilewright is an environment variable, a name for `tilewright.support.knobs` (`get`, `set_value`,
+`scope`), and, where Triton has it, an attribute of `tilewright.knobs` under Triton's name. Triton's variable is honoured
+where ours is not set. The environment is read once, at the first question. Lists are separated by commas; 1, true and on
+mean yes. `tilewright knobs` prints this table.
+
+{table}
+Three variables of others are honoured: `CUDA_HOME` and `CUDA_PATH` name a CUDA toolkit (ptxas, libdevice), and
+`XDG_CACHE_HOME` the folder that the cache of compiled kernels lies in where `TILEWRIGHT_CACHE_DIR` is not set.
+"""
+
+
+def render_page() -> str:
+    """`docs/switches.md`."""
+    return _PAGE.format(table=render_table())

@@ -74,7 +74,7 @@ class NativeRuntime:
             self._library.address("tilewright_launch_packed_method")
         )
         self.num_threads = 0
-        self.set_num_threads(_default_num_threads())
+        self.set_num_threads(available_cores())
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
 
@@ -96,11 +96,6 @@ def _python_function(method_definition: int) -> Callable[..., object]:
     new.restype = ctypes.py_object
     new.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
     return new(method_definition, None, None)
-
-
-def _default_num_threads() -> int:
-    text = os.environ.get("TILEWRIGHT_NUM_THREADS", "")
-    return max(1, int(text)) if text.isdigit() else available_cores()
 
 
 _lock = threading.Lock()
