@@ -218,9 +218,9 @@ _PAGE = """\
 # Switches
 
 Every switch of tilewright is an environment variable, a name for `tilewright.support.knobs` (`get`, `set_value`,
-`scope`), and, where Triton has it, an attribute of `tilewright.knobs` under Triton's name. Triton's variable is honoured
-where ours is not set. The environment is read once, at the first question. Lists are separated by commas; 1, true and on
-mean yes. `tilewright knobs` prints this table.
+`scope`), and, where Triton has it, an attribute of `tilewright.knobs` under Triton's name. Triton's variable is
+honoured where ours is not set. The environment is read once, at the first question. Lists are separated by commas; 1,
+true and on mean yes. `tilewright knobs` prints this table.
 
 {table}
 Three variables of others are honoured: `CUDA_HOME` and `CUDA_PATH` name a CUDA toolkit (ptxas, libdevice), and
