@@ -207,7 +207,26 @@ class OutOfResources(TilewrightError):
 
 
 class OutOfSharedMemory(OutOfResources):
-    """The buffers of a CTA are larger than the shared memory that it may have (in bytes)."""
+    """The buffers of a CTA are larger than the shared memory that it may have (in bytes). Where the compiler finds out,
+    it says where the largest of them comes from.
+    """
+
+    def __init__(
+        self, required: int, limit: int, name: str, largest: int = 0, location: Span | str | None = None
+    ) -> None:
+        super().__init__(required, limit, name)
+        self.args = (required, limit, name, largest, location)
+        self.largest = largest
+        self.location = location
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if not self.largest:
+            return text
+        text += f"; the largest buffer takes {self.largest} bytes"
+        if isinstance(self.location, str):
+            return f"{self.location}: error: {text}"
+        return render_message("error", text, self.location)
 
 
 class OutOfRegisters(OutOfResources):

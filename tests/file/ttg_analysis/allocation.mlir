@@ -2,7 +2,8 @@
 // RUN: tilewright-opt %s --allocate-shared-memory | filecheck %s
 // RUN: not tilewright-opt %s --allocate-shared-memory="limit=4096" 2>&1 | filecheck %s --check-prefix=LIMIT
 
-// LIMIT: out of resource: shared memory, required: 11016, hardware limit: 4096; reducing block sizes or num_stages may help
+// LIMIT: allocation.mlir:{{[0-9]+:[0-9]+}}: error: out of resource: shared memory, required: 11016, hardware limit: 4096; reducing block sizes or num_stages may help; the largest buffer takes 8192 bytes
+// LIMIT-NEXT: ttg.local_alloc
 
 #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>

@@ -23,8 +23,9 @@ from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.analysis.allocation import OFFSET, ModuleAllocation
+from tilewright.analysis.allocation import OFFSET, BufferKind, ModuleAllocation
 from tilewright.dialects.tt.definition import i32_attr
+from tilewright.ir.diagnostics import op_place
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.support.errors import OutOfSharedMemory
 
@@ -50,8 +51,16 @@ class AllocateSharedMemoryPass(Pass):
         allocation = ModuleAllocation(module)
         limit = self.limit or find_shared_limit(context)
         if limit is not None and allocation.shared_bytes > limit:
-            raise OutOfSharedMemory(allocation.shared_bytes, limit, "shared memory")
+            raise _out_of_memory(allocation, limit)
         for function in allocation.functions.values():
             for buffer in function.buffers:
                 buffer.owner.attributes[OFFSET] = i32_attr(buffer.offset)
         module.attributes[SHARED] = i32_attr(allocation.shared_bytes)
+
+
+def _out_of_memory(allocation: ModuleAllocation, limit: int) -> OutOfSharedMemory:
+    """The error, at the largest buffer of all functions: lowering that one helps most."""
+    buffers = [buffer for function in allocation.functions.values() for buffer in function.buffers]
+    largest = max((b for b in buffers if b.kind is not BufferKind.VIRTUAL), key=lambda buffer: buffer.size)
+    place = op_place(largest.owner)
+    return OutOfSharedMemory(allocation.shared_bytes, limit, "shared memory", largest.size, place)
