@@ -14,9 +14,15 @@ import struct
 from dataclasses import dataclass
 
 from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.ir.facts import TargetFacts
 
 F32_MANTISSA = 23
 F32_BIAS = 127
+
+
+def has_native_half(facts: TargetFacts) -> bool:
+    """Whether the CPU converts float16 by itself (all AArch64 do; x86 with F16C does)."""
+    return not facts.triple.startswith("x86_64") or facts.has("f16c")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ a_k_stride 1. `tw_mk_pack_<bits>` brings B into that form (see `packing.py`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels.amx import BLOCK as AMX_COLUMNS
@@ -163,6 +163,7 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     if (panels := _PANELS_NAME.match(name)) is not None:
         return _emit_panel_routine(name, panels, module, facts)
     parts = parse_name(name)
+    parts = replace(parts, element=parts.element.on(facts))
     if parts.is_interleaved:
         return emit_packed_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
     if has_amx_form(parts.element, parts.rows, parts.columns, facts):
@@ -174,7 +175,8 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
 
 
 def _emit_panel_routine(name: str, parts: re.Match[str], module: ModuleText, facts: TargetFacts) -> str:
-    kind, columns, transposed = element_kind(parts["a"], parts["acc"]), int(parts["nr"]), bool(parts["nt"])
+    kind, columns = element_kind(parts["a"], parts["acc"]).on(facts), int(parts["nr"])
+    transposed = bool(parts["nt"])
     is_amx = has_amx_form(kind, WHOLE_BLOCK, columns, facts)
     if parts["how"] == "keep":
         panels = name.replace("_keep_", "_panels_")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tilewright.codegen.float_formats import FORMATS, FloatFormat, widen_to_f32
+from tilewright.codegen.float_formats import F16, FORMATS, FloatFormat, has_native_half, widen_to_f32
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.ir.facts import TargetFacts
 
@@ -35,6 +35,12 @@ class ElementKind:
     @property
     def is_integer(self) -> bool:
         return self.accumulator == "i32"
+
+    def on(self, facts: TargetFacts) -> ElementKind:
+        """The same elements on a certain CPU: float16 is an integer where the CPU cannot convert it."""
+        if self.memory != "half" or has_native_half(facts):
+            return self
+        return replace(self, memory=F16.storage, format=F16)
 
     def widen(self, b: LaneBuilder, value: str) -> str:
         """Elements as numbers of the accumulator type."""

@@ -29,7 +29,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tilewright.codegen.float_formats import BF16, F16, FORMATS, FloatFormat
+from tilewright.codegen.float_formats import BF16, F16, FORMATS, FloatFormat, has_native_half
 from tilewright.ir.facts import TargetFacts
 
 
@@ -139,11 +139,6 @@ class TypeTable:
 
 def _soft(format: FloatFormat) -> ScalarType:
     return ScalarType(format.storage, format.bits, is_float=True, format=format)
-
-
-def has_native_half(facts: TargetFacts) -> bool:
-    """Whether the CPU converts float16 by itself (all AArch64 do; x86 with F16C does)."""
-    return not facts.triple.startswith("x86_64") or facts.has("f16c")
 
 
 def is_memref(type: Attribute) -> bool:

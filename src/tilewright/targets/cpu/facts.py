@@ -18,13 +18,14 @@ from typing import Any
 
 from tilewright.ir.facts import TargetFacts
 
+_X86_64_V2 = frozenset({"sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "cx16", "sahf", "popcnt"})
+_X86_64_V3 = _X86_64_V2 | {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}
+
 BASELINE_FEATURES: dict[str, frozenset[str]] = {
     "x86-64": frozenset({"sse2"}),
-    "x86-64-v3": frozenset({"sse2", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe", "popcnt"}),
-    "x86-64-v4": frozenset(
-        {"sse2", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe", "popcnt"}
-        | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
-    ),
+    "x86-64-v2": _X86_64_V2,
+    "x86-64-v3": _X86_64_V3,
+    "x86-64-v4": _X86_64_V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
     "generic-aarch64": frozenset({"neon", "fp-armv8", "fullfp16"}),
 }
 """Feature sets of processors that can be asked for by name without being the host."""
@@ -84,7 +85,7 @@ def host_facts() -> CpuFacts:
 
 
 def named_facts(cpu: str, *, num_cores: int = 1) -> CpuFacts:
-    """Facts of a baseline processor: ``x86-64``, ``x86-64-v3``, ``x86-64-v4`` or ``generic-aarch64``.
+    """Facts of a baseline processor: ``x86-64``, ``x86-64-v2`` to ``x86-64-v4``, or ``generic-aarch64``.
 
     Raises KeyError for another name.
     """
