@@ -38,12 +38,15 @@ class _Remover:
         for op in ops:
             if op not in gone:
                 self._shrink(op)
+        # Dead operands first: one loop may hand on what is dead in another one around it, which is taken away next.
+        for op, keep_operands, _ in self._rebuilds:
+            op.operands = _kept(op.operands, keep_operands)
         self._erase(dead)
         for block, indices in self._dead_arguments:
             for index in reversed(indices):
                 block.erase_arg(block.args[index])
-        for op, keep_operands, keep_results in self._rebuilds:
-            self._rebuild(op, keep_operands, keep_results)
+        for op, _, keep_results in self._rebuilds:
+            self._rebuild(op, keep_results)
 
     def _is_dead(self, op: Operation) -> bool:
         if isinstance(op, ModuleOp | Func) or self._live.is_live_op(op):
@@ -171,11 +174,11 @@ class _Remover:
                 op.erase(safe_erase=False)
 
     @staticmethod
-    def _rebuild(op: Operation, keep_operands: list[bool], keep_results: list[bool]) -> None:
+    def _rebuild(op: Operation, keep_results: list[bool]) -> None:
         if op.parent is None:
             return
         new = type(op).create(
-            operands=_kept(op.operands, keep_operands),
+            operands=op.operands,
             result_types=[result.type for result in _kept(op.results, keep_results)],
             properties=op.properties,
             attributes=op.attributes,
