@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.compiler.kernel import CompiledKernel
-from tilewright.runtime.reading import Reader, make_reader
+from tilewright.runtime.reading import Read, Reader, make_reader
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
@@ -48,12 +48,15 @@ class Plan:
 class Shortcuts:
     """What a kernel was launched with under one state of the switches."""
 
+    separate: Callable[..., tuple[tuple[Any, ...], tuple[type, ...], dict[str, Any]]]
+    """See `Binder.separate`."""
     switches: Hashable = None
     generation: int = -1
     """Of the switches when they were last these."""
-    known: dict[tuple[type, ...], tuple[Reader, dict[Hashable, Plan]]] = field(
-        default_factory=dict[tuple[type, ...], tuple[Reader, dict[Hashable, Plan]]]
+    known: dict[tuple[type, ...], tuple[Read, dict[Hashable, Plan]]] = field(
+        default_factory=dict[tuple[type, ...], tuple[Read, dict[Hashable, Plan]]]
     )
+    readers: dict[tuple[type, ...], Reader] = field(default_factory=dict[tuple[type, ...], Reader])
 
     def learn(
         self,
@@ -65,14 +68,12 @@ class Shortcuts:
         place: Any,
     ) -> None:
         """File a launch that the long way has prepared; `place` is the device that the data lies on."""
-        entry = self.known.get(classes)
-        if entry is None:
-            reader = make_reader(values, rules)
-            if reader is None:
-                return
-            entry = self.known[classes] = (reader, {})
-        reader, plans = entry
-        seen = reader.read(*values)
+        reader = self.readers.get(classes) or make_reader(values, rules)
+        if reader is None:
+            return
+        self.readers[classes] = reader
+        read, plans = self.known.setdefault(classes, (reader.read, {}))
+        seen = read(*values)
         if seen is None:
             return
         plan = make_plan(kernel, reader, values, rules, place)

@@ -60,7 +60,7 @@ class JITFunction(JITCallable):
         self.pre_run_hooks: list[Callable[..., Any]] = []
         self._binder: Binder | None = None
         self._kernels: dict[Hashable, CompiledKernel] = {}
-        self._shortcuts = Shortcuts()
+        self._shortcuts = Shortcuts(_unknown)
         self._all_shortcuts: dict[Hashable, Shortcuts] = {}
         self._globals: list[tuple[str, Any, dict[str, Any]]] = []
 
@@ -74,9 +74,9 @@ class JITFunction(JITCallable):
         if shortcuts.generation != knobs.generation or self.pre_run_hooks:
             return self.run(*args, grid=grid, **keywords)
         try:
-            values, classes, options = self.binder.separate(*args, **keywords)
-            reader, plans = shortcuts.known[classes]
-            seen: Any = reader.read(*values)
+            values, classes, options = shortcuts.separate(*args, **keywords)
+            read, plans = shortcuts.known[classes]
+            seen: Any = read(*values)
             key, slots = seen
             plan = plans[(*key, *options.items()) if options else key]
         except (KeyError, TypeError, OverflowError):
@@ -133,7 +133,7 @@ class JITFunction(JITCallable):
         generation = knobs.generation
         if self._shortcuts.generation != generation:
             switches = present_switches()
-            shortcuts = self._all_shortcuts.setdefault(switches, Shortcuts(switches))
+            shortcuts = self._all_shortcuts.setdefault(switches, Shortcuts(self.binder.separate, switches))
             shortcuts.generation = generation
             self._shortcuts = shortcuts
         return self._shortcuts
@@ -190,6 +190,11 @@ class JITFunction(JITCallable):
     def _compile(self, bound: Bound, driver: Driver) -> CompiledKernel:
         options = CompileOptions.from_keywords(bound.options, debug=bool(knobs.get("debug") or self.debug))
         return compile_source(kernel_source(self, bound), options, driver.target)
+
+
+def _unknown(*args: Any, **keywords: Any) -> Any:
+    """Stands for the separation of arguments until the first launch."""
+    raise KeyError
 
 
 def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], grid: tuple[int, int, int]) -> None:

@@ -38,6 +38,8 @@ from tilewright.runtime.storage import dtype_name
 Seen = tuple[tuple[Hashable, ...], tuple[Any, ...]]
 """The key of a launch, and its slots: addresses and numbers of the run-time arguments, constants 1 among them."""
 
+Read = Callable[..., Seen | None]
+
 _MANY = 4
 """Pointers from which on sorting beats comparing all pairs."""
 
@@ -53,7 +55,7 @@ _numpy_scalar: Any = np.generic
 class Reader:
     """How to look at arguments of certain classes."""
 
-    read: Callable[..., Seen | None]
+    read: Read
     formats: tuple[str, ...]
     """The form of each slot's value in `struct`'s letters: 8 bytes each."""
     slots: tuple[int, ...]
