@@ -7,6 +7,7 @@ of the process, which other load on the machine lengthens least; with more it is
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -131,9 +132,11 @@ def _error(launch: Callable[[], None], case: Case) -> float | None:
 def _rounds(clock: Clock, contenders: dict[str, Contender], budget: float) -> dict[str, list[float]]:
     calls = {label: max(1, int(SAMPLE_SECONDS / max(clock.seconds(run), 1e-7))) for label, run in contenders.items()}
     times: dict[str, list[float]] = {label: [] for label in contenders}
+    order, chance = list(contenders.items()), random.Random(0)
     stop = time.perf_counter() + budget
     while len(times["ours"]) < LEAST_ROUNDS or time.perf_counter() < stop:
-        for label, run in contenders.items():
+        chance.shuffle(order)
+        for label, run in order:
             clock.settle()
             run()
             times[label].append(clock.seconds(run, calls[label]))

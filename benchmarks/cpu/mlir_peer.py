@@ -15,10 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding as llvm
 import numpy as np
 from case import Launch
 
-from tilewright.codegen.llvm_backend import Effort, LoadedObject, ObjectLoader, compile_text
+from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader, compile_text, create_target_machine, parse
 from tilewright.dialects import func, make_context
 from tilewright.ir.parsing import parse_module
 from tilewright.targets.cpu.facts import host_facts
@@ -125,9 +126,7 @@ class MlirPeer:
         lowered = run_tool([self._tools[0], *PASSES], text)
         llvm_ir = run_tool([self._tools[1], "--mlir-to-llvmir"], lowered)
         name, kinds = _signature(text)
-        facts = host_facts()
-        image = compile_text(f"{llvm_ir}\n{_range_function(name, kinds)}", facts, effort=Effort.FULL)
-        library = self._link(image)
+        library = self._link(_optimised(f"{llvm_ir}\n{_range_function(name, kinds)}"))
         slots = _slots(launch, compiled.parameters.names, kinds)
         grid = (*launch.grid, 1, 1)[:3]
         packed = (ctypes.c_uint64 * (len(slots) + 3))(*slots, *grid)
@@ -152,6 +151,16 @@ class MlirPeer:
             return self._loader.load(image, ("bench_range",), imports)
         except Exception as error:
             raise Unavailable(str(error).splitlines()[0]) from error
+
+
+def _optimised(llir: str) -> bytes:
+    """An object for this host, after all of O3."""
+    module, machine = parse(llir), create_target_machine(host_facts())
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
 
 
 def _signature(text: str) -> tuple[str, list[str]]:

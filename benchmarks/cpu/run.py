@@ -42,6 +42,7 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="rows whose name contains this text")
     parser.add_argument("--peers", default=",".join(PEERS), help=f"of {', '.join(PEERS)}")
     parser.add_argument("--groups", default="promised,others", help="promised, others or both")
+    parser.add_argument("--all-peers", action="store_true", help="torch.compile and mlir-opt for the other kernels too")
     parser.add_argument("--quick", action="store_true", help="short samples, one thread, PyTorch and NumPy only")
     parser.add_argument("--no-compiling", action="store_true", help="leave out the table of compile times")
     parser.add_argument("--output", type=Path, default=FOLDER.parent / "results", help="folder of the results")
@@ -58,7 +59,7 @@ def measured(options: argparse.Namespace, threads: int) -> Iterator[dict[str, An
     groups = options.groups if threads == 1 else "promised"
     command = [
         sys.executable, str(FOLDER / "worker.py"), "--threads", str(threads), "--seconds", str(options.seconds),
-        "--only", options.only, "--peers", options.peers, "--groups", groups,
+        "--only", options.only, "--peers", options.peers, "--groups", groups, *["--all-peers"] * options.all_peers,
     ]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as worker:
         assert worker.stdout is not None
@@ -84,7 +85,7 @@ def collect(options: argparse.Namespace, console: Console) -> dict[str, Any]:
                     results["skipped"].append(message)
         if not options.no_compiling:
             status.update("measuring compile times")
-            figures = measure_compiling(rounds=2 if options.quick else 5)
+            figures = measure_compiling(rounds=1 if options.quick else 3)
             results["compiling"] = [{**vars(figure), "passed": figure.passed} for figure in figures]
     return results
 

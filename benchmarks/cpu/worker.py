@@ -18,6 +18,8 @@ from typing import Any
 
 PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
 GROUPS = ("promised", "others")
+SLOW_TO_COMPILE = {"torch.compile", "triton-shared"}
+"""Peers of the promised rows only, unless all are asked for."""
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -28,6 +30,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="rows whose name contains this text")
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--groups", default=",".join(GROUPS))
+    parser.add_argument("--all-peers", action="store_true", help="also those that compile for seconds, in every group")
     return parser.parse_args()
 
 
@@ -61,11 +64,13 @@ def main() -> int:
         except RuntimeError as reason:
             send({"skipped": name, "reason": str(reason)})
             continue
-        reasons = add_peers(case)
+        wanted = [peer for peer in OPTIONS.peers.split(",") if is_wanted(peer, group)]
+        reasons = add_peers(case, wanted)
         with quiet():
             row = measure(name, group, case, limits, OPTIONS.seconds, floors(case, group))
         row.absent |= reasons
-        add_mlir(row, case, mlir)
+        if "triton-shared" in wanted:
+            add_mlir(row, case, mlir)
         send({"row": row.as_json()})
     return 0
 
@@ -89,9 +94,12 @@ def floors(case: Case, group: str) -> dict[str, float]:
     return found
 
 
-def add_peers(case: Case) -> dict[str, str]:
+def is_wanted(peer: str, group: str) -> bool:
+    return group == "promised" or OPTIONS.all_peers or peer not in SLOW_TO_COMPILE
+
+
+def add_peers(case: Case, wanted: list[str]) -> dict[str, str]:
     """Fill in the peers that were asked for; why others are absent."""
-    wanted = OPTIONS.peers.split(",")
     available: dict[str, Any] = {"NumPy": case.numpy, "Numba": case.numba}
     reasons: dict[str, str] = {}
     if torch is None:
