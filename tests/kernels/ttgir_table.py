@@ -1,15 +1,16 @@
 """What TritonGPU IR costs, ours and official Triton's side by side: conversions of layouts, shared memory, buffers,
 widths of accesses.
 
-`python tests/kernels/ttgir_table.py [--arch 80 90] [--only NAME] [--out FILE]` (`make ttgir-table`) writes the table of
-the kernels whose names contain NAME; `test_ttgir_against_triton.py` checks it.
+`python tests/kernels/ttgir_table.py [--arch 80 90] [--only NAME] [--all] [--out FILE]` (`make ttgir-table`) writes the
+table of the kernels whose names contain NAME, with `--all` for all argument lists of the corpus;
+`test_ttgir_against_triton.py` checks it.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -137,9 +138,8 @@ def _by_tensor_map(kind: str, buffer: SSAValue) -> Access:
     return kind, type_.get_shape(), str(type_.element_type)
 
 
-def rows_of(capability: int, part: str) -> Iterator[str]:
+def rows_of(capability: int, cases: Sequence[GpuCase]) -> Iterator[str]:
     """The table of one architecture, as Markdown, line by line."""
-    cases = [case for case in gpu_cases() if part in str(case)]
     theirs = official(capability, cases)
     yield "| kernel | conversions | shared bytes | buffers | accesses that differ |"
     yield "|---|---|---|---|---|"
@@ -160,13 +160,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arch", type=int, nargs="+", default=[80, 90], help="compute capabilities")
     parser.add_argument("--only", default="", help="part of a name")
+    parser.add_argument("--all", action="store_true", help="all argument lists of the corpus, not one of each kernel")
     parser.add_argument("--out", type=Path, help="a Markdown file; by default the standard output")
     options = parser.parse_args()
+    cases = [case for case in gpu_cases() if options.only in str(case) and (options.all or case.is_sample)]
     out = options.out.open("w") if options.out else sys.stdout
     print(HEADER, file=out)
     for capability in options.arch:
         print(f"\n## cuda:{capability}\n", file=out)
-        for row in rows_of(capability, options.only):
+        for row in rows_of(capability, cases):
             print(row, file=out, flush=True)
 
 
