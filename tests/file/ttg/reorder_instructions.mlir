@@ -35,6 +35,31 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return %r, %twice : tensor<64x64xf32, #mma>, tensor<64x64xf16, #db>
   }
 
+  // What each of several loops uses once is made in each of them.
+  // CHECK-LABEL: @into_several_loops
+  // CHECK-NOT: ttg.local_load
+  // CHECK: scf.for
+  // CHECK: ttg.local_load
+  // CHECK-NEXT: tt.dot
+  // CHECK: scf.for
+  // CHECK: ttg.local_load
+  // CHECK-NEXT: tt.dot
+  tt.func @into_several_loops(%n: i32, %x: tensor<64x64xf16, #b>, %y: tensor<64x64xf16, #db>, %z: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %0 = ttg.local_alloc %x : (tensor<64x64xf16, #b>) -> !ttg.memdesc<64x64xf16, #shared, #smem>
+    %a = ttg.local_load %0 : !ttg.memdesc<64x64xf16, #shared, #smem> -> tensor<64x64xf16, #da>
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %z) -> (tensor<64x64xf32, #mma>) : i32 {
+      %d = tt.dot %a, %y, %acc : tensor<64x64xf16, #da> * tensor<64x64xf16, #db> -> tensor<64x64xf32, #mma>
+      scf.yield %d : tensor<64x64xf32, #mma>
+    }
+    %s = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %r) -> (tensor<64x64xf32, #mma>) : i32 {
+      %d = tt.dot %a, %y, %acc : tensor<64x64xf16, #da> * tensor<64x64xf16, #db> -> tensor<64x64xf32, #mma>
+      scf.yield %d : tensor<64x64xf32, #mma>
+    }
+    tt.return %s : tensor<64x64xf32, #mma>
+  }
+
   // A buffer is filled right behind the load; its value need not stay in registers.
   // CHECK-LABEL: @allocations
   // CHECK: %[[X:.*]] = tt.load %arg0

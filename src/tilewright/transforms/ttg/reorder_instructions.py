@@ -16,7 +16,7 @@ from tilewright.layouts.distributed import DotOperandLayout
 class ReorderInstructionsPass(Pass):
     """Ops move to where fewer values are alive at once:
 
-    1. what makes an operand of a matrix product, and is used once, in another loop, moves to its use;
+    1. what makes an operand of a matrix product, and is used in other loops alone, moves to its use in each of them;
     2. a buffer is filled right after its value is made, so that the registers are free again;
     3. transposes stand next to what they transpose, where they fold into it;
     4. B of a product is loaded after A, right before the product.
@@ -59,17 +59,25 @@ def _loop_around(op: Operation) -> Operation | None:
 
 
 def _sink_operand(op: Operation) -> None:
-    """Move a load from shared memory, or a conversion to a dot operand, into the loop of its only use."""
+    """Move a load from shared memory, or a conversion to a dot operand, into the loop of its use; into each of several
+    loops, where it is used once in each."""
     if not isinstance(op, ttg.LocalLoadOp) and not (
         isinstance(op, ttg.ConvertLayoutOp) and _dot_operand(op.result) is not None
     ):
         return
     uses = tuple(op.result.uses)
-    if len(uses) != 1 or _loop_around(uses[0].operation) is _loop_around(op):
+    loops = {_loop_around(use.operation) for use in uses}
+    if not uses or len(loops) != len(uses) or _loop_around(op) in loops:
         return
     if isinstance(op, ttg.LocalLoadOp) and not _keeps_contents(op):
         return
-    _move_before(op, uses[0].operation)
+    for use in uses[1:]:
+        copy = op.clone()
+        copy.location = op.location
+        _insert_before(copy, use.operation)
+        use.operation.operands[use.index] = copy.results[0]
+    op.detach()
+    _insert_before(op, uses[0].operation)
 
 
 def _keeps_contents(op: ttg.LocalLoadOp) -> bool:
@@ -98,8 +106,7 @@ def _load_b_after_a(op: ttg.LocalLoadOp) -> None:
         _move_after(op, other)
 
 
-def _move_before(op: Operation, place: Operation) -> None:
-    op.detach()
+def _insert_before(op: Operation, place: Operation) -> None:
     assert place.parent is not None
     place.parent.insert_op_before(op, place)
 
