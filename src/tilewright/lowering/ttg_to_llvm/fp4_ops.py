@@ -1,27 +1,50 @@
 """ttg.fp4_to_fp: two 4-bit floats (e2m1: a sign, two bits of exponent, one of mantissa) per byte.
 
 The bits of exponent and mantissa, put where those of the wider format are, give the value times a power of two, also
-where it is subnormal; one exact product undoes it. Elements of low nibbles come first along the axis.
+where it is subnormal; one exact product undoes it. Both elements of a byte are done at once, in the halves of a word;
+that of the low nibble comes first along the axis.
 
 ```llvm
-%m = and i32 %nibble, 7
-%b = shl i32 %m, 22                                   ; f32: 2 bits of exponent above 23 of mantissa
-%f = fmul float (bitcast i32 %b), 0x47D0000000000000  ; 2^126
+%s = shl i32 %byte, 12
+%n = or i32 %byte, %s                                       ; nibbles in bits 0 to 3 and 16 to 19
+%m = and i32 (shl i32 %n, 6), 0x01C001C0                    ; bf16: 2 bits of exponent above 7 of mantissa
+%b = or disjoint i32 %m, (and i32 (shl i32 %n, 12), 0x80008000)
+%v = fmul <2 x bfloat> (bitcast i32 %b), splat (0xR7E80)    ; 2^126
 ```
 """
 
 from __future__ import annotations
 
-from tilewright.codegen.llvm_text import f32_constant
+from dataclasses import dataclass
+
 from tilewright.dialects import ttg
 from tilewright.layouts.access import span_of
 from tilewright.layouts.distributed import REGISTER
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.types import F16
 
-SCALE = f32_constant(2.0**126)
-HALF_SCALE = "0xH7400"
-"""2^14."""
+HIGH_NIBBLE_SHIFT = 12
+"""From bits 4 to 7 of a byte to the lower bits of the other half of a word."""
+SIGN_SHIFT, SIGNS = 12, 0x8000_8000
+
+
+@dataclass(frozen=True)
+class _Format:
+    """A 16-bit float: its LLVM type, how far exponent and mantissa move to their places, and the power of two that
+    makes up for the difference of the biases."""
+
+    text: str
+    shift: int
+    factor: str
+
+    @property
+    def magnitudes(self) -> int:
+        """The bits of exponent and mantissa in both halves of a word."""
+        return 0x0007_0007 << self.shift
+
+
+HALF = _Format("half", 9, "0xH7400")
+BFLOAT = _Format("bfloat", 6, "0xR7E80")
 
 
 @lowers(ttg.Fp4ToFpOp)
@@ -32,39 +55,31 @@ def lower_fp4_to_fp(op: ttg.Fp4ToFpOp, fn: FunctionLowering) -> None:
         source.unpack(packed): operand
         for packed, operand in zip(span_of(source.packed_bases[REGISTER]), fn.registers(op.src), strict=True)
     }
-    widen = _to_half if fn.element(op.result) == F16 else _to_bfloat
-    made: dict[tuple[str, int], str] = {}
+    wide = HALF if fn.element(op.result) == F16 else BFLOAT
+    made: dict[str, tuple[str, str]] = {}
     results: list[str] = []
     for packed in span_of(target.packed_bases[REGISTER]):
         coordinates = list(target.unpack(packed))
         nibble = coordinates[axis] & 1
         coordinates[axis] >>= 1
-        key = (bytes_at[tuple(coordinates)], nibble)
-        if key not in made:
-            made[key] = widen(fn, *key)
-        results.append(made[key])
+        byte = bytes_at[tuple(coordinates)]
+        if byte not in made:
+            made[byte] = _widened(fn, byte, wide)
+        results.append(made[byte][nibble])
     fn.set(op.result, results)
 
 
-def _bits(fn: FunctionLowering, byte: str, nibble: int, type: str, *, magnitude_shift: int, sign_shift: int) -> str:
-    """Sign, exponent and mantissa of one nibble at their places in an integer of the wider format."""
+def _widened(fn: FunctionLowering, byte: str, wide: _Format) -> tuple[str, str]:
+    """Both elements of a byte."""
     text = fn.text
-    wide = text.value(f"zext i8 {byte} to {type}")
-    places: list[str] = []
-    for mask, shift in ((7 << 4 * nibble, magnitude_shift - 4 * nibble), (8 << 4 * nibble, sign_shift - 4 * nibble)):
-        kept = text.value(f"and {type} {wide}, {mask}")
-        places.append(text.value(f"shl {type} {kept}, {shift}"))
-    return text.value(f"or disjoint {type} {places[0]}, {places[1]}")
-
-
-def _to_half(fn: FunctionLowering, byte: str, nibble: int) -> str:
-    bits = _bits(fn, byte, nibble, "i16", magnitude_shift=9, sign_shift=12)
-    return fn.text.value(f"fmul half {fn.text.value(f'bitcast i16 {bits} to half')}, {HALF_SCALE}")
-
-
-def _to_bfloat(fn: FunctionLowering, byte: str, nibble: int) -> str:
-    text = fn.text
-    bits = _bits(fn, byte, nibble, "i32", magnitude_shift=22, sign_shift=28)
-    value = text.value(f"fmul float {text.value(f'bitcast i32 {bits} to float')}, {SCALE}")
-    high = text.value(f"lshr i32 {text.value(f'bitcast float {value} to i32')}, 16")
-    return text.value(f"bitcast i16 {text.value(f'trunc i32 {high} to i16')} to bfloat")
+    word = text.value(f"zext i8 {byte} to i32")
+    nibbles = text.value(f"or i32 {word}, {text.value(f'shl i32 {word}, {HIGH_NIBBLE_SHIFT}')}")
+    magnitudes = text.value(f"and i32 {text.value(f'shl i32 {nibbles}, {wide.shift}')}, {wide.magnitudes}")
+    signs = text.value(f"and i32 {text.value(f'shl i32 {nibbles}, {SIGN_SHIFT}')}, {SIGNS}")
+    bits = text.value(f"or disjoint i32 {magnitudes}, {signs}")
+    pair = f"<2 x {wide.text}>"
+    small = text.value(f"bitcast i32 {bits} to {pair}")
+    factors = f"<{wide.text} {wide.factor}, {wide.text} {wide.factor}>"
+    values = text.value(f"fmul {pair} {small}, {factors}")
+    low, high = (text.value(f"extractelement {pair} {values}, i32 {half}") for half in (0, 1))
+    return low, high
