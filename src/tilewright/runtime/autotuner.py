@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from tilewright.support import knobs
-from tilewright.support.errors import CompileTimeAssertionFailure, OutOfResources, TilewrightError
+from tilewright.support.errors import AssemblerError, CompileTimeAssertionFailure, OutOfResources, TilewrightError
 from tilewright.support.fingerprint import fingerprint
 
 INFEASIBLE = float("inf")
@@ -92,8 +92,8 @@ class Autotuner(KernelInterface):
     """Measures every configuration the first time that a key is seen, then uses the fastest.
 
     The key is the values of the arguments named in `key` plus the dtypes of all arguments that have one. Times are
-    milliseconds. A configuration that does not compile for lack of resources or fails a `static_assert` counts as
-    infinitely slow.
+    milliseconds. A configuration that does not compile for lack of resources, that ptxas rejects or that fails a
+    `static_assert` counts as infinitely slow.
     """
 
     def __init__(
@@ -241,7 +241,7 @@ class Autotuner(KernelInterface):
             if self._do_bench is not None:
                 return self._do_bench(launch, quantiles=QUANTILES)
             return testing.do_bench(launch, warmup=self._warmup or 25, rep=self._rep or 100, quantiles=QUANTILES)
-        except (OutOfResources, CompileTimeAssertionFailure):
+        except (OutOfResources, CompileTimeAssertionFailure, AssemblerError):
             return [INFEASIBLE] * len(QUANTILES)
 
     def _before(self, full: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.runtime.reading import Read, Reader, make_reader
 from tilewright.runtime.specialization import ParameterRule
+from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
 
@@ -35,12 +36,12 @@ class Plan:
     chosen: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None
     """Picks the slots that the kernel takes, where it does not take all that a reader finds."""
     written: tuple[tuple[int, int], ...]
-    """NumPy arguments that the kernel stores to: their slots, and their parameters' numbers."""
+    """NumPy arguments, and descriptors of such, that the kernel stores to: their slots, their parameters' numbers."""
 
     def check(self, values: Sequence[Any]) -> None:
         """Raises ArgumentValueError where the kernel stores to a read-only array."""
         for slot, number in self.written:
-            if not values[number].flags.writeable:
+            if not _memory_of(values[number]).flags.writeable:
                 raise read_only(self.kernel, self.kernel.parameters.names[slot])
 
 
@@ -99,8 +100,13 @@ def make_plan(
     if start is None:
         return None
     behind = [(slot, reader.slots[taken[slot]]) for slot in sorted(kernel.parameters.written)]
-    written = tuple((slot, number) for slot, number in behind if values[number].__class__ is _ndarray)
+    written = tuple((slot, number) for slot, number in behind if _memory_of(values[number]).__class__ is _ndarray)
     return Plan(kernel, start, None if len(taken) == len(reader.slots) else _picker(taken), written)
+
+
+def _memory_of(value: Any) -> Any:
+    """The tensor or array itself, or the one behind a descriptor."""
+    return value.base if value.__class__ is TensorDescriptor else value
 
 
 def _is_constant(value: Any, rule: ParameterRule) -> bool:

@@ -34,6 +34,7 @@ from tilewright.language.callables import JITCallable
 from tilewright.language.dtypes import dtype as language_dtype
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.runtime.storage import dtype_name
+from tilewright.runtime.tensor_descriptor import TensorDescriptor
 
 Seen = tuple[tuple[Hashable, ...], tuple[Any, ...]]
 """The key of a launch, and its slots: addresses and numbers of the run-time arguments, constants 1 among them."""
@@ -82,6 +83,13 @@ class _Writer:
         self.formats: list[str] = []
         self.slots: list[tuple[int, str]] = []
         self.pointers: list[int] = []
+        self.scope: dict[str, Any] = {
+            "address": array_address,
+            "are_disjoint": are_disjoint,
+            "extent_of_view": extent_of_view,
+            "known_dtypes": _known_dtypes,
+            "learn": _learn,
+        }
 
     def add(self, number: int, value: Any, rule: ParameterRule) -> bool:
         """Add an argument; False where its class is none of those below."""
@@ -97,12 +105,38 @@ class _Writer:
             return self._add_integer(number, rule)
         elif kind is float:
             return self._add_float(number, rule)
-        elif kind is _ndarray:
-            self._add_array(number)
-        elif _is_tensor_class(kind):
-            self._add_tensor(number, value)
+        elif kind is TensorDescriptor:
+            return self._add_descriptor(number, value)
         else:
-            return value is None
+            return value is None or self._add_memory(number, value, f"a{number}")
+        return True
+
+    def _add_memory(self, number: int, value: Any, name: str) -> bool:
+        """Add a tensor or array that the reader finds under a name."""
+        if value.__class__ is _ndarray:
+            self._add_array(number, name)
+        elif _is_tensor_class(value.__class__):
+            self._add_tensor(number, value, name)
+        else:
+            return False
+        return True
+
+    def _add_descriptor(self, number: int, descriptor: TensorDescriptor) -> bool:
+        """Its base as a pointer; then extents, strides, and whether what lies outside is NaN (see `Descriptor`)."""
+        n, rank = number, len(descriptor.shape)
+        self.scope[f"C{n}"] = descriptor.base.__class__
+        self.lines += [f"b{n} = a{n}.base", f"s{n} = a{n}.shape", f"t{n} = a{n}.strides"]
+        self.lines += [
+            f"if b{n}.__class__ is not C{n} or len(s{n}) != {rank} or len(t{n}) != {rank}:",
+            "    return None",
+        ]
+        if not self._add_memory(number, descriptor.base, f"b{n}"):
+            return False
+        self.key.append(f"tuple(a{n}.block_shape)")
+        extents = [f"s{n}[{axis}]" for axis in range(rank)]
+        strides = [f"t{n}[{axis}]" for axis in range(rank)]
+        for name in (*extents, *strides, f"a{n}.padding == 'nan'", *extents, *strides):
+            self._add_slot(number, "q", name)
         return True
 
     def _add_constant(self, name: str, value: Any) -> bool:
@@ -155,25 +189,25 @@ class _Writer:
         self._add_slot(number, form)
         return True
 
-    def _add_tensor(self, number: int, tensor: Any) -> None:
+    def _add_tensor(self, number: int, tensor: Any, name: str) -> None:
         n = number
-        on_gpu, on_cpu = f"a{n}.get_device() if a{n}.is_cuda", f"-1 if a{n}.is_cpu"
+        on_gpu, on_cpu = f"{name}.get_device() if {name}.is_cuda", f"-1 if {name}.is_cpu"
         first, second = (on_gpu, on_cpu) if tensor.is_cuda else (on_cpu, on_gpu)
-        self.lines += [f"p{n} = a{n}.data_ptr()", f"s = a{n}.untyped_storage()"]
+        self.lines += [f"p{n} = {name}.data_ptr()", f"s = {name}.untyped_storage()"]
         self.lines += [f"l{n} = s.data_ptr()", f"h{n} = l{n} + s.nbytes()"]
         self.key.append(f"{first} else {second} else None")
-        self._add_pointer(n)
+        self._add_pointer(n, name)
 
-    def _add_array(self, number: int) -> None:
+    def _add_array(self, number: int, name: str) -> None:
         n = number
-        self.lines += [f"t = a{n}.dtype", "if t not in known_dtypes and not learn(t):", "    return None"]
-        self.lines += [f"p{n} = l{n} = address(a{n})", f"if a{n}.base is None:", f"    h{n} = p{n} + a{n}.nbytes"]
-        self.lines += ["else:", f"    s = extent_of_view(a{n})", "    if s is None:", "        return None"]
+        self.lines += [f"t = {name}.dtype", "if t not in known_dtypes and not learn(t):", "    return None"]
+        self.lines += [f"p{n} = l{n} = address({name})", f"if {name}.base is None:", f"    h{n} = p{n} + {name}.nbytes"]
+        self.lines += ["else:", f"    s = extent_of_view({name})", "    if s is None:", "        return None"]
         self.lines += [f"    l{n}, h{n} = s"]
-        self._add_pointer(n)
+        self._add_pointer(n, name)
 
-    def _add_pointer(self, number: int) -> None:
-        self.key += [f"a{number}.dtype", f"not p{number} & 15"]
+    def _add_pointer(self, number: int, name: str) -> None:
+        self.key += [f"{name}.dtype", f"not p{number} & 15"]
         self.pointers.append(number)
         self._add_slot(number, "Q", f"p{number}")
 
@@ -190,16 +224,9 @@ class _Writer:
         shown = [f"({''.join(f'{part}, ' for part in parts)})" for parts in (key, [name for _, name in self.slots])]
         parameters = ", ".join(f"a{number}" for number in range(count))
         body = "\n".join(f"    {line}" for line in [*self.lines, f"return {shown[0]}, {shown[1]}"])
-        scope: dict[str, Any] = {
-            "address": array_address,
-            "are_disjoint": are_disjoint,
-            "extent_of_view": extent_of_view,
-            "known_dtypes": _known_dtypes,
-            "learn": _learn,
-        }
-        exec(f"def read({parameters}):\n{body}\n", scope)
+        exec(f"def read({parameters}):\n{body}\n", self.scope)
         numbers = tuple(number for number, _ in self.slots)
-        return Reader(scope["read"], tuple(self.formats), numbers, tuple(self.pointers))
+        return Reader(self.scope["read"], tuple(self.formats), numbers, tuple(self.pointers))
 
 
 def _is_tensor_class(kind: type) -> bool:

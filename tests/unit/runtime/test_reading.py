@@ -19,6 +19,7 @@ from tilewright.runtime.binding import Binder
 from tilewright.runtime.fast_path import make_plan
 from tilewright.runtime.reading import Reader, extent_of_view, make_reader
 from tilewright.runtime.specialization import ParameterRule
+from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentError, ArgumentValueError
 
@@ -131,6 +132,50 @@ def test_tensors_without_memory_are_left_to_the_long_way() -> None:
     assert reader is not None
     on_host, nowhere = reader.read(torch.zeros(4)), reader.read(torch.zeros(4, device="meta"))
     assert on_host is not None and nowhere is not None and on_host[0] != nowhere[0]
+
+
+def test_descriptors() -> None:
+    base = np.zeros((64, 64), np.float32)
+    wide, plain = np.zeros((64, 128), np.float32), np.zeros((64, 64), np.float16)
+    given = [
+        TensorDescriptor.from_tensor(base, [16, 16]),
+        TensorDescriptor.from_tensor(base, [16, 32]),
+        TensorDescriptor.from_tensor(base, [16, 16], padding="nan"),
+        TensorDescriptor(wide, [64, 64], [128, 1], [16, 16]),
+        TensorDescriptor.from_tensor(plain, [16, 16]),
+    ]
+    rules = (ParameterRule("x"), ParameterRule("y"))
+    assert check_pairs(product(given, [*given, base, wide, 1, 2]), rules) == 5 * 9
+    one_dimensional = TensorDescriptor.from_tensor(np.zeros(64, np.float32), [16])
+    assert check_pairs(iter([(one_dimensional, given[0]), (one_dimensional, 3)]), rules) == 2
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+    tensors = [TensorDescriptor.from_tensor(torch.from_numpy(array), [16, 16]) for array in (base, wide, plain)]
+    assert check_pairs(product(tensors, given), rules) == 3 * 5
+
+
+def test_descriptors_that_change(cache: None) -> None:
+    """What was set anew on a descriptor counts."""
+
+    @triton.jit
+    def double(x_desc, out_desc, ROWS: tl.constexpr):
+        row = tl.program_id(0) * ROWS
+        out_desc.store([row, 0], x_desc.load([row, 0]) * 2)
+
+    x, out = np.arange(256, dtype=np.float32).reshape(16, 16), np.zeros((16, 16), np.float32)
+    x_desc, out_desc = (TensorDescriptor.from_tensor(array, [8, 16]) for array in (x, out))
+    for _ in range(2):
+        double[(2,)](x_desc, out_desc, ROWS=8)
+    np.testing.assert_array_equal(out, 2 * x)
+    x_desc.base = x = x + 1
+    double[(2,)](x_desc, out_desc, ROWS=8)
+    np.testing.assert_array_equal(out, 2 * x)
+    x_desc.block_shape = out_desc.block_shape = [4, 16]
+    out[:] = 0
+    double[(4,)](x_desc, out_desc, ROWS=4)
+    np.testing.assert_array_equal(out, 2 * x)
+    out.flags.writeable = False
+    with pytest.raises(ArgumentValueError, match="'out_desc': a read-only array"):
+        double[(4,)](x_desc, out_desc, ROWS=4)
 
 
 @pytest.mark.parametrize("count", [3, 5])

@@ -78,7 +78,6 @@ def test_prepared_launches_are_the_same(api: FakeApi, facts: dict[str, Any]) -> 
     api.parameter_sizes = [8, 4, 4, 8]
     prepared = kernel(shared=64, num_ctas=2, parameters=[0, 1, 2], **facts)
     start = prepared.starter(("Q", "q", "f4x"), 0)
-    assert start is not None
     start((0x1122334455667788, -2, 1.5), 3, 2, 1)
     bits = struct.unpack("<I", struct.pack("<f", 1.5))[0]
     prepared.launch_on([0x1122334455667788, 2**64 - 2, bits], ARRAYS, (3, 2, 1))
@@ -87,9 +86,19 @@ def test_prepared_launches_are_the_same(api: FakeApi, facts: dict[str, Any]) -> 
     assert first["values"][:3] == [struct.pack("<Q", 0x1122334455667788), struct.pack("<i", -2), struct.pack("<f", 1.5)]
 
 
+def test_prepared_launches_make_tensor_maps(api: FakeApi) -> None:
+    api.parameter_sizes = [8, 128, 4]
+    parameter = TensorMapParameter(1, 2, FLOAT16, 2, (64, 128), 3)
+    start = kernel(parameters=[0, parameter, 7]).starter(("Q", *["q"] * 6, "q"), 0)
+    for _ in range(2):
+        start((5, 0x7000, 300, 200, 256, 1, True, 9), 1, 1, 1)
+    (encoded,) = api.maps
+    assert (encoded[2], encoded[3], encoded[4]) == (0x7000, [200, 300], [512])
+    assert api.launched[1].values == [struct.pack("<Q", 5), b"\1" * 128, struct.pack("<I", 9)]
+
+
 def test_prepared_launches_find_their_context(api: FakeApi) -> None:
     start = kernel().starter(("Q", "Q"), 0)
-    assert start is not None
     api.current, api.launch_statuses = 0, [201]
     start((0, 0), 1, 1, 1)
     assert api.calls[-2:] == [("push", CONTEXT), ("pop",)]
@@ -102,7 +111,6 @@ def test_prepared_launches_of_several_threads(api: FakeApi) -> None:
     """Each launch has memory of its own: no launch sees another's arguments."""
     api.parameter_sizes = [8, 8]
     start = kernel().starter(("Q", "Q"), 0)
-    assert start is not None
 
     def work(number: int) -> None:
         for turn in range(200):

@@ -193,15 +193,12 @@ class CudaKernel:
         loaded = self._loaded.get(ordinal) or self._load(ordinal)
         self._start(loaded, packer(("Q",) * len(slots)), slots, grid)
 
-    def starter(self, formats: Sequence[str], device: int) -> Callable[[Sequence[Any], int, int, int], None] | None:
-        """A function that packs slot values of these forms and starts a grid (x, y, z) on a device; None for kernels
-        with tensor maps, which are made from slots."""
-        if self._has_maps:
-            return None
+    def starter(self, formats: Sequence[str], device: int) -> Callable[[Sequence[Any], int, int, int], None]:
+        """A function that packs slot values of these forms and starts a grid (x, y, z) on a device."""
         loaded = self._loaded.get(device) or self._load(device)
         pack, facts, driver, pool = packer(tuple(formats)), self.facts, self._driver, loaded.pool
         launch, free, count = driver.launch, pool.free, len(formats)
-        if facts.takes_scratch or facts.may_assert or driver.has_several:
+        if self._has_maps or facts.takes_scratch or facts.may_assert or driver.has_several:
             return lambda values, x, y, z: self._start(loaded, pack, values, (x, y, z))
         num_ctas, num_threads, shared = facts.num_ctas, facts.num_threads, facts.shared
 
