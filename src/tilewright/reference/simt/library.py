@@ -82,8 +82,8 @@ def format_text(template: str, arguments: Arguments) -> str:
 
 
 def _vprintf(decoder: Decoder, names: list[str], number: int) -> Any:
-    template, pointer = (decoder.parameter(decoder.function.name, name, 0, 64) for name in names)
-    result = decoder.parameter(decoder.function.name, RETURN_VALUE, 0, 32)
+    template, pointer = (decoder.parameter(decoder.function.name, name, 0) for name in names)
+    result = decoder.parameter(decoder.function.name, RETURN_VALUE, 0)
 
     def run(scheduler: Scheduler, machine: Machine) -> None:
         threads = machine.threads
@@ -91,15 +91,15 @@ def _vprintf(decoder: Decoder, names: list[str], number: int) -> Any:
         for position, thread in enumerate(threads.tolist()):
             text = read_string(machine, int(templates[position]), thread)
             machine.output.append(format_text(text, Arguments(machine, int(pointers[position]), thread)))
-        machine.put(result, np.uint32(0))
+        machine.put(result, np.uint64(0))
         scheduler.add(number + 1, threads)
 
     return run
 
 
 def _assertfail(decoder: Decoder, names: list[str], number: int) -> Any:
-    registers = [decoder.parameter(decoder.function.name, name, 0, 64) for name in names]
-    line = decoder.parameter(decoder.function.name, names[2], 0, 32)
+    registers = [decoder.parameter(decoder.function.name, name, 0) for name in names]
+    line = decoder.parameter(decoder.function.name, names[2], 0)
 
     def run(scheduler: Scheduler, machine: Machine) -> None:
         thread = int(machine.threads[0])

@@ -130,11 +130,12 @@ class Decoder:
             self._constants[key] = self.new_register(bits, key[0])
         return self._constants[key]
 
-    def parameter(self, function: str, name: str, offset: int, bits: int) -> int:
-        """The register of a parameter that calls pass."""
+    def parameter(self, function: str, name: str, offset: int) -> int:
+        """The register of a parameter that calls pass. It holds any number: parameters of several calls in a function
+        may have one name, and types of their own."""
         key = (function, name, offset)
         if key not in self.parameters:
-            self.parameters[key] = self.new_register(bits)
+            self.parameters[key] = self.new_register(64)
         return self.parameters[key]
 
     def copies_in(self, link: int) -> list[tuple[int, int]]:

@@ -92,7 +92,7 @@ def _slots(
     name, offset = passed
     size = type_.bits // 8
     return [
-        (item, decoder.parameter(decoder.function.name, name, offset + position * size, type_.bits))
+        (item, decoder.parameter(decoder.function.name, name, offset + position * size))
         for position, item in enumerate(items)
     ]
 
@@ -123,7 +123,6 @@ def _store_passed(
     def run(machine: Machine) -> None:
         for source, slot in pairs:
             values = source(machine)
-            storage = np.dtype(np.uint16 if type_.bits == 8 else f"u{type_.bits // 8}")
-            machine.put(slot, values.view(np.dtype(f"u{values.dtype.itemsize}")).astype(storage))
+            machine.put(slot, values.view(np.dtype(f"u{values.dtype.itemsize}")).astype(np.uint64))
 
     return run
