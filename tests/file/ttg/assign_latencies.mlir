@@ -100,10 +100,10 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 
   // Two bytes at a time, volatile, of memory that the loop writes: not ahead. Another argument is other memory.
   // CHECK-LABEL: @loads_that_stay
-  // CHECK-NOT: tt.latency
-  // CHECK: tt.load %{{.*}} {tt.latency = 2 : i32} : tensor<512x!tt.ptr<i32>
-  // CHECK-NOT: tt.latency
-  // CHECK: tt.return
+  // CHECK: tt.load %{{[0-9]+}} : tensor<512x!tt.ptr<f16>
+  // CHECK: tt.load %{{[0-9]+}} : tensor<512x!tt.ptr<f32>
+  // CHECK: tt.load %{{[0-9]+}} {tt.latency = 2 : i32} : tensor<512x!tt.ptr<i32>
+  // CHECK: tt.load %{{[0-9]+}} {isVolatile = true} : tensor<512x!tt.ptr<f32>
   tt.func public @loads_that_stay(%half0: !tt.ptr<f16>, %p0: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %q0: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %n: i32, %none: tensor<512xf32, #line>) -> tensor<512xf32, #line> {
     %range = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #line>
     %odd = arith.addi %range, %range : tensor<512xi32, #line>
