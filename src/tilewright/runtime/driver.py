@@ -74,13 +74,14 @@ class Driver:
 
 
 @lru_cache(maxsize=64)
-def driver_for(name: str, device: int | None = None) -> Driver:
-    """The driver of a target by name, for one of its devices where it has several: their code may differ. Raises
-    TargetError with the known names for an unknown one."""
+def driver_for(name: str, device: int | None = None, *, for_its_code: bool = True) -> Driver:
+    """The driver of a target by name, for one of its devices where it has several. Their code may differ: the target is
+    then the device's own, unless the architecture is named and so the device does not matter. Raises TargetError with
+    the known names for an unknown target."""
     target = find_target(name)
     if device is None or not isinstance(target, Placed):
         return Driver(name, target)
-    return Driver(name, target.on_device(device), device)
+    return Driver(name, target.on_device(device) if for_its_code else target, device)
 
 
 def _present_device() -> int:
@@ -111,9 +112,11 @@ def active_driver(bound: Bound, *, is_launched: bool = True) -> Driver:
     name = chosen_target() or (GPU if on_gpu else "cpu" if places else default_target())
     for pointer_name, storage in places if is_launched else ():
         _check_place(name, pointer_name, storage, on_gpu)
-    if name != GPU or not is_launched:
+    if name != GPU:
         return driver_for(name)
-    return driver_for(name, _number(on_gpu[0]) if on_gpu else _present_device())
+    is_named = bool(bound.options.get("arch") or knobs.get("override_arch"))
+    number = _number(on_gpu[0]) if on_gpu else _present_device()
+    return driver_for(name, number, for_its_code=not is_named)
 
 
 def _number(device: str) -> int:

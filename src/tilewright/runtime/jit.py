@@ -123,7 +123,8 @@ class JITFunction(JITCallable):
             observer.before_first_launch(self, grid, args, keywords)
         slots, arrays = bound.slots()
         launch(kernel, slots, arrays, normalize_grid(grid, lambda: binder.meta(values, options), self.fn.__name__))
-        if not binder.shares_names:
+        is_all_there = not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values())
+        if is_all_there and not binder.shares_names:
             classes = tuple([value.__class__ for value in values])
             shortcuts.learn(values, classes, binder.rules, options, kernel, driver.device)
         return kernel

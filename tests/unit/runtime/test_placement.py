@@ -1,0 +1,94 @@
+"""Which device's code a launch gets, and what must not be remembered of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "targets_cuda"))
+
+from fake_driver import FakeApi
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.support import knobs
+from tilewright.targets.cuda import driver
+
+TWO_GPUS = {0: (9, 0), 1: (8, 0)}
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeApi]:
+    from tilewright.runtime.driver import driver_for
+
+    fake = FakeApi()
+    fake.devices, fake.capabilities = len(TWO_GPUS), TWO_GPUS
+    monkeypatch.setattr(driver, "_import_bindings", lambda: fake)
+    driver.cuda_driver.cache_clear()
+    driver_for.cache_clear()
+    with knobs.scope(cache_dir=str(tmp_path)):
+        yield fake
+    driver.cuda_driver.cache_clear()
+    driver_for.cache_clear()
+
+
+class OnGpu:
+    """A tensor of f32 on a GPU."""
+
+    dtype = "float32"
+    nbytes = 4096
+
+    def __init__(self, number: int, address: int = 0x10000) -> None:
+        self.device = f"cuda:{number}"
+        self._address = address
+
+    def data_ptr(self) -> int:
+        return self._address
+
+
+class Pinned(OnGpu):
+    """A tensor in host memory that a GPU reaches."""
+
+    def __init__(self, *, pinned: bool) -> None:
+        super().__init__(0)
+        self.device = "cpu"
+        self._pinned = pinned
+
+    def is_pinned(self) -> bool:
+        return self._pinned
+
+
+@triton.jit
+def fill(out_ptr, BLOCK: tl.constexpr):
+    tl.store(out_ptr + tl.arange(0, BLOCK), 1.0)
+
+
+def test_each_device_gets_its_code(api: FakeApi) -> None:
+    fresh = triton.jit(fill.fn)
+    first, second, again = (fresh[(1,)](OnGpu(number), BLOCK=32) for number in (0, 1, 0))
+    assert first is again and first is not second
+    assert [".target sm_90a" in kernel.asm["ptx"] for kernel in (first, second)] == [True, False]
+    assert ".target sm_80" in second.asm["ptx"]
+    named = [fresh[(1,)](OnGpu(number), BLOCK=32, arch="sm86") for number in (0, 1)]
+    assert named[0] is named[1] and ".target sm_86" in named[0].asm["ptx"]
+
+
+def test_warmup_compiles_what_a_launch_runs(api: FakeApi) -> None:
+    fresh = triton.jit(fill.fn)
+    compiled = fresh.warmup(OnGpu(1), BLOCK=32, grid=(1,))
+    assert compiled is fresh[(1,)](OnGpu(1), BLOCK=32)
+
+
+def test_host_memory_that_a_gpu_reaches(api: FakeApi) -> None:
+    """It is looked at in every launch: the next tensor of the class may not be pinned."""
+    fresh: Any = triton.jit(fill.fn)
+    with knobs.scope(target="cuda"):
+        for _ in range(2):
+            fresh[(1,)](Pinned(pinned=True), BLOCK=32)
+        with pytest.raises(ValueError, match="expected data on the GPU"):
+            fresh[(1,)](Pinned(pinned=False), BLOCK=32)
+    assert len(api.launched) == 2
