@@ -54,6 +54,7 @@ def run_ptx(
     grid: Sequence[int],
     num_threads: int,
     shared_bytes: int = 0,
+    cluster: int = 1,
     args: Sequence[Any],
     race_detection: bool = True,
     memory: AddressSpace | None = None,
@@ -61,7 +62,8 @@ def run_ptx(
     step_limit: int = STEP_LIMIT,
     threads_at_once: int = THREADS_AT_ONCE,
 ) -> Run:
-    """Execute a kernel for every thread of a grid of CTAs; CTAs are executed many at a time, x fastest.
+    """Execute a kernel for every thread of a grid of CTAs; CTAs are executed many at a time, x fastest. With `cluster`
+    above 1 the grid counts clusters of so many CTAs along x; CTAs do not reach into each other's shared memory.
 
     `args` are the values of the kernel's parameters in order: an array or a `Window` for a pointer (changed in place),
     None for a null pointer, an int (its bits are cut to the parameter's width), a NumPy scalar, a float (by the width
@@ -77,7 +79,7 @@ def run_ptx(
     for array in reachable:
         space.add(array)
     parameters = _parameter_bytes(code.image, args, space)
-    extents = (grid[0], grid[1] if len(grid) > 1 else 1, grid[2] if len(grid) > 2 else 1)
+    extents = (grid[0] * cluster, grid[1] if len(grid) > 1 else 1, grid[2] if len(grid) > 2 else 1)
     variables = code.image.initial.copy()
     result = Run()
     padded = -(-num_threads // WARP) * WARP
@@ -90,6 +92,7 @@ def run_ptx(
         machine.shared = SharedMemory(machine, size, code.granule, detects_races=race_detection)
         machine.asynchronous = AsyncState(machine)
         _fill_special_registers(code, machine, first, extents, num_threads, size)
+        _fill_cluster_registers(code, machine, first, extents, cluster)
         machine.exited[machine.all_threads % padded >= num_threads] = True
         scheduler = Scheduler(code, machine, step_limit, first_cta=first, extents=extents)
         machine.output = result.output
@@ -158,12 +161,27 @@ def _fill_special_registers(
         "lanemask_gt": ~((one << lane) * np.uint32(2) - one),
         "dynamic_smem_size": np.uint32(size - code.image.static_shared),
         "total_smem_size": np.uint32(size),
-        "cluster_nctarank": one,
     }
     for axis, name in enumerate("xyz"):
-        values[f"ctaid.{name}"] = values[f"clusterid.{name}"] = _uniform(place[axis].astype(np.uint32), machine)
-        values[f"nctaid.{name}"] = values[f"nclusterid.{name}"] = np.uint32(extents[axis])
-        values[f"cluster_nctaid.{name}"] = one
+        values[f"ctaid.{name}"] = _uniform(place[axis].astype(np.uint32), machine)
+        values[f"nctaid.{name}"] = np.uint32(extents[axis])
+    for name, value in values.items():
+        machine.registers[code.decoder.special[name]] = value
+
+
+def _fill_cluster_registers(
+    code: Code, machine: Machine, first: int, extents: tuple[int, int, int], cluster: int
+) -> None:
+    """Clusters of neighbours along x."""
+    rank = _uniform(((first + machine.cta_of_thread) % cluster).astype(np.uint32), machine)
+    values: dict[str, Any] = {"cluster_ctarank": rank, "cluster_nctarank": np.uint32(cluster)}
+    for axis, name in enumerate("xyz"):
+        along = cluster if axis == 0 else 1
+        ctas: Any = machine.registers[code.decoder.special[f"ctaid.{name}"]]
+        values[f"clusterid.{name}"] = ctas // np.uint32(along)
+        values[f"nclusterid.{name}"] = np.uint32(extents[axis] // along)
+        values[f"cluster_ctaid.{name}"] = rank if axis == 0 else np.uint32(0)
+        values[f"cluster_nctaid.{name}"] = np.uint32(along)
     for name, value in values.items():
         machine.registers[code.decoder.special[name]] = value
 

@@ -36,9 +36,10 @@ def memory_passes() -> list[Pass]:
     """Buffers get their places in shared and scratch memory, and accesses the barriers between them that they need."""
     from tilewright.transforms.ttg.allocate_global_scratch import GlobalScratchMemoryAllocationPass
     from tilewright.transforms.ttg.allocate_shared_memory import AllocateSharedMemoryPass
+    from tilewright.transforms.ttg.check_clusters import CheckClustersPass
     from tilewright.transforms.ttg.membar import MembarPass
 
-    return [AllocateSharedMemoryPass(), GlobalScratchMemoryAllocationPass(), MembarPass()]
+    return [CheckClustersPass(), AllocateSharedMemoryPass(), GlobalScratchMemoryAllocationPass(), MembarPass()]
 
 
 def lower_memory(module: ModuleOp, facts: NvptxFacts) -> None:

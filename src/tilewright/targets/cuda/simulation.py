@@ -44,6 +44,7 @@ def simulate(ptx: str, facts: KernelFacts, slots: Sequence[int], extents: Extent
             grid=grid,
             num_threads=facts.num_threads,
             shared_bytes=facts.shared,
+            cluster=facts.num_ctas,
             args=arguments,
             memory=memory,
         )
