@@ -117,7 +117,8 @@ def emit_scan(
     loops: list[Cursor] = []
     for dim, bound in enumerate(bounds[:-1]):
         with emitter.at(frames[-1].cursor):
-            _, body = emitter.for_loop(0, bound, 1)
+            loop, body = emitter.for_loop(0, bound, 1)
+        frames[-1].cursor.anchor = loop  # what is made there later is for the loop, too
         loops.append(Cursor(body))
         frames.append(Frame(Cursor(body), dim, body.args[0]))
     with emitter.at(frames[-1].cursor):
@@ -147,7 +148,7 @@ class _ScanWriter:
         if extent == lanes:
             return
         loop, body = self.emitter.for_loop(lanes, bound, lanes, carried)
-        del loop
+        frames[-1].cursor.anchor = loop
         with self.emitter.at(Cursor(body)):
             place: Index = body.args[0]
             if self.scan.reverse:
