@@ -103,8 +103,6 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         sanitizer=_read_plan(entry.metadata.get("sanitizer")),
         launch_within=getattr(native, "launch_within", None),
         launch_on=getattr(native, "launch_on", None),
-        n_regs=known.get("n_regs", 0),
-        n_spills=known.get("n_spills", 0),
     )
 
 

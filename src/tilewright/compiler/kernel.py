@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from tilewright.support.sanitizing import Plan
 
 
+WORD_BYTES = 4
+
+
 class NativeKernel(Protocol):
     """Loaded machine code. `launch` runs programs 0 to num_programs - 1 and returns when all are done."""
 
@@ -93,10 +96,6 @@ class CompiledKernel:
     """Of a target that runs kernels inside of known memory (the reference): its launch."""
     launch_on: DeviceLaunch | None = None
     """Of a target whose kernels run where their data lies (GPUs): its launch."""
-    n_regs: int = 0
-    """Registers per thread (GPU targets, where ptxas was found)."""
-    n_spills: int = 0
-
     relaunch: Callable[..., None] | None = None
     """Of a kernel that a launch compiled: (kernel, grid, *args) launches it as it is."""
 
@@ -107,6 +106,21 @@ class CompiledKernel:
                 f"kernel '{self.name}' was compiled without arguments (tilewright.compile); launch the @jit function"
             )
         return partial(self.relaunch, self, grid)
+
+    @property
+    def n_regs(self) -> int:
+        """Registers per thread: from ptxas, or from the driver once it has compiled the PTX at a launch; 0 where there
+        are none to count."""
+        return self.metadata.details.get("n_regs") or self._resources()[0]
+
+    @property
+    def n_spills(self) -> int:
+        """Registers per thread that are kept in memory."""
+        return self.metadata.details.get("n_spills") or self._resources()[1] // WORD_BYTES
+
+    def _resources(self) -> tuple[int, int]:
+        loaded = getattr(self.native, "loaded_resources", None)
+        return (0, 0) if loaded is None else loaded()
 
     @property
     def shared(self) -> int:

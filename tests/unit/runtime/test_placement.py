@@ -92,3 +92,12 @@ def test_host_memory_that_a_gpu_reaches(api: FakeApi) -> None:
         with pytest.raises(ValueError, match="expected data on the GPU"):
             fresh[(1,)](Pinned(pinned=False), BLOCK=32)
     assert len(api.launched) == 2
+
+
+def test_registers_are_counted_by_the_driver_without_ptxas(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tilewright.codegen.nvptx.ptxas.find_ptxas", lambda: None)
+    fresh: Any = triton.jit(fill.fn)
+    compiled = fresh.warmup(OnGpu(0), BLOCK=64, grid=(1,))
+    assert (compiled.n_regs, compiled.n_spills) == (0, 0)
+    assert fresh[(1,)](OnGpu(0), BLOCK=64) is compiled
+    assert (compiled.n_regs, compiled.n_spills) == (40, 4)

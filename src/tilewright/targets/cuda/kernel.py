@@ -250,6 +250,10 @@ class CudaKernel:
         if status:
             raise self._failure(status, grid, loaded)
 
+    def loaded_resources(self) -> tuple[int, int]:
+        """Registers and bytes of local memory per thread on a device that it was launched on; (0, 0) before."""
+        return next(((loaded.registers, loaded.spill_bytes) for loaded in self._loaded.values()), (0, 0))
+
     def resources(self, ordinal: int = 0) -> tuple[int, int]:
         """Registers and bytes of local memory per thread, as loaded on a device."""
         loaded = self._loaded.get(ordinal) or self._load(ordinal)
