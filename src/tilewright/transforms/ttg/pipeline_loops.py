@@ -13,7 +13,7 @@ from tilewright.transforms.ttg.pipeliner.expand import expand
 from tilewright.transforms.ttg.pipeliner.lower_loads import LoadLowering
 from tilewright.transforms.ttg.pipeliner.schedule import NUM_STAGES, Schedule, erase_schedule
 from tilewright.transforms.ttg.pipeliner.stores import pipeline_stores
-from tilewright.transforms.ttg.pipeliner.waits import relax_waits
+from tilewright.transforms.ttg.pipeliner.waits import join_waits, relax_waits
 
 
 @register_pass
@@ -61,6 +61,7 @@ class PipelinePass(Pass):
             if (self.num_stages if own is None else own) > 1:
                 with_stores.append(loop)
         make_dots_asynchronous(module)
+        join_waits(module)
         relax_waits(module)
         for loop in with_stores:
             pipeline_stores(loop, module)

@@ -2,6 +2,9 @@
 
 A wait names the groups that it needs by their tokens. Groups complete in the order in which they were committed, so a
 wait may leave as many of them as were committed after the youngest one that it needs.
+
+Waits between which nothing is committed become one, at the first of them: threads have to meet after each, which would
+keep warps that multiply from running ahead of warps that do not.
 """
 
 from __future__ import annotations
@@ -88,6 +91,32 @@ class _Counter:
 
 def _waits(root: Operation) -> Iterator[ttg.AsyncWaitOp]:
     return (op for op in root.walk() if isinstance(op, ttg.AsyncWaitOp))
+
+
+def _is_there(value: SSAValue, place: Operation) -> bool:
+    """Whether a value of the block of `place`, or from outside it, is made before `place`."""
+    op = value.op if isinstance(value, OpResult) else None
+    return op is None or op.parent is not place.parent or op.is_before_in_block(place)
+
+
+def _join_into(first: ttg.AsyncWaitOp) -> None:
+    """Let a wait do the work of those that follow in its block, up to where groups are committed."""
+    op = first.next_op
+    while op is not None and not any(isinstance(inner, ttg.AsyncCommitGroupOp) for inner in op.walk()):
+        following = op.next_op
+        if isinstance(op, ttg.AsyncWaitOp) and op.async_token and all(_is_there(t, first) for t in op.async_token):
+            first.operands = tuple(dict.fromkeys((*first.async_token, *op.async_token)))
+            op.ret_token.replace_all_uses_with(first.ret_token)
+            op.detach()
+            op.erase()
+        op = following
+
+
+def join_waits(root: Operation) -> None:
+    """Have one wait where several name groups that are all committed before the first of them."""
+    for op in tuple(_waits(root)):
+        if op.parent is not None and op.async_token:
+            _join_into(op)
 
 
 def relax_waits(root: Operation) -> None:
