@@ -256,3 +256,32 @@ def test_more_than_a_store_holds() -> None:
     for blocks in ((16, 512, 64), (32, 1024, 32)):
         product[(triton.cdiv(m, blocks[0]), triton.cdiv(n, blocks[1]))](a, b, out, m, n, k, *blocks, False)
         np.testing.assert_allclose(out, a @ b, atol=2e-3)
+
+
+@triton.jit
+def weights_over_blocks(q, k, out, n, D: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
+    """Each program multiplies by all blocks of a matrix that all programs share; the last block may be cut off."""
+    rows = tl.program_id(0) * M + tl.arange(0, M)
+    dims = tl.arange(0, D)
+    x = tl.load(q + rows[:, None] * D + dims[None, :])
+    acc = tl.zeros((M, D), dtype=tl.float32)
+    for start in range(0, n, N):
+        keys = start + tl.arange(0, N)
+        y = tl.load(k + keys[:, None] * D + dims[None, :], mask=keys[:, None] < n, other=0.0)
+        scores = tl.dot(x, tl.trans(y)) * 0.1
+        acc += tl.dot((scores / (1.0 + scores * scores)).to(y.dtype), y)
+    tl.store(out + rows[:, None] * D + dims[None, :], acc)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("m", "n", "block", "d"), [(32, 128, 32, 64), (16, 150, 16, 32), (64, 100, 64, 16)])
+def test_blocks_that_programs_share(dtype: str, m: int, n: int, block: int, d: int) -> None:
+    q, k = matrix(4 * m, d, dtype=DTYPES[dtype]), matrix(n, d, dtype=DTYPES[dtype])
+    out = np.zeros((4 * m, d), np.float32)
+    for _ in range(2):
+        k[:] = matrix(n, d, dtype=DTYPES[dtype])
+        kernel = weights_over_blocks[(4,)](q, k, out, n, d, m, block)
+        assert is_kept(kernel) or dtype == "f32"
+        scores = wide(q) @ wide(k).T * 0.1
+        tolerance = {"f32": 1e-4, "f16": 2e-2, "bf16": 2e-1}[dtype]
+        np.testing.assert_allclose(out, scores / (1 + scores**2) @ wide(k), atol=tolerance)

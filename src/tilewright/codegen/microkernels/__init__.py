@@ -25,8 +25,9 @@ import re
 from dataclasses import dataclass, replace
 
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels.amx import BLOCK as AMX_COLUMNS
-from tilewright.codegen.microkernels.amx import emit_amx_kernel, emit_amx_panels, has_amx_form, tile_depth
+from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form
+from tilewright.codegen.microkernels.amx_panels import BLOCK as AMX_COLUMNS
+from tilewright.codegen.microkernels.amx_panels import emit_amx_panels, tile_depth
 from tilewright.codegen.microkernels.block import (
     SMALLEST_BLOCK,
     BlockForm,
@@ -35,7 +36,7 @@ from tilewright.codegen.microkernels.block import (
     plan_block_tile,
 )
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
-from tilewright.codegen.microkernels.keeping import KEEP_PREFIX, STORE_BYTES, STORES, emit_keeping
+from tilewright.codegen.microkernels.keeping import KEEP_PREFIX, STORE_BYTES, STORES, emit_keeping, keeps_always
 from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
 from tilewright.codegen.microkernels.packing import emit_packing
 from tilewright.codegen.microkernels.panels import DEPTH_MULTIPLE, emit_panels
@@ -205,6 +206,7 @@ __all__ = [
     "emit_microkernel",
     "exact_name",
     "has_packed_microkernel",
+    "keeps_always",
     "parse_name",
     "plan_panels",
     "preferred_block",

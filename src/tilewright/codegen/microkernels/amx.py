@@ -11,45 +11,27 @@ A is read in place where 32 rows and whole tiles of k exist, else through a zero
 block the tiles go through a scratch block and masked additions. A transposed A (a_k_stride other than 1) takes the
 general kernel; with B in panels (`_panels`) there must not be one.
 
-Panels that `tw_mk_panels_<a>_<acc>_32[_nt]` packs in front have the same form, for all of n: those of the first KC
-steps of k come first. The last ones are as deep as whole tiles of k need.
+The panels' form is in `amx_panels.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
+from tilewright.codegen.llvm_text import FunctionText, ModuleText
+from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, AmxPanelWriter
 from tilewright.codegen.microkernels.block import BlockForm, emit_block_kernel, plan_block_tile
-from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind
-from tilewright.codegen.microkernels.panels import PANEL_PARAMETERS, ROWS_AHEAD, transpose_square
+from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.tile import PARAMETERS, kernel_function
 from tilewright.ir.facts import TargetFacts
-
-BLOCK = 32
-"""Rows and columns of C that four tiles hold."""
 
 PANELS = 4
 """Panels that are packed together, so that each row of B is visited once for all of them."""
 
-PANEL_BYTES = 1024
-"""Bytes of k in a panel: 512 bf16 or 1024 int8. Longer ones leave the first level cache, shorter ones load and store C
-more often."""
-
 _FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
 _PRODUCTS = {"bf16": "llvm.x86.tdpbf16ps", "i8": "llvm.x86.tdpbssd"}
 _TILE_C, _TILE_A, _TILE_B = (0, 1, 2, 3), (4, 5), (6, 7)
-_FILL_PARAMETERS = (
-    *(("panels", "ptr"), ("column_bytes", "i64"), ("b", "ptr")),
-    *(("stride", "i64"), ("depth", "i64"), ("columns", "i64")),
-)
 _CONFIGURATION = "@tw_amx_configuration"
-
-
-def tile_depth(element: ElementKind) -> int:
-    """Steps of k in a tile."""
-    return 64 // element.bytes
 
 
 def has_amx_form(element: ElementKind, rows: int, columns: int, facts: TargetFacts) -> bool:
@@ -67,19 +49,12 @@ class _Frame:
     scratch: str
 
 
-class AmxWriter:
+class AmxWriter(AmxPanelWriter):
     """Writes one kernel."""
 
     def __init__(self, fn: FunctionText, element: ElementKind, form: BlockForm) -> None:
-        self.fn = fn
-        self.element = element
-        self.form = form
+        super().__init__(fn, element, form)
         self.is_first = ""
-        self.k_tile = tile_depth(element)
-        self.column_bytes = str(PANEL_BYTES)
-        """Bytes that a column takes in a panel."""
-        self.k_panel = PANEL_BYTES // element.bytes
-        self.group = 4 // element.bytes
 
     # ------------------------------------------------------------------------------------------------------ structure
 
@@ -136,7 +111,7 @@ class AmxWriter:
         def group(g0: str) -> None:
             columns = self.minimum(fn.value(f"sub i64 %n_count, {g0}"), PANELS * BLOCK)
             b_g = self.at(b_k, fn.value(f"mul i64 {g0}, {column}"))
-            self._pack(frame.panel, b_g, strides[1], depth, columns)
+            self.pack(frame.panel, b_g, strides[1], depth, columns)
             c_g = self.at(c, self.scaled(g0, 4))
 
             self._multiply_panels(frame, a_k, c_g, strides, depth, columns)
@@ -151,16 +126,8 @@ class AmxWriter:
         a_k = self.at(a, self.scaled(k0, self.element.bytes))
         self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
         self._fetch_rows(a_k, strides[0], depth)
-        panels = self._start_panels(b, k0, depth)
+        panels = self.start_panels(b, k0, depth)
         self._multiply_panels(replace(frame, panel=panels), a_k, c, strides, depth, "%n_count")
-
-    def _start_panels(self, panels: str, k0: str, depth: str) -> str:
-        """Where the panels for `depth` steps from k0 on start; from here on, panels are of that depth."""
-        fn = self.fn
-        width = fn.value(f"and i64 {fn.value(f'add i64 %n_count, {BLOCK - 1}')}, {-BLOCK}")
-        rows = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")
-        self.column_bytes = self.scaled(rows, self.element.bytes)
-        return self.at(panels, fn.value(f"mul i64 {self.scaled(k0, self.element.bytes)}, {width}"))
 
     def _multiply_panels(self, frame: _Frame, a: str, c: str, strides: list[str], depth: str, columns: str) -> None:
         """All rows of A over packed panels with `columns` columns."""
@@ -281,7 +248,7 @@ class AmxWriter:
         """C += scratch where C exists."""
         fn = self.fn
         text = f"<{BLOCK} x {self.element.accumulator}>"
-        mask = wanted = self._mask(columns, BLOCK)
+        mask = wanted = self.mask(columns, BLOCK)
         if self.form.from_zero:
             none = f"<{BLOCK} x i1> zeroinitializer"
             wanted = fn.value(f"select i1 {self.is_first}, {none}, <{BLOCK} x i1> {mask}")
@@ -290,176 +257,11 @@ class AmxWriter:
         def row(number: str) -> None:
             partial = self.at(scratch, self.scaled(number, 4 * BLOCK))
             target = self.at(c, fn.value(f"mul i64 {number}, {stride}"))
-            old = self._masked_load(text, self.element.accumulator, 4, target, wanted, BLOCK)
+            old = self.masked_load(text, self.element.accumulator, 4, target, wanted, BLOCK)
             total = fn.value(f"{add} {text} {old}, {fn.value(f'load {text}, ptr {partial}, align 64')}")
-            self._masked_store(text, self.element.accumulator, 4, total, target, mask)
+            self.masked_store(text, self.element.accumulator, 4, total, target, mask)
 
         self.loop(rows, 1, row)
-
-    # ------------------------------------------------------------------------------------------------------- packing
-
-    def write_panels(self) -> None:
-        """The body of a routine that packs all of B."""
-        fn = self.fn
-        b, panels = (fn.value(f"inttoptr i64 %{pointer}_ptr to ptr") for pointer in ("b", "panels"))
-        stride = fn.value(f"mul i64 %b_stride, {self.element.bytes}")
-        row = str(self.element.bytes) if self.form.transposed_b else stride
-
-        def step(k0: str) -> None:
-            depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
-            target = self._start_panels(panels, k0, depth)
-            self._pack(target, self.at(b, fn.value(f"mul i64 {k0}, {row}")), stride, depth, "%n_count")
-
-        self.loop("%k_count", self.k_panel, step)
-        fn.terminate("ret void")
-
-    def _pack(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
-        """Pack `depth` rows and `columns` columns of B, by a function that all kernels of a module share."""
-        name = f"tw_mk_fill_{self.element.name}_{ACCUMULATOR_NAMES[self.element.accumulator]}_{BLOCK}"
-        name += "_nt" * self.form.transposed_b
-        self.fn.module.define_once(name, lambda: self._fill_function(name))
-        values = (panels, self.column_bytes, b, stride, depth, columns)
-        operands = (f"{type} {value}" for (_, type), value in zip(_FILL_PARAMETERS, values, strict=True))
-        self.fn.emit(f"call void @{name}({', '.join(operands)})")
-
-    def _fill_function(self, name: str) -> str:
-        parameters = [Parameter(type, f"%{parameter}") for parameter, type in _FILL_PARAMETERS]
-        fn = FunctionText(self.fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
-        writer = AmxWriter(fn, self.element, self.form)
-        writer.column_bytes = "%column_bytes"
-        fill = writer._fill_squares if self.form.transposed_b else writer._fill_rows
-        fill("%panels", "%b", "%stride", "%depth", "%columns")
-        fn.terminate("ret void")
-        return fn.text()
-
-    def _fill_rows(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
-        """Interleave groups of rows of B; rows past `depth`, up to a whole tile, and columns past `columns` are 0."""
-        fn = self.fn
-        padded = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")
-
-        def rows(k: str, *, whole: bool) -> None:
-            numbers = [fn.value(f"add i64 {k}, {position}") for position in range(self.group)]
-            sources = [self.at(b, fn.value(f"mul i64 {number}, {stride}")) for number in numbers]
-            exist = None if whole else [fn.value(f"icmp ult i64 {number}, {depth}") for number in numbers]
-            target = self.at(panels, self.scaled(k, 4 * BLOCK // self.group))
-
-            def piece(n0: str) -> None:
-                masks: list[str] | None = None
-                if exist is not None:
-                    bits = self._mask_bits(self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK))
-                    masks = [self._mask_if(exists, bits) for exists in exist]
-                into = self.at(target, fn.value(f"mul i64 {n0}, {self.column_bytes}"))
-                if masks is None:
-                    self._fetch_later(sources, self.scaled(n0, self.element.bytes), stride)
-                self._pack_rows(into, [self.at(s, self.scaled(n0, self.element.bytes)) for s in sources], masks)
-
-            self.loop(columns, BLOCK, piece)
-
-        rest = fn.value(
-            f"or i64 {fn.value(f'and i64 {columns}, {BLOCK - 1}')}, {fn.value(f'sub i64 {padded}, {depth}')}"
-        )
-        whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "packed"))
-        fn.branch_if(fn.value(f"icmp eq i64 {rest}, 0"), whole, partial)
-        fn.start(whole)
-        self.loop(padded, self.group, lambda k: rows(k, whole=True))
-        fn.branch(done)
-        fn.start(partial)
-        self.loop(padded, self.group, lambda k: rows(k, whole=False))
-        fn.branch(done)
-        fn.start(done)
-
-    def _fetch_later(self, sources: list[str], offset: str, stride: str) -> None:
-        """Ask for rows that are packed some steps later."""
-        fn = self.fn
-        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-        for source in sources:
-            later = self.at(self.at(source, offset), self.scaled(stride, ROWS_AHEAD))
-            fn.emit(f"call void @llvm.prefetch.p0(ptr {later}, i32 0, i32 3, i32 1)")
-
-    def _pack_rows(self, target: str, sources: list[str], masks: list[str] | None) -> None:
-        """One group of rows of one panel; elements that `masks` leave out become 0."""
-        fn = self.fn
-        size, scalar = self.element.bytes, self.element.memory
-        text = f"<{BLOCK} x {scalar}>"
-        if masks is None:
-            rows = [fn.value(f"load {text}, ptr {source}, align {size}") for source in sources]
-        else:
-            pairs = zip(sources, masks, strict=True)
-            rows = [self._masked_load(text, scalar, size, source, mask, BLOCK) for source, mask in pairs]
-        fn.emit(f"store <{BLOCK} x i32> {self._interleave(rows, BLOCK, 8 * size)}, ptr {target}, align 64")
-
-    def _fill_squares(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
-        """The same from a B with adjacent rows: sixteen columns and as many groups of k are a square of words."""
-        fn = self.fn
-        padded = fn.value(f"and i64 {fn.value(f'add i64 {columns}, {BLOCK - 1}')}, {-BLOCK}")
-
-        def strip(n0: str) -> None:
-            within = fn.value(f"and i64 {n0}, {BLOCK - 1}")
-            first = fn.value(f"sub i64 {n0}, {within}")
-            target = self.at(panels, fn.value(f"mul i64 {first}, {self.column_bytes}"))
-            target = self.at(target, self.scaled(within, 4))
-            source = self.at(b, fn.value(f"mul i64 {n0}, {stride}"))
-            left = fn.value(f"sub i64 {columns}, {n0}")
-
-            def square(k: str) -> None:
-                from_k = self.at(source, self.scaled(k, self.element.bytes))
-                words = self._square(from_k, stride, fn.value(f"sub i64 {depth}, {k}"), left)
-                into = self.at(target, self.scaled(k, 4 * BLOCK // self.group))
-                for row, value in enumerate(transpose_square(fn, words, "i32")):
-                    fn.emit(f"store <16 x i32> {value}, ptr {self.at(into, str(4 * BLOCK * row))}, align 64")
-
-            self.loop(depth, self.k_tile, square)
-
-        self.loop(padded, 16, strip)
-
-    def _square(self, source: str, stride: str, k_left: str, n_left: str) -> list[str]:
-        """Sixteen columns of B, a whole tile of k of each, as words; what does not exist is 0."""
-        fn, scalar, lanes = self.fn, self.element.memory, self.k_tile
-        text = f"<{lanes} x {scalar}>"
-        enough_k = fn.value(f"icmp sge i64 {k_left}, {lanes}")
-        enough_n = fn.value(f"icmp sge i64 {n_left}, 16")
-        whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "loaded"))
-        fn.branch_if(fn.value(f"and i1 {enough_k}, {enough_n}"), whole, partial)
-        fn.start(whole)
-        columns = [self.at(source, self.scaled(stride, number)) if number else source for number in range(16)]
-        plain = [fn.value(f"load <16 x i32>, ptr {at}, align {self.element.bytes}") for at in columns]
-        after_whole = fn.label
-        fn.branch(done)
-        fn.start(partial)
-        masked: list[str] = []
-        for number in range(16):
-            exists = fn.value(f"icmp slt i64 {number}, {n_left}")
-            count = fn.value(f"select i1 {exists}, i64 {k_left}, i64 0")
-            at = self.at(source, self.scaled(stride, number)) if number else source
-            loaded = self._masked_load(text, scalar, self.element.bytes, at, self._mask(count, lanes), lanes)
-            masked.append(fn.value(f"bitcast {text} {loaded} to <16 x i32>"))
-        after_partial = fn.label
-        fn.branch(done)
-        fn.start(done)
-        phis = [fn.phi("<16 x i32>") for _ in plain]
-        for phi, full, cut in zip(phis, plain, masked, strict=True):
-            phi.add(full, after_whole)
-            phi.add(cut, after_partial)
-        return [phi.name for phi in phis]
-
-    def _mask_if(self, condition: str, bits: str) -> str:
-        """`bits` as lanes, or none of them."""
-        return self.fn.value(
-            f"bitcast i32 {self.fn.value(f'select i1 {condition}, i32 {bits}, i32 0')} to <{BLOCK} x i1>"
-        )
-
-    def _interleave(self, rows: list[str], lanes: int, bits: int) -> str:
-        """Lanes of several rows side by side, as 32-bit words: two rows a step."""
-        while len(rows) > 1:
-            order = ", ".join(f"i32 {lane // 2 + (lane % 2) * lanes}" for lane in range(2 * lanes))
-            type = f"<{lanes} x i{bits}>"
-            paired = [
-                self.fn.value(f"shufflevector {type} {first}, {type} {second}, <{2 * lanes} x i32> <{order}>")
-                for first, second in zip(rows[::2], rows[1::2], strict=True)
-            ]
-            rows = [self.fn.value(f"bitcast <{2 * lanes} x i{bits}> {v} to <{lanes} x i{2 * bits}>") for v in paired]
-            bits *= 2
-        return rows[0]
 
     def _copy_rows(self, target: str, a: str, stride: str, rows: str, depth: str) -> None:
         """32 rows of A with zeros for what does not exist, up to a whole tile of k."""
@@ -476,64 +278,12 @@ class AmxWriter:
             def chunk(k: str) -> None:
                 left = fn.value(f"sub i64 {available}, {k}")
                 offset = self.scaled(k, size)
-                loaded = self._masked_load(text, scalar, size, self.at(source, offset), self._mask(left, lanes), lanes)
+                loaded = self.masked_load(text, scalar, size, self.at(source, offset), self.mask(left, lanes), lanes)
                 fn.emit(f"store {text} {loaded}, ptr {self.at(into, offset)}, align 64")
 
             self.loop(depth, lanes, chunk)
 
         self.loop(str(BLOCK), 1, row)
-
-    # ----------------------------------------------------------------------------------------------------- small parts
-
-    def _mask(self, count: str, lanes: int) -> str:
-        """Lanes below `count` (which may be negative or large)."""
-        numbers = vector_constant("i64", map(str, range(lanes)))
-        text = f"<{lanes} x i64>"
-        single = self.fn.value(f"insertelement {text} poison, i64 {count}, i32 0")
-        spread = self.fn.value(f"shufflevector {text} {single}, {text} poison, <{lanes} x i32> zeroinitializer")
-        return self.fn.value(f"icmp slt {text} {numbers}, {spread}")
-
-    def _mask_bits(self, count: str) -> str:
-        """The same for 32 lanes, as an i32; `count` is 1 to 32."""
-        shift = self.fn.value(f"sub i64 32, {count}")
-        return self.fn.value(f"trunc i64 {self.fn.value(f'lshr i64 4294967295, {shift}')} to i32")
-
-    def _masked_load(self, text: str, scalar: str, align: int, address: str, mask: str, lanes: int) -> str:
-        suffix = {"float": "f32"}.get(scalar, scalar)
-        name = f"llvm.masked.load.v{lanes}{suffix}.p0"
-        self.fn.declare(f"declare {text} @{name}(ptr, <{lanes} x i1>, {text})")
-        arguments = [(f"ptr align {align}", address), (f"<{lanes} x i1>", mask), (text, "zeroinitializer")]
-        return self.fn.call(text, name, arguments)
-
-    def _masked_store(self, text: str, scalar: str, align: int, value: str, address: str, mask: str) -> None:
-        suffix = {"float": "f32"}.get(scalar, scalar)
-        name = f"llvm.masked.store.v{BLOCK}{suffix}.p0"
-        self.fn.declare(f"declare void @{name}({text}, ptr, <{BLOCK} x i1>)")
-        self.fn.call("void", name, [(text, value), (f"ptr align {align}", address), (f"<{BLOCK} x i1>", mask)])
-
-    def minimum(self, value: str, limit: int) -> str:
-        return self.fn.call("i64", "llvm.smin.i64", [("i64", value), ("i64", str(limit))])
-
-    def scaled(self, value: str, factor: int) -> str:
-        return value if factor == 1 else self.fn.value(f"mul i64 {value}, {factor}")
-
-    def at(self, pointer: str, offset: str) -> str:
-        return self.fn.value(f"getelementptr i8, ptr {pointer}, i64 {offset}")
-
-    def loop(self, count: str, step: int, body: Callable[[str], None]) -> None:
-        """``for i in range(0, count, step): body(i)``."""
-        fn = self.fn
-        loop, done, before = fn.new_label("loop"), fn.new_label("done"), fn.label
-        fn.branch_if(fn.value(f"icmp sgt i64 {count}, 0"), loop, done)
-        fn.start(loop)
-        counter = fn.phi("i64", "i")
-        counter.add("0", before)
-        body(counter.name)
-        following = fn.value(f"add nsw i64 {counter.name}, {step}")
-        again = fn.value(f"icmp slt i64 {following}, {count}")
-        counter.add(following, fn.label)
-        fn.branch_if(again, loop, done)
-        fn.start(done)
 
 
 def emit_amx_kernel(name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, form: BlockForm) -> str:
@@ -545,12 +295,4 @@ def emit_amx_kernel(name: str, module: ModuleText, facts: TargetFacts, element: 
         module.define_once(general, lambda: emit_block_kernel(general, module, facts, element, tile, form))
     fn = kernel_function(name, module)
     AmxWriter(fn, element, form).write(general)
-    return fn.text()
-
-
-def emit_amx_panels(name: str, module: ModuleText, element: ElementKind, *, transposed_b: bool) -> str:
-    """The definition of ``tw_mk_panels_<a>_<acc>_32[_nt]``."""
-    parameters = [Parameter("i64", f"%{parameter}") for parameter in PANEL_PARAMETERS]
-    fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
-    AmxWriter(fn, element, BlockForm(transposed_b=transposed_b)).write_panels()
     return fn.text()

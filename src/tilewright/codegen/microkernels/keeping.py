@@ -5,12 +5,13 @@ asked for before on this thread, in this launch. It has the ABI
 
     i64 (i64 b_ptr, i64 b_stride, i64 store_ptr, i64 k_count, i64 n_count, i64 number, ptr arena)
 
-and gives the address of the panels, or 0 where keeping them does not pay: the caller multiplies by B itself then. The
-memory of B must not change during the launch.
+and gives the address of the panels, or 0 if they are larger than a store. The memory of B must not change during the
+launch.
 
-A store is `STORE_BYTES` of the arena: counters, entries, panels. What is in it is of this launch if bit `number` is set
-in the arena's header, and the header's number is the launch's. Panels are placed one behind the other; when there is no
-room for more all are dropped, and if none of them had been asked for twice, nothing is kept for the rest of the launch.
+A store is `STORE_BYTES` of the arena: counters, a hash table of numbers of entries, entries, panels one behind the
+other. What is in it is of this launch if bit `number` is set in the arena's header and the header's number is the
+launch's. When there is no room for more, all panels are dropped; if none of them had been asked for twice, each B is
+from then on packed to the same place.
 """
 
 from __future__ import annotations
@@ -24,17 +25,26 @@ STORE_BYTES = 16 << 20
 STORES = 64
 """Stores that a kernel may have."""
 
-_ENTRIES = 63
-_ENTRY_BYTES = 64
-_HEAD_BYTES = 64
-_PANELS_AT = _HEAD_BYTES + _ENTRIES * _ENTRY_BYTES
 _COUNT, _USED, _HITS, _IS_OFF = 0, 8, 16, 24
+_SLOTS_LOG2 = 10
+_SLOTS = 1 << _SLOTS_LOG2
+_SLOTS_AT, _SLOT_BYTES = 64, 2
+_MOST_ENTRIES = _SLOTS * 3 // 4
+_ENTRIES_AT, _ENTRY_BYTES = _SLOTS_AT + _SLOTS * _SLOT_BYTES, 64
+_PANELS_AT = _ENTRIES_AT + _MOST_ENTRIES * _ENTRY_BYTES
+_CAPACITY = STORE_BYTES - _PANELS_AT
 _KEY = ("%b_ptr", "%b_stride", "%k_count", "%n_count")
 _PLACE = 8 * len(_KEY)
+_HASH_FACTOR = 0x9E3779B97F4A7C15 - (1 << 64)
 
 # %ArenaHeader and %Launch of targets/cpu/native/types.ll
 _HEADER, _LAUNCH_OF_HEADER, _NUMBER_OF_HEADER, _IN_USE = -64, 0, 32, 40
 _NUMBER_OF_LAUNCH = 104
+
+
+def keeps_always(size: int) -> bool:
+    """Whether panels of this size are never too large."""
+    return size <= _CAPACITY
 
 
 def emit_keeping(name: str, module: ModuleText, panels: str, columns: int, element_bytes: int, depth: int) -> str:
@@ -61,124 +71,170 @@ class _Keeping:
         self.columns = columns
         self.element_bytes = element_bytes
         self.depth = depth
+        self.store = fn.value("inttoptr i64 %store_ptr to ptr")
 
     def write(self) -> None:
+        """The whole body."""
         fn = self.fn
-        store = fn.value("inttoptr i64 %store_ptr to ptr")
-        self._start_launch(store)
-        look, none = fn.new_label("look"), fn.new_label("none")
-        is_off = fn.value(f"icmp ne i64 {self._load(store, _IS_OFF)}, 0")
-        fn.branch_if(is_off, none, look)
+        look, full, drop, add, once, none = (
+            fn.new_label(hint) for hint in ("look", "full", "drop", "add", "once", "none")
+        )
+        self._start_launch()
+        fn.branch_if(fn.value(f"icmp ne i64 {self._load(_IS_OFF)}, 0"), once, look)
         fn.start(look)
-        self._return_found(store)
-        self._make_room(store, none)
-        self._add(store)
+        free = self._look_up()
+        size = self._size()
+        hits, used, count = self._load(_HITS), self._load(_USED), self._load(_COUNT)
+        in_vain = fn.value(f"icmp eq i64 {hits}, 0")
+        capacity = fn.value(f"select i1 {in_vain}, i64 {_CAPACITY // 2}, i64 {_CAPACITY}")
+        lacks_room = fn.value(f"icmp ugt i64 {fn.value(f'add i64 {used}, {size}')}, {capacity}")
+        has_all = fn.value(f"icmp uge i64 {count}, {_MOST_ENTRIES}")
+        looked = fn.label
+        fn.branch_if(fn.value(f"or i1 {lacks_room}, {has_all}"), full, add)
+
+        fn.start(full)
+        self._set("1", _IS_OFF)
+        fn.branch_if(in_vain, once, drop)
+        fn.start(drop)
+        self._clear()
+        first = self._hash()
+        dropped = fn.label
+        fn.branch_if(fn.value(f"icmp ugt i64 {size}, {_CAPACITY}"), none, add)
+
+        fn.start(add)
+        slot = fn.phi("i64", "slot")
+        slot.add(free, looked)
+        slot.add(first, dropped)
+        self._add(slot.name, size)
+
+        fn.start(once)
+        fits = fn.new_label("fits")
+        fn.branch_if(fn.value(f"icmp ule i64 {self._size()}, {_CAPACITY}"), fits, none)
+        fn.start(fits)
+        self._pack_and_return(str(_PANELS_AT))
         fn.start(none)
         fn.terminate("ret i64 0")
 
-    def _start_launch(self, store: str) -> None:
+    def _start_launch(self) -> None:
         """Forget what another launch, or another kernel, left behind."""
         fn = self.fn
         header = self._at("%arena", _HEADER)
         launch = fn.value(f"load ptr, ptr {self._at(header, _LAUNCH_OF_HEADER)}, align 8")
-        number = self._load(launch, _NUMBER_OF_LAUNCH)
-        is_this = fn.value(f"icmp eq i64 {self._load(header, _NUMBER_OF_HEADER)}, {number}")
-        used = fn.value(f"select i1 {is_this}, i64 {self._load(header, _IN_USE)}, i64 0")
-        self._store(number, header, _NUMBER_OF_HEADER)
+        number = self._load(_NUMBER_OF_LAUNCH, launch)
+        is_this = fn.value(f"icmp eq i64 {self._load(_NUMBER_OF_HEADER, header)}, {number}")
+        used = fn.value(f"select i1 {is_this}, i64 {self._load(_IN_USE, header)}, i64 0")
+        self._set(number, _NUMBER_OF_HEADER, header)
         bit = fn.value("shl i64 1, %number")
-        self._store(fn.value(f"or i64 {used}, {bit}"), header, _IN_USE)
-        is_empty = fn.value(f"icmp eq i64 {fn.value(f'and i64 {used}, {bit}')}, 0")
+        self._set(fn.value(f"or i64 {used}, {bit}"), _IN_USE, header)
         clear, ready = fn.new_label("clear"), fn.new_label("ready")
-        fn.branch_if(is_empty, clear, ready)
+        fn.branch_if(fn.value(f"icmp eq i64 {fn.value(f'and i64 {used}, {bit}')}, 0"), clear, ready)
         fn.start(clear)
-        for field in (_COUNT, _USED, _HITS, _IS_OFF):
-            self._store("0", store, field)
+        self._clear()
         fn.branch(ready)
         fn.start(ready)
 
-    def _return_found(self, store: str) -> None:
-        """Return the panels of this B, if they are there."""
+    def _clear(self) -> None:
+        """No counts, no entries."""
         fn = self.fn
-        count = self._load(store, _COUNT)
-        loop, following, found, missing = (fn.new_label(hint) for hint in ("entry", "next", "found", "missing"))
-        before = fn.label
-        fn.branch_if(fn.value(f"icmp sgt i64 {count}, 0"), loop, missing)
+        for field in (_COUNT, _USED, _HITS, _IS_OFF):
+            self._set("0", field)
+        loop, done, before = fn.new_label("loop"), fn.new_label("done"), fn.label
+        fn.branch(loop)
         fn.start(loop)
-        index = fn.phi("i64", "i")
-        index.add("0", before)
-        entry = self._entry(store, index.name)
+        at = fn.phi("i64", "at")
+        at.add(str(_SLOTS_AT), before)
+        line = fn.value(f"getelementptr i8, ptr {self.store}, i64 {at.name}")
+        fn.emit(f"store <8 x i64> zeroinitializer, ptr {line}, align 64")
+        following = fn.value(f"add nuw i64 {at.name}, 64")
+        at.add(following, loop)
+        fn.branch_if(fn.value(f"icmp ult i64 {following}, {_ENTRIES_AT}"), loop, done)
+        fn.start(done)
+
+    def _look_up(self) -> str:
+        """Return the panels of this B if they are there; else, the slot for them."""
+        fn = self.fn
+        first = self._hash()
+        probe, compare, following, found, missing = (
+            fn.new_label(hint) for hint in ("probe", "compare", "next", "found", "missing")
+        )
+        before = fn.label
+        fn.branch(probe)
+        fn.start(probe)
+        slot = fn.phi("i64", "slot")
+        slot.add(first, before)
+        number = fn.value(f"load i16, ptr {self._slot(slot.name)}, align 2")
+        fn.branch_if(fn.value(f"icmp eq i16 {number}, 0"), missing, compare)
+        fn.start(compare)
+        entry = self._entry(fn.value(f"sub i64 {fn.value(f'zext i16 {number} to i64')}, 1"))
         equal = "true"
         for position, key in enumerate(_KEY):
-            same = fn.value(f"icmp eq i64 {self._load(entry, 8 * position)}, {key}")
+            same = fn.value(f"icmp eq i64 {self._load(8 * position, entry)}, {key}")
             equal = fn.value(f"and i1 {equal}, {same}")
         fn.branch_if(equal, found, following)
         fn.start(following)
-        after = fn.value(f"add nuw i64 {index.name}, 1")
-        index.add(after, following)
-        fn.branch_if(fn.value(f"icmp slt i64 {after}, {count}"), loop, missing)
+        after = fn.value(f"and i64 {fn.value(f'add i64 {slot.name}, 1')}, {_SLOTS - 1}")
+        slot.add(after, following)
+        fn.branch(probe)
         fn.start(found)
-        self._store(fn.value(f"add i64 {self._load(store, _HITS)}, 1"), store, _HITS)
-        fn.terminate(f"ret i64 {fn.value(f'add i64 %store_ptr, {self._load(entry, _PLACE)}')}")
+        self._set(fn.value(f"add i64 {self._load(_HITS)}, 1"), _HITS)
+        fn.terminate(f"ret i64 {fn.value(f'add i64 %store_ptr, {self._load(_PLACE, entry)}')}")
         fn.start(missing)
+        return slot.name
 
-    def _make_room(self, store: str, none: str) -> None:
-        """Drop all panels if there is no room for more; give up if that did not pay, or never can."""
-        fn = self.fn
-        rows = self._rounded("%k_count", self.depth)
-        width = self._rounded("%n_count", self.columns)
-        size = fn.value(f"mul i64 {fn.value(f'mul i64 {rows}, {width}')}, {self.element_bytes}")
-        self.size = self._rounded(size, 64)
-        used = fn.value(f"add i64 {self._load(store, _USED)}, {self.size}")
-        lacks_room = fn.value(f"icmp ugt i64 {used}, {STORE_BYTES - _PANELS_AT}")
-        has_all = fn.value(f"icmp uge i64 {self._load(store, _COUNT)}, {_ENTRIES}")
-        full, drop, off, ready = (fn.new_label(hint) for hint in ("full", "drop", "off", "room"))
-        fn.branch_if(fn.value(f"or i1 {lacks_room}, {has_all}"), full, ready)
-        fn.start(full)
-        in_vain = fn.value(f"icmp eq i64 {self._load(store, _HITS)}, 0")
-        too_large = fn.value(f"icmp ugt i64 {self.size}, {STORE_BYTES - _PANELS_AT}")
-        fn.branch_if(fn.value(f"or i1 {in_vain}, {too_large}"), off, drop)
-        fn.start(off)
-        self._store("1", store, _IS_OFF)
-        fn.branch(none)
-        fn.start(drop)
-        for field in (_COUNT, _USED, _HITS):
-            self._store("0", store, field)
-        fn.branch(ready)
-        fn.start(ready)
-
-    def _add(self, store: str) -> None:
+    def _add(self, slot: str, size: str) -> None:
         """Pack B behind what is there."""
         fn = self.fn
-        count, used = self._load(store, _COUNT), self._load(store, _USED)
-        place = fn.value(f"add i64 {used}, {_PANELS_AT}")
-        entry = self._entry(store, count)
+        count, used = self._load(_COUNT), self._load(_USED)
+        following = fn.value(f"add i64 {count}, 1")
+        entry = self._entry(count)
         for position, key in enumerate(_KEY):
-            self._store(key, entry, 8 * position)
-        self._store(place, entry, _PLACE)
-        self._store(fn.value(f"add i64 {count}, 1"), store, _COUNT)
-        self._store(fn.value(f"add i64 {used}, {self.size}"), store, _USED)
+            self._set(key, 8 * position, entry)
+        place = fn.value(f"add i64 {used}, {_PANELS_AT}")
+        self._set(place, _PLACE, entry)
+        fn.emit(f"store i16 {fn.value(f'trunc i64 {following} to i16')}, ptr {self._slot(slot)}, align 2")
+        self._set(following, _COUNT)
+        self._set(fn.value(f"add i64 {used}, {size}"), _USED)
+        self._pack_and_return(place)
+
+    def _pack_and_return(self, place: str) -> None:
+        fn = self.fn
         address = fn.value(f"add i64 %store_ptr, {place}")
         fn.emit(f"call void @{self.panels}(i64 %b_ptr, i64 %b_stride, i64 {address}, i64 %k_count, i64 %n_count)")
         fn.terminate(f"ret i64 {address}")
 
     # ----------------------------------------------------------------------------------------------------- small parts
 
+    def _size(self) -> str:
+        """Bytes of the panels."""
+        rows, width = self._rounded("%k_count", self.depth), self._rounded("%n_count", self.columns)
+        size = self.fn.value(f"mul i64 {self.fn.value(f'mul i64 {rows}, {width}')}, {self.element_bytes}")
+        return self._rounded(size, 64)
+
     def _rounded(self, value: str, multiple: int) -> str:
         above = self.fn.value(f"add i64 {value}, {multiple - 1}")
         return self.fn.value(f"sub i64 {above}, {self.fn.value(f'urem i64 {above}, {multiple}')}")
 
-    def _entry(self, store: str, index: str) -> str:
+    def _hash(self) -> str:
+        """The slot where the search for this B starts."""
+        mixed = self.fn.value(f"mul i64 %b_ptr, {_HASH_FACTOR}")
+        return self.fn.value(f"lshr i64 {mixed}, {64 - _SLOTS_LOG2}")
+
+    def _slot(self, slot: str) -> str:
+        offset = self.fn.value(f"mul i64 {slot}, {_SLOT_BYTES}")
+        return self.fn.value(f"getelementptr i8, ptr {self._at(self.store, _SLOTS_AT)}, i64 {offset}")
+
+    def _entry(self, index: str) -> str:
         offset = self.fn.value(f"mul i64 {index}, {_ENTRY_BYTES}")
-        return self.fn.value(f"getelementptr i8, ptr {self._at(store, _HEAD_BYTES)}, i64 {offset}")
+        return self.fn.value(f"getelementptr i8, ptr {self._at(self.store, _ENTRIES_AT)}, i64 {offset}")
 
     def _at(self, pointer: str, offset: int) -> str:
         return self.fn.value(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
-    def _load(self, pointer: str, offset: int) -> str:
-        return self.fn.value(f"load i64, ptr {self._at(pointer, offset)}, align 8")
+    def _load(self, offset: int, pointer: str = "") -> str:
+        return self.fn.value(f"load i64, ptr {self._at(pointer or self.store, offset)}, align 8")
 
-    def _store(self, value: str, pointer: str, offset: int) -> None:
-        self.fn.emit(f"store i64 {value}, ptr {self._at(pointer, offset)}, align 8")
+    def _set(self, value: str, offset: int, pointer: str = "") -> None:
+        self.fn.emit(f"store i64 {value}, ptr {self._at(pointer or self.store, offset)}, align 8")
 
 
-__all__ = ["KEEP_PREFIX", "STORES", "STORE_BYTES", "emit_keeping"]
+__all__ = ["KEEP_PREFIX", "STORES", "STORE_BYTES", "emit_keeping", "keeps_always"]

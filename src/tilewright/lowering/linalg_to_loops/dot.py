@@ -44,6 +44,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     LoweringTable,
     tensor_shape,
 )
+from tilewright.lowering.linalg_to_loops.kept_operands import kept_operand
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
 from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare, find_micro_kernel
 from tilewright.lowering.linalg_to_loops.provable import is_same
@@ -97,7 +98,8 @@ def multiply(
     rows, columns = a.shape[batch], b.shape[-1]
     assert isinstance(target, Window)
     a_panel = panel(lowering, a.source, a.shape, k_dim=batch + 1, k_count=k_count)
-    kernel, b_panel = b_operand(lowering, op, kernel, a_panel, b, k_count)
+    kept = kept_operand(lowering, op, kernel, a_panel, b, k_count)
+    kernel, b_panel = kept or b_operand(lowering, op, kernel, a_panel, b, k_count)
     c_panel = in_place(lowering.emitter, target)
     declare(lowering, kernel.symbol, 10)
     counts = (a.shape[0] if batch else 1, rows, columns)

@@ -103,13 +103,7 @@ def box_panel(lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_di
     """In place where the box turns out to be full; the k dimension may be cut by the number of terms instead."""
     emitter, inner = lowering.emitter, box.inner
     assert isinstance(inner, Window)
-    full: SSAValue | bool = True
-    for dim, extent in enumerate(shape):
-        if dim == k_dim and box.low[dim] == 0 and is_same(box.high[dim], k_count):
-            continue
-        if not (isinstance(box.low[dim], int) and box.low[dim] == 0):
-            full = emitter.both(full, emitter.compare("sle", box.low[dim], 0))
-        full = emitter.both(full, emitter.compare("sge", known(box.high[dim]), extent))
+    full = is_full(emitter, box, shape, k_dim, k_count)
     if full is True:
         return in_place(emitter, inner)
     if full is False:
@@ -127,6 +121,18 @@ def box_panel(lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_di
     kept: list[Index] = [1 if constant_of(old) == 1 and dim == len(shape) - 1 else new
                          for dim, (old, new) in enumerate(zip(inner.strides, strides, strict=True))]  # fmt: skip
     return Panel(address, tuple(kept), bit_width(inner.element) // 8)
+
+
+def is_full(emitter: LoopEmitter, box: Box, shape: tuple[int, ...], k_dim: int, k_count: Index) -> SSAValue | bool:
+    """Whether a box has all elements of its shape; of the k dimension, up to `k_count`."""
+    full: SSAValue | bool = True
+    for dim, extent in enumerate(shape):
+        if dim == k_dim and box.low[dim] == 0 and is_same(box.high[dim], k_count):
+            continue
+        if not (isinstance(box.low[dim], int) and box.low[dim] == 0):
+            full = emitter.both(full, emitter.compare("sle", box.low[dim], 0))
+        full = emitter.both(full, emitter.compare("sge", known(box.high[dim]), extent))
+    return full
 
 
 def _unpacked(

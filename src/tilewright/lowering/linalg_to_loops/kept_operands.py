@@ -10,24 +10,37 @@ scf.if %panels != 0 {
 }
 
 Programs that share columns of C share B, and packing it is what a product of few rows spends its time with. B must be
-an argument that the kernel does not write to, directly or through another argument.
+an argument that the kernel does not write to, directly or through another argument. In a loop over k (`k_loop.py`) B is
+all columns of a matrix; elsewhere, as the keys and values of attention, it is a block of a size that is known, for
+which a store always has room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import SymbolRefAttr, i8
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.codegen.microkernels import STORE_BYTES, STORES, PanelPlan, plan_panels
+from tilewright.codegen.microkernels import STORE_BYTES, STORES, PanelPlan, keeps_always, plan_panels
 from tilewright.dialects import func
-from tilewright.lowering.linalg_to_loops.dot_operands import Panel, in_place
+from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.dot_operands import (
+    Factor,
+    Panel,
+    copied_panel,
+    find_invariant_loop,
+    in_place,
+    is_contiguous,
+    is_full,
+    plan_operand_panels,
+)
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare
 from tilewright.lowering.linalg_to_loops.provable import constant_of
+from tilewright.lowering.linalg_to_loops.sources import Box, Window
 
 
 def plan_kept(
@@ -44,6 +57,69 @@ def plan_kept(
     return plan if plan.takes_any_a or constant_of(a.strides[-1]) == 1 else None
 
 
+def kept_operand(
+    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, a: Panel, b: Factor, k_count: Index
+) -> tuple[MicroKernel, Panel] | None:
+    """B in panels that other programs may have packed; None where it may change, or is as good in place."""
+    inner = b.source.inner if isinstance(b.source, Box) else b.source
+    if not isinstance(inner, Window) or inner.root not in lowering.constant_arguments or lowering.stores >= STORES:
+        return None
+    rows_adjoin = not is_contiguous(b.source, 1)
+    if (rows_adjoin and not is_contiguous(b.source, 0)) or (not rows_adjoin and kernel.operand == kernel.accumulator):
+        return None
+    plan = plan_operand_panels(lowering, kernel, b, k_count)
+    if plan is None or not keeps_always(plan.bytes) or find_invariant_loop(lowering, op, b) is not None:
+        return None
+    if not plan.takes_any_a and constant_of(a.strides[-1]) != 1:
+        return None
+    emitter = lowering.emitter
+    full = is_full(emitter, b.source, b.shape, -1, 0) if isinstance(b.source, Box) else True
+    if full is False:
+        return None
+    if full is True:
+        address = _kept(lowering, plan, in_place(emitter, inner), rows_adjoin, b.shape)
+    else:
+        choice, then_block, else_block = emitter.if_(full, [INDEX])
+        with emitter.at(Cursor(then_block)):
+            emitter.yield_([_kept(lowering, plan, in_place(emitter, inner), rows_adjoin, b.shape)])
+        with emitter.at(Cursor(else_block)):
+            emitter.yield_([_packed_copy(lowering, plan, b, rows_adjoin)])
+        address = choice.results[0]
+    form = replace(kernel, panel_columns=plan.columns, transposed_b=False)
+    return form, Panel(address, (0, 0), 1)
+
+
+def _kept(
+    lowering: FunctionLowering, plan: PanelPlan, b: Panel, rows_adjoin: bool, counts: tuple[Index, ...]
+) -> SSAValue:
+    """A call of the routine that keeps panels: their address, or 0."""
+    emitter = lowering.emitter
+    number = lowering.stores
+    lowering.stores += 1
+    store = in_place(emitter, lowering.memory.new_buffer(i8, (STORE_BYTES,)))
+    operands = (b.address, b.strides[-1 if rows_adjoin else -2], store.address, *counts, number)
+    return _call(lowering, plan.keeping_symbol, operands, (INDEX,)).results[0]
+
+
+def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_adjoin: bool) -> SSAValue:
+    """The panels of a B that is cut off by the end of its matrix: of a copy with its padding."""
+    source, shape = b.source, b.shape
+    if rows_adjoin:
+        source, shape = sources.permute(source, (1, 0)), shape[::-1]
+    copy = copied_panel(lowering, source, shape)
+    packed = in_place(lowering.emitter, lowering.memory.new_buffer(i8, (plan.bytes,)))
+    _call(lowering, plan.symbol, (copy.address, copy.strides[0], packed.address, *b.shape), ())
+    return packed.address
+
+
+def _call(
+    lowering: FunctionLowering, symbol: str, operands: Sequence[Index], results: tuple[Attribute, ...]
+) -> Operation:
+    declare(lowering, symbol, len(operands), len(results))
+    values = [lowering.emitter.ssa(value) for value in operands]
+    return lowering.emitter.create(func.CallOp, values, results, {"callee": SymbolRefAttr(symbol)})
+
+
 def multiply_by_kept(
     lowering: FunctionLowering,
     kernel: MicroKernel,
@@ -53,21 +129,9 @@ def multiply_by_kept(
     multiply: Callable[[MicroKernel, Panel], None],
     otherwise: Callable[[], None],
 ) -> None:
-    """`multiply` by the panels of B, of `counts` rows and columns, or, where they are not kept, do something else."""
+    """`multiply` by the panels of B, of `counts` rows and columns, or, where they are too large, do something else."""
     emitter = lowering.emitter
-    number = lowering.stores
-    lowering.stores += 1
-    store = in_place(emitter, lowering.memory.new_buffer(i8, (STORE_BYTES,)))
-    declare(lowering, plan.keeping_symbol, 6, 1)
-    stride = b.strides[-1 if kernel.transposed_b else -2]
-    operands = (b.address, stride, store.address, *counts, number)
-    call = emitter.create(
-        func.CallOp,
-        [emitter.ssa(value) for value in operands],
-        (INDEX,),
-        {"callee": SymbolRefAttr(plan.keeping_symbol)},
-    )
-    panels = call.results[0]
+    panels = _kept(lowering, plan, b, kernel.transposed_b, counts)
     is_kept = emitter.compare("ne", panels, 0)
     assert isinstance(is_kept, SSAValue)
     then_block, else_block = emitter.if_else(is_kept)
@@ -80,4 +144,4 @@ def multiply_by_kept(
         emitter.yield_()
 
 
-__all__ = ["multiply_by_kept", "plan_kept"]
+__all__ = ["kept_operand", "multiply_by_kept", "plan_kept"]
