@@ -25,6 +25,7 @@ from tilewright.lowering.linalg_to_loops.padding import (
     settled_comparisons,
 )
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
+from tilewright.lowering.linalg_to_loops.rows_together import RowsTogether, plan_rows_together
 from tilewright.lowering.linalg_to_loops.sources import Uniform
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming, streamed_inputs
 
@@ -59,6 +60,7 @@ class _NestWriter:
         self.first_output = len(nest.inputs)
         self.scalars: list[SSAValue | None] = [None] * len(nest.outputs)
         self.padding: Padding | None = None
+        self.together: RowsTogether | None = None
         # Accumulators start at the first loop of the reduction, or at the lanes that hold them side by side.
         self.start = len(nest.order)
         if self.reducing:
@@ -75,6 +77,8 @@ class _NestWriter:
             if self.padding is not None:
                 assert self.nest.vector_dim is not None
                 self.nest.bounds[self.nest.vector_dim] = self.padding.bound
+        if self.padding is None:
+            self.together = plan_rows_together(self.emitter, self.nest, self.reducing)
         cursor = self.emitter.cursor
         outside = Frame(Cursor(cursor.block, cursor.anchor))
         for comparison, holds in settled_comparisons(self.emitter, self.nest).items():
@@ -85,6 +89,9 @@ class _NestWriter:
             self._level(0, [outside])
         else:
             self._stream_or_not(streaming, outside)
+        if self.together is not None:
+            with self.emitter.at(Cursor(cursor.block, cursor.anchor)):
+                self.together.finish(self.nest.outputs, self._combine)
         return self.scalars
 
     def _stream_or_not(self, streaming: Streaming, outside: Frame) -> None:
@@ -380,6 +387,9 @@ class _NestWriter:
             accumulators = self._fold(values, accumulators)
         for number, accumulator in zip(self.reducing, accumulators, strict=True):
             output = self.nest.outputs[number]
+            if self.together is not None:
+                self.together.keep(number, values.induction(self.nest.order[0]), accumulator)
+                continue
             result = accumulator
             if self.nest.vector_reduces() and not self.nest.folds():
                 result = self._across_lanes(values, number, output, accumulator)

@@ -28,7 +28,11 @@ UNROLL = 4
 LIGHT_BODY = 6
 """Bodies of at most this cost are unrolled in reductions: the latency of the accumulator would show otherwise."""
 
+STREAMING_COST = 2
+"""Bodies of at most this cost wait for memory: vectors of half the width pass more of it."""
+
 _HEAVY = 20
+_NARROWING = 4
 _MATH_DIALECTS = ("arith.", "math.", "ub.")
 _LOADS = (memref.LoadOp, tensor.ExtractOp)
 _STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.StoreOp, *_LOADS)
@@ -107,6 +111,11 @@ class Nest:
     def has_reduction(self) -> bool:
         return any(output.reduces for output in self.outputs)
 
+    def touches_caller_memory(self) -> bool:
+        """Whether not all operands are tiles in the arena, which are near."""
+        windows = [_window_of(operand.source) for operand in self.inputs] + [output.dest for output in self.outputs]
+        return any(window is not None and not window.owned for window in windows)
+
     def vector_reduces(self) -> bool:
         """Whether the lanes of a vector belong to one accumulator."""
         return self.vector_dim is not None and self.iterators[self.vector_dim] and self.has_reduction
@@ -116,13 +125,18 @@ class Nest:
         return self.combination is not None and self.vector_reduces()
 
 
+def _window_of(source: Source) -> Window | None:
+    inner = source.inner if isinstance(source, Box) else source
+    return inner if isinstance(inner, Window) else None
+
+
 def plan_nest(nest: Nest, vector_bits: int) -> None:
     """Fill in order, vector dimension, lanes and unrolling."""
     nest.depends = find_dependences(nest)
     nest.cost = sum(cost_of(op) for op in nest.body.ops)
     widest = widest_element(nest.body)
     register_lanes = max(1, vector_bits // widest)
-    if not nest.has_reduction and nest.cost <= 2 and vector_bits >= 512:
+    if not nest.has_reduction and nest.cost <= STREAMING_COST and vector_bits >= 512 and nest.touches_caller_memory():
         register_lanes = max(1, register_lanes // 2)
     nest.vector_dim = choose_vector_dim(nest) if is_vectorizable(nest) else None
     if nest.vector_dim is not None:
@@ -167,6 +181,8 @@ def cost_of(op: Operation) -> int:
         return _HEAVY
     if op.regions:
         return _HEAVY
+    if isinstance(op, arith.TruncFOp):
+        return _NARROWING
     if name.startswith("math."):
         return 1 if isinstance(op, math.AbsFOp | math.FmaOp | math.AbsIOp) else _HEAVY
     if isinstance(op, arith.DivfOp | arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp | arith.RemFOp):

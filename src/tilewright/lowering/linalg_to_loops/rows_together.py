@@ -1,0 +1,113 @@
+"""Horizontal reductions of as many rows as a vector has lanes, at a time.
+
+for %i = 0 to 64 { %v = lanes of row %i; store vector.reduction <add>, %v at %i }
+  ->
+for %i = 0 to 64 { %v = lanes of row %i; store %v at %lanes[%i * 16] }
+for %i = 0 to 64 step 16 { 16 vectors of %lanes, folded with each other in 4 rounds; store one vector at %i }
+
+A reduction of one row after the other is a chain of log2(lanes) shuffles and ops. Sixteen rows together need 30
+shuffles and 15 ops, which do not wait for each other:
+
+    rows a, b  ->  (a0 + a2, a1 + a3, b0 + b2, b1 + b3)  ->  with two such of c, d:  (sum a, sum b, sum c, sum d)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from tilewright.dialects import vector
+from tilewright.dialects.construction import index_array
+from tilewright.dialects.types import bit_width, is_float
+from tilewright.lowering.linalg_to_loops.combiners import is_identity
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
+from tilewright.lowering.linalg_to_loops.provable import constant_of
+from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
+
+FEWEST_LANES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RowsTogether:
+    """What the rows of one nest are kept in, until they are combined."""
+
+    emitter: LoopEmitter
+    lanes: int
+    rows: int
+    buffers: dict[int, SSAValue]
+    """From the number of an output to the lanes of all its rows."""
+
+    def keep(self, number: int, row: Index, accumulator: SSAValue) -> None:
+        """Put the lanes of a row aside."""
+        self.emitter.vector_store(accumulator, self.buffers[number], self.emitter.mul(row, self.lanes))
+
+    def finish(self, outputs: Sequence[Output], combine: Callable[[int, SSAValue, SSAValue], SSAValue]) -> None:
+        """Combine the lanes of all rows at the cursor."""
+        emitter = self.emitter
+        loop, body = emitter.for_loop(0, self.rows, self.lanes)
+        with emitter.at(Cursor(body)):
+            first = body.args[0]
+            for number, buffer in self.buffers.items():
+                places = [emitter.mul(emitter.add(first, row), self.lanes) for row in range(self.lanes)]
+                rows = [emitter.vector_load(buffer, place, self.lanes) for place in places]
+                dest = outputs[number].dest
+                assert dest is not None
+                emitter.vector_store(
+                    _fold(emitter, rows, lambda a, b, number=number: combine(number, a, b)),
+                    dest.flat,
+                    emitter.add(dest.offset, first),
+                )
+            emitter.yield_()
+        _ = loop
+
+
+def plan_rows_together(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int]) -> RowsTogether | None:
+    """Buffers for the lanes of rows, if a nest reduces many rows of vectors into tiles."""
+    if not nest.vector_reduces() or nest.folds() or len(nest.order) != 2 or nest.lanes < FEWEST_LANES:
+        return None
+    row_dim = nest.order[0]
+    rows = nest.extents[row_dim]
+    if nest.iterators[row_dim] or nest.bounds[row_dim] != rows or rows % nest.lanes:
+        return None
+    outputs = [nest.outputs[number] for number in reducing]
+    if not all(_is_tile_of_rows(output, row_dim) for output in outputs):
+        return None
+    buffers: dict[int, SSAValue] = {}
+    for number, output in zip(reducing, outputs, strict=True):
+        assert output.dest is not None
+        buffers[number] = emitter.alloca(output.dest.element, rows * nest.lanes)
+    return RowsTogether(emitter, nest.lanes, rows, buffers)
+
+
+def _is_tile_of_rows(output: Output, row_dim: int) -> bool:
+    dest, start = output.dest, output.init.source
+    if not isinstance(dest, Window) or not dest.owned or output.access != (AffineDimExpr(row_dim),):
+        return False
+    if constant_of(dest.strides[0]) != 1 or not is_float(dest.element) or bit_width(dest.element) < 32:
+        return False
+    return output.combiner is not None and isinstance(start, Uniform) and is_identity(output.combiner, start.value)
+
+
+def _fold(emitter: LoopEmitter, rows: list[SSAValue], combine: Callable[[SSAValue, SSAValue], SSAValue]) -> SSAValue:
+    """One vector of the combinations of all lanes of each row, in their order."""
+    lanes = len(rows)
+    while len(rows) > 1:
+        distance = len(rows) // 2
+        upper = [lane if not lane & distance else lanes + lane - distance for lane in range(lanes)]
+        lower = [lane + distance if not lane & distance else lanes + lane for lane in range(lanes)]
+        rows = [
+            combine(*(_shuffle(emitter, first, second, order) for order in (upper, lower)))
+            for first, second in zip(rows[:distance], rows[distance:], strict=True)
+        ]
+    return rows[0]
+
+
+def _shuffle(emitter: LoopEmitter, first: SSAValue, second: SSAValue, order: Sequence[int]) -> SSAValue:
+    return emitter.value(vector.ShuffleOp, (first, second), first.type, {"mask": index_array(tuple(order))})
+
+
+__all__ = ["RowsTogether", "plan_rows_together"]
