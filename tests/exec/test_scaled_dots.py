@@ -162,3 +162,35 @@ def test_shapes(shape: tuple[int, int, int], num_warps: int) -> None:
     for arch in ("sm80", "sm90"):
         with knobs.scope(target="cuda_sim", override_arch=arch):
             check(*run(("e5m2", "e2m1"), (True, True), shape=shape, num_warps=num_warps)[:2])
+
+
+@triton.jit
+def batched(
+    a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, c_ptr, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr
+):
+    i, m, n = tl.arange(0, B)[:, None, None], tl.arange(0, M), tl.arange(0, N)
+    k, half, group = tl.arange(0, K), tl.arange(0, K // 2), tl.arange(0, K // 32)
+    a = tl.load(a_ptr + (i * M + m[None, :, None]) * (K // 2) + half[None, None, :])
+    b = tl.load(b_ptr + (i * K + k[None, :, None]) * N + n[None, None, :])
+    a_scale = tl.load(a_scale_ptr + (i * M + m[None, :, None]) * (K // 32) + group[None, None, :])
+    b_scale = tl.load(b_scale_ptr + (i * N + n[None, :, None]) * (K // 32) + group[None, None, :])
+    c = tl.dot_scaled(a, a_scale, "e2m1", b, b_scale, "e5m2")
+    tl.store(c_ptr + (i * M + m[None, :, None]) * N + n[None, None, :], c)
+
+
+def test_batches(engine: str) -> None:
+    random = np.random.default_rng(0)
+    pairs = [
+        (
+            operand(random, "e2m1", (16, 64), 1, 1, True, 32),
+            operand(random, "e5m2", (64, 32), 0, 0, True, 32),
+        )
+        for _ in range(2)
+    ]
+    stored = [
+        np.stack([getattr(pair[side], name) for pair in pairs]) for side in (0, 1) for name in ("stored", "scales")
+    ]
+    c = np.full((2, 16, 32), np.nan, np.float32)
+    batched[(1,)](*stored, c, B=2, M=16, N=32, K=64)
+    for found, (a, b) in zip(c, pairs, strict=True):
+        check(found, a.numbers @ b.numbers)
