@@ -16,6 +16,8 @@ from tilewright.transforms.ttg.pipeliner.memory_roots import WrittenMemory
 from tilewright.transforms.ttg.pipeliner.schedule import LATENCY, NUM_STAGES, body_ops, definition_in
 from tilewright.transforms.ttg.slices import MatrixProduct
 
+WARP_SPECIALIZE = "tt.warp_specialize"
+
 PipelinedLoad = tt.LoadOp | tt.DescriptorLoadOp
 """Loads that can run ahead."""
 
@@ -88,6 +90,8 @@ class _Assigner:
 
     def assign(self, loop: scf.ForOp) -> None:
         """Mark the loads of a loop; one whose ops bear latencies already is left as the user wrote it."""
+        if WARP_SPECIALIZE in loop.attributes:
+            self._context.remark(loop, "warps are not specialized: before Blackwell every warp loads and computes")
         own = integer_attribute(loop, NUM_STAGES)
         stages = self._num_stages if own is None else own
         if stages <= 1 or any(LATENCY in op.attributes for op in body_ops(loop)):
