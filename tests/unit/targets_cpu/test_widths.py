@@ -84,13 +84,37 @@ def add_rows(x, y, o, n, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(o + at, tl.load(x + at) + tl.sum(tl.load(y + at), axis=1)[:, None])
 
 
+@tilewright.jit
+def walk(x, o, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    v = tl.load(x + cols, mask=cols < n, other=0.0)
+    tl.store(o + cols, tl.cumsum(v, axis=0) * tl.argmax(v, axis=0), mask=cols < n)
+
+
+@tilewright.jit
+def ordered(x, o, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    tl.store(o + cols, tl.sort(tl.load(x + cols)))
+
+
 def test_code_does_not_grow_with_blocks() -> None:
     sizes: dict[str, list[int]] = {}
     for block in (64, 256, 1024, 4096):
         x = f32(block * 8)
         one = compile_for("x86-64-v4", normalise, x, x.copy(), 50, BLOCK=block)
         two = compile_for("x86-64-v4", add_rows, x, x.copy(), x.copy(), block, ROWS=8, BLOCK=block)
+        three = compile_for("x86-64-v4", walk, x, x.copy(), 50, BLOCK=block)
         sizes.setdefault("rows", []).append(len(one.sections["obj"]))
+        sizes.setdefault("scans", []).append(len(three.sections["obj"]))
         sizes.setdefault("tiles", []).append(len(two.sections["obj"]))
     for grown in sizes.values():
         assert max(grown) <= 1.5 * min(grown), sizes
+
+
+def test_code_of_a_sort_grows_with_its_stages_only() -> None:
+    """A sort of 2^k elements has k (k + 1) / 2 stages, each of the same code."""
+    small, large = (
+        compile_for("x86-64-v4", ordered, f32(block), f32(block), BLOCK=block).sections["llir"].count(b"\n")
+        for block in (32, 512)
+    )
+    assert large <= 3.5 * small
