@@ -17,7 +17,7 @@ from tilewright.tools.fuzzing.generator import KernelGenerator
 from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render
 
-KERNELS = 90
+KERNELS = 70
 MUTATIONS = 1500
 
 

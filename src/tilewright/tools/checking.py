@@ -23,6 +23,7 @@ def add_parsers(commands: Any) -> None:
     fuzz.add_argument(
         "--gpu-every", type=int, default=2, metavar="N", help="one kernel in N on simulated GPUs (default 2; 0: none)"
     )
+    fuzz.add_argument("--gpu", action="store_true", help="these kernels on the GPU that is there, too")
     fuzz.add_argument("--seed", type=int, default=None, help="first seed; by default taken from the clock")
     fuzz.add_argument("--only", choices=("kernels", "mutations"), help="run one of the two")
     fuzz.add_argument("--save", default="fuzz-failures", help="folder for failures (default fuzz-failures)")

@@ -24,6 +24,7 @@ from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.fuzzing.differential import (
     CPU,
+    GPU,
     GPUS,
     HOPPER,
     Failure,
@@ -79,6 +80,8 @@ class Share:
     folder: Path
     gpu_every: int = 0
     """Which kernels also run on GPUs: one in this many, 0 for none."""
+    has_gpu: bool = False
+    """Whether these run on the GPU that is there as well as on simulated ones."""
 
     def numbers(self) -> Iterator[int]:
         start = time.perf_counter()
@@ -117,6 +120,7 @@ def _in_shares(
         seconds=None if minutes is None else minutes * 60 * part_of_time,
         folder=Path(options.save),
         gpu_every=options.gpu_every,
+        has_gpu=options.gpu,
     )
     shares = [share(seed + job) for job in range(options.jobs)]
     start = time.perf_counter()
@@ -145,14 +149,20 @@ def fuzz_kernels(share: Share) -> Tally:
             kernel = KernelGenerator(Random(number)).generate()
             routes = routes_of(number, share.gpu_every, kernel.features)
             tally.on_gpus += len(routes) - 1
+            if share.has_gpu and len(routes) > 1 and "without barriers" not in kernel.features:
+                routes = (*routes, GPU)
             failure = check_kernel(kernel, routes)
             tally.count += 1
             if failure is not None:
                 tally.failures[f"{failure.engine} {failure.kind}"] += 1
                 check = partial(check_kernel, routes=routes)
-                small = shrink_generated(kernel, check, failure, SHRINK_ATTEMPTS)
-                note = f"seed {number}\n{check(small) or failure}"
+                is_lost = (failure.engine, failure.kind) == (GPU.target, "error")
+                small = kernel if is_lost else shrink_generated(kernel, check, failure, SHRINK_ATTEMPTS)
+                note = f"seed {number}\n{failure if small is kernel else check(small) or failure}"
                 _save(share.folder / f"kernel_{number}.py", render(small, note), failure)
+                if is_lost:
+                    print(f"seed {share.first}: the GPU is lost to this process, which ends here")
+                    break
     tally.seconds = time.perf_counter() - start
     return tally
 

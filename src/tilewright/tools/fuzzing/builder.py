@@ -42,6 +42,7 @@ class Builder:
         self.programs = self.pick((1, 2, 3))
         self.programs_y = self.pick((1, 1, 1, 2))
         self.fp_fusion = self.chance(0.25)
+        self.has_barriers = self.chance(0.5)
         self.options = {"num_warps": self.pick((1, 2, 4, 4, 8)), "num_stages": self.pick((1, 2, 3, 3, 4))}
 
     # Choices

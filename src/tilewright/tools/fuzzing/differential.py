@@ -37,6 +37,9 @@ CPU = Route()
 GPU_STAGES = ("ttgir", "memory")
 AMPERE, HOPPER = (Route("cuda_sim", arch, GPU_STAGES) for arch in ("sm80", "sm90"))
 GPUS = (AMPERE, HOPPER)
+"""Simulated ones."""
+GPU = Route("cuda", stages=())
+"""The one that is there."""
 
 
 @dataclass(frozen=True)

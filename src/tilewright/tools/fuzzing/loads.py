@@ -15,6 +15,8 @@ def load(b: Builder) -> Value:
     kind = b.weighted(
         ((4, "plain"), (2, "strided"), (2, "wrapped"), (2, "gathered"), (2, "block"), (1, "row"), (1, "descriptor"))
     )
+    if kind == "block" and dtype == BOOL:  # which block pointers load as int8
+        kind = "plain"
     if kind == "descriptor" and not _fits_descriptor(b, dtype):
         kind = "plain"
     b.writer.features.add(f"load {kind}")
@@ -97,7 +99,8 @@ def _fits_descriptor(b: Builder, dtype: str) -> bool:
 
 
 def _descriptor_load(b: Builder, dtype: str) -> Value:
-    """Through a tensor descriptor that the kernel makes: boxes that reach over the edges are filled with zeros."""
+    """Through a tensor descriptor that the kernel makes: boxes that reach over the edges are filled with zeros. They
+    start at multiples of 16 bytes in a row: GPUs stop at others."""
     step = ALIGNMENT * 8 // BITS[dtype]
     extents = [b.integer(1, 2 * extent) for extent in b.shape]
     pitch = -(-extents[-1] // step) * step
@@ -106,18 +109,20 @@ def _descriptor_load(b: Builder, dtype: str) -> Value:
     name = b.writer.name("d")
     lists = ", ".join(b.shape_text(tuple(items)) for items in (extents, strides, b.shape))
     b.writer.line(f"{name} = tl.make_tensor_descriptor({argument.name}, {lists})")
-    offsets = [b.pick(("0", "pid", str(b.integer(0, extent)))) for extent in extents]
+    offsets = [b.pick(("0", "pid", str(b.integer(0, extent)))) for extent in extents[:-1]]
+    offsets.append(b.pick(("0", f"pid * {step}", str(b.integer(0, extents[-1] // step) * step))))
     return b.named(f"{name}.load([{', '.join(offsets)}])", dtype, b.shape, 8.0)
 
 
 def descriptor_store(b: Builder) -> None:
-    """Each program writes a box of its own rows; what reaches over the columns is left out."""
+    """Each program writes a box of its own rows; what reaches over the columns is left out (of which there are whole
+    pieces of 16 bytes: GPUs write no less)."""
     value = b.pick_value(lambda v: v.shape == b.shape and v.dtype != BOOL and _fits_descriptor(b, v.dtype))
     if value is None or len(b.shape) != 2:
         return
     step = ALIGNMENT * 8 // BITS[value.dtype]
-    columns = b.integer(1, b.shape[1])
-    pitch = -(-columns // step) * step
+    columns = b.integer(1, max(b.shape[1] // step, 1)) * step
+    pitch = columns + b.integer(0, 2) * step
     rows = b.shape[0] * b.programs * b.programs_y
     buffer = b.new_argument(value.dtype, rows * pitch, "fill", value.slack)
     name = b.writer.name("d")

@@ -10,16 +10,26 @@ ATOMIC_FLOATS = ("float16", "float32", "float64")
 
 
 def store_and_reload(b: Builder) -> None:
-    """A store to the program's own stretch of a buffer, and a load of it: later loads see earlier stores."""
+    """A store to the program's own stretch of a buffer, and a load of it: later loads see earlier stores. On a GPU
+    other threads do so behind a barrier only, which half of the kernels have."""
     value = b.pick_value(lambda v: v.shape == b.shape and v.dtype != BOOL)
     if value is None:
         return
     buffer = b.output(value)
+    _synchronise(b)
     write(b, buffer, value)
     if b.chance(0.6):
         b.writer.features.add("reload")
+        _synchronise(b)
         text = f"tl.load({b.own_stretch(buffer)} + {b.permuted_index()})"
         b.remember(b.named(text, value.dtype, b.shape, max(value.bound, FILL), value.slack))
+
+
+def _synchronise(b: Builder) -> None:
+    if b.has_barriers:
+        b.writer.line("tl.debug_barrier()")
+    else:
+        b.writer.features.add("without barriers")
 
 
 def write(b: Builder, buffer: Argument, value: Value) -> None:

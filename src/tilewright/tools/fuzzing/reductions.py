@@ -65,6 +65,8 @@ def _with_index(b: Builder, value: Value, axis: int, rest: tuple[int, ...]) -> V
 
 def _own_combine(b: Builder, value: Value, axis: int, rest: tuple[int, ...]) -> Value | None:
     """`tl.reduce` with a function of the kernel's own: one that takes its operands in any order and grouping."""
+    if value.dtype == "bfloat16":  # maxima of which are float32, which is another type than what is combined
+        return None
     if value.is_float:
         combine = b.writer.function("a, b", b.pick(("return tl.maximum(a, b)", "return tl.where(a < b, a, b)")))
     else:

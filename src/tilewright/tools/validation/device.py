@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from tilewright.support.errors import TilewrightError
 from tilewright.targets.cuda.driver import cuda_driver
 from tilewright.tools.validation.launches import Array, Launch
 
@@ -44,7 +46,8 @@ def run_on_device(start: DeviceLaunch, launch: Launch, memory: Sequence[Array]) 
                     driver.call("cuMemcpyDtoH", data.ctypes.data, place, data.nbytes)
         finally:
             for address in allocated:
-                driver.call("cuMemFree", address)
+                with suppress(TilewrightError):  # of a GPU that the kernel has brought down, which is what is reported
+                    driver.call("cuMemFree", address)
 
 
 def device_bytes(low: int, high: int, device: str) -> Array:
