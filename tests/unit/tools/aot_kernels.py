@@ -45,3 +45,17 @@ def printing(x_ptr):
 def tuned(x_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     tl.store(x_ptr + offsets, 1.0, mask=offsets < n)
+
+
+@triton.jit
+def names(x, y, z, stream, status, double, tw_x, slots, config, function, BLOCK: tl.constexpr):
+    """Parameters with names that a launcher in C might use itself."""
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x + offsets, tl.load(y + offsets) + z + stream + status + double + tw_x + slots + config + function)
+
+
+@triton.jit
+def through_descriptors(x, out, m, n, BLOCK: tl.constexpr):
+    source = tl.make_tensor_descriptor(x, [m, n], [n, 1], [BLOCK, BLOCK])
+    target = tl.make_tensor_descriptor(out, [m, n], [n, 1], [BLOCK, BLOCK])
+    target.store([0, 0], source.load([0, 0]) * 2)

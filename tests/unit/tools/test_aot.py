@@ -142,6 +142,52 @@ def test_a_grid_of_c_expressions(tmp_path: Path) -> None:
     assert run_c(tmp_path, source) == "0 0\n"
 
 
+NAMES = "*fp32,*fp32,i32,i32,i32,i32,i32,i32,i32,i32,16"
+
+
+@needs_compiler
+def test_names_that_c_has_uses_for(tmp_path: Path) -> None:
+    assert compile_kernel("names", tmp_path, signatures=[NAMES]) == 0
+    source = """
+    #include <stdio.h>
+    #include "names.h"
+    int main(void) {
+      static float x[16], y[16];
+      int status = names(1, 1, 1, x, y, 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000);
+      printf("%d %.0f\\n", status, x[3]);
+      return 0;
+    }
+    """
+    assert run_c(tmp_path, source) == "0 11111111\n"
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("kernel", "signature"), [("names", NAMES), ("through_descriptors", "*fp32:16,*fp32:16,i32,i32:16,32")]
+)
+def test_c_for_a_gpu_is_sound(kernel: str, signature: str, tmp_path: Path) -> None:
+    headers = cuda_headers()
+    if headers is None:
+        pytest.skip("no cuda.h: neither official Triton nor a CUDA toolkit is installed")
+    assert compile_kernel(kernel, tmp_path, "-t", "cuda:90", signatures=[signature]) == 0
+    for language in ("c", "c++"):
+        file = f"{kernel}.{'c' if language == 'c' else 'h'}"
+        command = [
+            str(COMPILER),
+            "-x",
+            language,
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fsyntax-only",
+            "-I",
+            str(headers),
+            file,
+        ]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 or "cc1plus" in done.stderr, done.stderr
+
+
 @needs_compiler
 def test_failed_assertions_are_told(tmp_path: Path) -> None:
     assert compile_kernel("checked", tmp_path, "--option", "debug=True", signatures=["*fp32, i32, 16"]) == 0
@@ -188,7 +234,7 @@ def test_a_named_processor(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kernel", "arguments", "signature", "words"),
     [
-        ("missing", (), "*fp32", "has no kernel 'missing'; it has checked, matrix_product"),
+        ("missing", (), "*fp32", "has no kernel 'missing'; it has checked, matrix_product, names"),
         ("printing", (), "*fp32", "prints"),
         ("scaled_sum", (), "*fp32", "parameter 'y_ptr' is missing"),
         ("tuned", ("-t", "rocm:gfx942"), "*fp32,i32,64", "no files can be written for target 'rocm:gfx942'"),

@@ -44,13 +44,13 @@ class CFunction:
     def _declared(self, argument: Argument) -> str:
         element = C_TYPES[argument.element]
         if not argument.is_pointer:
-            return f"{element} {argument.name}"
-        return f"{self.pointer} {argument.name}" if self.pointer else f"{element} *{argument.name}"
+            return f"{element} {argument.c_name}"
+        return f"{self.pointer} {argument.c_name}" if self.pointer else f"{element} *{argument.c_name}"
 
     def passed(self) -> str:
         """The same as arguments of a call."""
         names = [self.first.rpartition(" ")[2].lstrip("*"), *(() if self.grid is not None else EXTENTS)]
-        names += [argument.name for argument in self.variants[0].signature.arguments if argument.is_passed]
+        names += [argument.c_name for argument in self.variants[0].signature.arguments if argument.is_passed]
         return ", ".join(filter(None, names))
 
     def algorithms(self) -> list[list[Variant]]:
@@ -92,7 +92,7 @@ class CFunction:
         """Whether arguments keep a variant's promises."""
         tests: list[str] = []
         for argument in variant.signature.arguments:
-            value = f"(uintptr_t){argument.name}" if argument.is_pointer else argument.name
+            value = f"(uintptr_t){argument.c_name}" if argument.is_pointer else argument.c_name
             if argument.hint == 16:
                 tests.append(f"{value} % 16 == 0")
             elif argument.hint == 1:

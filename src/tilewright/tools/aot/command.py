@@ -15,7 +15,7 @@ from tilewright.runtime.jit import JITFunction
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.targets.base import Target, find_target
-from tilewright.tools.aot.signature import SignatureError, entries_of, read_signature
+from tilewright.tools.aot.signature import SignatureError, c_name, entries_of, read_signature
 from tilewright.tools.aot.variants import Variant, compile_variants
 from tilewright.tools.fuzzing.replay import load_file
 
@@ -38,7 +38,7 @@ def compile_ahead(options: argparse.Namespace) -> list[Path]:
     """Compile and write; the files that were written. Raises SignatureError, TargetError, and compilation's errors."""
     function = _find_kernel(options.kernel)
     base = options.out_name or function.fn.__name__
-    if not base.isidentifier() or not base.isascii():
+    if not base.isidentifier() or c_name(base) != base:
         raise SignatureError(f"--out-name {base!r} is no name of a C function")
     target, arch = _find_target(options.target)
     compile_options = _options(options, arch)

@@ -120,15 +120,15 @@ def _launcher(function: CFunction, variant: Variant) -> str:
     arguments = [argument for argument in variant.signature.arguments if argument.is_in_kernel]
     count = len(arguments)
     lines = [f"extern tilewright_kernel {variant.metadata['entry']};", ""]
-    lines += [f"{function.result} {variant.name}({function.parameters()}) {{", "  static int64_t estimate;"]
+    lines += [f"{function.result} {variant.name}({function.parameters()}) {{", "  static int64_t tw_estimate;"]
     x, y, z = function.extents()
-    lines += [f"  uint64_t slots[{count + 3}] = {{0}};", *function.check(variant)]
-    lines += [f"  memcpy(&slots[{slot}], &{a.name}, sizeof {a.name});" for slot, a in enumerate(arguments)]
-    lines += [f"  slots[{count + axis}] = {extent};" for axis, extent in enumerate((x, y, z))]
-    extents = ", ".join(f"(uint32_t)slots[{count + axis}]" for axis in range(3))
+    lines += [f"  uint64_t tw_slots[{count + 3}] = {{0}};", *function.check(variant)]
+    lines += [f"  memcpy(&tw_slots[{slot}], &{a.c_name}, sizeof {a.c_name});" for slot, a in enumerate(arguments)]
+    lines += [f"  tw_slots[{count + axis}] = {extent};" for axis, extent in enumerate((x, y, z))]
+    extents = ", ".join(f"(uint32_t)tw_slots[{count + axis}]" for axis in range(3))
     arena = variant.metadata["arena_bytes"]
     lines += [
-        f"  return tilewright_launch({variant.metadata['entry']}, slots, {extents}, {arena}, &estimate);",
+        f"  return tilewright_launch({variant.metadata['entry']}, tw_slots, {extents}, {arena}, &tw_estimate);",
         "}",
         "",
     ]

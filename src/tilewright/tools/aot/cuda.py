@@ -25,11 +25,11 @@ typedef struct {
   CUlibrary library;
   CUkernel kernel;
   uint64_t prepared; /* a bit for each device whose limits were raised */
-} code;
+} tw_code;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t tw_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static CUresult load(code *wanted) {
+static CUresult tw_load(tw_code *wanted) {
   CUresult status = CUDA_SUCCESS;
   if (wanted->library == NULL)
     status = cuLibraryLoadData(&wanted->library, wanted->image, NULL, NULL, 0, NULL, NULL, 0);
@@ -38,24 +38,24 @@ static CUresult load(code *wanted) {
   return status;
 }
 
-static CUresult unload(code *wanted) {
+static CUresult tw_unload(tw_code *wanted) {
   CUresult status = CUDA_SUCCESS;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&tw_lock);
   if (wanted->library != NULL) status = cuLibraryUnload(wanted->library);
   wanted->library = NULL;
   wanted->kernel = NULL;
   wanted->prepared = 0;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&tw_lock);
   return status;
 }
 
 /* The function of a variant, ready for the device of the current context. */
-static CUresult prepare(code *wanted, CUfunction *function) {
+static CUresult tw_prepare(tw_code *wanted, CUfunction *function) {
   CUdevice device;
   CUresult status = cuCtxGetDevice(&device);
   if (status != CUDA_SUCCESS) return status;
-  pthread_mutex_lock(&lock);
-  status = load(wanted);
+  pthread_mutex_lock(&tw_lock);
+  status = tw_load(wanted);
   if (status == CUDA_SUCCESS && (device >= 64 || !(wanted->prepared >> device & 1))) {
     if (wanted->shared > $default_shared)
       status = cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, wanted->shared, wanted->kernel,
@@ -65,7 +65,7 @@ static CUresult prepare(code *wanted, CUfunction *function) {
     if (status == CUDA_SUCCESS && device < 64) wanted->prepared |= (uint64_t)1 << device;
   }
   *function = (CUfunction)wanted->kernel;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&tw_lock);
   return status;
 }
 """)
@@ -102,20 +102,20 @@ def _loading(base: str, variants: Sequence[Variant]) -> str:
     """The functions that load and unload everything."""
     codes = ", ".join(f"&{variant.name}_code" for variant in variants)
     return f"""\
-static code *const all[] = {{{codes}}};
+static tw_code *const tw_all[] = {{{codes}}};
 
 CUresult load_{base}(void) {{
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {{
+  for (size_t i = 0; i < sizeof tw_all / sizeof *tw_all; i++) {{
     CUfunction function;
-    CUresult status = prepare(all[i], &function);
+    CUresult status = tw_prepare(tw_all[i], &function);
     if (status != CUDA_SUCCESS) return status;
   }}
   return CUDA_SUCCESS;
 }}
 
 CUresult unload_{base}(void) {{
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {{
-    CUresult status = unload(all[i]);
+  for (size_t i = 0; i < sizeof tw_all / sizeof *tw_all; i++) {{
+    CUresult status = tw_unload(tw_all[i]);
     if (status != CUDA_SUCCESS) return status;
   }}
   return CUDA_SUCCESS;
@@ -128,13 +128,13 @@ def _launcher(function: CFunction, variant: Variant) -> str:
     facts = KernelFacts.from_json(variant.metadata)
     if any(not isinstance(parameter, int) for parameter in facts.parameters):
         raise SignatureError(f"kernel {function.base} takes tensor maps, which C cannot pass; pass pointers")
-    arguments = [argument.name for argument in variant.signature.arguments if argument.is_in_kernel]
+    arguments = [argument.c_name for argument in variant.signature.arguments if argument.is_in_kernel]
     image = variant.image + b"\0" if facts.is_text else variant.image
     large = int(facts.num_ctas > PORTABLE_CLUSTER)
     lines = [f"static const unsigned char {variant.name}_image[] __attribute__((aligned(64))) = {{"]
     lines += [bytes_text(image), "};", ""]
     place = f'{variant.name}_image, "{facts.entry}", {facts.shared}, {large}, NULL, NULL, 0'
-    lines += [f"static code {variant.name}_code = {{{place}}};", ""]
+    lines += [f"static tw_code {variant.name}_code = {{{place}}};", ""]
     lines += [
         f"{function.result} {variant.name}({function.parameters()}) {{",
         *_body(function, variant, facts, arguments),
@@ -145,17 +145,18 @@ def _launcher(function: CFunction, variant: Variant) -> str:
 def _body(function: CFunction, variant: Variant, facts: KernelFacts, arguments: Sequence[str]) -> list[str]:
     """Check promises, load, launch."""
     pointers = [f"(void *)&{arguments[parameter]}" for parameter in facts.parameters if isinstance(parameter, int)]
-    lines = [f"  uint32_t {name} = {value};" for name, value in zip("xyz", function.extents(), strict=True)]
+    lines = [f"  uint32_t tw_{name} = {value};" for name, value in zip("xyz", function.extents(), strict=True)]
     lines += function.check(variant)
-    lines += ["  if (x == 0 || y == 0 || z == 0) return CUDA_SUCCESS;", "  CUfunction function;"]
-    lines += [f"  CUresult status = prepare(&{variant.name}_code, &function);"]
-    lines += ["  if (status != CUDA_SUCCESS) return status;"]
+    lines += ["  if (tw_x == 0 || tw_y == 0 || tw_z == 0) return CUDA_SUCCESS;", "  CUfunction tw_function;"]
+    lines += [f"  CUresult tw_status = tw_prepare(&{variant.name}_code, &tw_function);"]
+    lines += ["  if (tw_status != CUDA_SUCCESS) return tw_status;"]
     if facts.takes_scratch:
-        lines += ["  CUdeviceptr scratch;"]
-        lines += [f"  status = cuMemAllocAsync(&scratch, (size_t)x * y * z * {max(facts.scratch_bytes, 1)}, stream);"]
-        lines += ["  if (status != CUDA_SUCCESS) return status;"]
-        pointers.append("&scratch")
-    lines += [f"  void *parameters[] = {{{', '.join(pointers) or 'NULL'}}};"]
+        lines += ["  CUdeviceptr tw_scratch;"]
+        size = f"(size_t)tw_x * tw_y * tw_z * {max(facts.scratch_bytes, 1)}"
+        lines += [f"  tw_status = cuMemAllocAsync(&tw_scratch, {size}, stream);"]
+        lines += ["  if (tw_status != CUDA_SUCCESS) return tw_status;"]
+        pointers.append("&tw_scratch")
+    lines += [f"  void *tw_parameters[] = {{{', '.join(pointers) or 'NULL'}}};"]
     attributes = [
         "{.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1}" if facts.is_cooperative else "",
         "{.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, "
@@ -163,14 +164,14 @@ def _body(function: CFunction, variant: Variant, facts: KernelFacts, arguments: 
     ]  # fmt: skip
     told = [attribute for attribute in attributes if attribute]
     if told:
-        lines += [f"  CUlaunchAttribute attributes[] = {{{', '.join(told)}}};"]
-    extents = f".gridDimX = x * {facts.num_ctas}, .gridDimY = y, .gridDimZ = z"
+        lines += [f"  CUlaunchAttribute tw_attributes[] = {{{', '.join(told)}}};"]
+    extents = f".gridDimX = tw_x * {facts.num_ctas}, .gridDimY = tw_y, .gridDimZ = tw_z"
     block = f".blockDimX = {facts.num_threads}, .blockDimY = 1, .blockDimZ = 1, .sharedMemBytes = {facts.shared}"
-    lines += [f"  CUlaunchConfig config = {{{extents},", f"                           {block},"]
-    lines += [f"                           .hStream = stream, .attrs = {'attributes' if told else 'NULL'},"]
+    lines += [f"  CUlaunchConfig tw_config = {{{extents},", f"                           {block},"]
+    lines += [f"                           .hStream = stream, .attrs = {'tw_attributes' if told else 'NULL'},"]
     lines += [f"                           .numAttrs = {len(told)}}};"]
-    lines += ["  status = cuLaunchKernelEx(&config, function, parameters, NULL);"]
+    lines += ["  tw_status = cuLaunchKernelEx(&tw_config, tw_function, tw_parameters, NULL);"]
     if facts.takes_scratch:
-        lines += ["  CUresult freed = cuMemFreeAsync(scratch, stream);"]
-        return [*lines, "  return status != CUDA_SUCCESS ? status : freed;"]
-    return [*lines, "  return status;"]
+        lines += ["  CUresult tw_freed = cuMemFreeAsync(tw_scratch, stream);"]
+        return [*lines, "  return tw_status != CUDA_SUCCESS ? tw_status : tw_freed;"]
+    return [*lines, "  return tw_status;"]

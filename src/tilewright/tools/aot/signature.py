@@ -25,7 +25,25 @@ C_TYPES = {
 }  # fmt: skip
 """The C type of each element type; 16-bit and 8-bit floats are passed as their bits."""
 
+_KEYWORDS = """
+    alignas alignof asm auto bool break case catch char class const constexpr continue default delete do double else
+    enum explicit export extern false float for friend goto if inline int long mutable namespace new nullptr operator
+    private protected public register restrict return short signed sizeof static struct switch template this throw true
+    try typedef typename typeof union unsigned using virtual void volatile wchar_t while xor and or not
+"""
+C_KEYWORDS = frozenset(_KEYWORDS.split())
+"""Of C and C++, which both read the headers."""
+
+TAKEN = frozenset(("stream", "algorithm", "grid_x", "grid_y", "grid_z", "main"))
+"""Names that the functions have uses of their own for; all others of theirs begin with `tw_`."""
+
 HINTS = {"": 0, "1": 1, "16": 16}
+
+
+def c_name(name: str) -> str:
+    """A Python name as C takes it: keywords and names in use get an underscore, letters beyond ASCII their codes."""
+    plain = "".join(letter if letter.isascii() else f"u{ord(letter):04x}" for letter in name)
+    return f"{plain}_" if plain in C_KEYWORDS or plain in TAKEN or plain.startswith("tw_") else plain
 
 
 class SignatureError(TilewrightError):
@@ -42,6 +60,11 @@ class Argument:
     hint: int = 0
     """16 where the value is a multiple of 16, 1 where it is 1, else 0."""
     constant: Any = None
+
+    @property
+    def c_name(self) -> str:
+        """Its name in C."""
+        return c_name(self.name)
 
     @property
     def is_passed(self) -> bool:
