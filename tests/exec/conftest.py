@@ -26,6 +26,13 @@ def every_target(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
 
 
+@pytest.fixture
+def a_gpu() -> Iterator[str]:
+    """A GPU as target: the real one where it was named, else the simulated one."""
+    with knobs.scope(target=CHOSEN if CHOSEN == REAL else "cuda_sim"):
+        yield CHOSEN
+
+
 @pytest.fixture(autouse=CHOSEN == REAL)
 def arrays_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Launches on a real GPU get CUDA tensors where the tests have arrays."""
