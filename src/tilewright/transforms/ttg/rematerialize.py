@@ -132,11 +132,16 @@ class _Copies:
     def make(self, function: tt.FuncOp) -> None:
         """Visit the ops of the function that take part."""
         remaining = len(self._ops) + len(self._yields)
-        for op in tuple(function.walk()) if remaining else ():
+        ops = function.walk()
+        while remaining:
+            op = next(ops)  # copies stand before what they are copies of, and are not met
             if op in self._ops:
                 self._copy(op)
             elif op in self._yields:
                 self._extend_yield(op, self._yields[op])
+            else:
+                continue
+            remaining -= 1
 
     def _plan(self, value: SSAValue) -> None:
         if isinstance(value, OpResult):
