@@ -54,6 +54,8 @@ class Case:
     numba: Contender | None = None
     floor: float | None = None
     """The promised ratio of PyTorch's time to ours."""
+    note: str = ""
+    """Why nothing is promised."""
     results: Callable[[], tuple[Any, Any]] | None = None
     """Our result after a launch, and what it should be."""
     tolerance: float = 1e-4

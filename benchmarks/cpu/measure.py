@@ -41,6 +41,7 @@ class Row:
     """The least ratio to a peer that is promised."""
     rounds: int
     error: float | None
+    note: str = ""
     absent: dict[str, str] = field(default_factory=dict[str, str])
     """Peers that were not measured, and why."""
 
@@ -120,7 +121,7 @@ def measure(name: str, group: str, case: Case, limits: Limits, budget: float, fl
         name, limits.threads, group, best.label, statistics.median(ours) * 1e3,
         limits.seconds(case.read, case.written, case.operations, case.kind) * 1e3,
         {peer: statistics.median(values) * 1e3 for peer, values in times.items() if peer != "ours"}, ratios, floors,
-        len(ours), error, absent,
+        len(ours), error, case.note, absent,
     )  # fmt: skip
 
 

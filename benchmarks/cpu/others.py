@@ -27,6 +27,7 @@ functional: Any = torch.nn.functional if torch is not None else None
 aten: Any = torch.ops.aten if torch is not None else None
 
 SLACK = 1.25
+ATOMIC = "ours are atomic"
 
 
 def by_block(
@@ -281,7 +282,7 @@ def embedding_gradient_case(rows: int, width: int, count: int) -> Case:
             )
             for rows in (1, 8)
         ],
-        8 * grad.size, 4 * grad.size, grad.size, eager=lambda: to.index_add_(0, ti, tg),
+        8 * grad.size, 4 * grad.size, grad.size, eager=lambda: to.index_add_(0, ti, tg), note=ATOMIC,
     )  # fmt: skip
 
 
@@ -292,7 +293,7 @@ def segment_sum_case(n: int, segments: int) -> Case:
     tx, ti, to = tensors(x, ids.astype(np.int64), other) or (None,) * 3
     return Case(
         by_block(tutorials.segment_sums, n, (x, ids, out, n)),
-        8 * n, 0, n, eager=lambda: to.index_add_(0, ti, tx),
+        8 * n, 0, n, eager=lambda: to.index_add_(0, ti, tx), note=ATOMIC,
     )  # fmt: skip
 
 
