@@ -58,12 +58,17 @@ def device_print(prefix: Any, *args: Any, hex: Any = False) -> None:
     if not text.isascii() or any(not character.isprintable() for character in text):
         raise ValueError(f"{text!r} is not an ascii string of printable characters")
     values = [as_tensor(a, "args") for a in args]
-    if not text.endswith(" "):
-        text += " "
-    text = text if text.startswith(" ") else " " + text
-    text = text.rstrip(" ") + ": " if values else text
     signed = [int(v.dtype.is_int_signed()) for v in values]
+    text = _shown_prefix(text, has_values=bool(values))
     emit_void(tt.PrintOp([v.handle for v in values], prefix=text, hex=bool(unwrap(hex)), is_signed=signed))
+
+
+def _shown_prefix(text: str, *, has_values: bool) -> str:
+    """A prefix as Triton writes it: ` x: ` for `x`, `x:` and `x: `."""
+    if has_values:
+        text = text if text.endswith(" ") else text + " "
+        text = text if text.endswith(": ") else text[:-1] + ": "
+    return text if len(text) <= 2 or text.startswith(" ") else " " + text
 
 
 @builtin
