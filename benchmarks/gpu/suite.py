@@ -35,6 +35,10 @@ LAUNCHED = (
     "test_descriptors",
     "test_hopper",
     "test_atomics",
+    "test_conversions",
+    "test_mathematics",
+    "test_debugging",
+    "test_clusters",
 )
 """Modules of `tests/exec` whose launches go to the target that is named."""
 

@@ -1,0 +1,67 @@
+"""Every op of the ttg stage has a rule of the lowering, or a reason for having none."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+from xdsl.ir import Dialect, Operation
+
+from tilewright.dialects import arith, cf, gpu, math, scf, tt, ttg, ttng, ub
+from tilewright.lowering.ttg_to_llvm.function_lowering import RULES
+from tilewright.lowering.ttg_to_llvm.op_files import register_rules
+
+DIALECTS = (arith, cf, gpu, math, scf, tt, ttg, ttng, ub)
+
+BLOCK_POINTERS = "triton-rewrite-tensor-pointer leaves plain pointers"
+DESCRIPTORS = "triton-nvidia-tma-lowering makes copies by tensor maps of it, or a pass on the tt stage plain pointers"
+PIPELINING = "the pipeliner replaces it before it ends"
+PARTITIONS = "programs whose warps do different work are not built by the pipelines of this target"
+PARALLEL = "nothing on the tt stage makes parallel loops"
+
+GONE = {
+    "tt.advance": BLOCK_POINTERS,
+    "tt.make_tensor_ptr": BLOCK_POINTERS,
+    "tt.descriptor_gather": DESCRIPTORS,
+    "tt.descriptor_load": DESCRIPTORS,
+    "tt.descriptor_reduce": DESCRIPTORS,
+    "tt.descriptor_scatter": DESCRIPTORS,
+    "tt.descriptor_store": DESCRIPTORS,
+    "tt.make_tensor_descriptor": DESCRIPTORS,
+    "tt.dot_scaled": "tritongpu-decompose-scaled-dots makes products of it",
+    "tt.func": "functions are lowered as a whole, not as ops in them",
+    "ttg.mask": PIPELINING,
+    "ttg.mask.return": PIPELINING,
+    "ttg.predicate_stage": PIPELINING,
+    "ttg.warp_specialize": PARTITIONS,
+    "ttg.warp_specialize.partitions": PARTITIONS,
+    "ttg.warp_return": PARTITIONS,
+    "ttg.warp_yield": PARTITIONS,
+    "cf.assert": "assertions are tt.assert until the middle layer of the CPU",
+    "ub.unreachable": "the front end ends every block with a branch or a return",
+    "scf.parallel": PARALLEL,
+    "scf.reduce": PARALLEL,
+    "scf.reduce.return": PARALLEL,
+}
+"""Ops that do not reach the lowering, and why."""
+
+
+def ops_of(module: ModuleType) -> list[type[Operation]]:
+    """The ops of the dialect that a module of dialects defines."""
+    return [op for value in vars(module).values() if isinstance(value, Dialect) for op in value.operations]
+
+
+@pytest.mark.parametrize("module", DIALECTS, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_ops_are_lowered(module: ModuleType) -> None:
+    register_rules()
+    without = {op.name for op in ops_of(module) if op not in RULES}
+    assert not without - set(GONE), "no rule, and no reason"
+
+
+def test_reasons_are_needed() -> None:
+    """What has a rule by now needs no excuse."""
+    register_rules()
+    lowered = {op.name for op in RULES}
+    assert not lowered & set(GONE)
+    known = {op.name for module in DIALECTS for op in ops_of(module)}
+    assert set(GONE) <= known
