@@ -28,7 +28,7 @@ GONE = {
     "tt.descriptor_scatter": DESCRIPTORS,
     "tt.descriptor_store": DESCRIPTORS,
     "tt.make_tensor_descriptor": DESCRIPTORS,
-    "tt.dot_scaled": "tritongpu-decompose-scaled-dots makes products of it",
+    "tt.dot_scaled": "tritongpu-accelerate-matmul makes products of it",
     "tt.func": "functions are lowered as a whole, not as ops in them",
     "ttg.mask": PIPELINING,
     "ttg.mask.return": PIPELINING,
