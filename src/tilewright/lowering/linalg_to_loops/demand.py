@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import linalg, tensor
 from tilewright.dialects.types import is_tensor
+from tilewright.ir.effects import may_write
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.storage import find_store
@@ -74,8 +75,11 @@ class Demand:
     def loop_bounds(
         self, op: Operation, result: int, access: tuple[AffineExpr, ...], extents: tuple[int, ...]
     ) -> tuple[Index, ...]:
-        """How far the loops of `op` must run for one of its results; the bounds are made available before `op`."""
+        """How far the loops of `op` must run for one of its results; the bounds are made available before `op`. Where
+        the body writes to memory (atomics), all the way: nobody may read a result, and it happens nevertheless."""
         bounds: list[Index] = list(extents)
+        if isinstance(op, linalg.StructuredOp) and any(may_write(inner) for inner in op.body.block.ops):
+            return tuple(bounds)
         for expr, bound in zip(access, self.of(op.results[result]), strict=True):
             if isinstance(expr, AffineDimExpr) and self._make_available(bound, op):
                 bounds[expr.position] = bound
@@ -107,8 +111,8 @@ class Demand:
         order = self.lowering.storage
         if order.place(owner) <= order.place(op) and owner not in order.order:
             return owner.is_before_in_block(op)
-        if order.place(owner) < order.place(op):
-            return True
+        if order.place(owner) <= order.place(op):
+            return True  # equal where it was moved in front of `op` before
         if not owner.name.startswith("arith.") or not all(
             self._make_available(operand, op) for operand in owner.operands
         ):
