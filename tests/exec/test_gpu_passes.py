@@ -20,9 +20,11 @@ from tilewright.reference import ReferenceError
 from tilewright.support.errors import CompilationError
 from tilewright.transforms.ttg.pipeline_loops import PipelinePass
 
-FILES_WITH_LOOPS = ("basics", "functions", "memory", "patterns", "tutorials", "unusual")
-"""Files of which every run takes each kernel for both architectures; of the others, where the two hardly differ, it
-takes every third, for Hopper."""
+FILES_WITH_PRODUCTS = ("basics", "tutorials")
+"""Files of which every run takes each kernel for both architectures, which differ in products most."""
+
+FILES_WITH_LOOPS = ("functions", "memory", "patterns", "unusual")
+"""Files of which every run takes each kernel for Hopper; of the others it takes every third."""
 
 OTHER_SETTINGS = [("sm80", 2, 5), ("sm80", 1, 2), ("sm90", 8, 4), ("sm90", 4, 1)]
 """Architectures, warps and stages of the long run, besides the defaults."""
@@ -41,7 +43,9 @@ def _parameters() -> list[object]:
         is_first = (case.file, case.kernel) not in seen
         seen.add((case.file, case.kernel))
         for arch in ("sm90", "sm80"):
-            is_sample = is_first and (case.file in FILES_WITH_LOOPS or (len(seen) % 3 == 0 and arch == "sm90"))
+            is_both = case.file in FILES_WITH_PRODUCTS
+            is_hopper = arch == "sm90" and (case.file in FILES_WITH_LOOPS or len(seen) % 3 == 0)
+            is_sample = is_first and (is_both or is_hopper)
             marks = () if is_sample else (pytest.mark.long,)
             found.append(pytest.param(case, arch, 4, 3, marks=marks, id=f"{arch}-{case}"))
         for arch, warps, stages in OTHER_SETTINGS:
