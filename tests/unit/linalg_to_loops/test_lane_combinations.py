@@ -130,6 +130,26 @@ def test_masked_scans_of_rows(dtype: Any, reverse: bool) -> None:
         np.testing.assert_array_equal(out, wanted[:, ::-1] if reverse else wanted)
 
 
+@triton.jit
+def larger_by_sum(a, b):
+    return tl.where(a > b, a, b) + tl.where(a > b, b, a) * 0
+
+
+@triton.jit
+def largest(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    tl.store(out_ptr, tl.reduce(tl.load(x_ptr + tl.arange(0, BLOCK)), 0, larger_by_sum))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_every_lane_reaches_the_result(dtype: Any) -> None:
+    for block in (2, 4, 64):
+        for place in range(block):
+            x, out = np.zeros(block, dtype), np.zeros(1, dtype)
+            x[place] = 1
+            largest[(1,)](x, out, BLOCK=block)
+            assert out[0] == 1, (block, place)
+
+
 def test_a_scan_in_place() -> None:
     x = normal(2, 128, seed=3)
     wanted = np.cumsum(x, 1, dtype=np.float64)

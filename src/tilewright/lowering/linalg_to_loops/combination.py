@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, linalg, vector
 from tilewright.dialects.construction import index_array
-from tilewright.dialects.types import is_vector
+from tilewright.dialects.types import element_type, is_vector
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, vector_type
 
 
@@ -80,15 +80,20 @@ def combination_of_reduction(op: linalg.StructuredOp) -> Combination | None:
 
 
 def fold_lanes(emitter: LoopEmitter, combination: Combination, values: Sequence[SSAValue]) -> list[SSAValue]:
-    """All lanes of some vectors combined into scalars."""
+    """All lanes of some vectors combined into scalars: halves of halves, and the last two lanes as scalars.
+
+    (A fold within whole vectors whose lane 0 is taken in the end is compiled wrongly by LLVM 22 for f64: the last
+    comparison becomes a scalar one of lane 0 with itself.)
+    """
     folded = list(values)
-    lanes = _lanes(folded[0])
-    distance = lanes // 2
-    while distance:
-        order = [(lane + distance) % lanes for lane in range(lanes)]
-        folded = combination.apply(emitter, folded, [shuffle(emitter, value, order) for value in folded])
-        distance //= 2
-    return [lane_of(emitter, value, 0) for value in folded]
+    half = _lanes(folded[0]) // 2
+    while half > 1:
+        lower = [shuffle(emitter, value, range(half)) for value in folded]
+        upper = [shuffle(emitter, value, range(half, 2 * half)) for value in folded]
+        folded = combination.apply(emitter, lower, upper)
+        half //= 2
+    first, second = ([lane_of(emitter, value, lane) for value in folded] for lane in (0, 1))
+    return combination.apply(emitter, first, second)
 
 
 def scan_lanes(
@@ -110,8 +115,9 @@ def scan_lanes(
 
 
 def shuffle(emitter: LoopEmitter, value: SSAValue, order: Sequence[int]) -> SSAValue:
-    """The lanes of a vector in another order."""
-    return emitter.value(vector.ShuffleOp, (value, value), value.type, {"mask": index_array(tuple(order))})
+    """Some lanes of a vector, in an order."""
+    kind = vector_type(len(order), element_type(value.type))
+    return emitter.value(vector.ShuffleOp, (value, value), kind, {"mask": index_array(tuple(order))})
 
 
 def lane_of(emitter: LoopEmitter, value: SSAValue, lane: int) -> SSAValue:
