@@ -112,7 +112,7 @@ class Binder:
 
     def meta(self, values: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """What a grid function sees: arguments by name, and options."""
-        return {**dict(zip(self.names, values, strict=True)), **options}
+        return dict(zip(self.names, values, strict=True)) | options
 
     def _explain(self, args: tuple[Any, ...], keywords: dict[str, Any], error: TypeError) -> Exception:
         """Why the arguments do not fit the parameters."""

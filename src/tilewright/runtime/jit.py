@@ -27,7 +27,7 @@ from tilewright.language.callables import JITCallable
 from tilewright.language.values import unwrap
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver, active_driver
-from tilewright.runtime.fast_path import Shortcuts, is_writable, present_switches, read_only
+from tilewright.runtime.fast_path import Plan, Shortcuts, is_writable, present_switches, read_only
 from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
 from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.parameters import parameter_rules
@@ -70,17 +70,31 @@ class JITFunction(JITCallable):
 
     def _start(self, grid: GridLike, /, *args: Any, **keywords: Any) -> CompiledKernel | None:
         """As `run`, by the short way where these arguments have been seen before."""
+        seen = self._recognise(args, keywords)
+        if seen is not None and self._repeat(grid, *seen):
+            return seen[0].kernel
+        return self.run(*args, grid=grid, **keywords)
+
+    def _recognise(
+        self, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[Plan, tuple[Any, ...], tuple[Any, ...], dict[str, Any]] | None:
+        """The plan of a launch that was made before, with its slots, and the values and options; else None."""
         shortcuts = self._shortcuts
         if shortcuts.generation != knobs.generation or self.pre_run_hooks:
-            return self.run(*args, grid=grid, **keywords)
+            return None
         try:
             values, classes, options = shortcuts.separate(*args, **keywords)
             read, plans = shortcuts.known[classes]
             seen: Any = read(*values)
             key, slots = seen
-            plan = plans[(*key, *options.items()) if options else key]
+            return plans[(*key, *options.items()) if options else key], slots, values, options
         except (KeyError, TypeError, OverflowError):
-            return self.run(*args, grid=grid, **keywords)
+            return None
+
+    def _repeat(
+        self, grid: GridLike, plan: Plan, slots: tuple[Any, ...], values: tuple[Any, ...], options: dict[str, Any]
+    ) -> bool:
+        """Launch by a plan; False for a float that is too large for its slot, where it becomes infinite."""
         for name, value, scope in self._globals:
             if scope.get(name) is not value:
                 self._check_global(name, value, scope)
@@ -99,12 +113,16 @@ class JITFunction(JITCallable):
         if x and y and z:
             try:
                 plan.start(slots if plan.chosen is None else plan.chosen(slots), x, y, z)
-            except OverflowError:  # a float too large for its slot, which becomes infinite
-                return self.run(*args, grid=(x, y, z), **keywords)
-        return plan.kernel
+            except OverflowError:
+                return False
+        return True
 
     def run(self, *args: Any, grid: GridLike, warmup: bool = False, **keywords: Any) -> CompiledKernel | None:
         """Compile for these arguments if need be, and launch unless `warmup`. Returns the compiled kernel."""
+        if not warmup:
+            seen = self._recognise(args, keywords)
+            if seen is not None and self._repeat(grid, *seen):
+                return seen[0].kernel
         for hook in self.pre_run_hooks:
             hook(*args, **keywords)
         binder = self.binder

@@ -217,6 +217,17 @@ def test_repeated_launches_take_the_short_way(cache: None, monkeypatch: pytest.M
     np.testing.assert_array_equal(out, x + 3.5)
 
 
+def test_autotuned_kernels_take_the_short_way(cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = triton.jit(shift.fn)
+    tuned = triton.autotune(configs=[triton.Config({"BLOCK": 16}, num_warps=2)], key=["n"])(fresh)
+    x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
+    first = tuned[(1,)](x, out, 16, 1.0)
+    monkeypatch.setattr(fresh.binder, "bind", None)
+    assert tuned[(1,)](x, out, 16, 2.0) is first
+    assert fresh.run(x, out, 16, 3.0, BLOCK=16, grid=(1,), num_warps=2, num_ctas=1, num_stages=3) is first
+    np.testing.assert_array_equal(out, x + 3)
+
+
 def test_a_switch_ends_the_short_way(cache: None) -> None:
     fresh = triton.jit(shift.fn)
     x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
