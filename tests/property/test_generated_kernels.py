@@ -17,7 +17,7 @@ from tilewright.tools.fuzzing.generator import KernelGenerator
 from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render
 
-KERNELS = 70
+KERNELS = 30
 MUTATIONS = 1500
 
 
