@@ -207,7 +207,7 @@ def multiply_extended(lhs: Array, rhs: Array, width: int, *, signed: bool) -> tu
     hold the product."""
     read = as_signed if signed else as_unsigned
     wide: Any = object if width > 32 else np.int64
-    product = np.asarray(read(lhs, width).astype(wide) * read(rhs, width).astype(wide))
+    product = np.asarray(read(lhs, width).astype(wide) * read(rhs, width).astype(wide), wide)
     mask = (1 << width) - 1
     low, high = product & mask, (product >> width) & mask
     return _narrow_halves(low, lhs, width), _narrow_halves(high, lhs, width)

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from tilewright.dialects import memref, scf
+from tilewright.dialects import arith, memref, scf
 from tilewright.dialects.types import element_type, is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import (
@@ -177,6 +177,23 @@ def lower_scan(lowering: FunctionLowering, op: scf.ForOp, scan: ScanLoop) -> Non
         lowering.sources[result] = window
         lowering.storage.held[window.flat] = result
     lowering.dead.append(op)
+
+
+def turn_choices_into_branches(function: Operation) -> None:
+    """`arith.select %c, %a, %b : tensor<...>` by a scalar is a branch that gives one of two tiles."""
+    for op in list(function.walk()):
+        if not isinstance(op, arith.SelectOp) or not is_tensor(op.results[0].type):
+            continue
+        condition, then, otherwise = op.operands
+        block = op.parent_block()
+        if is_tensor(condition.type) or block is None:
+            continue
+        branch = scf.IfOp(condition, (then.type,), (scf.YieldOp(then),), (scf.YieldOp(otherwise),))
+        branch.location = op.location
+        block.insert_op_before(branch, op)
+        op.results[0].replace_all_uses_with(branch.results[0])
+        op.detach()
+        op.erase()
 
 
 def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:

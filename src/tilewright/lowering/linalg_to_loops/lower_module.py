@@ -56,4 +56,5 @@ class LinalgToLoopsPass(Pass):
         bits = self.vector_bits or (facts.vector_bits if facts is not None else _DEFAULT_VECTOR_BITS)
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
+                control_flow.turn_choices_into_branches(op)
                 FunctionLowering(op, context, bits, TABLE).run()

@@ -360,7 +360,7 @@ class _NestWriter:
                     if nested is copy:
                         results = [element]
             for result, new in zip(op.results, results, strict=True):
-                frame.values[result] = new
+                frame.values[result] = mapper[result] = new
 
     def _resolve_index(self, values: BodyValues, op: linalg.IndexOp) -> None:
         op.result.replace_all_uses_with(self.emitter.ssa(values.induction(op.dim.value.data)))

@@ -269,6 +269,7 @@ class _Fusion:
             old.replace_all_uses_with(result)
         for (value, _, _), result in zip(self.kept, new.results[len(op.results) :], strict=True):
             value.replace_all_uses_with(result)
+            _move_readers_behind(new, result)
         op.detach()
         op.erase()
 
@@ -287,6 +288,19 @@ class _Fusion:
         empty.location = self.op.location
         parent.insert_op_before(empty, self.op)
         return empty.results[0]
+
+
+def _move_readers_behind(op: Operation, result: SSAValue) -> None:
+    """Put the reshapes and copies of a result that stood in front of `op`, where the result was made, behind it."""
+    block = op.parent_block()
+    assert block is not None
+    for use in list(result.uses):
+        user = use.operation
+        if user.parent_block() is block and user.is_before_in_block(op):
+            user.detach()
+            block.insert_op_after(user, op)
+            for inner in user.results:
+                _move_readers_behind(user, inner)
 
 
 def splat_scalar(op: arith.ConstantOp) -> Operation | None:
