@@ -28,7 +28,7 @@ def kernel(a0, a2, a3, a12, n0, n1):
     v1 = tl.load(a0 + 4 + x0 * 2, mask=(x0 < n1) & (x0 % 4 != 0), other=3)
     v4 = (~v1).to(tl.uint64)
     tl.store(a2 + 16 + pid * 2 + (1 - x0), v4)
-    v6 = tl.atomic_cas(a3 + 16 + pid * 2 + x0, tl.full((2,), 77, tl.uint64), v1)
+    tl.atomic_cas(a3 + 16 + pid * 2 + x0, tl.full((2,), 77, tl.uint64), v1)
     c9 = v4
     c29 = c9
     if n0 >= 3:

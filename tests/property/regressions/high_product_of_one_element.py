@@ -40,14 +40,13 @@ def kernel(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15,
     pid = tl.program_id(0)
     r0 = tl.arange(0, 1)
     x0 = r0
-    p6 = a6 + x0
     c8 = tl.zeros((1,), tl.float32)
     v13 = tl.abs(c8).to(tl.uint64)
     tl.store(a9 + 16 + pid * 1 + x0, c8.to(tl.float8e4nv))
     v17 = tl.umulhi(v13.to(tl.uint64), v13.to(tl.uint64) ^ 12345).to(tl.uint64)
     c20 = tl.minimum(tl.maximum(c8, -32.0), 32.0).to(tl.float32)
     c21 = c20
-    for i22 in range(1, pid + 1 + 1):
+    for _i22 in range(1, pid + 1 + 1):
         v23 = tl.umulhi(v17.to(tl.uint64), v17.to(tl.uint64) ^ 12345).to(tl.uint64)
         c21 = (v23 & 15).to(tl.float32)
     tl.store(a14 + 16 + pid * 1 + tl.arange(0, 1), c21)

@@ -30,7 +30,7 @@ def kernel(a0, a1, a2, a3, a4, a5, a6, a7, n0, n1):
     v2 = tl.where((x0 * 16 + x1) % 5 != 0, v1, -0.5)
     v4 = tl.load(a2 + (x0 * 16 + x1 + 0) % 5, mask=v2 == 0, other=1)
     v6 = tl.ravel(v4)
-    v10 = tl.atomic_min(a3 + 16 + pid * 16 + x0 * 16 + x1, v4)
+    tl.atomic_min(a3 + 16 + pid * 16 + x0 * 16 + x1, v4)
     tl.store(a7 + 16 + pid * 16 + tl.arange(0, 16), v6)
 
 
