@@ -31,10 +31,7 @@ def kernel(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, n0, n1):
     x1 = r1[None, :]
     v4 = tl.load(a2 + x0 * 8 + x1).to(tl.float16)
     v5 = tl.where((x0 * 8 + x1) % 4 != 0, v4, v4)
-    c14 = c15 = v5
-    for _i16 in tl.static_range(0, 4):
-        v19 = tl.gather(c14, (x1 * 4 + x0) % 4, 0)
-        c15 = v19
+    c15 = tl.gather(v5, (x1 * 4 + x0) % 4, 0)
     v20 = tl.atomic_add(a7 + 16 + pid * 32 + (x1 * 4 + x0), c15)
     v21 = tl.minimum(tl.maximum(v20, -64.0), 64.0).to(tl.float16)
     tl.store(a10 + 16 + pid * 32 + tl.arange(0, 8)[None, :] * 1 + tl.arange(0, 4)[:, None] * 8, v21)
