@@ -1,9 +1,14 @@
-"""Lane masks whose lanes scalar code looks at one by one.
+"""Lane masks that LLVM 22 gets wrong on x86 with AVX-512, and what keeps it from trying.
 
-LLVM 22's `X86CompressEVEX` turns `vpmovb2m %xmm16, %k0` + `kmovd %k0, %eax` into `vpmovmskb %xmm16, %eax`, which has no
-encoding for registers from 16 on: another register is read (llvm-project issue 191304). It does so where a mask of
-AVX-512 comes straight from sign bits, or from the lowest bits of bytes, and goes to a general register: the lanes of a
-scatter of bytes are tested one by one. Such masks pass through a comparison with zero that LLVM cannot look through.
+Lanes that scalar code looks at one by one: LLVM's `X86CompressEVEX` turns `vpmovb2m %xmm16, %k0` + `kmovd %k0, %eax`
+into `vpmovmskb %xmm16, %eax`, which has no encoding for registers from 16 on: another register is read (llvm-project
+issue 191304). It does so where a mask comes straight from sign bits, or from the lowest bits of bytes, and goes to a
+general register: the lanes of a scatter of bytes are tested one by one. Such masks pass through a comparison with zero
+that LLVM cannot look through.
+
+Stores of narrowed lanes: a masked store of `trunc <16 x i32> %v to <16 x i16>` becomes a truncating one, and where the
+mask is a constant with one lane, that becomes a scalar store of the wide element, over its neighbours in memory. What
+is stored passes through a register that LLVM cannot look through.
 """
 
 from __future__ import annotations
@@ -11,6 +16,10 @@ from __future__ import annotations
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering
 
 _REGISTER_BITS = 128
+_WHOLE_REGISTERS = (128, 256, 512)
+_MASK_BITS = 64
+_WIDEST = 64
+"""Bits of the widest lanes: nothing is narrowed to them."""
 
 
 def for_scalar_use(low: FunctionLowering, mask: str, lanes: int) -> str:
@@ -21,3 +30,17 @@ def for_scalar_use(low: FunctionLowering, mask: str, lanes: int) -> str:
     spread = low.fn.value(f"sext <{lanes} x i1> {mask} to {held}")
     hidden = low.fn.value(f'call {held} asm "", "=v,0"({held} {spread})')
     return low.fn.value(f"icmp ne {held} {hidden}, zeroinitializer")
+
+
+def for_masked_store(low: FunctionLowering, value: str, mask: str, bits: int, lanes: int) -> tuple[str, str]:
+    """A vector of integers of some bits and the mask that it is stored by, safe to be stored."""
+    if bits >= _WIDEST or not low.module.facts.has("avx512bw"):
+        return value, mask
+    if bits * lanes in _WHOLE_REGISTERS:
+        type = f"<{lanes} x i{bits}>"
+        return low.fn.value(f'call {type} asm "", "=v,0"({type} {value})'), mask
+    packed = low.fn.value(f"bitcast <{lanes} x i1> {mask} to i{lanes}")
+    wide = packed if lanes == _MASK_BITS else low.fn.value(f"zext i{lanes} {packed} to i{_MASK_BITS}")
+    hidden = low.fn.value(f'call i{_MASK_BITS} asm "", "=r,0"(i{_MASK_BITS} {wide})')
+    narrow = hidden if lanes == _MASK_BITS else low.fn.value(f"trunc i{_MASK_BITS} {hidden} to i{lanes}")
+    return value, low.fn.value(f"bitcast i{lanes} {narrow} to <{lanes} x i1>")

@@ -22,7 +22,7 @@ from tilewright.lowering.loops_to_llvm.addressing import (
 from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
-from tilewright.lowering.loops_to_llvm.mask_bits import for_scalar_use
+from tilewright.lowering.loops_to_llvm.mask_bits import for_masked_store, for_scalar_use
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
 
@@ -76,8 +76,11 @@ def lower_masked_store(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(value)
     align = _alignment(op) or type.scalar.bytes
     memory, stored = _to_memory(low, type, low.get(value))
+    lanes = low.get(mask)
+    if type.scalar.memory.startswith("i"):
+        stored, lanes = for_masked_store(low, stored, lanes, 8 * type.scalar.bytes, type.lanes)
     name = f"llvm.masked.store.{intrinsic_suffix(type.scalar.memory, type.lanes)}.p0"
-    arguments = [(memory, stored), (f"ptr align {align}", address), (type.of("i1"), low.get(mask))]
+    arguments = [(memory, stored), (f"ptr align {align}", address), (type.of("i1"), lanes)]
     low.fn.declare(f"declare void @{name}({memory}, ptr, {type.of('i1')})")
     low.fn.call("void", name, arguments)
 
