@@ -162,7 +162,8 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     if condition is True:
         condition = emitter.compare_values("eq", emitter.constant(0, INDEX), emitter.constant(0, INDEX), _I1)
     panels = in_place(emitter, a_window), in_place(emitter, b_window)
-    return FastPath(condition, kernel, *panels, b_window.root, (counts[0], counts[1]), total)
+    b_root = b_window.root if b_window.is_all_of_root() else b_window.flat
+    return FastPath(condition, kernel, *panels, b_root, (counts[0], counts[1]), total)
 
 
 def _carried(loop: scf.ForOp, product: linalg.MatmulOp) -> int:

@@ -62,7 +62,9 @@ def kept_operand(
 ) -> tuple[MicroKernel, Panel] | None:
     """B in panels that other programs may have packed; None where it may change, or is as good in place."""
     inner = b.source.inner if isinstance(b.source, Box) else b.source
-    if not isinstance(inner, Window) or inner.root not in lowering.constant_arguments or lowering.stores >= STORES:
+    if not isinstance(inner, Window) or inner.root not in lowering.constant_arguments or not inner.is_all_of_root():
+        return None
+    if lowering.stores >= STORES:
         return None
     rows_adjoin = not is_contiguous(b.source, 1)
     if (rows_adjoin and not is_contiguous(b.source, 0)) or (not rows_adjoin and kernel.operand == kernel.accumulator):
