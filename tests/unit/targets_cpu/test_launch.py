@@ -176,6 +176,7 @@ import numpy as np
 from loops_kernels import fill_slots, load_loops
 from test_launch import COUNT
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it for what they start in the background
 kernel = load_loops(COUNT)
 out = np.zeros(1 << 16, np.int32)
 slots = fill_slots([out, 200000], (1 << 16, 1, 1))  # about a millisecond a program: minutes in all
