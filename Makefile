@@ -46,6 +46,8 @@ ttgir-table: $(STAMP) ## TritonGPU IR beside official Triton's, kernel by kernel
 	@$(BIN)/python tests/kernels/ttgir_table.py --out benchmarks/results/ttgir.md $(ARGS)
 
 gpu: $(STAMP) $(TORCH_STAMP) ## tests and benchmarks on an NVIDIA GPU; results in benchmarks/results
+	@$(BIN)/python -c 'import cuda.bindings, triton' 2>/dev/null \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cuda,oracle]'
 	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh tests
 	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh bench
 
