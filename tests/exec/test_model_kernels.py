@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import model_kernels
 import numpy as np
 import pytest
-from model_kernels import CASES, Case
+import sequence_kernels
+from model_cases import CASES, Case
+
+FILES = (model_kernels, sequence_kernels)
+"""Importing them fills CASES."""
 
 pytestmark = pytest.mark.usefixtures("every_target")
 
