@@ -276,6 +276,22 @@ class FunctionText:
         suffix = f", {metadata}" if metadata else ""
         self.terminate(f"br i1 {condition}, label %{then}, label %{otherwise}{suffix}")
 
+    def loop(self, first: str, end: str, step: int, body: Callable[[str], None]) -> None:
+        """``for i in range(first, end, step): body(i)`` for signed i64 registers or literals; `step` is positive.
+
+        `body` writes the instructions of a step and may start blocks; it ends in a block without a terminator.
+        """
+        loop, done, before = self.new_label("loop"), self.new_label("done"), self.label
+        self.branch_if(self.value(f"icmp slt i64 {first}, {end}"), loop, done)
+        self.start(loop)
+        counter = self.phi("i64", "i")
+        counter.add(first, before)
+        body(counter.name)
+        following = self.value(f"add nsw i64 {counter.name}, {step}")
+        counter.add(following, self.label)
+        self.branch_if(self.value(f"icmp slt i64 {following}, {end}"), loop, done)
+        self.start(done)
+
     def phi(self, type: str, hint: str = "v") -> Phi:
         """A phi at this point of the current block, which must have no other instructions before it."""
         phi = Phi(self.fresh(hint), type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 
 import pytest
@@ -36,6 +37,30 @@ def test_a_loop_with_a_phi_prints_as_llvm_wants_it() -> None:
     module.add_function(fn)
     assert "phi i64 [ 0, %entry ], [ %v4, %loop1 ]" in str(module)
     parse(str(module), verify=True)
+
+
+def test_a_counted_loop_runs_its_body_for_each_step_and_not_at_all_for_none() -> None:
+    module = ModuleText()
+    fn = FunctionText(module, "sum", "i64", [Parameter("i64", "%first"), Parameter("i64", "%end")])
+    total = fn.entry_value("alloca i64")
+    fn.emit(f"store i64 0, ptr {total}")
+
+    def add(number: str) -> None:
+        odd, even = fn.new_label("odd"), fn.new_label("even")
+        fn.branch_if(fn.value(f"trunc i64 {number} to i1"), odd, even)
+        fn.start(odd)
+        old = fn.value(f"load i64, ptr {total}")
+        fn.emit(f"store i64 {fn.value(f'add i64 {old}, {number}')}, ptr {total}")
+        fn.branch(even)
+        fn.start(even)
+
+    fn.loop("%first", "%end", 3, add)
+    fn.terminate(f"ret i64 {fn.value(f'load i64, ptr {total}')}")
+    module.add_function(fn)
+    loaded = ObjectLoader().load(compile_text(str(module), host_facts(), verify=True), ("sum",))
+    run = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 2)(loaded.address("sum"))
+    for first, end in ((0, 10), (1, 2), (-5, 5), (4, 4), (4, 0)):
+        assert run(first, end) == sum(number for number in range(first, end, 3) if number % 2)
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.5, 1e-45, 3.4028234663852886e38, math.inf, -math.inf, math.nan, 0.1])

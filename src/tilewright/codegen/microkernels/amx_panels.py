@@ -260,18 +260,7 @@ class AmxPanelWriter:
 
     def loop(self, count: str, step: int, body: Callable[[str], None]) -> None:
         """``for i in range(0, count, step): body(i)``."""
-        fn = self.fn
-        loop, done, before = fn.new_label("loop"), fn.new_label("done"), fn.label
-        fn.branch_if(fn.value(f"icmp sgt i64 {count}, 0"), loop, done)
-        fn.start(loop)
-        counter = fn.phi("i64", "i")
-        counter.add("0", before)
-        body(counter.name)
-        following = fn.value(f"add nsw i64 {counter.name}, {step}")
-        again = fn.value(f"icmp slt i64 {following}, {count}")
-        counter.add(following, fn.label)
-        fn.branch_if(again, loop, done)
-        fn.start(done)
+        self.fn.loop("0", count, step, body)
 
 
 def emit_amx_panels(name: str, module: ModuleText, element: ElementKind, *, transposed_b: bool) -> str:

@@ -209,11 +209,11 @@ class BlockWriter(PanelWriter):
             is_whole = fn.value(f"icmp uge i64 {columns}, {self.tile.columns}")
             full_rows = fn.value(f"select i1 {is_whole}, i64 {full_rows}, i64 0")
             short_rows = fn.value(f"select i1 {is_whole}, i64 {short_rows}, i64 0")
-        self.range("0", full_rows, self.tile.rows, lambda m0: tile(m0, self.tile.rows))
+        fn.loop("0", full_rows, self.tile.rows, lambda m0: tile(m0, self.tile.rows))
         if self.tile.rows > SHORT_ROWS:
-            self.range(full_rows, short_rows, SHORT_ROWS, lambda m0: tile(m0, SHORT_ROWS))
+            fn.loop(full_rows, short_rows, SHORT_ROWS, lambda m0: tile(m0, SHORT_ROWS))
         if self.has_edges:
-            self.range(short_rows, "%m_count", self.tile.rows, rest)
+            fn.loop(short_rows, "%m_count", self.tile.rows, rest)
 
     def _next_line(self, position: str) -> str:
         """Where a tile starts to ask for B: successive tiles take other lines of a row, then other rows of a chunk.

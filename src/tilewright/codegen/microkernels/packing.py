@@ -9,8 +9,6 @@ with strides in elements; they write ceil(k / g) groups of n_count * g elements,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 
 PACK_PARAMETERS = (
@@ -47,9 +45,9 @@ def emit_packing(name: str, module: ModuleText, bits: int) -> str:
             address = fn.value(f"getelementptr i{bits}, ptr {target}, i64 {at}")
             fn.emit(f"store i32 {word}, ptr {address}, align {bits // 8}")
 
-        _loop(fn, "%n_count", 1, columns)
+        fn.loop("0", "%n_count", 1, columns)
 
-    _loop(fn, "%k_count", group, groups)
+    fn.loop("0", "%k_count", group, groups)
     fn.terminate("ret void")
     return fn.text()
 
@@ -65,17 +63,3 @@ def _element_or_zero(fn: FunctionText, source: str, bits: int, k: str, position:
     address = fn.value(f"getelementptr i{bits}, ptr {source}, i64 {offset}")
     loaded = fn.value(f"load i{bits}, ptr {address}, align {bits // 8}")
     return fn.value(f"select i1 {exists}, i{bits} {loaded}, i{bits} 0")
-
-
-def _loop(fn: FunctionText, count: str, step: int, body: Callable[[str], None]) -> None:
-    loop, done, before = fn.new_label("loop"), fn.new_label("done"), fn.label
-    fn.branch_if(fn.value(f"icmp sgt i64 {count}, 0"), loop, done)
-    fn.start(loop)
-    counter = fn.phi("i64", "i")
-    counter.add("0", before)
-    body(counter.name)
-    following = fn.value(f"add nsw i64 {counter.name}, {step}")
-    again = fn.value(f"icmp slt i64 {following}, {count}")
-    counter.add(following, fn.label)
-    fn.branch_if(again, loop, done)
-    fn.start(done)

@@ -110,22 +110,7 @@ class TileWriter:
 
     def loop(self, count: str, step: int, body: Callable[[str], None]) -> None:
         """``for i in range(0, count, step): body(i)``."""
-        self.range("0", count, step, body)
-
-    def range(self, first: str, end: str, step: int, body: Callable[[str], None]) -> None:
-        """``for i in range(first, end, step): body(i)``."""
-        fn = self.fn
-        loop, done, before = fn.new_label("loop"), fn.new_label("done"), fn.label
-        fn.branch_if(fn.value(f"icmp slt i64 {first}, {end}"), loop, done)
-        fn.start(loop)
-        counter = fn.phi("i64", "i")
-        counter.add(first, before)
-        body(counter.name)
-        following = fn.value(f"add nsw i64 {counter.name}, {step}")
-        again = fn.value(f"icmp slt i64 {following}, {end}")
-        counter.add(following, fn.label)
-        fn.branch_if(again, loop, done)
-        fn.start(done)
+        self.fn.loop("0", count, step, body)
 
     # -------------------------------------------------------------------------------------------------------- tiles
 

@@ -171,21 +171,6 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         """Stop with an error about `op`."""
         raise op_error(op, reason, pass_name=PASS_NAME)
 
-    def emit_loop(self, count: Index, body: Callable[[str], None]) -> None:
-        """``for i in range(count): body(i)`` on the LLVM level."""
-        fn = self.fn
-        loop, done, before = fn.new_label("loop"), fn.new_label("done"), fn.label
-        fn.branch_if(fn.value(f"icmp sgt i64 {count}, 0"), loop, done)
-        fn.start(loop)
-        counter = fn.phi("i64", "i")
-        counter.add("0", before)
-        body(counter.name)
-        following = fn.value(f"add nsw i64 {counter.name}, 1")
-        again = fn.value(f"icmp slt i64 {following}, {count}")
-        counter.add(following, fn.label)
-        fn.branch_if(again, loop, done)
-        fn.start(done)
-
     # ------------------------------------------------------------------------------------------------------- memory
 
     def slot_address(self, slot: Slot) -> str:

@@ -211,7 +211,7 @@ def _copy_dims(
         target_at = low.math.add(to_offset, low.math.mul(index, target.strides[dim]))
         _copy_dims(low, source, target, dim + 1, inner, source_at, target_at, run, element)
 
-    low.emit_loop(source.sizes[dim], body)
+    low.fn.loop("0", str(source.sizes[dim]), 1, body)
 
 
 def _copy_run(
