@@ -49,9 +49,12 @@ def _target(triple: str) -> Any:
 
 def create_target_machine(facts: TargetFacts, *, effort: Effort = Effort.LIGHT) -> Any:
     """A fresh LLVM target machine for a CPU (one per use: target machines are not thread-safe)."""
-    features = ",".join(f"+{feature}" for feature in sorted(facts.features))
     return _target(facts.triple).create_target_machine(
-        cpu=facts.cpu, features=features, opt=0 if effort is Effort.NONE else 2, reloc="pic", codemodel="small"
+        cpu=facts.cpu,
+        features=facts.feature_string,
+        opt=0 if effort is Effort.NONE else 2,
+        reloc="pic",
+        codemodel="small",
     )
 
 

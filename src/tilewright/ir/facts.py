@@ -21,6 +21,9 @@ class TargetFacts:
     features: frozenset[str] = frozenset()
     """LLVM feature names that are on, without the plus sign, e.g. ``{"avx2", "fma"}``."""
 
+    absent_features: frozenset[str] = frozenset()
+    """LLVM feature names that are off although the processor's name may stand for them."""
+
     vector_bits: int = 128
     """Width of one vector register in bits."""
 
@@ -36,6 +39,12 @@ class TargetFacts:
     def has(self, feature: str) -> bool:
         """Whether the machine has an LLVM feature, e.g. ``facts.has("avx512f")``."""
         return feature in self.features
+
+    @property
+    def feature_string(self) -> str:
+        """The features as LLVM's target machine takes them, e.g. ``"-amx-tile,+avx2,+fma"``."""
+        absent = (f"-{feature}" for feature in sorted(self.absent_features))
+        return ",".join([*absent, *(f"+{feature}" for feature in sorted(self.features))])
 
     def lanes(self, element_bits: int) -> int:
         """Elements of the given width that one vector register holds; at least 1."""

@@ -82,6 +82,8 @@ KNOBS: tuple[Knob, ...] = (
     Knob("target", str, "", "Target to compile for; by default it follows from where the arguments' data lives.",
          changes_code=True),
     Knob("cpu", str, "", "LLVM processor name for the CPU target, by default the host's.", changes_code=True),
+    Knob("cpu_without", tuple, (), "Features of the processor that CPU code must do without, by LLVM's names, such as "
+         "amx-tile or avx512f; what builds on them goes, too. Read once.", changes_code=True),
     Knob("override_arch", str, "", "GPU architecture to compile for, such as sm90, in place of the device's.",
          triton_env="TRITON_OVERRIDE_ARCH", changes_code=True),
     Knob("sanitize", tuple, (), "Checks compiled into kernels: any of bounds, race, init.",

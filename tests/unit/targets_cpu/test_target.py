@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 from loops_kernels import compile_loops
 
-from tilewright.support.errors import LocatedOpError
+from tilewright.support.errors import KnobError, LocatedOpError
 from tilewright.targets.base import Target, find_target
-from tilewright.targets.cpu.facts import BASELINE_FEATURES, available_cores, host_facts, named_facts, vector_bits_of
+from tilewright.targets.cpu.facts import (
+    BASELINE_FEATURES,
+    available_cores,
+    host_facts,
+    named_facts,
+    vector_bits_of,
+    without_features,
+)
 from tilewright.targets.cpu.target import CpuTarget
 
 EXP = """
@@ -69,3 +76,21 @@ def test_ops_of_other_stages_are_refused_by_name() -> None:
     text = "func.func @k($GRID) {\n %t = tensor.empty() : tensor<4xf32>\n return\n}"
     with pytest.raises(LocatedOpError, match=r"tensor\.empty.*loops stage"):
         compile_loops(text)
+
+
+def test_features_go_with_all_that_builds_on_them() -> None:
+    facts = without_features(named_facts("x86-64-v4"), ["avx512f"])
+    assert facts.features == BASELINE_FEATURES["x86-64-v3"]
+    assert facts.vector_bits == 256
+    assert facts.feature_string.startswith("-avx512bw,-avx512cd,-avx512dq,-avx512f,-avx512vl,+avx,")
+    assert "zmm" not in CpuTarget(facts).assembly(compile_loops(EXP, facts).llir)
+
+
+def test_a_feature_that_is_not_there_may_be_left_out() -> None:
+    facts = named_facts("x86-64-v2")
+    assert without_features(facts, ["avx512f"]).features == facts.features
+
+
+def test_an_unknown_feature_is_refused_with_the_nearest() -> None:
+    with pytest.raises(KnobError, match="'avx512ff'.*did you mean 'avx512f'"):
+        without_features(named_facts("x86-64-v4"), ["avx512ff"])

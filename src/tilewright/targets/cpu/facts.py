@@ -10,13 +10,16 @@ import os
 import platform
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tilewright.ir.facts import TargetFacts
+from tilewright.support.errors import KnobError
 
 _X86_64_V2 = frozenset({"sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "cx16", "sahf", "popcnt"})
 _X86_64_V3 = _X86_64_V2 | {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}
@@ -29,6 +32,24 @@ BASELINE_FEATURES: dict[str, frozenset[str]] = {
     "generic-aarch64": frozenset({"neon", "fp-armv8", "fullfp16"}),
 }
 """Feature sets of processors that can be asked for by name without being the host."""
+
+_NEEDS = (
+    ("amx-*", ("amx-tile",)),
+    ("avx10.*", ("avx512bf16", "avx512fp16", "avx512vbmi", "avx512vl", "avx512vnni")),
+    ("avx512bf16", ("avx512bw",)),
+    ("avx512fp16", ("avx512bw", "avx512dq", "avx512vl")),
+    ("avx512vbmi*", ("avx512bw",)),
+    ("avx512bitalg", ("avx512bw",)),
+    ("avx512*", ("avx512f",)),
+    ("avx512f", ("avx2", "f16c", "fma")),
+    ("avxvnni", ("avx2",)),
+    ("vaes", ("avx2",)),
+    ("vpclmulqdq", ("avx",)),
+    ("avx2", ("avx",)),
+    ("f16c", ("avx",)),
+    ("fma", ("avx",)),
+)
+"""Features, with * for any ending, and those that they build on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,11 +66,6 @@ class CpuFacts(TargetFacts):
     @property
     def is_aarch64(self) -> bool:
         return self.triple.startswith(("aarch64", "arm64"))
-
-    @property
-    def feature_string(self) -> str:
-        """The features as LLVM's target machine takes them, e.g. ``"+avx2,+fma"``."""
-        return ",".join(f"+{feature}" for feature in sorted(self.features))
 
 
 def vector_bits_of(triple: str, features: Iterable[str]) -> int:
@@ -76,6 +92,7 @@ def host_facts() -> CpuFacts:
         triple=triple,
         cpu=llvm.get_host_cpu_name(),
         features=enabled,
+        absent_features=frozenset(found) - enabled,
         vector_bits=vector_bits_of(triple, enabled),
         l1_bytes=_cache_bytes(1, 32 * 1024),
         l2_bytes=_cache_bytes(2, 512 * 1024),
@@ -101,6 +118,33 @@ def named_facts(cpu: str, *, num_cores: int = 1) -> CpuFacts:
         vector_bits=vector_bits_of(triple, features),
         num_cores=num_cores,
     )
+
+
+def without_features(facts: CpuFacts, names: Iterable[str]) -> CpuFacts:
+    """The same processor without some features, and without all that build on them.
+
+    Names that the processor does not have are ignored where LLVM knows them. Raises KnobError for others.
+    """
+    known = facts.features.union(facts.absent_features, *BASELINE_FEATURES.values(), *(needs for _, needs in _NEEDS))
+    gone = frozenset(names)
+    for name in sorted(gone - known):
+        near = get_close_matches(name, known, n=1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise KnobError(f"cpu_without: '{name}' is not a feature of processors like {facts.cpu}{hint}")
+    gone = frozenset(feature for feature in known if feature in gone or needed_features(feature) & gone)
+    left = facts.features - gone
+    return replace(
+        facts,
+        features=left,
+        absent_features=facts.absent_features | gone,
+        vector_bits=vector_bits_of(facts.triple, left),
+    )
+
+
+def needed_features(feature: str) -> frozenset[str]:
+    """All x86 features that code must be allowed to use for this one to make sense."""
+    direct = {needed for name, needs in _NEEDS for needed in needs if fnmatchcase(feature, name)} - {feature}
+    return frozenset(direct).union(*map(needed_features, direct))
 
 
 def request_amx() -> bool:
