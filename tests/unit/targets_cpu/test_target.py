@@ -82,7 +82,7 @@ def test_features_go_with_all_that_builds_on_them() -> None:
     facts = without_features(named_facts("x86-64-v4"), ["avx512f"])
     assert facts.features == BASELINE_FEATURES["x86-64-v3"]
     assert facts.vector_bits == 256
-    assert facts.feature_string.startswith("-avx512bw,-avx512cd,-avx512dq,-avx512f,-avx512vl,+avx,")
+    assert {"-avx512f", "-avx512vl", "+avx2"} <= set(facts.feature_string.split(","))
     assert "zmm" not in CpuTarget(facts).assembly(compile_loops(EXP, facts).llir)
 
 
@@ -92,5 +92,5 @@ def test_a_feature_that_is_not_there_may_be_left_out() -> None:
 
 
 def test_an_unknown_feature_is_refused_with_the_nearest() -> None:
-    with pytest.raises(KnobError, match="'avx512ff'.*did you mean 'avx512f'"):
+    with pytest.raises(KnobError, match=r"'avx512ff'.*did you mean 'avx512f'"):
         without_features(named_facts("x86-64-v4"), ["avx512ff"])
