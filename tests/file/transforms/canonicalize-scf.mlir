@@ -12,6 +12,15 @@ tt.func public @carried(%p: !tt.ptr<i32>, %lb: i32, %ub: i32, %s: i32, %x: i32, 
   tt.store %p, %sum2 : !tt.ptr<i32>
   tt.return
 }
+// Carried twice; only the second is used.
+tt.func public @first_of_twins_unused(%p: !tt.ptr<i32>, %lb: i32, %ub: i32, %s: i32, %x: i32) {
+  %r:2 = scf.for %i = %lb to %ub step %s iter_args(%a = %x, %b = %x) -> (i32, i32) : i32 {
+    %n = arith.addi %b, %i : i32
+    scf.yield %n, %n : i32, i32
+  }
+  tt.store %p, %r#1 : !tt.ptr<i32>
+  tt.return
+}
 tt.func public @trivial(%p: !tt.ptr<i32>, %x: i32) -> (i32, i32, i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -101,6 +110,14 @@ tt.func public @constants_rise(%p: !tt.ptr<i32>, %ub: i32) {
 //     %1 = arith.addi %0#0, %arg5 : i32
 //     %2 = arith.addi %1, %0#0 : i32
 //     tt.store %arg0, %2 : !tt.ptr<i32>
+//     tt.return
+//   }
+//   tt.func public @first_of_twins_unused(%arg0: !tt.ptr<i32>, %arg1: i32, %arg2: i32, %arg3: i32, %arg4: i32) {
+//     %0 = scf.for %arg5 = %arg1 to %arg2 step %arg3 iter_args(%arg6 = %arg4) -> (i32)  : i32 {
+//       %1 = arith.addi %arg6, %arg5 : i32
+//       scf.yield %1 : i32
+//     }
+//     tt.store %arg0, %0 : !tt.ptr<i32>
 //     tt.return
 //   }
 //   tt.func public @trivial(%arg0: !tt.ptr<i32>, %arg1: i32) -> (i32, i32, i32) {

@@ -67,7 +67,7 @@ class DropCarriedValues(RewriteRule):
         arguments, inits, yielded = op.region_iter_args, op.iter_args, op.yielded
         if not arguments or not isinstance(op.body.block.last_op, scf.YieldOp):
             return
-        keep: list[bool] = []
+        replaced = [False] * len(arguments)
         seen: dict[tuple[int, int], int] = {}
         for index, (argument, init, value, result) in enumerate(
             zip(arguments, inits, yielded, op.results, strict=True)
@@ -76,13 +76,17 @@ class DropCarriedValues(RewriteRule):
             if value is argument or value is init:
                 rewriter.replace_all_uses_with(argument, init)
                 rewriter.replace_all_uses_with(result, init)
-                keep.append(False)
             elif twin != index:
                 rewriter.replace_all_uses_with(argument, arguments[twin])
                 rewriter.replace_all_uses_with(result, op.results[twin])
-                keep.append(False)
             else:
-                keep.append(argument.first_use is not None or result.first_use is not None)
+                continue
+            replaced[index] = True
+        # Only now is it known who is used: a twin has taken over the uses of later ones.
+        keep = [
+            not gone and (argument.first_use is not None or result.first_use is not None)
+            for gone, argument, result in zip(replaced, arguments, op.results, strict=True)
+        ]
         if not all(keep):
             rebuild_for(op, keep, rewriter)
 
