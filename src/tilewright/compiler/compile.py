@@ -8,16 +8,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from tilewright.compiler.cache import DiskCache, Entry, cache_directory
 from tilewright.compiler.kernel import CompiledKernel, Parameters, StageTexts
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
+from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
 from tilewright.support.errors import NoAssemblerError, StageContractError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target, configured
@@ -42,7 +43,8 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     cache = DiskCache(cache_directory())
     entry = None if knobs.get("always_compile") else cache.get(key)
     if entry is None:
-        entry = build_entry(source, options, target)
+        with getattr(target, "preparing_to_load", nullcontext)():
+            entry = build_entry(source, options, target)
         cache.put(key, entry)
     return load_entry(entry, key, source, options, target)
 

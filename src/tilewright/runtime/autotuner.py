@@ -268,8 +268,8 @@ class KeptResults:
     """Timings of one kernel and key in the disk cache: valid for this source, these configurations, this compiler."""
 
     def __init__(self, source: str, key: tuple[Any, ...], candidates: Sequence[Config]) -> None:
-        from tilewright.compiler.cache import DiskCache, cache_directory
         from tilewright.compiler.toolchain import toolchain_fingerprint
+        from tilewright.support.disk_cache import DiskCache, cache_directory
 
         self._configs = {str(config): config for config in candidates}
         self._cache = DiskCache(cache_directory())
@@ -284,7 +284,7 @@ class KeptResults:
 
     def store(self, timings: Mapping[Config, Sequence[float]]) -> None:
         """Keep what was measured."""
-        from tilewright.compiler.cache import Entry
+        from tilewright.support.disk_cache import Entry
 
         self._cache.put(self._name, Entry({str(config): list(times) for config, times in timings.items()}))
 

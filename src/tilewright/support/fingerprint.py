@@ -1,12 +1,11 @@
-"""Stable hashes of nested Python values and of files: the same on every machine, in every process, for equal inputs."""
+"""Stable hashes of nested Python values: the same on every machine, in every process, for equal inputs."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -66,21 +65,3 @@ def _feed_items(state: _Hash, tag: bytes, items: Any) -> None:
     state.update(b"%b[%d]" % (tag, len(items)))
     for item in items:
         _feed(state, item)
-
-
-def file_fingerprint(path: Path) -> str:
-    """Hexadecimal sha256 of a file's content."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def tree_fingerprint(root: Path, patterns: Iterable[str] = ("*.py",)) -> str:
-    """Hash of the files below a folder that match: their paths relative to it and their contents."""
-    files = sorted({path for pattern in patterns for path in root.rglob(pattern) if path.is_file()})
-    return fingerprint([(path.relative_to(root).as_posix(), file_fingerprint(path)) for path in files])
-
-
-@lru_cache(maxsize=1)
-def compiler_fingerprint() -> str:
-    """Hash of tilewright's own sources: two installations that compile differently have different ones."""
-    return tree_fingerprint(Path(__file__).resolve().parent.parent, ("*.py", "*.ll", "*.c", "*.h"))

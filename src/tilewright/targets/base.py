@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tilewright.support.errors import TargetError
@@ -66,7 +65,8 @@ class Target(Protocol):
 
     A target whose stages depend on the options of a compilation has a method `configured(options)` that returns the
     target for them (see `Configurable`). `assembly_key` and `image_key` name its assembly and its machine code in
-    `kernel.asm`, "asm" and "obj" where it has no such attributes.
+    `kernel.asm`, "asm" and "obj" where it has no such attributes. A target that has something to make before it loads
+    its first kernel may have a method `preparing_to_load()`, a context in which a kernel is compiled.
     """
 
     name: str
@@ -126,6 +126,8 @@ def find_target(name: str) -> Target:
     if name in BUILT_IN:
         module, maker = BUILT_IN[name]
         return getattr(import_module(module), maker)()
+    from importlib.metadata import entry_points  # takes longer to import than all of `import tilewright`
+
     registered = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in registered:
         known = ", ".join(sorted({*BUILT_IN, *registered}))

@@ -73,15 +73,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _cache(action: str) -> int:
-    from tilewright.compiler.cache import SUFFIX, DiskCache, cache_directory
+    from tilewright.support.disk_cache import SUFFIX, DiskCache, cache_directory
 
     cache = DiskCache(cache_directory())
     if action == "clear":
-        print(f"removed {cache.clear()} kernels from {cache.directory}")
+        print(f"removed {cache.clear()} entries from {cache.directory}")
         return 0
     files = list(cache.directory.glob(f"*/*{SUFFIX}"))
     size = sum(path.stat().st_size for path in files)
-    print(f"{cache.directory}: {len(files)} kernels, {size / 1024:.0f} KiB")
+    print(f"{cache.directory}: {len(files)} entries, {size / 1024:.0f} KiB")
     return 0
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.support.fingerprint import compiler_fingerprint, fingerprint, tree_fingerprint
+from tilewright.support.fingerprint import fingerprint
 
 _LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 _VALUES = st.recursive(_LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)
@@ -83,18 +83,3 @@ def test_same_in_another_process() -> None:
     script = "from tilewright.support.fingerprint import fingerprint; print(fingerprint({'a', 'b'}, {'x': [1, None]}))"
     other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
     assert other == fingerprint({"a", "b"}, {"x": [1, None]})
-
-
-def test_tree_depends_on_names_and_contents(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("1")
-    first = tree_fingerprint(tmp_path)
-    (tmp_path / "note.txt").write_text("ignored")
-    assert tree_fingerprint(tmp_path) == first
-    (tmp_path / "a.py").write_text("2")
-    second = tree_fingerprint(tmp_path)
-    (tmp_path / "a.py").rename(tmp_path / "b.py")
-    assert len({first, second, tree_fingerprint(tmp_path)}) == 3
-
-
-def test_compiler_fingerprint_is_a_hash() -> None:
-    assert len(compiler_fingerprint()) == 64

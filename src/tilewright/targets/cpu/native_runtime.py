@@ -1,7 +1,7 @@
 """The native half of the CPU runtime: thread pool, launcher and what kernels call, as one LLVM module per process.
 
-The sources are the ``.ll`` files in ``native/``; they are assembled for the host, compiled once and linked. `launch` is
-then a C function that takes integers: about a tenth of a microsecond from Python to the kernel.
+The sources are the ``.ll`` files in ``native/``; they are assembled for the host, compiled once for the disk cache, and
+linked. `launch` is then a C function that takes integers: about a tenth of a microsecond from Python to the kernel.
 """
 
 from __future__ import annotations
@@ -9,12 +9,17 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.resources import files
 from string import Template
 
 from tilewright.codegen.llvm_backend import Effort, LoadedObject, ObjectLoader, compile_text
+from tilewright.codegen.llvm_backend import version as llvm_version
+from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
+from tilewright.support.errors import TilewrightError
+from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
 
 LaunchFunction = Callable[[int, int, int, int, int, int], object]
@@ -102,12 +107,46 @@ _lock = threading.Lock()
 
 
 @lru_cache(maxsize=1)
-def _build() -> NativeRuntime:
+def _image() -> bytes:
+    """The runtime's object for this host: from the disk cache, else compiled (15 ms, unoptimised: it only hands out
+    chunks) and kept there."""
     facts = host_facts()
-    return NativeRuntime(compile_text(runtime_text(facts), facts, effort=Effort.NONE))
+    text = runtime_text(facts)
+    key = fingerprint("native runtime", text, facts.triple, facts.cpu, facts.feature_string, llvm_version())
+    cache = DiskCache(cache_directory())
+    entry = cache.get(key)
+    if entry is None:
+        entry = Entry({}, {"obj": compile_text(text, facts, effort=Effort.NONE)})
+        cache.put(key, entry)
+    return entry.sections["obj"]
+
+
+@lru_cache(maxsize=1)
+def _build() -> NativeRuntime:
+    return NativeRuntime(_image())
 
 
 def native_runtime() -> NativeRuntime:
-    """The runtime of this process, compiled (10 ms, unoptimised: it only hands out chunks) and linked on first use."""
+    """The runtime of this process, made and linked on first use."""
     with _lock:
         return _build()
+
+
+@contextmanager
+def made_meanwhile() -> Generator[None]:
+    """The runtime's object is made by another thread during a `with`, at the end of which that thread is gone.
+
+    A kernel is compiled in it: that is mostly Python, while LLVM works without the GIL."""
+    thread = None if _image.cache_info().currsize else threading.Thread(target=_make_image)
+    if thread is not None:
+        thread.start()
+    try:
+        yield
+    finally:
+        if thread is not None:
+            thread.join()
+
+
+def _make_image() -> None:
+    with _lock, suppress(TilewrightError):  # `native_runtime` tries again, and raises
+        _image()

@@ -11,11 +11,13 @@ from tilewright.codegen import llvm_backend
 from tilewright.support import knobs
 from tilewright.support.errors import OutOfResources
 from tilewright.support.fingerprint import fingerprint
-from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
+from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts, without_features
 from tilewright.targets.cpu.kernel import CpuKernel
-from tilewright.targets.cpu.native_runtime import native_runtime
+from tilewright.targets.cpu.native_runtime import made_meanwhile, native_runtime
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from xdsl.dialects.builtin import ModuleOp
 
     from tilewright.ir.passes import Pass
@@ -108,6 +110,10 @@ class CpuTarget:
         """Assembly text of the LLVM text that an artefact carries."""
         return llvm_backend.emit_assembly(llir, self._facts)
 
+    def preparing_to_load(self) -> AbstractContextManager[None]:
+        """A context that makes the native runtime, which the first kernel of a process needs, on another thread."""
+        return made_meanwhile()
+
     def load(self, image: bytes, metadata: dict[str, Any]) -> CpuKernel:
         """Link an artefact's object into the process; `metadata` is the artefact's, with `entry` added."""
         runtime = native_runtime()
@@ -122,6 +128,7 @@ class CpuTarget:
 
 
 def make_target() -> CpuTarget:
-    """The CPU target of this host, or of the processor that the `cpu` switch names."""
+    """The CPU target of this host, or of the processor that the `cpu` switch names, without what `cpu_without` names."""
     name = knobs.get("cpu")
-    return CpuTarget(named_facts(name) if name else host_facts())
+    facts = named_facts(name) if name else host_facts()
+    return CpuTarget(without_features(facts, knobs.get("cpu_without")))

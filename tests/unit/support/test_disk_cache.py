@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.compiler.cache import DiskCache, Entry
+from tilewright.support.disk_cache import DiskCache, Entry
 
 KEY = "ab" + "0" * 62
 
