@@ -128,7 +128,7 @@ class CpuTarget:
 
 
 def make_target() -> CpuTarget:
-    """The CPU target of this host, or of the processor that the `cpu` switch names, without what `cpu_without` names."""
+    """The CPU target of this host, or of the processor that `cpu` names, without the features in `cpu_without`."""
     name = knobs.get("cpu")
     facts = named_facts(name) if name else host_facts()
     return CpuTarget(without_features(facts, knobs.get("cpu_without")))
