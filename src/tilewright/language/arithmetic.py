@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright.language import dtypes as dt
-from tilewright.language.casts import cast_to, not_equal_zero
+from tilewright.language.casts import cast_to
 from tilewright.language.context import current, emit
 from tilewright.language.creation import as_tensor, constant
 from tilewright.language.ir_modules import arith, tt
@@ -206,9 +206,8 @@ def comparison(predicate: str) -> Callable[[Any, Any], tensor]:
 
 
 def truth(x: Any) -> tensor:
-    """`x != 0` as int1; an int1 value itself."""
-    value = as_tensor(x, "x")
-    return value if value.dtype.is_bool() else not_equal_zero(value)
+    """`x != 0` as int1; an int1 value itself. Of a pointer: whether it is not null."""
+    return cast_to(as_tensor(x, "x"), dt.int1)
 
 
 @builtin

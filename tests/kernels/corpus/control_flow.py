@@ -251,6 +251,19 @@ def condition_object(out_ptr, n):
     tl.store(out_ptr, i)
 
 
+@triton.jit
+def pointer_conditions(x_ptr, bias_ptr, none_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    acc = tl.load(x_ptr + i)
+    if bias_ptr:
+        acc += tl.load(bias_ptr + i)
+    if none_ptr:
+        acc += tl.load(none_ptr + i)
+    if not none_ptr:
+        acc *= 3.0 if bias_ptr else 2.0
+    tl.store(out_ptr + i, acc)
+
+
 CASES = [
     (branch, "*i32 i32"),
     (branch_without_else, "*fp32 i32"),
@@ -272,4 +285,5 @@ CASES = [
     (fibonacci, "*i32 i32"),
     (pointer_carried, "*fp32 *fp32 i32 =64"),
     (condition_object, "*i32 i32"),
+    (pointer_conditions, "*fp32 *fp32 =None *fp32 =64"),
 ]
