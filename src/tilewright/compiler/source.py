@@ -85,8 +85,7 @@ class ASTSource:
             target.codegen_options(options),
         )
         if self.noalias:
-            for op in module.body.block.ops:
-                op.attributes["tilewright.noalias"] = UnitAttr()
+            _promise_disjoint(module)
         if not options.enable_fp_fusion:
             module.attributes["tilewright.no_fp_fusion"] = UnitAttr()
         return module
@@ -104,6 +103,25 @@ class ASTSource:
 
     def runtime_parameters(self) -> tuple[str, ...]:
         return tuple(name for name, kind in self.full_signature().items() for _ in _runtime_leaves(kind))
+
+
+def _promise_disjoint(module: ModuleOp) -> None:
+    """Say on the kernel that the storage of its pointer arguments is disjoint, if all its pointers come from them:
+    behind an address that is an integer or lies in memory may be the storage of any argument.
+
+    Functions that the kernel calls get no such promise: two of their arguments may be one of the kernel's."""
+    from xdsl.dialects.builtin import UnitAttr
+
+    from tilewright.dialects import tt
+    from tilewright.dialects.types import element_type
+
+    makers = tt.IntToPtrOp | tt.LoadOp | tt.ElementwiseInlineAsmOp | tt.ExternElementwiseOp
+    for op in module.walk():
+        if isinstance(op, makers) and any(isinstance(element_type(type), tt.PointerType) for type in op.result_types):
+            return
+    for op in module.body.block.ops:
+        if isinstance(op, tt.FuncOp) and op.is_public:
+            op.attributes["tilewright.noalias"] = UnitAttr()
 
 
 def _attributes(values: Any) -> dict[str, int]:
