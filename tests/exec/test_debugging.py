@@ -11,6 +11,7 @@ from device_memory import REAL
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.support import knobs
 from tilewright.support.errors import DeviceAssertionError
 
 pytestmark = pytest.mark.usefixtures("a_gpu")
@@ -89,7 +90,7 @@ def unpacked_bytes(x_ptr, low_ptr, high_ptr, N: tl.constexpr):
 
 
 NUMBERS: list[tuple[Any, list[Any], list[str], list[str]]] = [
-    (np.bool_, [True, False], ["1", "0"], ["0x01", "0x00"]),
+    (np.bool_, [True, False], ["1", "0"], ["0x1", "0x0"]),
     (np.int8, [-1, 7], ["-1", "7"], ["0xff", "0x07"]),
     (np.uint8, [255, 7], ["255", "7"], ["0xff", "0x07"]),
     (np.int16, [-2, 3], ["-2", "3"], ["0xfffe", "0x0003"]),
@@ -124,6 +125,26 @@ def test_every_type_is_printed(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     show[(1,)](np.array(values, dtype), HEX=is_hex, N=2)
+    expected = hexadecimal if is_hex else decimal
+    assert printed(capfd) == [f"pid (0, 0, 0) idx ({n}) x: {text}" for n, text in enumerate(expected)]
+
+
+@pytest.mark.parametrize("engine", ["cpu", "interpreter"])
+@pytest.mark.parametrize("is_hex", [False, True], ids=["decimal", "hex"])
+@pytest.mark.parametrize(
+    ("dtype", "values", "decimal", "hexadecimal"), NUMBERS, ids=[np.dtype(case[0]).name for case in NUMBERS]
+)
+def test_every_type_is_printed_without_a_gpu(
+    dtype: Any,
+    values: list[Any],
+    decimal: list[str],
+    hexadecimal: list[str],
+    is_hex: bool,
+    engine: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with knobs.scope(target="cpu", interpret=engine == "interpreter"):
+        show[(1,)](np.array(values, dtype), HEX=is_hex, N=2)
     expected = hexadecimal if is_hex else decimal
     assert printed(capfd) == [f"pid (0, 0, 0) idx ({n}) x: {text}" for n, text in enumerate(expected)]
 

@@ -45,14 +45,15 @@ def format_declared(meaning: DictionaryAttr, arguments: Sequence[Any]) -> str:
     assert isinstance(prefix, StringAttr)
     if count == 0:
         return format_lane(program, place, PrintedOperand(prefix.data, 0, 0))
-    bits, value = _number(facts["bits"]), np.asarray(arguments[-1])
-    narrow = {32: np.float32, 16: np.float16}.get(bits)
-    if value.dtype.kind == "f" and narrow is not None:
-        value = value.astype(narrow)
     operand = PrintedOperand(
-        prefix.data, _number(facts["operand"]), count, bits, bool(_number(facts["signed"])), bool(_number(facts["hex"]))
+        prefix.data,
+        _number(facts["operand"]),
+        count,
+        _number(facts["bits"]),
+        bool(_number(facts["signed"])),
+        bool(_number(facts["hex"])),
     )
-    return format_lane(program, place[:-1], operand, value)
+    return format_lane(program, place[:-1], operand, np.asarray(arguments[-1]))
 
 
 def _number(attr: Attribute) -> int:

@@ -17,7 +17,8 @@ func.func private @tilewright_print_0(i32, i32, i32, index, i64) attributes {til
   {bits = 32 : i64, hex = false, operand = 0 : i64, operands = 1 : i64, prefix = " x: ", signed = true}}
 ```
 The arguments: program id x, y, z; the lane's index in each dimension; the value, floats as f64, integers as i64 (sign-
-or zero-extended). A print without operands is one call with the program ids alone and ``operands = 0``.
+or zero-extended), where `hex` is set as the codes of floats. A print without operands is one call with the program ids
+alone and ``operands = 0``.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     IndexType,
     IntegerAttr,
+    IntegerType,
     TensorType,
     f64,
     i1,
@@ -90,10 +92,12 @@ def _print_operand(op: tt.PrintOp, f: FunctionLowering, value: SSAValue, number:
     """All lanes of one operand."""
     rank, kind = len(shape_of(value)), element_of(value)
     bits = 64 if isinstance(kind, IndexType) else bit_width(kind)
+    shows_code = is_float(kind) and bool(op.hex.value.data)
 
     def call(lanes: Sequence[SSAValue]) -> None:
         place = [f.b.lane_index(dim) for dim in range(rank)]
-        _emit_call(op, f, [*place, _widen(f, lanes[0], signed)], number, bits=bits, signed=signed)
+        value = f.b.cast(arith.BitcastOp, lanes[0], IntegerType(bits)) if shows_code else lanes[0]
+        _emit_call(op, f, [*place, _widen(f, value, signed)], number, bits=bits, signed=signed)
 
     if rank:
         f.b.for_each_lane([value], call)

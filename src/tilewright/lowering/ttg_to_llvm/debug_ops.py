@@ -79,7 +79,7 @@ def _formatted(
 
 
 def _hexadecimal(fn: FunctionLowering, element: ElementType, operand: str) -> tuple[str, tuple[str, str]]:
-    digits = max(1, element.bits // 4)
+    digits = 1 if element.text == "i1" else element.bits // 4
     bits = operand
     if element.is_float and element.format is None:
         bits = fn.text.value(f"bitcast {element.text} {operand} to i{element.bits}")

@@ -91,26 +91,12 @@ def format_lane(description: dict[str, object], program: Sequence[int], places: 
 def _format_value(description: dict[str, object], bits: int) -> str:
     if description["hex"]:
         width = int(str(description["bits"]))
-        if description["float"]:
-            bits = _float_code(bits, width)
         return f"0x{bits & ((1 << width) - 1):0{max(1, width // 4)}x}"
     if description["float"]:
         return f"{struct.unpack('<d', struct.pack('<Q', bits))[0]:f}"
     if description["signed"] and bits >> 63:
         bits -= 1 << 64
     return str(bits)
-
-
-def _float_code(bits: int, width: int) -> int:
-    """The code of an f64 in the type that it was widened from (exact for 16, 32 and 64 bits)."""
-    value = struct.unpack("<d", struct.pack("<Q", bits))[0]
-    match width:
-        case 32:
-            return struct.unpack("<I", struct.pack("<f", value))[0]
-        case 16:
-            return struct.unpack("<H", struct.pack("<e", value))[0]
-        case _:
-            return bits
 
 
 _CallbackType = ctypes.CFUNCTYPE(
