@@ -31,7 +31,9 @@ def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any 
     Floating to a narrower floating type rounds to nearest even, or towards zero with `fp_downcast_rounding="rtz"`; the
     option is an error for other conversions. Floating to integer truncates; to int1 is `!= 0`. Signed integers are sign
     extended, unsigned and int1 zero extended. float16 to and from bfloat16 passes through float32. Integers reach a
-    float8 type only through a wider float. With `bitcast=True` the bits are kept; the widths must agree.
+    float8 type only through a wider float. What is too large for a float8 type, infinities too, becomes its largest
+    finite value, and NaN stays NaN (float8e4b15 has none, and goes through float16 to at most 1.75). With
+    `bitcast=True` the bits are kept; the widths must agree.
     """
     value = as_tensor(input, "input")
     target = element_type(dtype)

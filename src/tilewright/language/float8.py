@@ -19,10 +19,11 @@ def decode_fp8e4b15(value: tensor) -> tensor:
 
 
 def encode_fp8e4b15(value: tensor) -> tensor:
-    """Clamp the magnitude to the largest value, 1.875, and round the fraction to three bits, halves away from zero."""
+    """Clamp the magnitude to 1.75, as official Triton does (the largest code is left out), and round the fraction to
+    three bits, halves away from zero."""
     bits = bitcast_to(value, dt.uint16)
     sign = shr(and_(bits, 0x8000), 8)
-    magnitude = minimum(and_(bits, 0x7FFF), 0x3F80)
+    magnitude = minimum(and_(bits, 0x7FFF), 0x3F00)
     rounded = shr(cast_to(add(magnitude, 0x40), dt.uint16), 7)
     byte = cast_to(or_(sign, rounded), dt.uint8)
     ty = value.type.with_element_ty(dt.float8e4b15)
