@@ -18,7 +18,7 @@ TEXT = (ROOT / "ARCHITECTURE.md").read_text()
 ORDER = tuple(re.findall(r"^\| `(\w+)/` \|", TEXT, flags=re.M))
 
 #: Modules beside the folders, and where they stand in the list.
-TOP_LEVEL = {"__init__": "tools", "compat": "tools", "knobs": "tools", "testing": "runtime"}
+TOP_LEVEL = {"__init__": "tools", "knobs": "tools", "testing": "runtime"}
 
 #: Third-party packages that only some folders may import.
 RESTRICTED = {"llvmlite": {"codegen", "targets"}, "cuda": {"targets"}, "rich": {"tools"}}

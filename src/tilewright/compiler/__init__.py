@@ -8,15 +8,19 @@ from typing import Any
 _HOMES = {
     "ASTSource": "tilewright.compiler.source",
     "TextSource": "tilewright.compiler.source",
+    "IRSource": "tilewright.compiler.source",
     "CompiledKernel": "tilewright.compiler.kernel",
     "CompilationError": "tilewright.support.errors",
     "compile": "tilewright.compiler.api",
 }
+_RENAMED = {"IRSource": "TextSource"}
 
-__all__ = ["ASTSource", "CompilationError", "CompiledKernel", "TextSource", "compile"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["ASTSource", "CompilationError", "CompiledKernel", "IRSource", "TextSource", "compile"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        return getattr(import_module(_HOMES[name]), _RENAMED.get(name, name))
+    if name == "errors":
+        return import_module("tilewright.compiler.errors")
     raise AttributeError(f"module 'tilewright.compiler' has no attribute {name!r}")

@@ -33,6 +33,11 @@ LOCATED_STAGES = ("source", "ttir")
 """Stages whose text carries source locations, as Triton's does."""
 
 
+LEAST_MEMORY = 64
+"""Bytes that a CPU program's tiles count as where all of them are in registers: programs divide a device's shared
+memory by what a kernel takes of it."""
+
+
 def compile_source(source: Source, options: CompileOptions, target: Target) -> CompiledKernel:
     """The compiled kernel, from the disk cache if it is there. Raises CompilationError and PassError classes."""
     target = configured(target, options)
@@ -82,9 +87,8 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     """Make a compiled or cached kernel callable."""
     name = entry.metadata["entry"]
     known = entry.metadata
-    metadata = SimpleNamespace(
-        **asdict(options), name=name, hash=key, target=target.name, shared=known.get("shared", 0), details=known
-    )
+    shared = known["shared"] if "shared" in known else max(known.get("arena_bytes", 0), LEAST_MEMORY)
+    metadata = SimpleNamespace(**asdict(options), name=name, hash=key, target=target.name, shared=shared, details=known)
     native = target.load(entry.sections["obj"], known)
     assembly_key, image_key = getattr(target, "assembly_key", "asm"), getattr(target, "image_key", "obj")
     kept: dict[str, Any] = {section: data.decode() for section, data in entry.sections.items() if section != "obj"}

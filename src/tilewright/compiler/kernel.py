@@ -107,11 +107,17 @@ class CompiledKernel:
             )
         return partial(self.relaunch, self, grid)
 
+    def _init_handles(self) -> None:
+        """Load the kernel on the current device; programs call it before they ask for `n_regs`."""
+        load = getattr(self.native, "resources", None)
+        if load is not None:
+            load()
+
     @property
     def n_regs(self) -> int:
-        """Registers per thread: from ptxas, or from the driver once it has compiled the PTX at a launch; 0 where there
-        are none to count."""
-        return self.metadata.details.get("n_regs") or self._resources()[0]
+        """Registers per thread: from ptxas, or from the driver once it has loaded the PTX; 1 where there are none to
+        count, as programs divide by it (see `TargetFacts.device_properties`)."""
+        return self.metadata.details.get("n_regs") or self._resources()[0] or 1
 
     @property
     def n_spills(self) -> int:
@@ -124,7 +130,7 @@ class CompiledKernel:
 
     @property
     def shared(self) -> int:
-        """Bytes of shared memory (GPU targets)."""
+        """Bytes of shared memory of a program on a GPU; on the CPU, bytes of the tiles that it keeps in memory."""
         return int(getattr(self.metadata, "shared", 0))
 
     @property

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MAX_WARPS = 64
+"""Warps that programs of one multiprocessor have together, as on NVIDIA's since compute capability 8.0."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TargetFacts:
@@ -45,6 +48,16 @@ class TargetFacts:
         """The features as LLVM's target machine takes them, e.g. ``"-amx-tile,+avx2,+fma"``."""
         absent = (f"-{feature}" for feature in sorted(self.absent_features))
         return ",".join([*absent, *(f"+{feature}" for feature in sorted(self.features))])
+
+    def device_properties(self) -> dict[str, int]:
+        """What programs size their grids by, under Triton's names: a core counts as a multiprocessor with one thread
+        per warp and one register per thread, its own cache as shared memory."""
+        return {
+            "multiprocessor_count": self.num_cores,
+            "warpSize": 1,
+            "max_num_regs": MAX_WARPS,
+            "max_shared_mem": self.l2_bytes,
+        }
 
     def lanes(self, element_bits: int) -> int:
         """Elements of the given width that one vector register holds; at least 1."""

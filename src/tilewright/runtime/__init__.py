@@ -16,9 +16,10 @@ _HOMES = {
     "MockTensor": "tilewright.runtime.tensors",
     "TensorWrapper": "tilewright.runtime.tensors",
     "reinterpret": "tilewright.runtime.tensors",
-    "OutOfResources": "tilewright.support.errors",
+    "InterpreterError": "tilewright.runtime.errors",
+    "OutOfResources": "tilewright.runtime.errors",
 }
-_MODULES = ("autotuner", "driver", "jit")
+_MODULES = ("autotuner", "driver", "errors", "jit")
 
 __all__ = [*_HOMES, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -16,12 +16,16 @@ from tilewright.runtime.binding import Bound
 from tilewright.runtime.specialization import Pointer
 from tilewright.runtime.storage import Storage
 from tilewright.support import knobs
-from tilewright.support.errors import ArgumentValueError
+from tilewright.support.errors import ArgumentValueError, TargetError
 from tilewright.targets.base import Placed, Target, find_target
 
 GPU = "cuda"
 PLACEMENT = "tilewright.targets.cuda.placement"
 """Where that target finds devices and streams."""
+CUDA_DRIVER = "tilewright.targets.cuda.driver"
+"""Where that target asks devices about themselves."""
+BENCHMARK_CACHE_BYTES = 256 * 1024 * 1024
+"""What has to be overwritten so that a GPU's cache holds nothing of a kernel's data."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,35 @@ class GPUTarget:
 
 
 @dataclass(frozen=True)
+class DeviceUtilities:
+    """`driver.active.utils`: what a device says of itself."""
+
+    driver: Driver
+
+    def get_device_properties(self, device: int | None = None) -> dict[str, int]:
+        """The numbers by which programs size their grids: `multiprocessor_count`, `warpSize`, `max_num_regs` and
+        `max_shared_mem` (bytes); of a GPU that is there also `sm_clock_rate`, `mem_clock_rate` (kHz) and
+        `mem_bus_width` (bits).
+
+        `device` None, which is the index of PyTorch's CPU device, means the current device.
+        """
+        if not self.driver.is_gpu:
+            return self.driver.target.facts.device_properties()
+        number = self.driver.get_current_device() if device is None else device
+        return import_module(CUDA_DRIVER).cuda_driver().device(number).properties()
+
+
+@dataclass(frozen=True)
 class Driver:
     """A target that kernels can be launched on, for one of its devices."""
 
     name: str
     target: Target
     device: int = 0
+
+    @property
+    def utils(self) -> DeviceUtilities:
+        return DeviceUtilities(self)
 
     @property
     def is_gpu(self) -> bool:
@@ -55,6 +82,23 @@ class Driver:
         """Index of the device; the CPU has one."""
         return self.device
 
+    def set_current_device(self, device: int) -> None:
+        """Make a GPU PyTorch's current one. Raises TargetError for a device that the CPU does not have."""
+        if self.is_gpu:
+            self.get_device_interface().set_device(device)
+        elif device != 0:
+            raise TargetError(f"the target '{self.name}' has one device, number 0; there is no device {device}")
+
+    def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
+        """Major and minor compute capability. Raises TargetError for a target that is no NVIDIA GPU."""
+        capability = getattr(self.target.facts, "capability", None)
+        if self.is_gpu and device is not None:
+            capability = import_module(CUDA_DRIVER).cuda_driver().device(device).capability
+        if capability is None:
+            raise TargetError(f"the target '{self.name}' has no compute capability: it is no NVIDIA GPU")
+        major, minor = divmod(capability, 10)
+        return major, minor
+
     def get_current_stream(self, device: int | None = None) -> int:
         """The stream that launches go to; launches on the CPU are synchronous, on the one stream 0."""
         if not self.is_gpu:
@@ -65,6 +109,20 @@ class Driver:
         """The PyTorch device of this driver."""
         torch: Any = import_module("torch")
         return torch.device("cuda", self.get_current_device()) if self.is_gpu else torch.device("cpu")
+
+    def get_device_interface(self) -> Any:
+        """The part of PyTorch for this driver's devices: `torch.cuda` or `torch.cpu`."""
+        torch: Any = import_module("torch")
+        return torch.cuda if self.is_gpu else torch.cpu
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        """A tensor as large as the caches that a benchmark has to flush between two calls."""
+        torch: Any = import_module("torch")
+        return torch.empty(BENCHMARK_CACHE_BYTES // 4, dtype=torch.int, device=self.get_active_torch_device())
+
+    def clear_cache(self, cache: Any) -> None:
+        """Flush the caches by writing to what `get_empty_cache_for_benchmark` gave."""
+        cache.zero_()
 
     def get_benchmarker(self) -> Any:
         """The function that measures launches."""
@@ -144,7 +202,7 @@ def _where(device: str) -> str:
 
 
 class ActiveDriver:
-    """`triton.runtime.driver.active`: the driver used when a launch names no other."""
+    """What Triton calls `triton.runtime.driver`: knows the driver that is used when a launch names no other."""
 
     @property
     def active(self) -> Driver:
@@ -155,10 +213,23 @@ class ActiveDriver:
         """Make a driver the one that all launches use."""
         knobs.set_value("target", driver.name)
 
+    def set_active_to_cpu(self) -> None:
+        """As `set_active` with the CPU's driver; programs for triton-cpu have this name."""
+        self.set_active(driver_for("cpu"))
+
     def reset_active(self) -> None:
         """Back to the target that follows from the data."""
         knobs.set_value("target", "")
 
 
 driver = ActiveDriver()
-active = driver
+set_active = driver.set_active
+set_active_to_cpu = driver.set_active_to_cpu
+reset_active = driver.reset_active
+
+
+def __getattr__(name: str) -> Any:
+    """`active`: in Triton `triton.runtime.driver` is the object that has the active driver, here also this module."""
+    if name == "active":
+        return driver.active
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,7 +25,8 @@ from tilewright.runtime.specialization import (
     classify,
     key_of,
 )
-from tilewright.support.errors import ArgumentValueError, MisalignedPointerError
+from tilewright.support.errors import ArgumentValueError, MisalignedPointerError, OptionError
+from tilewright.support.tracebacks import ends_tracebacks
 
 Launch = Callable[[CompiledKernel, list[int], dict[int, Any], tuple[int, int, int]], None]
 
@@ -40,18 +41,20 @@ class KeptLaunch:
     driver: Driver
     launch: Launch
 
+    @ends_tracebacks
     def __call__(
         self, kernel: CompiledKernel, grid: GridLike, *args: Any, stream: None = None, **keywords: Any
     ) -> None:
         """Launch the kernel as it is. Raises MisalignedPointerError, and ArgumentError classes for what else it was not
         compiled for."""
         if stream is not None:
-            raise ValueError(
+            raise OptionError(
                 "launches go to the current stream of PyTorch or CuPy; change it there (torch.cuda.stream)"
             )
         values, options = self.binder.match(args, keywords)
-        if options:
-            raise ValueError(f"{', '.join(options)}: a compiled kernel has its options")
+        further = [name for name in options if name not in self.binder.names]
+        if further:
+            raise OptionError(f"{', '.join(further)}: a compiled kernel has its options")
         items = tuple(map(self._fitting, values, self.binder.rules, self.promised.items))
         bound = Bound(self.promised.names, values, items, {})
         if self.promised.pointers_disjoint() and not bound.pointers_disjoint():

@@ -40,7 +40,7 @@ def test_both_names_mean_the_same_modules() -> None:
 
         testing = importlib.import_module("triton.testing")
 
-        assert triton is tilewright
+        assert triton.jit is tilewright.jit and triton.__version__ == compat.TRITON_VERSION
         assert testing is importlib.import_module("tilewright.testing")
         assert tl is importlib.import_module("tilewright.language")
         assert libdevice is importlib.import_module("tilewright.language.extra.libdevice")
@@ -69,7 +69,7 @@ def test_running_a_script(tmp_path: Path) -> None:
     script.write_text(SCRIPT.format(suffix=""))
     result = run(script, "--size", "3")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.strip() == "['--size', '3'] [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0] tilewright"
+    assert result.stdout.strip() == "['--size', '3'] [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0] triton"
 
 
 def test_a_mistake_in_the_kernel_is_shown_without_our_frames(tmp_path: Path) -> None:

@@ -98,6 +98,6 @@ def test_registers_are_counted_by_the_driver_without_ptxas(api: FakeApi, monkeyp
     monkeypatch.setattr("tilewright.codegen.nvptx.ptxas.find_ptxas", lambda: None)
     fresh: Any = triton.jit(fill.fn)
     compiled = fresh.warmup(OnGpu(0), BLOCK=64, grid=(1,))
-    assert (compiled.n_regs, compiled.n_spills) == (0, 0)
+    assert (compiled.n_regs, compiled.n_spills) == (1, 0)
     assert fresh[(1,)](OnGpu(0), BLOCK=64) is compiled
     assert (compiled.n_regs, compiled.n_spills) == (40, 4)

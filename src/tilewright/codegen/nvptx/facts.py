@@ -8,6 +8,10 @@ from tilewright.ir.facts import TargetFacts
 
 NVPTX_TRIPLE = "nvptx64-nvidia-cuda"
 WARP_SIZE = 32
+REGISTERS = 65536
+"""Registers of a multiprocessor."""
+UNKNOWN_MULTIPROCESSORS = 4
+"""Few, so that persistent kernels take no longer on the simulated GPU than others."""
 
 DEFAULT_PTX_VERSIONS: tuple[tuple[int, int], ...] = ((120, 87), (103, 88), (100, 86), (90, 84), (89, 84), (80, 74))
 """Per compute capability the oldest PTX version (major * 10 + minor) that has all of its instructions that we use."""
@@ -25,6 +29,15 @@ class NvptxFacts(TargetFacts):
 
     shared_bytes_limit: int = 48 * 1024
     """Shared memory that one CTA may have."""
+
+    def device_properties(self) -> dict[str, int]:
+        """Of a GPU of this architecture that is not there: how large it is is not known, so it is a small one."""
+        return {
+            "multiprocessor_count": UNKNOWN_MULTIPROCESSORS,
+            "warpSize": WARP_SIZE,
+            "max_num_regs": REGISTERS,
+            "max_shared_mem": self.shared_bytes_limit,
+        }
 
     @property
     def has_hopper(self) -> bool:

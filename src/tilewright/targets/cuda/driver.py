@@ -75,6 +75,18 @@ class Device:
     def l2_bytes(self) -> int:
         return self.attribute("L2_CACHE_SIZE")
 
+    def properties(self) -> dict[str, int]:
+        """What programs size their grids by, under the names of Triton's driver; clocks in kHz, the bus in bits."""
+        return {
+            "multiprocessor_count": self.multiprocessors,
+            "warpSize": self.attribute("WARP_SIZE"),
+            "max_num_regs": self.attribute("MAX_REGISTERS_PER_BLOCK"),
+            "max_shared_mem": self.shared_limit,
+            "sm_clock_rate": self.attribute("CLOCK_RATE"),
+            "mem_clock_rate": self.attribute("MEMORY_CLOCK_RATE"),
+            "mem_bus_width": self.attribute("GLOBAL_MEMORY_BUS_WIDTH"),
+        }
+
     @cached_property
     def context(self) -> int:
         """The primary context."""

@@ -1,7 +1,8 @@
 """Stands in for the `triton` package: after `install()`, `import triton` means tilewright.
 
 The modules are the very same objects under a second name (`triton.language.core` is `tilewright.language.core`), so
-dtypes and tensors of both spellings mix freely.
+dtypes and tensors of both spellings mix freely. Only `triton` itself is a module of its own, with tilewright's names
+and the version of Triton whose language they follow.
 """
 
 from __future__ import annotations
@@ -14,16 +15,39 @@ import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
+from typing import Any
 
 ALIAS = "triton"
 REAL = "tilewright"
+TRITON_VERSION = "3.6.0"
+"""What `triton.__version__` says: programs choose by it how they call Triton."""
 
-#: Where a module of Triton has another place here.
+#: Where a module or package of Triton has another place here.
 RENAMED = {
-    "triton.runtime.driver": "tilewright.runtime.driver",
-    "triton.compiler.errors": "tilewright.compiler.errors",
+    "triton.backends": "tilewright.compat.backends",
+    "triton.errors": "tilewright.compat.errors",
     "triton.tools.tensor_descriptor": "tilewright.runtime.tensor_descriptor",
 }
+
+
+class StandIn(ModuleType):
+    """The module `triton`."""
+
+    def __init__(self, real: ModuleType) -> None:
+        super().__init__(ALIAS, real.__doc__)
+        self._real = real
+        self.__version__ = TRITON_VERSION
+
+    def __getattr__(self, name: str) -> Any:
+        if f"{ALIAS}.{name}" in RENAMED:
+            return importlib.import_module(f"{ALIAS}.{name}")
+        try:
+            return getattr(self._real, name)
+        except AttributeError:
+            raise AttributeError(f"module 'triton' (tilewright stands in for it) has no attribute {name!r}") from None
+
+    def __dir__(self) -> list[str]:
+        return dir(self._real)
 
 
 class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -48,6 +72,8 @@ class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         module = importlib.import_module(_real_name(spec.name))
+        if spec.name == ALIAS:
+            return StandIn(module)
         self._specs[spec.name] = module.__spec__
         return module
 
@@ -59,7 +85,10 @@ class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def _real_name(alias: str) -> str:
-    return RENAMED.get(alias, REAL + alias.removeprefix(ALIAS))
+    for renamed, real in RENAMED.items():
+        if alias == renamed or alias.startswith(renamed + "."):
+            return real + alias.removeprefix(renamed)
+    return REAL + alias.removeprefix(ALIAS)
 
 
 _finder = _AliasFinder()
@@ -72,8 +101,7 @@ def install() -> None:
     """
     if _finder in sys.meta_path:
         return
-    present = sys.modules.get(ALIAS)
-    if present is not None and present.__name__ != REAL:
+    if not isinstance(sys.modules.get(ALIAS), StandIn | None):
         raise ImportError(
             "the official triton package is already imported; call tilewright.compat.install() before `import triton`"
         )

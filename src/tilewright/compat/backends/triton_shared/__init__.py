@@ -1,0 +1,1 @@
+"""What programs written for triton-shared's CPU back end import."""
