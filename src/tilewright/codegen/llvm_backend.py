@@ -33,6 +33,8 @@ class Effort(Enum):
 class LlvmError(TilewrightError):
     """LLVM rejected a module or could not link an object: a defect of the compiler, with LLVM's own message."""
 
+    internal = True
+
 
 @lru_cache(maxsize=1)
 def _initialise() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.support import knobs
+from tilewright.support.errors import OptionError, UnknownOptionError
 
 REFUSED = {
     "warp_size": "it follows from the target, 32 threads on NVIDIA GPUs",
@@ -24,6 +25,10 @@ REFUSED = {
     "stream": "launches go to the current stream of PyTorch or CuPy; change it there (torch.cuda.stream)",
 }
 """Keywords of Triton's that are no options of a launch, and why."""
+
+OF_OTHER_BACK_ENDS = frozenset({"waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint"})
+"""Options of Triton's AMD back end. They only guide it, so they are taken and left alone: programs choose between lists
+of configurations by whether the current target is CUDA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +62,11 @@ class CompileOptions:
             _check_count(name, getattr(self, name))
         for name in ("num_warps", "num_ctas"):
             if (value := getattr(self, name)) & (value - 1):
-                raise ValueError(f"{name} must be a power of 2, got {value}")
+                raise OptionError(f"{name} must be a power of 2, got {value}")
         if self.maxnreg is not None:
             _check_count("maxnreg", self.maxnreg)
         if self.instrumentation_mode:
-            raise ValueError(
+            raise OptionError(
                 f"instrumentation_mode={self.instrumentation_mode!r}: kernels are checked in another way here, by "
                 "TILEWRIGHT_SANITIZE=bounds,race,init on the CPU and by TILEWRIGHT_TARGET=cuda_sim for shared memory"
             )
@@ -74,15 +79,16 @@ class CompileOptions:
 
     @classmethod
     def from_keywords(cls, keywords: dict[str, Any], *, debug: bool = False) -> CompileOptions:
-        """Options from launch keywords. Raises KeyError on a keyword that no option bears, as Triton does."""
+        """Options from launch keywords. Raises UnknownOptionError, a KeyError, for one that no option bears."""
+        keywords = {name: value for name, value in keywords.items() if name not in OF_OTHER_BACK_ENDS}
         unknown = keywords.keys() - OPTION_NAMES
         if unknown:
             name = min(unknown)
             if name in REFUSED:
-                raise ValueError(f"the launch option {name} is not for launches: {REFUSED[name]}")
+                raise OptionError(f"the launch option {name} is not for launches: {REFUSED[name]}")
             near = get_close_matches(name, OPTION_NAMES, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise KeyError(f"Keyword argument {name} was specified but unrecognised{hint}")
+            raise UnknownOptionError(f"Keyword argument {name} was specified but unrecognised{hint}")
         values = {name: _frozen(value) for name, value in keywords.items()}
         if debug:
             values.setdefault("debug", True)
@@ -92,7 +98,7 @@ class CompileOptions:
 
 def _check_count(name: str, value: Any) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, got {value!r}")
+        raise OptionError(f"{name} must be a positive integer, got {value!r}")
 
 
 def _contents(name: str, path: str) -> str:
@@ -100,7 +106,7 @@ def _contents(name: str, path: str) -> str:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError as error:
-        raise ValueError(f"{name}: cannot read {path}: {error.strerror}") from None
+        raise OptionError(f"{name}: cannot read {path}: {error.strerror}") from None
 
 
 def _frozen(value: Any) -> Any:

@@ -5,11 +5,19 @@ from __future__ import annotations
 import builtins
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from tilewright.support import knobs
-from tilewright.support.errors import AssemblerError, CompileTimeAssertionFailure, OutOfResources, TilewrightError
+from tilewright.support.errors import (
+    AssemblerError,
+    CompileTimeAssertionFailure,
+    OptionError,
+    OutOfResources,
+    TilewrightError,
+)
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.tracebacks import ends_tracebacks
 
 INFEASIBLE = float("inf")
 QUANTILES = (0.5, 0.2, 0.8)
@@ -31,7 +39,11 @@ class KernelInterface:
     """`kernel[grid](...)` for anything that has `run`."""
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        return lambda *args, **keywords: self.run(*args, grid=grid, warmup=False, **keywords)
+        return partial(self._start, grid)
+
+    @ends_tracebacks
+    def _start(self, grid: Any, /, *args: Any, **keywords: Any) -> Any:
+        return self.run(*args, grid=grid, warmup=False, **keywords)
 
     def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
         """Compile if need be and launch over `grid`."""
@@ -139,6 +151,7 @@ class Autotuner(KernelInterface):
             raise AttributeError(name)
         return getattr(self.fn, name)
 
+    @ends_tracebacks
     def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
         """Launch with the best configuration for these arguments, measuring first where it is not known."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
@@ -157,6 +170,7 @@ class Autotuner(KernelInterface):
             config.pre_hook({**self.nargs, **keywords, **config.all_kwargs()})
         return self.fn.run(*args, grid=grid, warmup=warmup, **keywords, **config.all_kwargs())
 
+    @ends_tracebacks
     def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> list[Any]:
         """Compile every configuration without launching; the compiled kernels."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
@@ -219,7 +233,7 @@ class Autotuner(KernelInterface):
 
         conflicts = config.kwargs.keys() & keywords.keys()
         if conflicts:
-            raise ValueError(
+            raise OptionError(
                 f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
                 "Make sure that you don't re-define auto-tuned symbols."
             )
@@ -306,12 +320,14 @@ class Heuristics(KernelInterface):
             raise AttributeError(name)
         return getattr(self.fn, name)
 
+    @ends_tracebacks
     def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
         arguments = dict(zip(self.arg_names, args, strict=False))
         for name, rule in self.values.items():
             keywords[name] = rule({**arguments, **keywords})
         return self.fn.run(*args, grid=grid, warmup=warmup, **keywords)
 
+    @ends_tracebacks
     def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> Any:
         return self.run(*args, grid=grid, warmup=True, **keywords)
 

@@ -34,6 +34,8 @@ from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.request import kernel_source
 from tilewright.runtime.tensors import MockTensor
 from tilewright.support import knobs
+from tilewright.support.errors import ChangedGlobalError, TilewrightError
+from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
 
 
 class JITFunction(JITCallable):
@@ -70,10 +72,14 @@ class JITFunction(JITCallable):
 
     def _start(self, grid: GridLike, /, *args: Any, **keywords: Any) -> CompiledKernel | None:
         """As `run`, by the short way where these arguments have been seen before."""
-        seen = self._recognise(args, keywords)
-        if seen is not None and self._repeat(grid, *seen):
-            return seen[0].kernel
-        return self.run(*args, grid=grid, **keywords)
+        try:
+            seen = self._recognise(args, keywords)
+            if seen is not None and self._repeat(grid, *seen):
+                return seen[0].kernel
+            return self.run(*args, grid=grid, **keywords)
+        except TilewrightError as error:
+            cut_traceback(error)
+            raise
 
     def _recognise(
         self, args: tuple[Any, ...], keywords: dict[str, Any]
@@ -117,6 +123,7 @@ class JITFunction(JITCallable):
                 return False
         return True
 
+    @ends_tracebacks
     def run(self, *args: Any, grid: GridLike, warmup: bool = False, **keywords: Any) -> CompiledKernel | None:
         """Compile for these arguments if need be, and launch unless `warmup`. Returns the compiled kernel."""
         if not warmup:
@@ -171,11 +178,12 @@ class JITFunction(JITCallable):
         """A constant from outside is compiled in: a new value would silently be ignored."""
         now = unwrap(scope.get(name))
         if name not in scope or now != unwrap(value):
-            raise RuntimeError(
+            raise ChangedGlobalError(
                 f"Global variable {name} has changed since kernel `{self.fn.__name__}` was compiled, "
                 f"from {unwrap(value)!r} to {now!r}. Pass it as an argument, or define the kernel anew."
             )
 
+    @ends_tracebacks
     def warmup(self, *args: Any, grid: GridLike, **keywords: Any) -> CompiledKernel | None:
         """Compile for these arguments and return the kernel without running it.
 

@@ -1,7 +1,8 @@
 """Every error that tilewright raises for a user, one class per kind of mistake.
 
 A user sees `str(error)`: where, what, the source line with a caret, and what to do. Compiler tracebacks are for us:
-the command line tools print the message alone unless TILEWRIGHT_TRACEBACKS is set.
+`support/tracebacks.py` cuts them off, and the command line tools print the message alone, unless TILEWRIGHT_TRACEBACKS
+is set.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from tilewright.support.spans import Span, render_message
 
 class TilewrightError(Exception):
     """Base of all errors below: catch this to catch whatever tilewright says about your program."""
+
+    internal: bool = False
+    """Whether it is a defect of tilewright's, not a mistake in the program."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +166,21 @@ class PipelineError(TilewrightError):
 
 class KnobError(TilewrightError, ValueError):
     """A switch that does not exist, or a value that it does not take."""
+
+
+class OptionError(TilewrightError, ValueError):
+    """A launch option that is refused, or has a value that it cannot have."""
+
+
+class UnknownOptionError(TilewrightError, KeyError):
+    """A keyword of a launch that is neither a parameter of the kernel nor an option."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ChangedGlobalError(TilewrightError, RuntimeError):
+    """A global that was compiled in has another value now."""
 
 
 class ArgumentError(TilewrightError):

@@ -130,7 +130,7 @@ KNOBS: tuple[Knob, ...] = (
     Knob("llvm_dump", bool, False, "Print the LLVM module before and after optimisation.",
          triton_env="LLVM_IR_ENABLE_DUMP"),
     Knob("reproducer_dir", str, "", "Directory for crash reproducers, by default the system's temporary one."),
-    Knob("tracebacks", bool, False, "Show tilewright's own traceback with an error.",
+    Knob("tracebacks", bool, False, "Keep tilewright's own frames in the traceback of an error.",
          triton_env="TRITON_FRONT_END_DEBUGGING"),
 )  # fmt: skip
 
