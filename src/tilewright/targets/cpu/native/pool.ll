@@ -19,7 +19,8 @@ declare void @free(ptr)
 
 ; ---------------------------------------------------------------------------------------------------------- arenas
 
-; An arena of at least %bytes, with its header naming %launch; null when there is no memory.
+; An arena of at least %bytes, with its header naming %launch; null when there is no memory. A large one is asked to lie
+; on pages of 2 MiB: packed operands are read with strides that a table of 4 KiB pages has no room for.
 define internal ptr @acquire_arena(i64 %bytes, ptr %launch) {
 entry:
   %slot = alloca ptr
@@ -38,12 +39,21 @@ discard:
 
 allocate:
   %whole = add i64 %bytes, 64
-  %status = call i32 @posix_memalign(ptr %slot, i64 64, i64 %whole)
+  %is_large = icmp uge i64 %whole, 4194304
+  %alignment = select i1 %is_large, i64 2097152, i64 64
+  %status = call i32 @posix_memalign(ptr %slot, i64 %alignment, i64 %whole)
   %failed = icmp ne i32 %status, 0
-  br i1 %failed, label %no_memory, label %fresh
+  br i1 %failed, label %no_memory, label %got
+
+got:
+  %block = load ptr, ptr %slot
+  br i1 %is_large, label %large, label %fresh
+
+large:
+  call void @use_large_pages(ptr %block, i64 %whole)
+  br label %fresh
 
 fresh:
-  %block = load ptr, ptr %slot
   %arena_new = getelementptr i8, ptr %block, i64 64
   %size = getelementptr %ArenaHeader, ptr %block, i32 0, i32 1
   store i64 %bytes, ptr %size

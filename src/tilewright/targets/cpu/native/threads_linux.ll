@@ -1,9 +1,11 @@
-; Waiting, waking and CPU affinity on Linux: futexes, and the fix for workers that would wake up on the launcher's CPU.
+; Waiting, waking, CPU affinity and pages on Linux: futexes, and the fix for workers that would wake up on the
+; launcher's CPU.
 
 declare i64 @syscall(i64, ...)
 declare i32 @sched_getcpu()
 declare i32 @sched_getaffinity(i32, i64, ptr)
 declare i32 @sched_setaffinity(i32, i64, ptr)
+declare i32 @madvise(ptr, i64, i32)
 
 define void @tilewright_pool_init() {
   ret void
@@ -105,3 +107,9 @@ end:
 }
 
 declare i64 @llvm.vector.reduce.or.v16i64(<16 x i64>)
+
+; Ask for pages of 2 MiB behind memory that starts on such a page. A system that has none goes on with small ones.
+define internal void @use_large_pages(ptr %memory, i64 %bytes) {
+  %ignored = call i32 @madvise(ptr %memory, i64 %bytes, i32 14)   ; MADV_HUGEPAGE
+  ret void
+}

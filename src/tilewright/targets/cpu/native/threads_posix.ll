@@ -67,3 +67,7 @@ define internal void @record_cpu(ptr %record) {
 define internal void @move_sleepers_away(ptr %workers, i32 %count) {
   ret void
 }
+
+define internal void @use_large_pages(ptr %memory, i64 %bytes) {
+  ret void
+}
