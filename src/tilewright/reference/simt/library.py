@@ -23,12 +23,9 @@ RETURN_VALUE = "retval0"
 
 def _read(machine: Machine, address: int, size: int, thread: int) -> bytes:
     """Bytes at a generic address, as one thread sees them."""
-    active, machine.active = machine.active, np.array([thread])
-    try:
+    with machine.only(np.array([thread])):
         at = np.uint64(address) + np.arange(size, dtype=np.uint64)
         rows = [machine.memory.load(machine, "", at[n : n + 1], BYTE, 1) for n in range(size)]
-    finally:
-        machine.active = active
     return bytes(int(row[0, 0]) for row in rows)
 
 

@@ -6,7 +6,8 @@ instruction is executed for all threads of a group at once: `active` are their n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +73,15 @@ class Machine:
     def count(self) -> int:
         """How many threads are active."""
         return self.total if self.active is None else self.active.size
+
+    @contextmanager
+    def only(self, threads: Array) -> Generator[None]:
+        """Inside, these threads are the active ones."""
+        outer, self.active = self.active, threads
+        try:
+            yield
+        finally:
+            self.active = outer
 
     def spread(self, values: Values) -> Array:
         """One element for every active thread."""

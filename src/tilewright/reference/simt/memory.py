@@ -124,12 +124,11 @@ class Memory:
         if not np.any(keys != keys[0]):
             return access(addresses, None)
         result: Array | None = None
-        outer, threads = machine.active, machine.threads
+        threads = machine.threads
         for key in np.unique(keys):
             chosen = np.flatnonzero(keys == key)
-            machine.active = threads[chosen] if addresses.size == threads.size else outer
-            part = access(addresses[chosen], chosen)
-            machine.active = outer
+            with machine.only(threads[chosen] if addresses.size == threads.size else threads):
+                part = access(addresses[chosen], chosen)
             if part is not None:
                 result = np.empty((addresses.size, part.shape[1]), part.dtype) if result is None else result
                 result[chosen] = part

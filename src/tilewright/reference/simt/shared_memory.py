@@ -72,6 +72,12 @@ class SharedMemory:
         self.check_inside(offsets, size)
         return machine.cta_of_thread[machine.threads] * self.stride + offsets
 
+    def unit_places(self, machine: Machine, thread: int, offset: int, size: int, alignment: int) -> Array:
+        """Where the bytes lie that an asynchronous unit moves for a thread, in the memory of its CTA. Raises Fault."""
+        self.check_aligned(np.array([offset]), alignment)
+        self.check_inside(np.array([offset]), size)
+        return int(machine.cta_of_thread[thread]) * self.stride + offset + np.arange(size)
+
     def check_inside(self, offsets: Array, size: int) -> None:
         """Fault if an access leaves the shared memory of its CTA."""
         if offsets.size and (int(offsets.max()) + size > self.size or int(offsets.min()) < 0):

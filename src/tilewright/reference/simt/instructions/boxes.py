@@ -20,7 +20,8 @@ from tilewright.reference.simt.syntax import Address, Immediate, Instruction, Ve
 from tilewright.reference.simt.tensor_map import MAP_BYTES, TensorMap
 from tilewright.reference.simt.types import choose
 
-BYTE = np.dtype(np.uint8)
+BOX_ALIGNMENT, BULK_ALIGNMENT = 128, 16
+"""Where boxes and plain pieces begin in shared memory: at multiples of these bytes."""
 
 
 @dataclass
@@ -38,10 +39,6 @@ class Box:
     def num_bytes(self) -> int:
         """The bytes of all elements, inside or not."""
         return self.addresses.size * self.dtype.itemsize
-
-    def places(self, start: int) -> Array:
-        """Where its bytes lie in shared memory."""
-        return swizzled(start + np.arange(self.num_bytes), self.swizzle)
 
 
 def box_at(tensor: TensorMap, coordinates: Sequence[int], *, by_rows: bool) -> Box:
@@ -112,11 +109,9 @@ class BoxOperand:
 
 def _one_by_one(machine: Machine, action: Callable[[int, int], None]) -> None:
     """For each active thread alone: its position among those that were active, and its number."""
-    active, threads = machine.active, machine.threads
-    for position, thread in enumerate(threads.tolist()):
-        machine.active = np.array([thread])
-        action(position, thread)
-    machine.active = active
+    for position, thread in enumerate(machine.threads.tolist()):
+        with machine.only(np.array([thread])):
+            action(position, thread)
 
 
 @decodes("cp.async.bulk.tensor")
@@ -136,18 +131,15 @@ def copy_box(instruction: Instruction, decoder: Decoder) -> Step:
 
         def each(position: int, thread: int) -> None:
             part = boxes[position]
-            offset = int(starts[position])
-            shared.check_aligned(np.array([offset]), 128)
-            shared.check_inside(np.array([offset]), part.num_bytes)
-            first = int(machine.cta_of_thread[thread]) * shared.stride
+            places = shared.unit_places(machine, thread, int(starts[position]), part.num_bytes, BOX_ALIGNMENT)
             contents = np.zeros(part.addresses.size, part.dtype)
             if part.fills_nan and part.dtype.kind not in "iu":
                 contents[:] = np.nan
             if np.any(part.inside):
                 found = machine.memory.read_elements(part.addresses[part.inside], part.dtype)
                 contents[part.inside] = found
-            places = first + part.places(offset)
-            state.start_box(state.barrier_at(int(barriers[position])), thread, places, contents.view(np.uint8))
+            barrier_used = state.barrier_at(int(barriers[position]))
+            state.start_box(barrier_used, thread, swizzled(places, part.swizzle), contents.view(np.uint8))
 
         _one_by_one(machine, each)
 
@@ -184,10 +176,9 @@ def _store_box(instruction: Instruction, decoder: Decoder, combine: Callable[[Ar
         starts = machine.spread(source(machine))
 
         def each(position: int, thread: int) -> None:
-            part, offset = boxes[position], int(starts[position])
-            shared.check_aligned(np.array([offset]), 128)
-            shared.check_inside(np.array([offset]), part.num_bytes)
-            places = int(machine.cta_of_thread[thread]) * shared.stride + part.places(offset)
+            part = boxes[position]
+            held = shared.unit_places(machine, thread, int(starts[position]), part.num_bytes, BOX_ALIGNMENT)
+            places = swizzled(held, part.swizzle)
             granules = state.read_by_unit(places[np.newaxis], np.array([thread]))
             state.hold_for_store(thread, granules)
             contents = np.ascontiguousarray(shared.data[places]).view(part.dtype)[part.inside]
@@ -236,11 +227,9 @@ def copy_bytes(instruction: Instruction, decoder: Decoder) -> Step:
 
         def each(position: int, thread: int) -> None:
             count, shared, state = int(sizes[position]), machine.shared, machine.asynchronous
-            offset = int(starts[position])
-            shared.check_aligned(np.array([offset, count, int(sources[position]) % 16]), 16)
-            shared.check_inside(np.array([offset]), count)
+            shared.check_aligned(np.array([count, int(sources[position]) % BULK_ALIGNMENT]), BULK_ALIGNMENT)
+            places = shared.unit_places(machine, thread, int(starts[position]), count, BULK_ALIGNMENT)
             contents = machine.memory.load_bytes(machine, sources[position : position + 1], count)[0]
-            places = int(machine.cta_of_thread[thread]) * shared.stride + offset + np.arange(count)
             state.start_box(state.barrier_at(int(barriers[position])), thread, places, contents)
 
         _one_by_one(machine, each)
@@ -288,10 +277,9 @@ def copy_map(instruction: Instruction, decoder: Decoder) -> Step:
     def run(machine: Machine) -> None:
         machine.check_whole_warps()
         into, out_of = machine.spread(target(machine)), machine.spread(source(machine))
-        active, leaders = machine.active, np.arange(0, machine.count, 32)
-        machine.active = machine.threads[leaders]
-        raw = machine.memory.load_bytes(machine, out_of[leaders].astype(np.uint32), MAP_BYTES, "shared")
-        machine.memory.store_bytes(machine, into[leaders], raw, "")
-        machine.active = active
+        leaders = np.arange(0, machine.count, 32)
+        with machine.only(machine.threads[leaders]):
+            raw = machine.memory.load_bytes(machine, out_of[leaders].astype(np.uint32), MAP_BYTES, "shared")
+            machine.memory.store_bytes(machine, into[leaders], raw, "")
 
     return run

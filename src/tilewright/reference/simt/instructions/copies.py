@@ -12,8 +12,6 @@ from tilewright.reference.simt.program import Decoder, Step, decodes, scalar_of,
 from tilewright.reference.simt.syntax import Address, Immediate, Instruction, Register
 from tilewright.reference.simt.types import choose
 
-BYTE = np.dtype(np.uint8)
-
 
 @decodes("cp.async.ca", "cp.async.cg")
 def copy(instruction: Instruction, decoder: Decoder) -> Step:
@@ -38,12 +36,11 @@ def copy(instruction: Instruction, decoder: Decoder) -> Step:
             given = machine.spread(count(machine)).astype(np.int64)
         elif ignores is not None:
             given = choose(machine.spread(ignores(machine)), 0, width)
-        addresses, active = machine.spread(source(machine)), machine.active
+        addresses = machine.spread(source(machine))
         for length in np.unique(given[given > 0]).tolist():
             chosen = np.flatnonzero(given == length)
-            machine.active = machine.threads[chosen]
-            rows[chosen, :length] = machine.memory.load_bytes(machine, addresses[chosen], length)
-            machine.active = active
+            with machine.only(machine.threads[chosen]):
+                rows[chosen, :length] = machine.memory.load_bytes(machine, addresses[chosen], length)
         machine.asynchronous.start_copy(places, rows)
 
     return run
