@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tilewright.analysis.scratch import operand_offsets
+from tilewright.dialects import tt
 from tilewright.layouts.access import AccessKind, SharedAccess
 from tilewright.layouts.convert import ConversionPlan, NoConversion, RegisterPermutation, WarpShuffle
 from tilewright.layouts.distributed import LANE, REGISTER, WARP
 from tilewright.layouts.swizzle import SharedMemoryConversion
 from tilewright.lowering.ttg_to_llvm.buffers import writer_predicate
-from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering
+from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, allocation_offset
 from tilewright.lowering.ttg_to_llvm.index import map_bits
 from tilewright.lowering.ttg_to_llvm.shared_access import SharedAddresses, emit_loads, emit_stores, thread_part
 from tilewright.lowering.ttg_to_llvm.types import ElementType
 from tilewright.lowering.ttg_to_llvm.values import is_literal
 from tilewright.lowering.ttg_to_llvm.words import shuffle_index, shuffle_xor
+
+Tensors = list[list[str]]
+"""The registers of each tensor."""
 
 
 def convert_registers(
@@ -149,6 +154,43 @@ def exchange(
         for plan, element, result, addresses in zip(plans, elements, results, loads, strict=True):
             emit_loads(fn, plan.load_access, addresses, element, result, round_=round_)
     return results
+
+
+class Scratch:
+    """The shared memory that the tensors of one op go through, step after step: whatever one step wrote there has been
+    read by all threads before the next one writes."""
+
+    def __init__(
+        self, fn: FunctionLowering, op: tt.ReduceOp | tt.ScanOp, elements: Sequence[ElementType], sizes: Sequence[int]
+    ) -> None:
+        self.fn = fn
+        self.elements = elements
+        self._is_used = False
+        if any(sizes):
+            start = allocation_offset(op)
+            self._pointers = [fn.shared_at(start + offset) for offset in operand_offsets(sizes)[:-1]]
+        else:
+            self._pointers = [""] * len(sizes)
+
+    def convert(self, plans: Sequence[ConversionPlan | None], tensors: Tensors) -> Tensors:
+        """Each tensor by its plan."""
+        results: Tensors = []
+        for plan, element, registers, pointer in zip(plans, self.elements, tensors, self._pointers, strict=True):
+            assert plan is not None
+            if isinstance(plan, SharedMemoryConversion):
+                self._enter()
+            results.append(convert_registers(self.fn, plan, element, registers, pointer))
+        return results
+
+    def exchange(self, plans: Sequence[SharedMemoryConversion], tensors: Tensors, *, last_lanes: int = 0) -> Tensors:
+        """All tensors at once; see `exchange`."""
+        self._enter()
+        return exchange(self.fn, plans, self.elements, tensors, self._pointers, last_lanes=last_lanes)
+
+    def _enter(self) -> None:
+        if self._is_used:
+            self.fn.barrier()
+        self._is_used = True
 
 
 def _addresses(fn: FunctionLowering, access: SharedAccess, base: str) -> SharedAddresses:

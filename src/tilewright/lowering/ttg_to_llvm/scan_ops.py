@@ -12,16 +12,14 @@ from collections.abc import Sequence
 from tilewright.analysis.scratch import scan_plans
 from tilewright.dialects import tt
 from tilewright.layouts.access import span_of
-from tilewright.layouts.convert import ConversionPlan
 from tilewright.layouts.distributed import REGISTER
 from tilewright.layouts.reduction import deposit
 from tilewright.layouts.scan import LaneRun, RegisterRun, ScanPlan, WarpRun
 from tilewright.layouts.swizzle import SharedMemoryConversion
 from tilewright.lowering.ttg_to_llvm.combining import Combiner, Operands
-from tilewright.lowering.ttg_to_llvm.conversion import convert_registers, exchange
+from tilewright.lowering.ttg_to_llvm.conversion import Scratch, Tensors
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.index import map_bits
-from tilewright.lowering.ttg_to_llvm.reduce_ops import Tensors, scratch_pointers
 from tilewright.lowering.ttg_to_llvm.types import ElementType, UnsupportedTypeError
 from tilewright.lowering.ttg_to_llvm.words import shuffle_index
 
@@ -36,8 +34,8 @@ def lower_scan(op: tt.ScanOp, fn: FunctionLowering) -> None:
         raise UnsupportedTypeError(str(error)) from error
     elements = [fn.element(source) for source in op.srcs]
     tensors = [list(fn.registers(source)) for source in op.srcs]
-    scratches = scratch_pointers(fn, op, [plan.num_bytes for plan in plans])
-    scanner = _Scanner(fn, op, plans, elements, scratches)
+    scratch = Scratch(fn, op, elements, [plan.num_bytes for plan in plans])
+    scanner = _Scanner(fn, op, plans, elements, scratch)
     for result, registers in zip(op.result, scanner.run(tensors), strict=True):
         fn.set(result, registers)
 
@@ -51,12 +49,12 @@ class _Scanner:
         op: tt.ScanOp,
         plans: Sequence[ScanPlan],
         elements: Sequence[ElementType],
-        scratches: Sequence[str],
+        scratch: Scratch,
     ) -> None:
         self.fn = fn
         self.plans = plans
         self.elements = elements
-        self.scratches = scratches
+        self.scratch = scratch
         self.reverse = bool(op.reverse.value.data)
         self.combiner = Combiner(fn, op, op.combine_op, elements)
         self.rows: dict[int, Operands] = {}
@@ -66,12 +64,11 @@ class _Scanner:
         self.totals: dict[int, Operands] | None = None
         """What each block amounts to, by its first register, in every thread; None: the last register of the block has
         it, in the last of the lanes that are done."""
-        self._uses_scratch = False
 
     def run(self, tensors: Tensors) -> Tensors:
         plan = self.plans[0]
         if plan.prepare is not None:
-            tensors = self._convert([each.prepare for each in self.plans], tensors)
+            tensors = self.scratch.convert([each.prepare for each in self.plans], tensors)
         numbers = [deposit(index, plan.kept) for index in range(1 << len(plan.kept))]
         rows: list[Operands] = list(zip(*tensors, strict=True))
         self.rows = {number: rows[number] for number in numbers}
@@ -85,7 +82,7 @@ class _Scanner:
                     self._scan_warps(index, run)
         tensors = self._spread(plan, numbers)
         if plan.finish is not None:
-            tensors = self._convert([each.finish for each in self.plans], tensors)
+            tensors = self.scratch.convert([each.finish for each in self.plans], tensors)
         return tensors
 
     def _spread(self, plan: ScanPlan, numbers: Sequence[int]) -> Tensors:
@@ -94,21 +91,6 @@ class _Scanner:
         first = {values[number]: number for number in numbers}
         rows = [self.rows[first[value]] for value in values]
         return [list(column) for column in zip(*rows, strict=True)]
-
-    def _convert(self, plans: Sequence[ConversionPlan | None], tensors: Tensors) -> Tensors:
-        results: Tensors = []
-        for plan, element, registers, scratch in zip(plans, self.elements, tensors, self.scratches, strict=True):
-            assert plan is not None
-            if isinstance(plan, SharedMemoryConversion):
-                self._enter_scratch()
-            results.append(convert_registers(self.fn, plan, element, registers, scratch))
-        return results
-
-    def _enter_scratch(self) -> None:
-        """What an earlier step wrote there must have been read by all."""
-        if self._uses_scratch:
-            self.fn.barrier()
-        self._uses_scratch = True
 
     # ------------------------------------------------------------------------------------------------------- blocks
 
@@ -255,9 +237,7 @@ class _Scanner:
             assert isinstance(step, WarpRun)
             exchanges.append(step.exchange)
         columns = [list(column) for column in zip(*(own[block] for block in blocks), strict=True)]
-        self._enter_scratch()
-        last = 0 if self.reverse else run.done_lanes
-        gathered = exchange(self.fn, exchanges, self.elements, columns, self.scratches, last_lanes=last)
+        gathered = self.scratch.exchange(exchanges, columns, last_lanes=0 if self.reverse else run.done_lanes)
         rows: list[Operands] = list(zip(*gathered, strict=True))
         count = 1 << len(run.bits)
         bit_columns = [0] * (max(run.bits) + 1)
