@@ -39,13 +39,42 @@ def loops_of(kernel: Any, *args: Any, **constants: Any) -> str:
     return kernel.warmup(*args, grid=(1,), **constants).asm["loops"]
 
 
-def test_the_second_nest_asks_for_the_next_row_and_for_the_lines_it_will_write() -> None:
+def test_the_second_nest_asks_for_the_lines_to_be_written_and_the_writing_one_for_the_next_row() -> None:
     x = np.zeros(1000, np.float32)
     loops = loops_of(row_softmax, x, x.copy(), 100, 100, BLOCK=128)
     reads = re.findall(r"memref.prefetch %\S+\[%\S+\], read", loops)
     writes = re.findall(r"memref.prefetch %\S+\[%\S+\], write", loops)
     assert len(reads) == len(writes) == 1
-    assert loops.index("maxnumf") < loops.index("memref.prefetch")
+    assert loops.index("maxnumf") < loops.index("math.exp") < loops.index(writes[0]) < loops.index(reads[0])
+
+
+@triton.jit
+def row_norm(x, o, n, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    v = tl.load(x + row * stride + cols, mask=cols < n, other=0.0)
+    tl.store(o + row * stride + cols, v - tl.sum(v, axis=0) / n, mask=cols < n)
+
+
+@triton.jit
+def row_logsumexp(x, o, n, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    v = tl.load(x + row * stride + cols, mask=cols < n, other=-float("inf"))
+    top = tl.max(v, axis=0)
+    tl.store(o + row, top + tl.log(tl.sum(tl.exp(v - top), axis=0)))
+
+
+@pytest.mark.parametrize("kernel", [row_norm, row_logsumexp])
+def test_one_nest_that_reads_again_asks_for_the_next_row_alone(kernel: Any) -> None:
+    x, o = rng.standard_normal((5, 100)).astype(np.float32), np.zeros((5, 100), np.float32)
+    loops = kernel[(5,)](x, o, 100, 100, BLOCK=128).asm["loops"]
+    assert len(re.findall(r"memref.prefetch .*, read", loops)) == 1
+    assert not re.findall(r"memref.prefetch .*, write", loops)
+    if kernel is row_norm:
+        np.testing.assert_allclose(o, x - x.mean(axis=1, keepdims=True), rtol=1e-4, atol=1e-6)
+    else:
+        np.testing.assert_allclose(o.ravel()[:5], np.log(np.exp(x).sum(axis=1)), rtol=1e-5)
 
 
 @triton.jit

@@ -64,6 +64,7 @@ class FunctionLowering:
         self.storage.number_ops(self.function)
         for block in self.function.body.blocks:
             self.lower_block(block)
+        self.prefetching.finish()
         for op in reversed(self.dead):
             erase(op)
         remove_unused(self.function)

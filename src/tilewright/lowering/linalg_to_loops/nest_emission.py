@@ -311,8 +311,8 @@ class _NestWriter:
         for number, accumulator in zip(self.reducing, accumulators, strict=True):
             frame.values[self.nest.body.args[self.first_output + number]] = accumulator
         with self.emitter.at(frame.cursor):
-            if values.mask() is None and self.nest.fetches:
-                self.prefetching.fetch(values)
+            if values.mask() is None:
+                self.prefetching.enter_step(values)
             if frame.is_streamed:
                 for window, access, ahead in streamed_inputs(self.nest):
                     place = self.emitter.add(values.linear_index(window, access), ahead)

@@ -31,7 +31,9 @@ LIGHT_BODY = 6
 STREAMING_COST = 2
 """Bodies of at most this cost wait for memory: vectors of half the width pass more of it."""
 
-_HEAVY = 20
+HEAVY = 20
+"""Cost of a transcendental function, or of an access at a computed place."""
+
 _NARROWING = 4
 _MATH_DIALECTS = ("arith.", "math.", "ub.")
 _LOADS = (memref.LoadOp, tensor.ExtractOp)
@@ -67,6 +69,15 @@ class Output:
     """Whether nobody needs what the destination holds behind the bounds."""
 
 
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Elements to be asked for ahead of their use, with how near they are wanted (3: first-level cache)."""
+
+    window: Window
+    access: tuple[AffineExpr, ...]
+    locality: int
+
+
 def _no_memory(value: SSAValue) -> Any:
     raise LookupError(f"no memory known for {value}")
 
@@ -87,10 +98,8 @@ class Nest:
     vector_dim: int | None = None
     lanes: int = 1
     unroll: int = 1
-    fetches: list[tuple[Window, tuple[AffineExpr, ...], int]] = field(
-        default_factory=list[tuple[Window, tuple[AffineExpr, ...], int]]
-    )
-    """Elements that each step asks for ahead of their use, with how near they are wanted (3: first-level cache)."""
+    fetches: list[Fetch] = field(default_factory=list[Fetch])
+    """What each full step asks for ahead of its use."""
     has_tiles: bool = False
     """Whether the extents are those of the tiles that the operands are, so that whole vectors stay inside of them."""
     depends: dict[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
@@ -178,13 +187,13 @@ def cost_of(op: Operation) -> int:
     if isinstance(op, arith.ConstantOp | linalg.YieldOp | linalg.IndexOp | arith.IndexCastOp | arith.ExtFOp):
         return 0
     if isinstance(op, (*_LOADS, memref.StoreOp)):
-        return _HEAVY
+        return HEAVY
     if op.regions:
-        return _HEAVY
+        return HEAVY
     if isinstance(op, arith.TruncFOp):
         return _NARROWING
     if name.startswith("math."):
-        return 1 if isinstance(op, math.AbsFOp | math.FmaOp | math.AbsIOp) else _HEAVY
+        return 1 if isinstance(op, math.AbsFOp | math.FmaOp | math.AbsIOp) else HEAVY
     if isinstance(op, arith.DivfOp | arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp | arith.RemFOp):
         return 8
     return 1
