@@ -1,6 +1,11 @@
 """Options of the whole suite."""
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no defect: generated inputs are neither timed nor refused for being slow to make.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,8 +15,13 @@ from hypothesis import strategies as st
 
 from tilewright.support.fingerprint import fingerprint
 
-_LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
-_VALUES = st.recursive(_LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)
+_NAMES = st.text(max_size=4)
+_LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | _NAMES | st.binary(max_size=4)
+_VALUES = st.recursive(
+    _LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_NAMES, inner, max_size=4),
+    max_leaves=8,
+)
 
 
 class Colour(Enum):
