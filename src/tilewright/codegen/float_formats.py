@@ -5,15 +5,20 @@ narrowing rounds once, to nearest even or towards zero. Infinities, NaNs, subnor
 the format defines them; a format without infinities turns overflow into NaN (as `arith.truncf` does upstream).
 
 Narrowing from f64 first rounds to odd in f32, so that the second rounding is the only one that shows.
+
+AVX-512 BF16 rounds f32 to bfloat16 by an instruction that flushes subnormals; lanes that hold one are mended behind it:
+
+    %r = vcvtneps2bf16 %x;  if any(subnormal(%x)) { %r = select(subnormal(%x), integer rounding of %x, %r) }
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.ir.facts import TargetFacts
 
 F32_MANTISSA = 23
@@ -36,6 +41,8 @@ class FloatFormat:
     has_infinity: bool = True
     unsigned_zero: bool = False
     """The code of minus zero is the only NaN ("FNUZ"), and there are no infinities."""
+    instruction_lanes: frozenset[int] = frozenset()
+    """Lengths of vectors of f32 that the CPU rounds to it by `vcvtneps2bf16`."""
 
     @property
     def bits(self) -> int:
@@ -74,6 +81,13 @@ F8E4M3 = FloatFormat("f8E4M3", 4, 3, 7)
 FORMATS = {f.name: f for f in (BF16, F16, F8E4M3FN, F8E5M2, F8E4M3FNUZ, F8E5M2FNUZ, F8E4M3B11FNUZ, F8E4M3)}
 
 
+def on_cpu(format: FloatFormat, facts: TargetFacts) -> FloatFormat:
+    """The format with what a certain CPU can do about it."""
+    if format is not BF16 or not (facts.has("avx512bf16") and facts.has("avx512dq")):
+        return format
+    return replace(format, instruction_lanes=frozenset((8, 16) if facts.has("avx512vl") else (16,)))
+
+
 def encode(value: float, format: FloatFormat) -> int:
     """The code of `value` in a format, rounded to nearest even, as `narrow_from_f32` computes it."""
     negative = math.copysign(1.0, value) < 0
@@ -95,7 +109,7 @@ def encode(value: float, format: FloatFormat) -> int:
 
 def widen_to_f32(b: LaneBuilder, value: str, source: FloatFormat) -> str:
     """The f32 equal to a narrow float (exact)."""
-    if source is BF16:
+    if source.name == BF16.name:
         return b.bits(b.shl(b.cast("zext", value, "i16", "i32"), 16), "i32", "float")
     code = b.cast("zext", value, source.storage, "i32")
     sign_bit = 1 << (source.bits - 1)
@@ -119,7 +133,9 @@ def widen_to_f32(b: LaneBuilder, value: str, source: FloatFormat) -> str:
 
 def narrow_from_f32(b: LaneBuilder, value: str, target: FloatFormat, *, towards_zero: bool = False) -> str:
     """The narrow float nearest to an f32 (ties to even), or the next one towards zero."""
-    if target is BF16:
+    if target.name == BF16.name:
+        if b.lanes in target.instruction_lanes and not towards_zero:
+            return _narrow_by_instruction(b, value)
         return _narrow_to_bf16(b, value, towards_zero=towards_zero)
     bits = b.bits(value)
     magnitude = b.and_(bits, b.int(0x7FFFFFFF))
@@ -184,6 +200,37 @@ def _narrow_to_bf16(b: LaneBuilder, value: str, *, towards_zero: bool) -> str:
         odd = b.and_(b.lshr(bits, 16), b.int(1))
         bits = b.add(b.add(bits, b.int(0x7FFF)), odd)
     return b.cast("trunc", b.lshr(b.select(is_nan, quiet, bits, "i32"), 16), "i32", "i16")
+
+
+def _narrow_by_instruction(b: LaneBuilder, value: str) -> str:
+    """A call of a function that is inlined: the branch in it would cut the caller's block in two."""
+    name, type = f"tw_narrow_bf16_v{b.lanes}", b.type("float")
+    b.fn.module.define_once(name, lambda: _narrowing_function(b.fn.module, name, b.lanes))
+    return b.fn.value(f"call {b.type('i16')} @{name}({type} {value})")
+
+
+def _narrowing_function(module: ModuleText, name: str, lanes: int) -> str:
+    f32, i16 = f"<{lanes} x float>", f"<{lanes} x i16>"
+    fn = FunctionText(module, name, i16, [Parameter(f32, "%x")], linkage="internal", attributes="alwaysinline")
+    b = LaneBuilder(fn, lanes)
+    rounded = fn.call(b.type("bfloat"), f"llvm.x86.avx512bf16.cvtneps2bf16.{32 * lanes}", [(f32, "%x")])
+    quick = b.bits(rounded, "bfloat", "i16")
+    classify = f"llvm.x86.avx512.fpclass.ps.{32 * lanes}"
+    fn.declare(f"declare {b.type('i1')} @{classify}({f32}, i32 immarg)")
+    is_subnormal = fn.call(b.type("i1"), classify, [(f32, "%x"), ("i32", "32")])
+    some = fn.value(f"icmp ne i{lanes} {fn.value(f'bitcast <{lanes} x i1> {is_subnormal} to i{lanes}')}, 0")
+    mend, done, before = fn.new_label("mend"), fn.new_label("done"), fn.label
+    rarely = module.metadata('!{!"branch_weights", i32 1, i32 1000}')
+    fn.branch_if(some, mend, done, metadata=f"!prof {rarely}")
+    fn.start(mend)
+    mended = b.select(is_subnormal, _narrow_to_bf16(b, "%x", towards_zero=False), quick, "i16")
+    fn.branch(done)
+    fn.start(done)
+    result = fn.phi(i16)
+    result.add(quick, before)
+    result.add(mended, mend)
+    fn.terminate(f"ret {i16} {result.name}")
+    return fn.text()
 
 
 def f64_to_f32_round_to_odd(b: LaneBuilder, value: str) -> str:

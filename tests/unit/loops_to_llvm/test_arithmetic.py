@@ -131,6 +131,25 @@ def test_narrowing_is_nearest_even(source: str, target: str) -> None:
             assert same(apply(body, values, values, source, target, lanes, facts), expected)
 
 
+@pytest.mark.parametrize("lanes", [8, 16])
+def test_vectors_with_subnormals_and_nans_are_narrowed_lane_by_lane(lanes: int) -> None:
+    """Where an instruction rounds, it flushes subnormals, and lanes beside one must not change when that is mended."""
+    random = np.random.default_rng(5)
+    tiny = random.integers(0, 0x00810000, 2048).astype(np.uint32) | (
+        random.integers(0, 2, 2048).astype(np.uint32) << 31
+    )
+    ties = (random.integers(0, 1 << 15, 1024) << 16) + random.integers(0x7FFF, 0x8002, 1024)
+    nans = np.array([0x7F800001, 0x7FFFFFFF, 0xFF800001, 0xFFFFFFFF, 0x7FC00000, 0x7F800000, 0xFF800000] * 16)
+    codes = np.concatenate([random.integers(0, 1 << 32, 4096), tiny, ties, nans]).astype(np.uint32)
+    values = random.permutation(codes)[: len(codes) // 16 * 16].view(np.float32)
+    expected = values.astype(ml_dtypes.bfloat16)
+    for facts in machines():
+        result = apply("%r = arith.truncf %a : $V to $R", values, values, "f32", "bf16", lanes, facts)
+        assert same(result, expected)
+        numbers = ~np.isnan(values)
+        assert np.array_equal(result.view(np.uint16)[numbers], expected.view(np.uint16)[numbers])
+
+
 def test_narrowing_from_f64_does_not_round_twice() -> None:
     tie = np.float64(1 + 2**-8)  # halfway between two bf16
     values = np.array([tie, tie + 2**-40, tie - 2**-40, -tie - 2**-40] * 4)

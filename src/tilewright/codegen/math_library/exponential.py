@@ -2,7 +2,8 @@
 
 exp(x) = 2^n * p(r) with n = rint(x / ln 2), r = x - n ln 2 in two FMAs, p a degree 6 minimax polynomial (0.87 ulp).
 With AVX-512 `vscalefps` applies 2^n, also into the subnormals, and gives the right answers for +infinity and NaN by
-itself. Elsewhere the power is applied in two integer-built factors after bounding x (NaN passes through).
+itself; `vreduceps` gives exp2's r = x - rint(x). Elsewhere the power is applied in two integer-built factors after
+bounding x (NaN passes through).
 
 Where the result is 0 for sure (-infinity of masked lanes is common) it is selected, not computed: a product that
 underflows costs x86 an assist of 150 cycles.
@@ -10,6 +11,7 @@ underflows costs x86 an assist of 150 cycles.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.math_library.polynomial import emit_polynomial
@@ -59,8 +61,13 @@ def emit_exp(b: FormBuilder, x: str) -> str:
 
 def emit_exp2(b: FormBuilder, x: str) -> str:
     x, lives = _live_lanes(b, x, -151.0, 129.0)
-    n = b.rint(x)
-    r = b.fn.value(f"fsub {b.type('float')} {x}, {n}")
+    if _has_scalef(b) and b.facts.has("avx512dq"):
+        # One micro-operation less than rounding first; 0 for infinities, so that n is infinite.
+        r = _in_pieces(b, [(x, "float")], lambda pieces, lanes: _reduce_once(b, pieces[0], lanes))
+        n = b.fn.value(f"fsub {b.type('float')} {x}, {r}")
+    else:
+        n = b.rint(x)
+        r = b.fn.value(f"fsub {b.type('float')} {x}, {n}")
     return _scale(b, emit_polynomial(b, r, EXP2_COEFFICIENTS), n, lives)
 
 
@@ -124,17 +131,23 @@ def _scale(b: FormBuilder, p: str, n: str, lives: str) -> str:
 
 
 def _scalef(b: FormBuilder, p: str, n: str, lives: str) -> str:
-    """`vscalefps`, in pieces of at most sixteen lanes."""
+    """`vscalefps`."""
+    operands = [(p, "float"), (n, "float"), (lives, "i1")]
+    return _in_pieces(b, operands, lambda pieces, lanes: _scalef_once(b, pieces[0], pieces[1], pieces[2], lanes))
+
+
+def _in_pieces(b: FormBuilder, operands: Sequence[tuple[str, str]], once: Callable[[Sequence[str], int], str]) -> str:
+    """Floats that an instruction for at most sixteen lanes makes of vectors of any length."""
     if b.lanes <= 16:
-        return _scalef_once(b, p, n, lives, b.lanes)
+        return once([value for value, _ in operands], b.lanes)
     pieces: list[str] = []
     for start in range(0, b.lanes, 16):
         mask = ", ".join(f"i32 {start + lane}" for lane in range(16))
         parts = [
             b.fn.value(f"shufflevector {b.type(kind)} {v}, {b.type(kind)} poison, <16 x i32> <{mask}>")
-            for v, kind in ((p, "float"), (n, "float"), (lives, "i1"))
+            for v, kind in operands
         ]
-        pieces.append(_scalef_once(b, parts[0], parts[1], parts[2], 16))
+        pieces.append(once(parts, 16))
     lanes = 16
     while len(pieces) > 1:
         mask = ", ".join(f"i32 {lane}" for lane in range(2 * lanes))
@@ -153,3 +166,12 @@ def _scalef_once(b: FormBuilder, p: str, n: str, lives: str, lanes: int) -> str:
     if lanes == 16:
         arguments.append(("i32", "4"))
     return b.fn.call(vector, f"llvm.x86.avx512.mask.scalef.ps.{bits}", arguments)
+
+
+def _reduce_once(b: FormBuilder, x: str, lanes: int) -> str:
+    """x - rint(x) by `vreduceps`, without flags."""
+    vector, bits, silent_to_even = f"<{lanes} x float>", lanes * 32, 8
+    arguments = [(vector, x), ("i32", str(silent_to_even)), (vector, "zeroinitializer"), (f"i{lanes}", "-1")]
+    if lanes == 16:
+        arguments.append(("i32", "4"))
+    return b.fn.call(vector, f"llvm.x86.avx512.mask.reduce.ps.{bits}", arguments)

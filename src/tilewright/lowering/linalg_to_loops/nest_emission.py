@@ -19,7 +19,9 @@ from tilewright.lowering.linalg_to_loops.element_access import emit_store, load_
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, is_straight, plan_nest
 from tilewright.lowering.linalg_to_loops.padding import (
+    Front,
     Padding,
+    find_front,
     find_padding,
     padded_element,
     settled_comparisons,
@@ -39,6 +41,8 @@ class Step:
     vectors: int
     masked: bool
     streamed: bool = False
+    in_front: bool = False
+    """Whether it is the loop over the front (see `padding.Front`)."""
 
 
 def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int, prefetching: Prefetching) -> list[SSAValue | None]:
@@ -61,6 +65,7 @@ class _NestWriter:
         self.scalars: list[SSAValue | None] = [None] * len(nest.outputs)
         self.padding: Padding | None = None
         self.together: RowsTogether | None = None
+        self.front: Front | None = None
         # Accumulators start at the first loop of the reduction, or at the lanes that hold them side by side.
         self.start = len(nest.order)
         if self.reducing:
@@ -84,6 +89,8 @@ class _NestWriter:
         for comparison, holds in settled_comparisons(self.emitter, self.nest).items():
             self.nest.depends[comparison] = frozenset()
             outside.values[comparison] = self.emitter.constant(int(holds), comparison.type)
+        if self.padding is None:
+            self.front = find_front(self.emitter, self.nest)
         streaming = plan_streaming(self.emitter, self.nest)
         if streaming is None or self.prefetching.asked_for(streaming.window):
             self._level(0, [outside])
@@ -140,7 +147,10 @@ class _NestWriter:
             return [Step(0, bound, 1, masked=False)]
         lanes, steps = self.nest.lanes, list[Step]()
         start: Index = lanes if self.nest.folds() else 0
-        if self.nest.unroll > 1:
+        if self.front is not None:
+            steps.append(Step(start, self.front.bound, self.nest.unroll, masked=False, in_front=True))
+            start = self.front.bound
+        elif self.nest.unroll > 1:
             stop = self.emitter.align_down(bound, lanes * self.nest.unroll)
             steps.append(Step(0, stop, self.nest.unroll, masked=False))
             start = stop
@@ -158,7 +168,7 @@ class _NestWriter:
         width = self.nest.lanes * step.vectors if dim == self.nest.vector_dim else 1
         outer = frames[-1]
         if isinstance(step.lower, int) and isinstance(step.upper, int) and 0 < step.upper - step.lower <= width:
-            inner = Frame(outer.cursor, dim, step.lower)
+            inner = Frame(outer.cursor, dim, step.lower, self._known_in(step))
             if step.masked:
                 with self.emitter.at(inner.cursor):
                     inner.mask = self.emitter.create_mask(step.upper - step.lower, self.nest.lanes)
@@ -166,11 +176,15 @@ class _NestWriter:
         with self.emitter.at(outer.cursor):
             loop, body = self.emitter.for_loop(step.lower, step.upper, width, carried)
         outer.cursor.anchor = loop
-        inner = Frame(Cursor(body), dim, body.args[0])
+        inner = Frame(Cursor(body), dim, body.args[0], self._known_in(step))
         if step.masked:
             with self.emitter.at(inner.cursor):
                 inner.mask = self.emitter.create_mask(self.emitter.sub(step.upper, body.args[0]), self.nest.lanes)
         return [*frames, inner], list(body.args[1:]), loop
+
+    def _known_in(self, step: Step) -> dict[object, SSAValue]:
+        """The comparisons that the lanes of a loop need not make."""
+        return {**self.front.comparisons} if step.in_front and self.front is not None else {}
 
     def _close(self, frames: list[Frame], loop: Operation | None, results: list[SSAValue]) -> list[SSAValue]:
         """Close the innermost loop, yielding `results`; their values after it."""
@@ -195,7 +209,7 @@ class _NestWriter:
         inner, _, loop = self._open(level, frames, step, [])
         groups = [inner]
         for number in range(1, step.vectors):
-            frame = Frame(inner[-1].cursor, inner[-1].dim)
+            frame = Frame(inner[-1].cursor, inner[-1].dim, values=self._known_in(step))
             with self.emitter.at(frame.cursor):
                 frame.induction = self.emitter.add(inner[-1].induction, number * self.nest.lanes)
             groups.append([*inner[:-1], frame])
@@ -260,7 +274,7 @@ class _NestWriter:
         inner_groups = [inner]
         if lanes_here:
             for number in range(1, step.vectors):
-                frame = Frame(shared.cursor, shared.dim)
+                frame = Frame(shared.cursor, shared.dim, values=self._known_in(step))
                 with self.emitter.at(shared.cursor):
                     frame.induction = self.emitter.add(shared.induction, number * self.nest.lanes)
                 inner_groups.append([*groups[0], frame])
@@ -323,20 +337,24 @@ class _NestWriter:
                 for op in self.nest.body.ops:
                     if isinstance(op, memref.StoreOp):
                         emit_store(values, op)
-            for number, output in enumerate(self.nest.outputs):
-                if output.dest is not None and not output.reduces:
-                    self._write(values, output, self.yielded[number])
+            written = [
+                (output, output.dest, self._yielded(values, output, self.yielded[number]))
+                for number, output in enumerate(self.nest.outputs)
+                if output.dest is not None and not output.reduces
+            ]
             results = [values.get_lanes(self.yielded[number]) for number in self.reducing]
+            # All elements are read before the first is written: an output may lie where an input does.
+            for output, dest, element in written:
+                values.write(dest, output.access, element, whole_vectors=output.is_alone)
             mask = values.mask() if self.nest.vector_reduces() else None
             if mask is not None:
                 results = [self.emitter.select(mask, new, old) for new, old in zip(results, accumulators, strict=True)]
         return results
 
-    def _write(self, values: BodyValues, output: Output, yielded: SSAValue) -> None:
-        assert output.dest is not None
+    def _yielded(self, values: BodyValues, output: Output, yielded: SSAValue) -> SSAValue:
+        """What one step writes to an output."""
         dims = frozenset(dim for expr in output.access for dim in expr.used_dims())
-        value = values.get_lanes(yielded) if values.is_lanes(dims) else values.get(yielded)
-        values.write(output.dest, output.access, value, whole_vectors=output.is_alone)
+        return values.get_lanes(yielded) if values.is_lanes(dims) else values.get(yielded)
 
     def _run_in_order(self, values: BodyValues, frame: Frame) -> None:
         """A body that touches memory: its ops are copied in their order, one element at a time."""

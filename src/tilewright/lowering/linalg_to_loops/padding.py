@@ -111,6 +111,39 @@ def settled_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool
     return settled
 
 
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The whole vectors in front of `bound`, in which the results of some comparisons are known."""
+
+    bound: Index
+    comparisons: dict[SSAValue, SSAValue]
+
+
+def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
+    """The part of the vector dimension where no lane is beyond a limit; it gets a loop without the comparisons.
+
+    for %j = 0 to 128 step 16 { select(%start + lanes(%j) < %n, %x, -inf) }
+      ->
+    %front = clamp(%n - %start, 0, 128) & -16
+    for %j = 0 to %front step 16 { %x };  for %j = %front to 128 step 16 { select(...) }
+    """
+    dim = nest.vector_dim
+    if dim is None or nest.folds() or is_at_most(nest.bounds[dim], nest.lanes * nest.unroll):
+        return None
+    comparisons: dict[SSAValue, SSAValue] = {}
+    bound: Index = nest.bounds[dim]
+    for op in nest.body.ops:
+        if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in _FALSE_BEHIND:
+            continue
+        lane = _lane_of(nest, op.lhs)
+        if lane is None or lane[0] != dim or not nest.depends[op.result] or not _is_outside(nest, op.rhs):
+            continue
+        holds = emitter.constant(int(not _FALSE_BEHIND[op.predicate.value.data]), op.result.type)
+        comparisons[op.result] = emitter.broadcast(holds, nest.lanes)
+        bound = emitter.min(bound, _lane_bound(emitter, op.rhs, lane[1], nest.extents[dim]))
+    return Front(emitter.align_down(bound, nest.lanes * nest.unroll), comparisons) if comparisons else None
+
+
 def _lane_of(nest: Nest, value: SSAValue) -> tuple[int, SSAValue | None] | None:
     """The dimension whose lane number a value is, and what is added to it."""
     shift: SSAValue | None = None

@@ -29,7 +29,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tilewright.codegen.float_formats import BF16, F16, FORMATS, FloatFormat, has_native_half
+from tilewright.codegen.float_formats import BF16, F16, FORMATS, FloatFormat, has_native_half, on_cpu
 from tilewright.ir.facts import TargetFacts
 
 
@@ -91,6 +91,7 @@ class TypeTable:
 
     def __init__(self, facts: TargetFacts) -> None:
         self.has_half = has_native_half(facts)
+        self._bf16 = _soft(on_cpu(BF16, facts))
         self._values: dict[Attribute, ValueType] = {}
         self._scalars: dict[Attribute, ScalarType] = {}
 
@@ -130,7 +131,7 @@ class TypeTable:
             case Float16Type():
                 return ScalarType("half", 16, is_float=True) if self.has_half else _soft(F16)
             case BFloat16Type():
-                return _soft(BF16)
+                return self._bf16
             case ReducedPrecisionFloatType() if type.name in FORMATS:
                 return _soft(FORMATS[type.name])
             case _:
