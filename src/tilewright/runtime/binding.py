@@ -88,9 +88,10 @@ class Binder:
         self.names = tuple(rule.name for rule in rules)
         self.separate = _make_binder(signature)
         """Call arguments as (one value per parameter, their classes, the other keywords)."""
-        self._shared_names = OPTION_NAMES.intersection(self.names)
-        self.shares_names = bool(self._shared_names)
-        """Whether parameters bear names of options, which they then set."""
+        self.shared_names = OPTION_NAMES.intersection(self.names)
+        """Parameters that bear names of options, which they then set."""
+        self.options_vary = any(rule.name in self.shared_names and not rule.is_constexpr for rule in rules)
+        """Whether arguments that are not compiled in set options."""
 
     def match(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Call arguments as one value per parameter, and the launch options among the keywords."""
@@ -98,7 +99,7 @@ class Binder:
             values, _, options = self.separate(*args, **keywords)
         except TypeError as error:
             raise self._explain(args, keywords, error) from None
-        for name in self._shared_names:
+        for name in self.shared_names:
             options[name] = values[self.names.index(name)]
         return values, options
 

@@ -149,9 +149,10 @@ class JITFunction(JITCallable):
         slots, arrays = bound.slots()
         launch(kernel, slots, arrays, normalize_grid(grid, lambda: binder.meta(values, options), self.fn.__name__))
         is_all_there = not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values())
-        if is_all_there and not binder.shares_names:
+        if is_all_there and not binder.options_vary:
             classes = tuple([value.__class__ for value in values])
-            shortcuts.learn(values, classes, binder.rules, options, kernel, driver.device)
+            further = {name: value for name, value in options.items() if name not in binder.shared_names}
+            shortcuts.learn(values, classes, binder.rules, further, kernel, driver.device)
         return kernel
 
     def _present_shortcuts(self) -> Shortcuts:

@@ -217,6 +217,29 @@ def test_repeated_launches_take_the_short_way(cache: None, monkeypatch: pytest.M
     np.testing.assert_array_equal(out, x + 3.5)
 
 
+@triton.jit
+def with_constant_option(out_ptr, num_stages: tl.constexpr):
+    tl.store(out_ptr, num_stages)
+
+
+@triton.jit
+def with_varying_option(out_ptr, num_stages):
+    tl.store(out_ptr, num_stages)
+
+
+def test_parameters_that_set_options(cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = np.zeros(1, np.int32)
+    for number in (2, 3):
+        assert with_constant_option[(1,)](out, num_stages=number).metadata.num_stages == number
+        assert with_varying_option[(1,)](out, num_stages=number).metadata.num_stages == number
+    # A constant is part of what tells launches apart on the short way; the other parameter is not.
+    monkeypatch.setattr(Binder, "bind", lambda *_: pytest.fail("the long way"))
+    for number in (3, 2):
+        assert with_constant_option[(1,)](out, num_stages=number).metadata.num_stages == number == out[0]
+    with pytest.raises(pytest.fail.Exception, match="the long way"):
+        with_varying_option[(1,)](out, num_stages=2)
+
+
 def test_autotuned_kernels_take_the_short_way(cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = triton.jit(shift.fn)
     tuned = triton.autotune(configs=[triton.Config({"BLOCK": 16}, num_warps=2)], key=["n"])(fresh)
