@@ -1,0 +1,45 @@
+"""Kernels as users of libraries bring them, on the CPU and on the simulated GPU, against NumPy."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import library_attention
+import library_decoding
+import library_losses
+import library_norms
+import library_products
+import library_quantised
+import library_recurrences
+import library_scans
+import library_sequences
+import library_tables
+import numpy as np
+import pytest
+from library_cases import Case
+
+from tilewright.support import knobs
+
+FILES: tuple[ModuleType, ...] = (
+    library_attention,
+    library_decoding,
+    library_losses,
+    library_norms,
+    library_products,
+    library_quantised,
+    library_recurrences,
+    library_scans,
+    library_sequences,
+    library_tables,
+)
+CASES: list[Case] = [case for file in FILES for case in file.LIBRARY.cases]
+
+pytestmark = pytest.mark.usefixtures("every_target")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_library_kernel(case: Case) -> None:
+    if not case.simulated and knobs.get("target") == "cuda_sim":
+        pytest.skip("the simulator takes seconds for it; the CPU runs it")
+    for got, expected, tolerance in case.run():
+        np.testing.assert_allclose(got.astype(np.float64), expected, rtol=tolerance, atol=tolerance)
