@@ -3,6 +3,7 @@ caches written, states merged."""
 
 # Kernels move their pointers, loop over what only a kernel can, and unpack what a JIT function returns.
 # pyright: reportConstantRedefinition=false, reportGeneralTypeIssues=false, reportPossiblyUnboundVariable=false
+# pyright: reportInvalidTypeForm=false
 
 from __future__ import annotations
 
