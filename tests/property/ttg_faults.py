@@ -132,6 +132,7 @@ FAULTS: Sequence[GpuFault] = (
     GpuFault(Fault("bulk copy from the next row", TMA, move_access(ttng.AsyncTMACopyGlobalToLocalOp, 1, 1)), "sm90"),
     GpuFault(Fault("bulk copy brings other bytes", TMA, attribute(ttng.BarrierExpectOp, "size", 16)), "sm90"),
     GpuFault(Fault("bulk copy is not waited for", TMA, drop_op(ttng.WaitBarrierOp)), "sm90"),
+    GpuFault(Fault("bulk copy is waited for in the other phase", TMA, move_access(ttng.WaitBarrierOp, 1, 1)), "sm90"),
     GpuFault(Fault("bulk store is not waited for", TMA, drop_op(ttng.TMAStoreWaitOp)), "sm90"),
     GpuFault(Fault("fence is lost", FENCES, drop_op(ttng.FenceAsyncSharedOp)), "sm90", is_race=True),
     GpuFault(Fault("barrier of a bulk copy is lost", MEMBAR, drop_op(ttg.LocalBarrierOp)), "sm90", is_race=True),
