@@ -185,13 +185,9 @@ def _compile(state: FunctionState, function: JITCallable, values: list[base_valu
     try:
         compiled = compile_device_function(state.module, function, values)
     except CompilationError as error:
-        from tilewright.frontend.errors import source_line_of, span_of
+        from tilewright.frontend.errors import add_caller
 
-        error.add_note_at(
-            f"called from here, in `{state.function.fn.__name__}`",
-            span_of(state.source, node),
-            source_line_of(state.source, node),
-        )
+        add_caller(error, function, state.function, node)
         raise
     state.module.functions[key] = compiled
     return compiled

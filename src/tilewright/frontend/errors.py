@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tilewright.language.callables import KernelSource
+from tilewright.language.callables import JITCallable, KernelSource
 from tilewright.language.debugging import StaticAssertError
 from tilewright.support import knobs
 from tilewright.support.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
@@ -26,6 +26,8 @@ _WORDED = (
     AssertionError,
     SyntaxError,
 )
+
+_LANGUAGE = "tilewright.language."
 
 
 def span_of(source: KernelSource, node: ast.AST) -> Span:
@@ -72,3 +74,17 @@ def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> Compilatio
     elif not isinstance(error, _WORDED) or not text:
         text = f"{type(error).__name__}: {error}"
     return located(source, node, text, hint=hint)
+
+
+def add_caller(error: CompilationError, callee: JITCallable, caller: JITCallable, node: ast.AST) -> None:
+    """An error in a function travels to the call of it at `node`: what the user wrote stays in the message.
+
+    A function of the user's own gets a note that names the call. The language's own functions are written in the
+    language, too; an error in one of them is an error of its call, and moves there.
+    """
+    span, line = span_of(caller.source, node), source_line_of(caller.source, node)
+    in_language = callee.fn.__module__.startswith(_LANGUAGE) and error.filename == callee.source.filename
+    if in_language and not knobs.get("tracebacks"):
+        error.span, error.source_line = span, line
+    else:
+        error.add_note_at(f"called from here, in `{caller.fn.__name__}`", span, line)

@@ -282,7 +282,7 @@ def make_block_ptr(base: Any, shape: Any, strides: Any, offsets: Any, block_shap
     block = unwrap_shape(block_shape, "block_shape")
     dims = [unwrap(d) for d in unwrap_list(order, "order")]
     if sorted(dims) != list(range(len(dims))):
-        raise ValueError(f"Expected a permutation of (0, 1, ..., {len(dims) - 1}) in order, got {dims}")
+        raise ValueError(f"Expected a permutation of {list(range(len(dims)))} in order, got {dims}")
     if len({len(extents), len(steps), len(starts), len(block), len(dims)}) != 1:
         raise ValueError("Expected shape/strides/offsets/block_shape/order to have the same length")
     block_ty = block_of(_pointee(pointer), builtins.tuple(block))

@@ -120,9 +120,8 @@ class Binder:
         own = {name: value for name, value in keywords.items() if name in self.signature.parameters}
         if len(args) > len(self.names):
             return ArgumentTypeError(
-                self.names[-1] if self.names else "", f"{len(args)} positional arguments", f"at most {len(self.names)}",
-                kernel=self.kernel_name,
-            )  # fmt: skip
+                "", f"{len(args)} positional arguments", f"at most {len(self.names)}", kernel=self.kernel_name
+            )
         given = {*self.names[: len(args)], *own}
         for rule, parameter in zip(self.rules, self.signature.parameters.values(), strict=True):
             if rule.name not in given and parameter.default is inspect.Parameter.empty:

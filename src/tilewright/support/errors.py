@@ -184,7 +184,10 @@ class ChangedGlobalError(TilewrightError, RuntimeError):
 
 
 class ArgumentError(TilewrightError):
-    """A kernel argument that cannot be used: names the argument, what it is, and what is expected."""
+    """A kernel argument that cannot be used: names the argument, what it is, and what is expected.
+
+    Without a name it is about the arguments together: too many of them, one given twice.
+    """
 
     def __init__(self, name: str, what: str, expected: str = "", *, kernel: str = "") -> None:
         super().__init__(name, what, expected)
@@ -194,8 +197,10 @@ class ArgumentError(TilewrightError):
         self.kernel = kernel
 
     def __str__(self) -> str:
-        where = f"kernel '{self.kernel}', argument '{self.name}'" if self.kernel else f"argument '{self.name}'"
-        return f"{where}: {self.what}" + (f"; expected {self.expected}" if self.expected else "")
+        where = [f"kernel '{self.kernel}'"] if self.kernel else []
+        where += [f"argument '{self.name}'"] if self.name else []
+        what = self.what + (f"; expected {self.expected}" if self.expected else "")
+        return f"{', '.join(where)}: {what}" if where else what
 
 
 class ArgumentTypeError(ArgumentError, TypeError):

@@ -552,6 +552,26 @@ def test_reduction_axis_out_of_range() -> None:
     assert "invalid axis 3" in failure(bad_axis).message
 
 
+@jit
+def shape_at_run_time(o, n):
+    tl.store(o, tl.sum(tl.zeros([n], tl.int32)))
+
+
+@jit
+def sort_of_rows(o, n):
+    tl.store(o, tl.max(tl.sort(tl.zeros([4, 4], tl.int32), dim=0)))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "call"), [(shape_at_run_time, "tl.zeros"), (sort_of_rows, "tl.sort"), (bad_axis, "tl.")]
+)
+def test_errors_in_functions_of_the_language_stand_at_the_call(kernel: JITCallable, call: str) -> None:
+    """Many functions of the language are written in it; where they call each other is no news for users."""
+    error = failure(kernel)
+    assert error.filename == __file__ and not error.notes
+    assert error.source_line is not None and error.source_line[error.col - 1 :].startswith(call)
+
+
 def test_unknown_argument_type() -> None:
     with pytest.raises(ArgumentError, match="argument 'n': unknown type 'i33'"):
         compile_to_tt(deep, {"o": "*fp32", "n": "i33"})

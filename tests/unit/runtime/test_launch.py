@@ -146,7 +146,7 @@ def test_a_read_only_array_that_is_stored_to() -> None:
     ("make", "error", "text"),
     [
         (lambda x: ((x, x), {"n": 1}), ArgumentTypeError, "argument 'factor': missing"),
-        (lambda x: ((x, x, 1, 2.0, 16, 5), {}), ArgumentTypeError, "6 positional arguments"),
+        (lambda x: ((x, x, 1, 2.0, 16, 5), {}), ArgumentTypeError, r"^kernel 'scale': 6 positional arguments"),
         (lambda x: ((x, x, 1, 2.0), {"blok": 3}), KeyError, "blok was specified but unrecognised"),
         (lambda x: ((x, x, 1, 2.0), {"num_warp": 3}), KeyError, "did you mean 'num_warps'"),
         (lambda x: ((x, x, 1, 2.0), {"num_warps": 3}), ValueError, "power of 2"),
