@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from tilewright.dialects import arith, cf, scf, tt, tts
 from tilewright.dialects.tt.types import is_block_pointer, is_pointer_like
 from tilewright.dialects.types import bit_width, element_type, is_integer
+from tilewright.ir.walking import ops_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ def pointee_bytes(type: Attribute) -> int | None:
 
 def values_in(root: Operation) -> Iterator[SSAValue]:
     """All values defined inside an op, in order."""
-    for op in root.walk():
+    for op in ops_within(root):
         yield from op.results
         for region in op.regions:
             for block in region.blocks:

@@ -17,6 +17,7 @@ from xdsl.traits import IsTerminator
 from tilewright.analysis.origins import merge_sources
 from tilewright.dialects import cf, scf, tt
 from tilewright.ir.effects import may_write
+from tilewright.ir.walking import ops_within
 
 
 class Use(Flag):
@@ -41,9 +42,8 @@ def find_uses(function: Operation) -> dict[SSAValue, Use]:
     """The use of every value of a function that has one; values that are not in the answer are dead."""
     uses: dict[SSAValue, Use] = {}
     pending: list[tuple[SSAValue, Use]] = []
-    for op in function.walk():
-        if op is not function:
-            pending.extend(_roots(op))
+    for op in ops_within(function)[1:]:
+        pending.extend(_roots(op))
     while pending:
         value, use = pending.pop()
         known = uses.get(value, Use.DEAD)

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import scf, tt
+from tilewright.ir.walking import find_ops, ops_within
 
 WRITERS = (
     tt.StoreOp,
@@ -35,16 +36,16 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
     An argument takes one slot; a tensor descriptor that is still an argument takes that of its base, and those of its
     extents, strides and padding.
     """
-    functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, tt.FuncOp)}
+    functions = {op.sym_name.data: op for op in find_ops(module, tt.FuncOp)}
     kernel = next((op for op in functions.values() if is_public(op) and op.body.blocks), None)
     if kernel is None:
         return frozenset()
     targets: dict[SSAValue, list[SSAValue]] = defaultdict(list)
-    for op in module.walk():
+    for op in ops_within(module):
         for source, target in _edges_of(op, functions):
             if _holds_pointer(source.type) and _holds_pointer(target.type):
                 targets[source].append(target)
-    stored_through = {op.operands[0] for op in module.walk() if isinstance(op, WRITERS)}
+    stored_through = {op.operands[0] for op in find_ops(module, *WRITERS)}
     arguments = kernel.body.blocks[0].args
     first_slots = accumulate((_num_slots(argument.type) for argument in arguments), initial=0)
     return frozenset(

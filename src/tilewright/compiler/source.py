@@ -114,10 +114,11 @@ def _promise_disjoint(module: ModuleOp) -> None:
 
     from tilewright.dialects import tt
     from tilewright.dialects.types import element_type
+    from tilewright.ir.walking import find_ops
 
-    makers = tt.IntToPtrOp | tt.LoadOp | tt.ElementwiseInlineAsmOp | tt.ExternElementwiseOp
-    for op in module.walk():
-        if isinstance(op, makers) and any(isinstance(element_type(type), tt.PointerType) for type in op.result_types):
+    makers = (tt.IntToPtrOp, tt.LoadOp, tt.ElementwiseInlineAsmOp, tt.ExternElementwiseOp)
+    for op in find_ops(module, *makers):
+        if any(isinstance(element_type(type), tt.PointerType) for type in op.result_types):
             return
     for op in module.body.block.ops:
         if isinstance(op, tt.FuncOp) and op.is_public:

@@ -35,6 +35,7 @@ from xdsl.utils.worklist import Worklist
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
 from tilewright.ir.rewrite_watch import record_rewrite, rewriting_stopped
+from tilewright.ir.walking import is_subclass
 from tilewright.support.errors import PassError, TilewrightError
 
 RewriteRule = RewritePattern
@@ -154,7 +155,7 @@ class RuleTable:
         """The rules that can match an op of a class, in order."""
         found = self._by_class.get(op_class)
         if found is None:
-            found = tuple(rule for rule, classes in self._rules if issubclass(op_class, classes))
+            found = tuple(rule for rule, classes in self._rules if is_subclass(op_class, classes))
             self._by_class[op_class] = found
         return found
 

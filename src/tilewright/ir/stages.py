@@ -19,6 +19,7 @@ from xdsl.ir import Operation
 
 from tilewright.ir.diagnostics import op_name, op_place
 from tilewright.ir.printing import print_attribute
+from tilewright.ir.walking import ops_within
 from tilewright.support.errors import StageContractError
 
 Fact = Callable[[Operation], str | None]
@@ -122,7 +123,7 @@ def check_stage(module: ModuleOp, stage: Stage, *, pass_name: str = "") -> None:
     Legality is looked up once per op class, so the check costs about a microsecond per op.
     """
     legal: dict[type[Operation], bool] = {}
-    for op in module.walk():
+    for op in ops_within(module):
         cls = type(op)
         allowed = legal.get(cls)
         if allowed is None or isinstance(op, UnregisteredOp):

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import func, tt
 from tilewright.ir.passes import PassContext
+from tilewright.ir.walking import find_ops
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable
 
 AccessLowering: TypeAlias = Callable[[Any, MemoryBuilder], Sequence[SSAValue]]
@@ -57,8 +58,7 @@ def _lower_access(op: Operation, lower: AccessLowering, b: MemoryBuilder, contex
 
 def erase_unused(module: ModuleOp, classes: tuple[type[Operation], ...]) -> None:
     """Erase the ops of the given pure classes whose results nobody uses, users before producers."""
-    found = [op for op in module.walk() if isinstance(op, classes)]
-    for op in reversed(found):
+    for op in reversed(find_ops(module, *classes)):
         if not any(result.uses for result in op.results):
             op.detach()
             op.erase()

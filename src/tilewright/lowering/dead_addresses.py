@@ -19,12 +19,13 @@ from xdsl.ir import Block, Operation, SSAValue, SSAValues
 from tilewright.analysis.use import Use, find_uses, is_action
 from tilewright.dialects import cf, scf
 from tilewright.dialects.construction import segment_sizes
+from tilewright.ir.walking import ops_within
 
 
 def erase_dead_values(function: Operation) -> None:
     """Erases ops of a function that act on nothing and whose results have no use, and carried values without use."""
     uses = find_uses(function)
-    ops = [op for op in function.walk() if op is not function]
+    ops = ops_within(function)[1:]
     for op in ops:
         _drop_carried(op, uses)
     for region in function.regions:

@@ -24,6 +24,7 @@ from tilewright.codegen.math_library import MathLibrary
 from tilewright.dialects import cf, func, memref
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
+from tilewright.ir.walking import ops_within
 from tilewright.lowering.loops_to_llvm import (
     arith_ops,
     atomic_ops,
@@ -62,6 +63,8 @@ class LoweredModule:
     arena_bytes: int
     externals: frozenset[str]
     """Functions that the loader has to bind, besides libc and libm."""
+    uses_tiles: bool = False
+    """Whether the entry has to configure AMX tiles."""
     streams: bool = False
     """Whether stores may be in flight when the kernel returns, until a fence."""
 
@@ -103,6 +106,7 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
         kernel=shape,
         arena_bytes=arena,
         externals=frozenset(lowering.externals),
+        uses_tiles=lowering.uses_tiles,
         streams=lowering.streams,
     )
 
@@ -131,7 +135,7 @@ class _Scan:
 
 def _scan(function: func.FuncOp) -> _Scan:
     found = _Scan(function, FramePlan(), [], False)
-    for op in function.body.walk():
+    for op in ops_within(function.body):
         match op:
             case memref.AllocaOp():
                 _reserve(found.frame, op)

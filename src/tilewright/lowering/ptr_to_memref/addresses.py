@@ -21,6 +21,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import arith, func, memref, tt
 from tilewright.dialects.types import bit_width
 from tilewright.ir.passes import PassContext
+from tilewright.ir.walking import find_ops
 from tilewright.lowering.access_lowering import AccessTable, lower_accesses
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable, check_pointer
 from tilewright.lowering.tensor_builder import is_tensor
@@ -45,8 +46,6 @@ TABLE: AccessTable = {tt.PtrToIntOp: lower_ptr_to_int}
 def lower_addresses(module: ModuleOp, context: PassContext) -> None:
     """Lower every `tt.ptr_to_int` of a module."""
     for function in module.ops:
-        if isinstance(function, func.FuncOp | tt.FuncOp) and any(
-            isinstance(op, tt.PtrToIntOp | tt.IntToPtrOp) for op in function.walk()
-        ):
+        if isinstance(function, func.FuncOp | tt.FuncOp) and find_ops(function, tt.PtrToIntOp, tt.IntToPtrOp):
             function.attributes.pop(NOALIAS, None)
     lower_accesses(module, TABLE, context)

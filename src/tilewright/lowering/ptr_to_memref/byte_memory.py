@@ -36,6 +36,7 @@ from tilewright.analysis.origins import merge_sources, values_in
 from tilewright.dialects import arith, func, memref, tt
 from tilewright.dialects.tt.types import PointerType
 from tilewright.dialects.types import bit_width, element_type, is_unranked_memref
+from tilewright.ir.walking import find_ops
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
 
@@ -96,7 +97,7 @@ class _Groups:
 def find_byte_memory(module: ModuleOp) -> set[SSAValue]:
     """The pointer values whose memory is read as more than one type. Memory that is passed to or comes from functions
     without a body is as those declare it, and is not among them."""
-    if not any(isinstance(op, tt.BitcastOp) and is_memory(op.result.type) for op in module.walk()):
+    if not any(is_memory(op.result.type) for op in find_ops(module, tt.BitcastOp)):
         return set()
     functions: Functions = {
         op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp | tt.FuncOp) and op.body.blocks

@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 from tilewright.dialects import arith, cf, func, scf, tt
 from tilewright.dialects.tt.types import PointerType
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops, is_subclass
 from tilewright.lowering.access_lowering import erase_unused
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.ptr_to_memref.addresses import lower_addresses
@@ -131,7 +132,7 @@ class _Retyping:
             for region in op.regions:
                 for inner in region.blocks:
                     self._retype_block(inner)
-            if isinstance(op, CARRIERS):
+            if is_subclass(type(op), CARRIERS):
                 for result in op.results:
                     self._retype_value(result)
                 self._convert_operands(op)
@@ -145,7 +146,7 @@ class _Retyping:
         retyped = Rewriter.replace_value_with_new_type(value, memory)
         for use in list(retyped.uses):
             user = use.operation
-            if isinstance(user, CARRIERS):
+            if is_subclass(type(user), CARRIERS):
                 continue
             if isinstance(user, UnrealizedConversionCastOp) and user.results[0].type == memory:
                 continue
@@ -175,7 +176,7 @@ def _sync_signature(function: func.FuncOp | tt.FuncOp) -> None:
         inputs = [argument.type for argument in entry.args]
     else:
         inputs = [memory_type(kind) or kind for kind in function.function_type.inputs.data]
-    returned = next((op for op in function.body.walk() if isinstance(op, func.ReturnOp | tt.ReturnOp)), None)
+    returned = next(iter(find_ops(function.body, func.ReturnOp, tt.ReturnOp)), None)
     outputs: Sequence[Attribute] = [memory_type(kind) or kind for kind in function.function_type.outputs.data]
     if returned is not None and len(returned.operands) == len(outputs):
         outputs = [operand.type for operand in returned.operands]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
 
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops
 
 
 @register_pass
@@ -27,7 +28,7 @@ class ReconcileUnrealizedCastsPass(Pass):
 
 def reconcile_casts(module: ModuleOp) -> None:
     """Replace each cast that undoes another, then erase the casts that nobody uses."""
-    casts = [op for op in module.walk() if isinstance(op, UnrealizedConversionCastOp)]
+    casts = find_ops(module, UnrealizedConversionCastOp)
     for cast in casts:
         before = cast.operands[0].owner if len(cast.operands) == 1 else None
         if [value.type for value in cast.operands] == [value.type for value in cast.results]:

@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, SSAValues
 
 from tilewright.dialects import scf, tts
 from tilewright.dialects.types import INDEX
+from tilewright.ir.walking import find_ops
 
 Widths = list[Sequence[Attribute]]
 """For each carried value, the types of the numbers that go with it."""
@@ -61,7 +62,7 @@ def run_prepass(function: Operation) -> None:
 
 def remove_placeholders(function: Operation) -> bool:
     """Lets every user of a placeholder see the value itself; returns whether there were any placeholders."""
-    placeholders = [op for op in function.walk() if isinstance(op, tts.GetStructuredStateOp)]
+    placeholders = find_ops(function, tts.GetStructuredStateOp)
     for op in placeholders:
         op.structured.replace_all_uses_with(op.input)
     return bool(placeholders)

@@ -9,6 +9,7 @@ from tilewright.analysis.mask import MaskAnalysis
 from tilewright.analysis.pointer import PointerAnalysis
 from tilewright.dialects import tt
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops, ops_within
 from tilewright.lowering.dead_addresses import erase_dead_values
 from tilewright.lowering.tt_to_structured.accesses import AccessPlan, AccessPlanner, AccessRewriter, is_tile_access
 from tilewright.lowering.tt_to_structured.emission import IndexEmitter
@@ -54,8 +55,8 @@ class TritonToStructuredPass(Pass):
     """Take the bounds of masks never to lie below the first lane."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for op in module.body.walk():
-            if isinstance(op, tt.FuncOp) and op.body.blocks:
+        for op in find_ops(module, tt.FuncOp):
+            if op.body.blocks:
                 if self.run_prepass_only:
                     run_prepass(op)
                 else:
@@ -64,7 +65,7 @@ class TritonToStructuredPass(Pass):
     def run_on_function(self, function: tt.FuncOp, context: PassContext) -> None:
         """Plans all accesses of a function, then rewrites those that have a plan."""
         has_placeholders = remove_placeholders(function)
-        accesses = [op for op in function.body.walk() if is_tile_access(op)]
+        accesses = [op for op in ops_within(function.body) if is_tile_access(op)]
         if not accesses and not has_placeholders:
             return
         analysis = PointerAnalysis(function, follow_loops=not self.skip_prepass)

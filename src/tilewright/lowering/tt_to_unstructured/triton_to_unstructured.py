@@ -9,6 +9,7 @@ from tilewright.analysis.order import ProgramOrder
 from tilewright.analysis.origins import Origins
 from tilewright.dialects import tt
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops
 from tilewright.lowering.dead_addresses import erase_dead_values
 from tilewright.lowering.tt_to_unstructured.accesses import POINTER_USERS, AccessRewriter, pointers_of
 from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter
@@ -47,13 +48,13 @@ class TritonToUnstructuredPass(Pass):
     overflow."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for op in module.body.walk():
-            if isinstance(op, tt.FuncOp) and op.body.blocks:
+        for op in find_ops(module, tt.FuncOp):
+            if op.body.blocks:
                 self.run_on_function(op, context)
 
     def run_on_function(self, function: tt.FuncOp, context: PassContext) -> None:
         """Decides first what can be rewritten, then makes the offsets, then rewrites."""
-        users = [op for op in function.body.walk() if isinstance(op, POINTER_USERS)]
+        users = find_ops(function.body, *POINTER_USERS)
         if not users:
             return
         origins = Origins(function, self.offset_bit_width or None)

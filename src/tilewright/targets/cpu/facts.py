@@ -125,8 +125,10 @@ def without_features(facts: CpuFacts, names: Iterable[str]) -> CpuFacts:
 
     Names that the processor does not have are ignored where LLVM knows them. Raises KnobError for others.
     """
-    known = facts.features.union(facts.absent_features, *BASELINE_FEATURES.values(), *(needs for _, needs in _NEEDS))
     gone = frozenset(names)
+    if not gone:
+        return facts
+    known = facts.features.union(facts.absent_features, *BASELINE_FEATURES.values(), *(needs for _, needs in _NEEDS))
     for name in sorted(gone - known):
         near = get_close_matches(name, known, n=1)
         hint = f"; did you mean '{near[0]}'?" if near else ""

@@ -11,6 +11,7 @@ from xdsl.traits import HasCanonicalizationPatternsTrait
 
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import RewriteRule, op_types_of
+from tilewright.ir.walking import is_subclass
 from tilewright.transforms.common.arithmetic_rules import ARITHMETIC_RULES
 from tilewright.transforms.common.branch_rules import BRANCH_RULES
 from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of, is_commutative
@@ -27,7 +28,7 @@ def canonical_entry(cls: type[Operation]) -> Entry:
     for trait in getattr(cls, "traits", ()):
         if isinstance(trait, HasCanonicalizationPatternsTrait):
             rules.extend(trait.get_patterns(cls))
-    rules.extend(rule for rule in SHARED_RULES if issubclass(cls, op_types_of(rule)))
+    rules.extend(rule for rule in SHARED_RULES if is_subclass(cls, op_types_of(rule)))
     return Entry(fold_of(cls), tuple(rules), is_commutative(cls))
 
 

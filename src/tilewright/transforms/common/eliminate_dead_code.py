@@ -11,6 +11,7 @@ from xdsl.traits import SymbolOpInterface
 
 from tilewright.ir.effects import is_trivially_dead
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 
 
 def eliminate_dead_code(root: Operation) -> bool:
@@ -73,7 +74,7 @@ def _children(attribute: Attribute) -> Iterable[Attribute]:
 def referenced_symbols(op: Operation) -> set[str]:
     """The symbols that `op` and what it holds refer to."""
     found: set[str] = set()
-    for inner in op.walk():
+    for inner in ops_within(op):
         if inner.properties or inner.attributes:
             found |= symbols_used_by((*inner.properties.values(), *inner.attributes.values()))
     return found

@@ -16,6 +16,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.effects import is_trivially_dead
 from tilewright.ir.rewrite_watch import record_rewrite, rewriting_stopped
 from tilewright.ir.rules import RewriteRule, RuleRewriter, op_types_of
+from tilewright.ir.walking import is_subclass, ops_within
 from tilewright.support.errors import TilewrightError
 from tilewright.transforms.common.constants import ConstantPool, is_constant_class
 from tilewright.transforms.common.regions import simplify_regions
@@ -58,7 +59,7 @@ def rewrite_greedily(root: Operation, rules: Sequence[RewriteRule], *, pass_name
 
     @cache
     def entry_of(cls: type[Operation]) -> Entry:
-        own = tuple(rule for rule in rules if issubclass(cls, op_types_of(rule)))
+        own = tuple(rule for rule in rules if is_subclass(cls, op_types_of(rule)))
         return Entry(fold_of(cls), own, is_commutative(cls))
 
     return GreedyRewriter(root, entry_of, pass_name=pass_name).run()
@@ -81,7 +82,7 @@ class GreedyRewriter:
         """Rewrite everything inside the root; returns whether anything changed.
 
         Ops in `settled` are known to be in normal form; they are looked at only when something near them changes."""
-        ops = [op for op in self._root.walk() if op is not self._root]
+        ops = ops_within(self._root)[1:]
         if not ops:
             return False
         self._remaining = MAX_REWRITES_PER_OP * max(len(ops), 8)
@@ -101,7 +102,7 @@ class GreedyRewriter:
             self._constants = []
             if created:
                 present = set(map(id, created))
-                self._pool_constants(pool, [op for op in self._root.walk() if id(op) in present])
+                self._pool_constants(pool, [op for op in ops_within(self._root) if id(op) in present])
             if not self._worklist:
                 break
             changed = True

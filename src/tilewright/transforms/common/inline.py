@@ -14,6 +14,7 @@ from tilewright.dialects import cf, func, tt
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops
 from tilewright.transforms.common.canonicalize import canonicalize
 from tilewright.transforms.common.eliminate_dead_code import is_private, referenced_symbols
 from tilewright.transforms.common.structurize import structurize
@@ -55,7 +56,7 @@ class _CallGraph:
 
     def calls_of(self, function: Func) -> list[Call]:
         """Calls in the body of a function, in program order, whose callee has a definition in the module."""
-        return [op for op in function.walk() if isinstance(op, Call) and _callee_of(op) in self.functions]
+        return [call for call in find_ops(function, tt.CallOp, func.CallOp) if _callee_of(call) in self.functions]
 
     def bottom_up(self) -> list[Func]:
         """Every function after all those that it calls. Raises PassError for functions that call themselves."""

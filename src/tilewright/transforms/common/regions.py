@@ -6,12 +6,13 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects import cf
 from tilewright.dialects.construction import segment_sizes
+from tilewright.ir.walking import ops_within
 
 
 def simplify_regions(root: Operation) -> list[Operation]:
     """Simplify every region inside `root`; returns the ops that changed and may now be simplified further."""
     touched: list[Operation] = []
-    regions = [region for op in root.walk() for region in op.regions if _has_several_blocks(region)]
+    regions = [region for op in ops_within(root) for region in op.regions if _has_several_blocks(region)]
     for region in regions:
         _simplify_region(region, touched)
     return [op for op in touched if op.parent is not None]

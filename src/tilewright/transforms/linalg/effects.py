@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import bufferization, func, linalg, memref
+from tilewright.ir.walking import is_subclass, ops_within
 
 _WRITERS = (
     memref.StoreOp,
@@ -23,35 +24,33 @@ _VIEWS = (
     memref.SubviewOp,
     memref.ViewOp,
 )
+_HARMLESS = (
+    *_VIEWS,
+    memref.AllocOp,
+    memref.AllocaOp,
+    memref.LoadOp,
+    memref.DimOp,
+    memref.DeallocOp,
+    bufferization.ToTensorOp,
+    bufferization.AllocTensorOp,
+    func.ReturnOp,
+)
 _PURE_DIALECTS = ("arith.", "math.", "tensor.", "ub.", "scf.", "cf.", "vector.")
 
 
 def may_write(op: Operation) -> bool:
     """Whether running `op` can change memory that existed before."""
-    return any(_writes_itself(inner) for inner in op.walk())
+    return any(_writes_itself(inner) for inner in ops_within(op))
 
 
 def _writes_itself(op: Operation) -> bool:
-    if isinstance(op, _WRITERS):
+    if is_subclass(type(op), _WRITERS):
         return True
     if op.name.startswith("linalg."):
         return any(isinstance(value.type, MemRefType) for value in op.operands[_first_output(op) :])
     if op.name.startswith(_PURE_DIALECTS):
         return False
-    return not isinstance(
-        op,
-        (
-            *_VIEWS,
-            memref.AllocOp,
-            memref.AllocaOp,
-            memref.LoadOp,
-            memref.DimOp,
-            memref.DeallocOp,
-            bufferization.ToTensorOp,
-            bufferization.AllocTensorOp,
-            func.ReturnOp,
-        ),
-    )
+    return not is_subclass(type(op), _HARMLESS)
 
 
 def _first_output(op: Operation) -> int:
@@ -68,7 +67,7 @@ def memory_operands(op: Operation) -> list[SSAValue]:
 def written_memory(op: Operation) -> list[SSAValue] | None:
     """The memrefs that `op` and what it contains may write to; None if it may be any memory."""
     written: list[SSAValue] = []
-    for inner in op.walk():
+    for inner in ops_within(op):
         if not _writes_itself(inner):
             continue
         match inner:

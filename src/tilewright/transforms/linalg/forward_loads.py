@@ -12,6 +12,7 @@ from tilewright.dialects import arith, bufferization, func, linalg, memref, scf,
 from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import element_type, is_integer, is_memref, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops
 from tilewright.transforms.linalg.choose_views import Choice, choose_view, find_choice
 from tilewright.transforms.linalg.effects import may_write, written_memory
 from tilewright.transforms.linalg.structured import shape_or_scalar
@@ -85,13 +86,12 @@ class _Forwarding:
         self.noalias = "tilewright.noalias" in function.attributes
 
     def run(self) -> None:
-        for op in list(self.function.walk()):
-            if isinstance(op, bufferization.ToTensorOp):
-                load, choice = find_load(op), find_choice(op)
-                if load is not None and self._is_undisturbed(op, load.copy, load.copy):
-                    forward(load)
-                elif choice is not None and self._is_undisturbed(op, choice.copy, choice.branch):
-                    forward_choice(choice)
+        for op in find_ops(self.function, bufferization.ToTensorOp):
+            load, choice = find_load(op), find_choice(op)
+            if load is not None and self._is_undisturbed(op, load.copy, load.copy):
+                forward(load)
+            elif choice is not None and self._is_undisturbed(op, choice.copy, choice.branch):
+                forward_choice(choice)
 
     def _is_undisturbed(self, load: bufferization.ToTensorOp, copy: memref.CopyOp, start: Operation) -> bool:
         """Whether no op between the copy and the last use of the tensor may write what is read."""

@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops
 from tilewright.transforms.linalg.structured import access_of, is_elementwise
 
 
@@ -27,8 +28,8 @@ class LinalgNarrowResultsPass(Pass):
     name = "linalg-narrow-results"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for op in list(module.walk()):
-            if isinstance(op, linalg.GenericOp) and len(op.results) == 1:
+        for op in find_ops(module, linalg.GenericOp):
+            if len(op.results) == 1:
                 merge_into_producer(op)
 
 

@@ -19,6 +19,7 @@ from tilewright.dialects.tt.function import EMPTY_DICT
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.dominance import DominatorTree
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.regions import simplify_regions
 
 
@@ -45,7 +46,7 @@ class ValueExpander(ABC):
         """Rewrite the module; returns whether there was anything to rewrite.
 
         Raises PassError where an op takes such a value and is not known to."""
-        if not any(self._concerns(op) for op in self._module.walk()):
+        if not any(self._concerns(op) for op in ops_within(self._module)):
             return False
         simplify_regions(self._module)
         for op in tuple(self._module.ops):

