@@ -43,6 +43,8 @@ class Frame:
     """Lanes that exist, in the last, partial vector of the vector dimension."""
     is_streamed: bool = False
     """Whether its stores go past the caches, to aligned addresses."""
+    in_front: bool = False
+    """Whether all lanes are in front of the ends of boxes and outputs (see `padding.Front`)."""
 
 
 class BodyValues:
@@ -312,9 +314,13 @@ class BodyValues:
         """Which lanes the box covers; None where the loop never leaves it."""
         assert isinstance(expr, AffineDimExpr)
         low, high = box.low[position], box.high[position]
-        if low == 0 and is_at_most(self.nest.bounds[expr.position], high):
+        if low == 0 and (self._in_front() or is_at_most(self.nest.bounds[expr.position], high)):
             return None
         return low, high
+
+    def _in_front(self) -> bool:
+        dim = self.nest.vector_dim
+        return dim is not None and self.frames[self.level_of[dim]].in_front
 
     def _box_mask(
         self, operand: Operand, bounds: tuple[Index, Index] | None, inside: SSAValue | bool
@@ -355,9 +361,16 @@ class BodyValues:
         return op.results[0]
 
     def write(
-        self, window: Window, access: tuple[AffineExpr, ...], value: SSAValue, *, whole_vectors: bool = False
+        self,
+        window: Window,
+        access: tuple[AffineExpr, ...],
+        value: SSAValue,
+        *,
+        whole_vectors: bool = False,
+        end: Index | None = None,
     ) -> None:
-        """Store the current step's element or lanes, if allowed with the lanes that do not exist."""
+        """Store the current step's element or lanes, if allowed with the lanes that do not exist; of the vector
+        dimension no lane from `end` on."""
         index = self.linear_index(window, access)
         vector_dim = self.nest.vector_dim
         value = self._pack(window, value)
@@ -365,7 +378,7 @@ class BodyValues:
             self.emitter.store(value, window.flat, index)
             return
         stride = stride_along(window, access, vector_dim or 0)
-        mask = self.mask()
+        mask = self.mask() if end is None else self._mask_below(end)
         if stride != 1:
             lanes = self.lane_offsets(stride)
             self.emitter.scatter(value, window.flat, index, lanes, mask or self.all_lanes())
@@ -375,6 +388,12 @@ class BodyValues:
             self.emitter.vector_store(value, window.flat, index)
         else:
             self.emitter.masked_store(value, window.flat, index, mask)
+
+    def _mask_below(self, end: Index) -> SSAValue:
+        assert self.nest.vector_dim is not None
+        below = self.emitter.create_mask(self.emitter.sub(end, self.induction(self.nest.vector_dim)), self.nest.lanes)
+        mask = self.mask()
+        return below if mask is None else self.emitter.arith(arith.AndIOp, below, mask)
 
     def _unpack(self, window: Window, value: SSAValue) -> SSAValue:
         return unpack_bool(self.emitter, value) if window.stored_as_byte else value

@@ -81,7 +81,7 @@ class Demand:
         if isinstance(op, linalg.StructuredOp) and any(may_write(inner) for inner in op.body.block.ops):
             return tuple(bounds)
         for expr, bound in zip(access, self.of(op.results[result]), strict=True):
-            if isinstance(expr, AffineDimExpr) and self._make_available(bound, op):
+            if isinstance(expr, AffineDimExpr) and self.make_available(bound, op):
                 bounds[expr.position] = bound
         return tuple(bounds)
 
@@ -98,7 +98,7 @@ class Demand:
             result.append(first if agreed else extent)
         return result
 
-    def _make_available(self, bound: Index, op: Operation) -> bool:
+    def make_available(self, bound: Index, op: Operation) -> bool:
         """Move the arithmetic that makes a bound in front of `op`, if it does not stand there already."""
         if isinstance(bound, int):
             return True
@@ -114,7 +114,7 @@ class Demand:
         if order.place(owner) <= order.place(op):
             return True  # equal where it was moved in front of `op` before
         if not owner.name.startswith("arith.") or not all(
-            self._make_available(operand, op) for operand in owner.operands
+            self.make_available(operand, op) for operand in owner.operands
         ):
             return False
         owner.detach()

@@ -6,7 +6,7 @@ nothing; they become sources. Tensor ops are erased at the end, when nothing ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -58,6 +58,8 @@ class FunctionLowering:
         self.deferred: set[Operation] = set()
         self._filled: list[tuple[SSAValue, Source]] = []
         """Values that were copied to buffers, in order, with how they were read before."""
+        self.written: set[Operation] = set()
+        """Stores whose elements are there already (`stored_results.py`)."""
 
     def run(self) -> None:
         """Lower the whole function in place."""
@@ -79,7 +81,8 @@ class FunctionLowering:
         while op is not None:
             following = op.next_op
             self.lower_op(op)
-            op = following
+            # What stood behind an op may stand in front of it now, as what its bounds are made of.
+            op = op.next_op if op.parent_block() is block else following
         for value, source in reversed(self._filled[mark:]):
             owner = value.owner
             if (owner if isinstance(owner, Block) else owner.parent_block()) is not block:
@@ -164,11 +167,13 @@ class FunctionLowering:
         *,
         tiles: bool = False,
         fresh: bool = False,
+        cut: Collection[int] = (),
         combination: Combination | None = None,
     ) -> list[SSAValue | None]:
         """Plan and emit a nest at the cursor.
 
-        `tiles`: operands have just the extents of the nest. `fresh`: nobody needs the old elements of the outputs.
+        `tiles`: operands have just the extents of the nest. `fresh`: nobody needs the old elements of the outputs, but
+        for those with numbers in `cut`, which are not touched behind their bounds.
         `combination`: what the body combines elements and results with.
         """
         reduction_dims = {dim for dim, flag in enumerate(reduced) if flag}
@@ -177,7 +182,9 @@ class FunctionLowering:
             used = {dim for expr in access for dim in expr.used_dims()}
             reduces = bool(reduction_dims) and not reduction_dims <= used
             combiner = combiner_of(body, number) if reduces else None
-            made.append(Output(dest, access, init, reduces, output_bounds or tuple(extents), combiner, fresh))
+            is_cut = number in cut
+            kept_bounds = output_bounds or tuple(extents)
+            made.append(Output(dest, access, init, reduces, kept_bounds, combiner, fresh and not is_cut, is_cut))
         nest = Nest(body, inputs, made, reduced, extents, list(bounds if bounds is not None else extents))
         nest.has_tiles = tiles
         if any(output.combiner is None for output in made if output.reduces):

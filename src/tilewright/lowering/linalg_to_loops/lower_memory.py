@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
@@ -81,8 +82,18 @@ def lower_dealloc(lowering: FunctionLowering, op: memref.DeallocOp) -> None:
     lowering.dead.append(op)
 
 
-def lower_materialize(lowering: FunctionLowering, op: bufferization.MaterializeInDestinationOp) -> None:
-    """Elements are computed straight into the destination where nothing that is read there can be overwritten."""
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a store writes: the box of `value` at `starts` to the same places of `window`."""
+
+    value: SSAValue
+    window: Window
+    starts: Sequence[Index]
+    sizes: Sequence[Index]
+
+
+def target_of(lowering: FunctionLowering, op: bufferization.MaterializeInDestinationOp) -> Target:
+    """The elements of a store and their places; slices that keep the dimensions are looked through."""
     value, sizes, offsets = op.source, None, None
     slice_op = value.owner
     dest = lowering.window_for(op, op.dest)
@@ -99,7 +110,14 @@ def lower_materialize(lowering: FunctionLowering, op: bufferization.MaterializeI
         offset = lowering.emitter.sub(offset, lowering.emitter.mul(start, stride))
     whole = Window(dest.flat, offset, dest.strides, shape, dest.element, dest.root, dest.owned)
     starts = [0 if start == 0 else start for start in offsets or [0] * len(shape)]
-    lowering.storage.store(op, value, whole, starts, sizes)
+    return Target(value, whole, starts, sizes)
+
+
+def lower_materialize(lowering: FunctionLowering, op: bufferization.MaterializeInDestinationOp) -> None:
+    """Elements are computed straight into the destination where nothing that is read there can be overwritten."""
+    if op not in lowering.written:
+        target = target_of(lowering, op)
+        lowering.storage.store(op, target.value, target.window, target.starts, target.sizes)
     lowering.dead.append(op)
 
 

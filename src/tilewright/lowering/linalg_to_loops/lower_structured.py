@@ -13,6 +13,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
 from tilewright.lowering.linalg_to_loops.nest_plan import Operand
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.stored_results import plan_stored_results
 from tilewright.transforms.linalg.structured import access_of, loop_extents
 
 
@@ -46,6 +47,7 @@ def run_generic(
     if not op.results and op.outputs:
         lowering.fail(op, "generic on buffers")
     iterators = tuple(iterator == "reduction" for iterator in op.iterators)
+    stored = plan_stored_results(lowering, op) if dest is None else {}
     outputs: list[tuple[Window | None, tuple[AffineExpr, ...], Operand, tuple[Index, ...] | None]] = []
     kept_bounds: list[tuple[Index, ...]] = []
     for number, (init, result) in enumerate(zip(op.outputs, op.results, strict=True)):
@@ -53,7 +55,9 @@ def run_generic(
         init_source: Source = lowering.source(init) if init in lowering.sources else Uniform(init)
         window = dest
         demanded = tuple(extents)
-        if window is None and not (prod(tensor_shape(result)) == 1 and reduces(access, iterators)):
+        if number in stored:
+            window, demanded = stored[number].dest, stored[number].sizes
+        elif window is None and not (prod(tensor_shape(result)) == 1 and reduces(access, iterators)):
             window = lowering.storage.destination(op, result)
             demanded = lowering.demand.loop_bounds(op, number, access, extents)
         outputs.append((window, access, Operand(init_source, access), demanded))
@@ -62,8 +66,9 @@ def run_generic(
         bounds = lowering.demand.common(kept_bounds, iterators, extents)
     scalars = lowering.run_nest(
         body, inputs, outputs, iterators, extents, bounds,
-        tiles=True, fresh=dest is None, combination=combination_of_reduction(op),
+        tiles=True, fresh=dest is None, cut=stored, combination=combination_of_reduction(op),
     )  # fmt: skip
+    lowering.written.update(result.store for result in stored.values())
     if dest is None:
         for number, result in enumerate(op.results):
             window, scalar = outputs[number][0], scalars[number]

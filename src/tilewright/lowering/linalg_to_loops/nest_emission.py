@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import linalg, memref, tensor, vector
@@ -27,8 +28,9 @@ from tilewright.lowering.linalg_to_loops.padding import (
     settled_comparisons,
 )
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
+from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.rows_together import RowsTogether, plan_rows_together
-from tilewright.lowering.linalg_to_loops.sources import Uniform
+from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming, streamed_inputs
 
 
@@ -168,7 +170,7 @@ class _NestWriter:
         width = self.nest.lanes * step.vectors if dim == self.nest.vector_dim else 1
         outer = frames[-1]
         if isinstance(step.lower, int) and isinstance(step.upper, int) and 0 < step.upper - step.lower <= width:
-            inner = Frame(outer.cursor, dim, step.lower, self._known_in(step))
+            inner = self._frame(outer.cursor, dim, step, step.lower)
             if step.masked:
                 with self.emitter.at(inner.cursor):
                     inner.mask = self.emitter.create_mask(step.upper - step.lower, self.nest.lanes)
@@ -176,15 +178,16 @@ class _NestWriter:
         with self.emitter.at(outer.cursor):
             loop, body = self.emitter.for_loop(step.lower, step.upper, width, carried)
         outer.cursor.anchor = loop
-        inner = Frame(Cursor(body), dim, body.args[0], self._known_in(step))
+        inner = self._frame(Cursor(body), dim, step, body.args[0])
         if step.masked:
             with self.emitter.at(inner.cursor):
                 inner.mask = self.emitter.create_mask(self.emitter.sub(step.upper, body.args[0]), self.nest.lanes)
         return [*frames, inner], list(body.args[1:]), loop
 
-    def _known_in(self, step: Step) -> dict[object, SSAValue]:
-        """The comparisons that the lanes of a loop need not make."""
-        return {**self.front.comparisons} if step.in_front and self.front is not None else {}
+    def _frame(self, cursor: Cursor, dim: int | None, step: Step, induction: Index = 0) -> Frame:
+        """The frame of a loop; in the front its lanes need not make some comparisons."""
+        known: dict[object, SSAValue] = {**self.front.comparisons} if step.in_front and self.front is not None else {}
+        return Frame(cursor, dim, induction, known, in_front=step.in_front)
 
     def _close(self, frames: list[Frame], loop: Operation | None, results: list[SSAValue]) -> list[SSAValue]:
         """Close the innermost loop, yielding `results`; their values after it."""
@@ -209,7 +212,7 @@ class _NestWriter:
         inner, _, loop = self._open(level, frames, step, [])
         groups = [inner]
         for number in range(1, step.vectors):
-            frame = Frame(inner[-1].cursor, inner[-1].dim, values=self._known_in(step))
+            frame = self._frame(inner[-1].cursor, inner[-1].dim, step)
             with self.emitter.at(frame.cursor):
                 frame.induction = self.emitter.add(inner[-1].induction, number * self.nest.lanes)
             groups.append([*inner[:-1], frame])
@@ -274,7 +277,7 @@ class _NestWriter:
         inner_groups = [inner]
         if lanes_here:
             for number in range(1, step.vectors):
-                frame = Frame(shared.cursor, shared.dim, values=self._known_in(step))
+                frame = self._frame(shared.cursor, shared.dim, step)
                 with self.emitter.at(shared.cursor):
                     frame.induction = self.emitter.add(shared.induction, number * self.nest.lanes)
                 inner_groups.append([*groups[0], frame])
@@ -345,11 +348,27 @@ class _NestWriter:
             results = [values.get_lanes(self.yielded[number]) for number in self.reducing]
             # All elements are read before the first is written: an output may lie where an input does.
             for output, dest, element in written:
-                values.write(dest, output.access, element, whole_vectors=output.is_alone)
+                self._write(values, output, dest, element)
             mask = values.mask() if self.nest.vector_reduces() else None
             if mask is not None:
                 results = [self.emitter.select(mask, new, old) for new, old in zip(results, accumulators, strict=True)]
         return results
+
+    def _write(self, values: BodyValues, output: Output, dest: Window, element: SSAValue) -> None:
+        """Write what one step computed; of an output that is cut only what is in front of its end."""
+        past = [dim for dim, bound in enumerate(self.nest.bounds) if not is_at_most(bound, output.bounds[dim])]
+        if not output.is_cut or not past or values.frames[-1].in_front:
+            values.write(dest, output.access, element, whole_vectors=output.is_alone)
+            return
+        (dim,) = past
+        if dim == self.nest.vector_dim:
+            values.write(dest, output.access, element, end=output.bounds[dim])
+            return
+        place, end = self.emitter.ssa(values.induction(dim)), self.emitter.ssa(output.bounds[dim])
+        _, then_block, _ = self.emitter.if_(self.emitter.compare_values("slt", place, end, i1))
+        with self.emitter.at(Cursor(then_block)):
+            values.write(dest, output.access, element)
+            self.emitter.yield_()
 
     def _yielded(self, values: BodyValues, output: Output, yielded: SSAValue) -> SSAValue:
         """What one step writes to an output."""

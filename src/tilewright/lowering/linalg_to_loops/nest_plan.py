@@ -67,6 +67,8 @@ class Output:
     combiner: Combiner | None = None
     is_alone: bool = False
     """Whether nobody needs what the destination holds behind the bounds."""
+    is_cut: bool = False
+    """Whether the destination must not be touched behind the bounds, where the nest may run further."""
 
 
 @dataclass(frozen=True, slots=True)

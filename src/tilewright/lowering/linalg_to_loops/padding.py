@@ -113,7 +113,8 @@ def settled_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The whole vectors in front of `bound`, in which the results of some comparisons are known."""
+    """The whole vectors in front of `bound`: the results of some comparisons are known there, and no lane is behind the
+    end of a box that is read or of an output that is cut."""
 
     bound: Index
     comparisons: dict[SSAValue, SSAValue]
@@ -141,7 +142,27 @@ def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
         holds = emitter.constant(int(not _FALSE_BEHIND[op.predicate.value.data]), op.result.type)
         comparisons[op.result] = emitter.broadcast(holds, nest.lanes)
         bound = emitter.min(bound, _lane_bound(emitter, op.rhs, lane[1], nest.extents[dim]))
-    return Front(emitter.align_down(bound, nest.lanes * nest.unroll), comparisons) if comparisons else None
+    ends = _ends_of_rows(nest, dim)
+    for end in ends:
+        bound = emitter.min(bound, emitter.max(end, 0))
+    if not comparisons and not ends:
+        return None
+    return Front(emitter.align_down(bound, nest.lanes * nest.unroll), comparisons)
+
+
+def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:
+    """Where the boxes that a nest reads along a dimension, and the outputs that are cut, end within its bounds."""
+    ends: list[Index] = []
+    for operand in nest.inputs:
+        source = operand.source
+        if isinstance(source, Box):
+            for expr, low, high in zip(operand.access, source.low, source.high, strict=True):
+                if low == 0 and expr == AffineDimExpr(dim) and not is_at_most(nest.bounds[dim], high):
+                    _add_bound(ends, high)
+    for output in nest.outputs:
+        if output.is_cut and not is_at_most(nest.bounds[dim], output.bounds[dim]):
+            _add_bound(ends, output.bounds[dim])
+    return ends
 
 
 def _lane_of(nest: Nest, value: SSAValue) -> tuple[int, SSAValue | None] | None:

@@ -2,6 +2,7 @@
 
 %a = arith.minsi %n, %c64      is_at_most(%a, 64), is_at_most(%a, %n)
 %b = arith.minsi %n, %c64      is_same(%a, %b)
+%c = arith.addi %n, %c64       distance(%c, %n) = 64
 """
 
 from __future__ import annotations
@@ -74,3 +75,20 @@ def is_at_most(left: Index, right: Index, depth: int = 6) -> bool:
         if isinstance(op, arith.MinSIOp):
             return all(is_at_most(left, operand, depth - 1) for operand in op.operands)
     return False
+
+
+def distance(left: Index, right: Index) -> int | None:
+    """`left - right`, where both are the same expression up to constants that are added."""
+    (base, shift), (other, other_shift) = _base_and_shift(left), _base_and_shift(right)
+    return shift - other_shift if base == other or is_same(base, other) else None
+
+
+def _base_and_shift(value: Index) -> tuple[Index, int]:
+    if (number := constant_of(value)) is not None:
+        return 0, number
+    if isinstance(value, SSAValue) and isinstance(op := value.owner, arith.AddiOp):
+        for operand, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if (number := constant_of(other)) is not None:
+                base, shift = _base_and_shift(operand)
+                return base, shift + number
+    return value, 0

@@ -20,6 +20,10 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects import memref
 from tilewright.dialects.types import is_integer
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.provable import constant_of, distance, is_same
+
+_MOST_PLACES = 1024
+"""Rows of a window up to which it is worth knowing that it is apart from another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,33 @@ def root_of(source: Source) -> SSAValue | None:
             return source.root
         case Box():
             return root_of(source.inner)
+
+
+def is_apart(left: Window, right: Window) -> bool:
+    """Whether no element of a window is one of another of the same memory, shape and strides, a known number of
+    elements away: `x[0:64]` and `x[64:128]`, or the left and the right half of the rows of a matrix."""
+    gap = distance(right.offset, left.offset)
+    if gap is None or left.flat is not right.flat or left.shape != right.shape or min(left.shape, default=0) < 1:
+        return False
+    steps = [constant_of(stride) for stride in left.strides]
+    if any(not is_same(a, b) for a, b in zip(left.strides, right.strides, strict=True)):
+        return False
+    reached = {0}
+    for step, extent in zip(steps[:-1], left.shape[:-1], strict=True):
+        if step is None or extent * len(reached) > _MOST_PLACES:
+            return False
+        reached = {place + step * count for place in reached for count in range(1 - extent, extent)}
+    last = steps[-1]
+    if last is None:
+        return False
+    return all(not _is_multiple_within(gap - place, last, left.shape[-1]) for place in reached)
+
+
+def _is_multiple_within(gap: int, step: int, extent: int) -> bool:
+    """Whether `gap` is `step` times a number smaller than `extent`."""
+    if step == 0:
+        return gap == 0
+    return gap % step == 0 and abs(gap // step) < extent
 
 
 def expand(source: Source, groups: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Source | None:

@@ -20,7 +20,7 @@ from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
-from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, root_of
+from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, is_apart, root_of
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
@@ -331,7 +331,7 @@ class Storage:
         if left.owned or right.owned:
             return left.root is not right.root
         if left.root is right.root:
-            return False
+            return is_apart(left, right)
         return self.lowering.noalias and self._is_argument(left.root) and self._is_argument(right.root)
 
     def _is_argument(self, root: SSAValue) -> bool:

@@ -22,6 +22,7 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
     from tilewright.transforms.common.inline import InlinePass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
+    from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
     from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
     from tilewright.transforms.tt.pipeline import make_ttir
 
@@ -43,10 +44,16 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
                 CanonicalizePass(),
             ),
         ),
-        # Fusion first: it moves readers, and a load is forwarded only if nothing writes before its last reader.
+        # Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one.
         (
             "loops",
-            (LinalgFuseElementwisePass(), LinalgNarrowResultsPass(), ForwardLoadsPass(), LinalgToLoopsPass()),
+            (
+                LinalgFuseElementwisePass(),
+                LinalgNarrowResultsPass(),
+                LinalgMergeSiblingsPass(),
+                ForwardLoadsPass(),
+                LinalgToLoopsPass(),
+            ),
         ),
     )
 

@@ -3,6 +3,13 @@
 from tilewright.transforms.linalg.collapse_shape import CollapseShapePass
 from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
 from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
+from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
 from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
 
-__all__ = ["CollapseShapePass", "ForwardLoadsPass", "LinalgFuseElementwisePass", "LinalgNarrowResultsPass"]
+__all__ = [
+    "CollapseShapePass",
+    "ForwardLoadsPass",
+    "LinalgFuseElementwisePass",
+    "LinalgMergeSiblingsPass",
+    "LinalgNarrowResultsPass",
+]

@@ -1,0 +1,91 @@
+"""Several results of one generic, each computed straight into the memory that it is stored to.
+
+%a, %b = linalg.generic ... -> tensor<64xf32>, tensor<64xf32>
+bufferization.materialize_in_destination %a in writable %x
+bufferization.materialize_in_destination %b in writable %y
+  ->  for %i = 0 to 64 step 16 { %a, %b = ...; store %a, %x[%i]; store %b, %y[%i] }
+
+The stores must follow the generic at once, and no element may be overwritten before it is read: what the nest reads and
+writes is apart, or is the element that the same step writes. A generic with one result waits for its store instead
+(`Storage.defers`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation
+
+from tilewright.dialects import bufferization, linalg, memref, tensor
+from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.provable import is_same
+from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.lowering.linalg_to_loops.storage import find_store
+from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
+
+if TYPE_CHECKING:
+    from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
+
+_ADDRESSES = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, tensor.ExtractSliceOp, tensor.EmptyOp)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """Where a result goes: element (0, 0, ...) to (sizes[0] - 1, ...) of it, and no more."""
+
+    store: Operation
+    dest: Window
+    sizes: tuple[Index, ...]
+
+
+def plan_stored_results(lowering: FunctionLowering, op: linalg.StructuredOp) -> dict[int, StoredResult]:
+    """The results of a generic, by number, that its nest may write to their destinations."""
+    if len(op.results) < 2 or not is_elementwise(op) or any(may_write(inner) for inner in op.body.block.ops):
+        return {}
+    places = {access_of(map_) for map_ in op.maps[len(op.inputs) :]}
+    if len(places) != 1:
+        return {}
+    stores = {store: number for number, result in enumerate(op.results) if (store := find_store(result)) is not None}
+    planned: dict[int, StoredResult] = {}
+    follower = op.next_op
+    while follower is not None and len(planned) < len(stores):
+        if isinstance(follower, bufferization.MaterializeInDestinationOp):
+            found = _plan(lowering, op, follower, list(planned.values())) if follower in stores else None
+            if found is None:
+                break
+            planned[stores[follower]] = found
+        elif not isinstance(follower, _ADDRESSES) and not follower.name.startswith("arith."):
+            break
+        follower = follower.next_op
+    return planned if _fit_one_nest(op, planned) else {}
+
+
+def _plan(
+    lowering: FunctionLowering,
+    op: linalg.StructuredOp,
+    store: bufferization.MaterializeInDestinationOp,
+    others: list[StoredResult],
+) -> StoredResult | None:
+    from tilewright.lowering.linalg_to_loops.lower_memory import target_of
+
+    storage, target = lowering.storage, target_of(lowering, store)
+    if any(start != 0 for start in target.starts):
+        return None
+    dest, sizes = target.window, tuple(target.sizes)
+    if not all(lowering.demand.make_available(part, op) for part in (dest.offset, *dest.strides, *sizes)):
+        return None
+    if any(not storage.is_disjoint(other.dest, dest) for other in others) or not storage.writes_directly(op, dest):
+        return None
+    return StoredResult(store, dest, sizes)
+
+
+def _fit_one_nest(op: linalg.StructuredOp, planned: dict[int, StoredResult]) -> bool:
+    """Whether one nest can write all results: only the lanes of rows are cut off one by one."""
+    extents = loop_extents(op)
+    if len(extents) == 1:
+        return True
+    whole = list[tuple[Index, ...]]([extents] if len(planned) < len(op.results) else [])
+    sizes = [*whole, *(stored.sizes for stored in planned.values())]
+    return all(is_same(a, b) for other in sizes[1:] for a, b in zip(sizes[0], other, strict=True))

@@ -1,0 +1,267 @@
+"""The pass `linalg-merge-siblings`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, MemRefType, ModuleOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from tilewright.dialects import linalg, memref, tensor
+from tilewright.dialects.construction import segment_sizes
+from tilewright.dialects.types import bit_width, element_type, is_tensor
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
+
+MOST_INPUTS = 8
+MOST_RESULTS = 4
+"""A loop over more tiles than this would run out of registers for addresses, and of streams to prefetch."""
+
+Access = tuple[AffineExpr, ...]
+
+
+@register_pass
+class LinalgMergeSiblingsPass(Pass):
+    """Elementwise generics over the same elements of the same tiles become one generic with several results.
+
+    ```mlir
+    %share = linalg.generic {divf} ins(%one, %count) outs(%e) -> tensor<64xf32>
+    %mean = linalg.generic {subf, mulf, addf} ins(%m, %x, %share) outs(%e) -> tensor<64xf32>
+    bufferization.materialize_in_destination %mean in writable %out
+    %next = linalg.generic {subf, mulf, mulf, addf} ins(%q, %m, %x, %share) outs(%e) -> tensor<64xf32>
+    // becomes
+    %mean, %next = linalg.generic {divf, subf, mulf, addf, mulf, mulf, addf} ins(%one, %count, %m, %x, %q) outs(%e, %e2)
+      -> tensor<64xf32>, tensor<64xf32>
+    bufferization.materialize_in_destination %mean in writable %out
+    ```
+    What both compute is computed once, what both read is read once, and what the first only makes for the second stays
+    in registers. The second moves up to the first: its operands have to be known there.
+    """
+
+    name = "linalg-merge-siblings"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        for op in module.walk():
+            if not isinstance(op, linalg.StructuredOp):
+                for region in op.regions:
+                    for block in region.blocks:
+                        merge_block(block)
+
+
+def merge_block(block: Block) -> None:
+    """Merge the generics of one block, each into the last one before it that it may join."""
+    heads: list[linalg.GenericOp] = []
+    writes = 0
+    written_before: dict[Operation, int] = {}
+    for op in list(block.ops):
+        written_before[op] = writes
+        writes += may_write(op)
+        if not isinstance(op, linalg.GenericOp) or not is_mergeable(op):
+            continue
+        for position in reversed(range(len(heads))):
+            head = heads[position]
+            same_memory = written_before[head] == written_before[op]
+            if may_merge(head, op, same_memory=same_memory):
+                merged = heads[position] = _Merge(head, op).write()
+                written_before[merged] = written_before[head]
+                break
+        else:
+            heads.append(op)
+
+
+def is_mergeable(op: linalg.GenericOp) -> bool:
+    """Elementwise, without effects, each result at the loops' own place, none computed from what its tile held."""
+    if not op.results or not is_elementwise(op) or not op.iterators:
+        return False
+    if any(argument.uses.get_length() for argument in op.body.block.args[len(op.inputs) :]):
+        return False
+    own_place = _own_place(op)
+    if any(access_of(map_) != own_place for map_ in op.maps[len(op.inputs) :]):
+        return False
+    if any(not isinstance(expr, AffineDimExpr | AffineConstantExpr) for map_ in op.maps for expr in map_.results):
+        return False
+    return not any(inner.regions or may_write(inner) or inner.name.startswith("cf.") for inner in op.body.block.ops)
+
+
+def may_merge(head: linalg.GenericOp, op: linalg.GenericOp, *, same_memory: bool) -> bool:
+    """Whether `op` may and should become a part of `head`, which stands before it in the same block."""
+    if loop_extents(head) != loop_extents(op) or _widest_element(head) != _widest_element(op):
+        return False
+    if len(head.results) + len(op.results) > MOST_RESULTS:
+        return False
+    if not same_memory and any(_reads_memory(inner) for inner in op.body.block.walk()):
+        return False
+    known = {(value, access_of(map_)) for value, map_ in zip(head.inputs, head.maps, strict=False)}
+    own_place = _own_place(op)
+    shared = extra = 0
+    for value, map_ in zip(op.inputs, op.maps, strict=False):
+        if value.owner is head:
+            if access_of(map_) != own_place:
+                return False
+            shared += 1
+        elif not _is_known_at(value, head):
+            return False
+        elif (value, access_of(map_)) in known:
+            shared += access_of(map_) == own_place
+        else:
+            extra += 1
+    captured = (operand for inner in op.body.block.walk() for operand in inner.operands)
+    if any(not _is_inside(value, op) and not _is_known_at(value, head) for value in captured):
+        return False
+    return shared > 0 and len(known) + extra <= MOST_INPUTS
+
+
+def _widest_element(op: linalg.GenericOp) -> int:
+    """Bits of the widest number of a body, which decides how many lanes a vector has; i1 and index do not count."""
+    body = op.body.block
+    kinds = [argument.type for argument in body.args] + [result.type for inner in body.ops for result in inner.results]
+    return max((bit_width(kind) for kind in kinds if not isinstance(kind, IndexType | MemRefType)), default=1)
+
+
+def _own_place(op: linalg.GenericOp) -> Access:
+    return tuple(AffineDimExpr(dim) for dim in range(len(op.iterators)))
+
+
+def _reads_memory(op: Operation) -> bool:
+    return isinstance(op, memref.LoadOp | tensor.ExtractOp)
+
+
+def _is_known_at(value: SSAValue, op: Operation) -> bool:
+    """Whether a value is defined in front of an op: in its block, or around it."""
+    owner = value.owner
+    if isinstance(owner, Block) or owner.parent_block() is not op.parent_block():
+        return True
+    return owner.is_before_in_block(op)
+
+
+def _is_inside(value: SSAValue, op: Operation) -> bool:
+    owner: Operation | Block | None = value.owner
+    while owner is not None:
+        if owner is op:
+            return True
+        owner = owner.parent_op() if isinstance(owner, Block) else owner.parent_block()
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """Two generics, about to become one in the place of the first."""
+
+    head: linalg.GenericOp
+    op: linalg.GenericOp
+
+    def write(self) -> linalg.GenericOp:
+        """Build the merged op; results that nothing reads any more are left out."""
+        inputs: dict[tuple[SSAValue, Access], SSAValue] = {}
+        block = Block()
+        computed: dict[object, Operation] = {}
+        yielded = self._inline(self.head, block, inputs, {}, computed)
+        made = dict[SSAValue, SSAValue](zip(self.head.results, yielded, strict=True))
+        yielded += self._inline(self.op, block, inputs, made, computed)
+        results = [*self.head.results, *self.op.results]
+        for result in results:
+            self._replace_placeholders(result)
+        kept = [number for number, result in enumerate(results) if self._is_read_elsewhere(result)]
+        new = self._build(block, inputs, [results[number].type for number in kept], [yielded[n] for n in kept])
+        for number, result in zip(kept, new.results, strict=True):
+            results[number].replace_all_uses_with(result)
+        for old in (self.op, self.head):
+            old.detach()
+            old.erase(safe_erase=False)
+        return new
+
+    def _is_read_elsewhere(self, result: SSAValue) -> bool:
+        """Whether a result has a reader besides the op that is merged."""
+        return any(use.operation is not self.op for use in result.uses)
+
+    def _replace_placeholders(self, result: SSAValue) -> None:
+        """Put an empty tensor where a result only gives the shape of another op's output."""
+        for use in list(result.uses):
+            user = use.operation
+            if not isinstance(user, linalg.GenericOp) or use.index < len(user.inputs) or user is self.op:
+                continue
+            if not user.body.block.args[use.index].uses.get_length():
+                user.operands[use.index] = self._empty(result.type)
+
+    def _empty(self, kind: Attribute) -> SSAValue:
+        parent = self.head.parent_block()
+        assert parent is not None
+        empty = tensor.EmptyOp.create(result_types=[kind])
+        empty.location = self.head.location
+        parent.insert_op_before(empty, self.head)
+        return empty.results[0]
+
+    def _inline(
+        self,
+        op: linalg.GenericOp,
+        block: Block,
+        inputs: dict[tuple[SSAValue, Access], SSAValue],
+        made: dict[SSAValue, SSAValue],
+        computed: dict[object, Operation],
+    ) -> list[SSAValue]:
+        """Copy a body, without the pure ops that `computed` has; returns what it yields."""
+        body = op.body.block
+        known: dict[SSAValue, SSAValue] = {}
+        for argument, value, map_ in zip(body.args, op.inputs, op.maps, strict=False):
+            if value in made:
+                known[argument] = made[value]
+                continue
+            key = (value, access_of(map_))
+            if key not in inputs:
+                kind = element_type(value.type) if is_tensor(value.type) else value.type
+                inputs[key] = block.insert_arg(kind, len(block.args))
+            known[argument] = inputs[key]
+        for inner in body.ops:
+            if isinstance(inner, linalg.YieldOp):
+                return [known.get(operand, operand) for operand in inner.operands]
+            key = _value_key(inner, known)
+            if (found := computed.get(key)) is None:
+                found = inner.clone(value_mapper=known)
+                found.location = inner.location
+                block.add_op(found)
+                if key is not None:
+                    computed[key] = found
+            known.update(zip(inner.results, found.results, strict=True))
+        raise AssertionError("a body ends in a yield")
+
+    def _build(
+        self,
+        block: Block,
+        inputs: dict[tuple[SSAValue, Access], SSAValue],
+        types: Sequence[Attribute],
+        yielded: Sequence[SSAValue],
+    ) -> linalg.GenericOp:
+        head, parent = self.head, self.head.parent_block()
+        assert parent is not None
+        outputs: list[SSAValue] = []
+        for kind in types:
+            outputs.append(self._empty(kind))
+            block.insert_arg(element_type(kind), len(block.args))
+        block.add_op(linalg.YieldOp.create(operands=yielded))
+        rank = len(head.iterators)
+        accesses = [access for _, access in inputs] + [_own_place(head)] * len(types)
+        new = linalg.GenericOp.create(
+            operands=[*(value for value, _ in inputs), *outputs],
+            result_types=types,
+            properties={
+                "indexing_maps": ArrayAttr(AffineMapAttr(AffineMap(rank, 0, access)) for access in accesses),
+                "iterator_types": ArrayAttr([linalg.PARALLEL] * rank),
+                "operandSegmentSizes": segment_sizes(len(inputs), len(outputs)),
+            },
+            regions=[Region(block)],
+        )
+        new.location = self.op.location
+        parent.insert_op_before(new, head)
+        return new
+
+
+def _value_key(op: Operation, known: dict[SSAValue, SSAValue]) -> object:
+    """What two ops that compute the same have in common; None for ops with regions or memory accesses."""
+    if op.regions or _reads_memory(op) or not op.name.startswith(("arith.", "math.", "linalg.index")):
+        return None
+    operands = tuple(known.get(operand, operand) for operand in op.operands)
+    kinds = tuple(result.type for result in op.results)
+    return (op.name, operands, tuple(op.properties.items()), tuple(op.attributes.items()), kinds)
