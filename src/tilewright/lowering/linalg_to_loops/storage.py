@@ -160,7 +160,9 @@ class Storage:
         return isinstance(window, Window) and window.flat is flat
 
     def _reads_pointwise(self, op: linalg.StructuredOp, window: Window) -> bool:
-        if len(op.results) != 1 or not is_elementwise(op):
+        maps = op.maps
+        output = access_of(maps[-1])
+        if not is_elementwise(op) or any(access_of(map_) != output for map_ in maps[len(op.inputs) :]):
             return False
         if any(isinstance(inner, tensor.ExtractOp) for inner in op.body.block.walk()):
             return False
