@@ -166,8 +166,6 @@ class Storage:
             return False
         if any(isinstance(inner, tensor.ExtractOp) for inner in op.body.block.walk()):
             return False
-        maps = op.maps
-        output = access_of(maps[-1])
         for number, value in enumerate(op.inputs):
             if self._reads(value, window.flat):
                 source = self.lowering.source(value)
