@@ -7,7 +7,7 @@ TORCH_STAMP := $(VENV)/.torch
 MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check lint format bench ttgir-table gpu oracles torch fuzz fuzz-middle-layer clean
+.PHONY: help venv demo test check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ bench: $(STAMP) $(TORCH_STAMP) ## benchmarks against every peer that is installe
 	@$(BIN)/python -c 'import numba' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
 	  || echo "Numba cannot be installed: it is left out"
 	@$(BIN)/python benchmarks/cpu/run.py $(ARGS)
+
+bench-sanitizers: $(STAMP) $(TORCH_STAMP) ## what the sanitisers cost, kernel by kernel (ARGS="--only matmul")
+	@$(BIN)/python benchmarks/cpu/sanitizing.py --output benchmarks/results/sanitizers.md $(ARGS)
 
 ttgir-table: $(STAMP) ## TritonGPU IR beside official Triton's, kernel by kernel (ARGS="--arch 90 --only matmul")
 	@$(BIN)/python tests/kernels/ttgir_table.py --out benchmarks/results/ttgir.md $(ARGS)
