@@ -131,6 +131,21 @@ def test_narrowing_is_nearest_even(source: str, target: str) -> None:
             assert same(apply(body, values, values, source, target, lanes, facts), expected)
 
 
+@pytest.mark.parametrize(("type", "lanes"), [("f32", 16), ("f32", 8), ("f64", 8), ("f32", 0), ("bf16", 16)])
+@pytest.mark.parametrize(("name", "function"), [("maxnumf", np.fmax), ("minnumf", np.fmin)])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_extremes_of_arithmetic_drop_nans(name: str, function: np.ufunc, type: str, lanes: int) -> None:
+    """One instruction where the machine has it; operands straight from memory may be signalling NaNs."""
+    random = np.random.default_rng(3)
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, 1.5, -2.0, 3e38, -3e38])
+    a, b = (random.choice(special, 256).astype(TYPES[type]) for _ in range(2))
+    a[:32].view(np.dtype(f"u{a.itemsize}"))[::2] = {2: 0x7F81, 4: 0x7F800001, 8: 0x7FF0000000000001}[a.itemsize]
+    arithmetic = f"%s = arith.addf %a, %b : $V\n%d = arith.subf %a, %b : $V\n%r = arith.{name} %s, %d : $V"
+    for facts in machines():
+        assert same(apply(arithmetic, a, b, type, type, lanes, facts), function(a + b, a - b))
+        assert same(apply(f"%r = arith.{name} %a, %b : $V", a, b, type, type, lanes, facts), function(a, b))
+
+
 @pytest.mark.parametrize("lanes", [8, 16])
 def test_vectors_with_subnormals_and_nans_are_narrowed_lane_by_lane(lanes: int) -> None:
     """Where an instruction rounds, it flushes subnormals, and lanes beside one must not change when that is mended."""

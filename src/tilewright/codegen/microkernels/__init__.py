@@ -25,7 +25,7 @@ import re
 from dataclasses import dataclass, replace
 
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels.amx import emit_amx_kernel, has_amx_form
+from tilewright.codegen.microkernels.amx import configure_tiles, emit_amx_kernel, has_amx_form, release_tiles
 from tilewright.codegen.microkernels.amx_panels import BLOCK as AMX_COLUMNS
 from tilewright.codegen.microkernels.amx_panels import emit_amx_panels, tile_depth
 from tilewright.codegen.microkernels.block import (
@@ -49,7 +49,8 @@ WHOLE_BLOCK = 1024
 
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)"
-    r"(?P<interleaved>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<exact>_exact)?(?P<direct>_direct)?$"
+    r"(?P<interleaved>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<exact>_exact)?(?P<direct>_direct)?"
+    r"(?P<configured>_configured)?$"
 )
 _PANELS_NAME = re.compile(r"tw_mk_(?P<how>panels|keep)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
 _PACK_NAME = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
@@ -78,6 +79,7 @@ def parse_name(name: str) -> MicrokernelName:
         from_zero=bool(match["zero"]),
         packed_b=bool(match["panels"]),
         direct_a=bool(match["direct"]),
+        is_configured=bool(match["configured"]),
     )
     rows = int(match["mr"])
     if rows < SMALLEST_BLOCK and form != BlockForm():
@@ -110,6 +112,16 @@ def direct_name(name: str, facts: TargetFacts) -> str:
     if parts.form.packed_b or not has_amx_form(parts.element, parts.rows, parts.columns, facts):
         return name
     return f"{name}_direct"
+
+
+def configured_name(name: str, facts: TargetFacts) -> str | None:
+    """The kernel to call between `configure_tiles` and `release_tiles`; None for one that does not use AMX tiles."""
+    if _PANELS_NAME.match(name) is not None:
+        return None
+    parts = parse_name(name)
+    if parts.is_interleaved or not has_amx_form(parts.element, parts.rows, parts.columns, facts):
+        return None
+    return f"{name}_configured"
 
 
 @dataclass(frozen=True)
@@ -202,6 +214,8 @@ __all__ = [
     "WHOLE_BLOCK",
     "MicrokernelName",
     "PanelPlan",
+    "configure_tiles",
+    "configured_name",
     "direct_name",
     "emit_microkernel",
     "exact_name",
@@ -210,4 +224,5 @@ __all__ = [
     "parse_name",
     "plan_panels",
     "preferred_block",
+    "release_tiles",
 ]

@@ -40,6 +40,21 @@ def has_amx_form(element: ElementKind, rows: int, columns: int, facts: TargetFac
     return features is not None and all(map(facts.has, features)) and rows >= 16 and columns >= 16
 
 
+def configure_tiles(fn: FunctionText) -> None:
+    """Eight tiles of 16 rows of 64 bytes (palette 1), until `release_tiles`; it takes some 150 cycles."""
+    data = bytes([1, *[0] * 15, *[64, 0] * 8, *[0] * 16, *[16] * 8, *[0] * 8])
+    text = ", ".join(f"i8 {byte}" for byte in data)
+    line = f"{_CONFIGURATION} = private unnamed_addr constant [64 x i8] [{text}], align 64"
+    if line not in fn.module.globals:
+        fn.module.add_global(line)
+    fn.call("void", "llvm.x86.ldtilecfg", [("ptr", _CONFIGURATION)])
+
+
+def release_tiles(fn: FunctionText) -> None:
+    """Nobody expects anything of the tiles any more: the system need not save them."""
+    fn.call("void", "llvm.x86.tilerelease", [])
+
+
 @dataclass(frozen=True)
 class _Frame:
     """Stack buffers, as pointers."""
@@ -68,7 +83,8 @@ class AmxWriter(AmxPanelWriter):
             fn.emit(f"call void @{general}({', '.join(f'i64 %{name}' for name in PARAMETERS)})")
             fn.terminate("ret void")
             fn.start(direct)
-        fn.call("void", "llvm.x86.ldtilecfg", [("ptr", self._configuration())])
+        if not self.form.is_configured:
+            configure_tiles(fn)
         frame = _Frame(*(fn.entry_value(f"alloca [{size} x i8], align 64") for size in self._frame_sizes()))
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
         strides = [
@@ -81,21 +97,13 @@ class AmxWriter(AmxPanelWriter):
             depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
         step = self._packed_panels if self.form.packed_b else self._panels
         self.loop(depth, self.k_panel, lambda k0: step(frame, (a, b, c), strides, k0))
-        fn.call("void", "llvm.x86.tilerelease", [])
+        if not self.form.is_configured:
+            release_tiles(fn)
         fn.terminate("ret void")
 
     def _frame_sizes(self) -> tuple[int, int, int]:
         panels = 0 if self.form.packed_b else PANELS * PANEL_BYTES * BLOCK
         return panels, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
-
-    def _configuration(self) -> str:
-        """Palette 1; eight tiles of 16 rows of 64 bytes."""
-        data = bytes([1, *[0] * 15, *[64, 0] * 8, *[0] * 16, *[16] * 8, *[0] * 8])
-        text = ", ".join(f"i8 {byte}" for byte in data)
-        line = f"{_CONFIGURATION} = private unnamed_addr constant [64 x i8] [{text}], align 64"
-        if line not in self.fn.module.globals:
-            self.fn.module.add_global(line)
-        return _CONFIGURATION
 
     def _panels(self, frame: _Frame, matrices: tuple[str, str, str], strides: list[str], k0: str) -> None:
         fn = self.fn

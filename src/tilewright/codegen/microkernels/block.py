@@ -52,6 +52,8 @@ class BlockForm:
     """B is in panels already (`tw_mk_panels_...`)."""
     direct_a: bool = False
     """a_k_stride is 1; of interest to kernels on AMX tiles only."""
+    is_configured: bool = False
+    """The caller has configured the AMX tiles, and releases them."""
 
 
 class BlockWriter(PanelWriter):

@@ -31,6 +31,7 @@ from tilewright.lowering.loops_to_llvm.conversions import (
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
 from tilewright.lowering.loops_to_llvm.integer_division import emit_division
 from tilewright.lowering.loops_to_llvm.math_calls import emit_math
+from tilewright.lowering.loops_to_llvm.quiet_minmax import emit_range, has_range
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import emit_uniform_division
 
@@ -204,6 +205,8 @@ def lower_float_minmax(low: FunctionLowering, op: Operation) -> None:
         result = _select_larger(b, kind, x, y, scalar)
     elif first_is_number and drops_nan:
         result = _select_larger(b, kind, y, x, scalar)
+    elif has_range(low.module.facts, kind, scalar, b.lanes) and all(map(low.quiet.holds, op.operands)):
+        result = emit_range(b, kind, x, y, scalar)
     else:
         result = emit_float_minmax(b, kind, x, y, scalar)
     low.set(op.results[0], from_compute(b, result, type.scalar))

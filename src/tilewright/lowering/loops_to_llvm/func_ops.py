@@ -7,7 +7,7 @@ from typing import cast
 from xdsl.ir import Operation
 
 from tilewright.codegen.llvm_text import global_name
-from tilewright.codegen.microkernels import KEEP_PREFIX, MICROKERNEL_PREFIX, direct_name, exact_name
+from tilewright.codegen.microkernels import KEEP_PREFIX, MICROKERNEL_PREFIX, configured_name, direct_name, exact_name
 from tilewright.dialects import func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
@@ -55,6 +55,8 @@ def _call_external(
             name = exact_name(name, int(m_count), int(n_count), low.module.facts)
         if arguments[A_K_STRIDE][1] == "1":
             name = direct_name(name, low.module.facts)
+        if (configured := configured_name(name, low.module.facts)) is not None:
+            name, low.module.uses_tiles = configured, True
     elif name.startswith(KEEP_PREFIX):
         arguments.append(("ptr", ARENA))
     low.module.use_external(name)

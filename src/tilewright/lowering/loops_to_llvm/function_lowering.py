@@ -31,6 +31,7 @@ from tilewright.lowering.loops_to_llvm.memref_value import (
     unflatten,
 )
 from tilewright.lowering.loops_to_llvm.nan_free import NanFree
+from tilewright.lowering.loops_to_llvm.quiet_minmax import Quiet
 from tilewright.lowering.loops_to_llvm.types import (
     ScalarType,
     TypeTable,
@@ -74,6 +75,8 @@ class ModuleLowering:
     """Declared functions that are called and not defined here: the loader binds them."""
     streams: bool = False
     """Whether a store is nontemporal: such stores are ordered by a fence only."""
+    uses_tiles: bool = False
+    """Whether AMX tiles have to be configured while the kernel runs."""
     fuses: bool = True
     """Whether a product and a sum may become one fused operation."""
 
@@ -99,6 +102,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self.values: dict[SSAValue, str] = {}
         self.memrefs: dict[SSAValue, MemrefValue] = {}
         self.nan_free = NanFree()
+        self.quiet = Quiet()
         self.divisors: dict[SSAValue, UniformDivisor] = {}
         """Vectors that are one number in all lanes and that others are divided by."""
         self._exit_label = ""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 
 from tilewright.codegen.llvm_text import FunctionText, Parameter, global_name
+from tilewright.codegen.microkernels import configure_tiles, release_tiles
 from tilewright.lowering.loops_to_llvm import LoweredModule
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES, PROGRAM_ID_OFFSET
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
@@ -62,6 +63,8 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
     begin, loop, end = fn.new_label("begin"), fn.new_label("program"), fn.new_label("end")
     fn.branch_if(some, begin, end)
     fn.start(begin)
+    if module.uses_tiles:
+        configure_tiles(fn)
     row = fn.value(f"udiv i64 %lo, {wide_x}")
     first_x = _narrow(fn, fn.value(f"urem i64 %lo, {wide_x}"))
     first_y = _narrow(fn, fn.value(f"urem i64 {row}, {wide_y}"))
@@ -87,6 +90,8 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
         phi.add(value, fn.label)
     fn.branch_if(again, loop, end)
     fn.start(end)
+    if module.uses_tiles:
+        release_tiles(fn)
     if module.streams:
         fn.emit("fence seq_cst")
     fn.terminate("ret void")

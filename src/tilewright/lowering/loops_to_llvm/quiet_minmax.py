@@ -1,0 +1,96 @@
+"""maxnumf and minnumf of vectors in one instruction, where no operand can be a signalling NaN.
+
+    %m = arith.maxnumf %x, %acc      ->      vrangeps $5, %acc, %x, %m      (else vmaxps, vcmpunordps, a masked move)
+
+`vrangeps` returns the other operand where one is a quiet NaN, as maxnumf does; a signalling one it returns, quieted,
+and so would lose the other. The results of arithmetic are never signalling. Arithmetic with a constant does not count:
+LLVM may find that x * 1.0 is x.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.dialects import arith, scf, vector
+from tilewright.ir.facts import TargetFacts
+from tilewright.lowering.loops_to_llvm.types import ScalarType
+
+_ARITHMETIC = (arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp)
+_MINMAX = (arith.MaxnumfOp, arith.MinnumfOp, arith.MaximumfOp, arith.MinimumfOp)
+_COMPARED_SIGN = 4
+_KINDS = {"minnumf": _COMPARED_SIGN, "maxnumf": _COMPARED_SIGN + 1}
+
+
+class Quiet:
+    """Answers, for the values of one function, whether no lane is ever a signalling NaN; remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, bool] = {}
+
+    def holds(self, value: SSAValue) -> bool:
+        found = self._known.get(value)
+        if found is None:
+            # Induction over iterations: a carried value is assumed quiet while its own update is looked at.
+            self._known[value] = True
+            found = self._prove(value)
+            if not found:
+                self._known = {key: known for key, known in self._known.items() if not known}
+            self._known[value] = found
+        return found
+
+    def _prove(self, value: SSAValue) -> bool:
+        if isinstance(value, BlockArgument):
+            loop = value.block.parent_op()
+            if not isinstance(loop, scf.ForOp) or value.index == 0:
+                return False
+            position = value.index - 1
+            end = value.block.last_op
+            assert end is not None
+            return self.holds(loop.operands[3 + position]) and self.holds(end.operands[position])
+        assert isinstance(value, OpResult)
+        op = value.op
+        match op:
+            case arith.ConstantOp() | arith.SIToFPOp() | arith.UIToFPOp():
+                return True
+            case arith.SelectOp():
+                return self.holds(op.operands[1]) and self.holds(op.operands[2])
+            case vector.BroadcastOp():
+                return self.holds(op.operands[0])
+            case vector.ShuffleOp():
+                return all(map(self.holds, op.operands))
+            case scf.ForOp():
+                return self.holds(op.regions[0].block.args[1 + value.index])
+            case _ if isinstance(op, _MINMAX):
+                return all(map(self.holds, op.operands))
+            case _:
+                return isinstance(op, _ARITHMETIC) and not any(map(_is_constant, op.operands))
+
+
+def _is_constant(value: SSAValue) -> bool:
+    owner = value.owner
+    if isinstance(owner, vector.BroadcastOp):
+        owner = owner.operands[0].owner
+    return isinstance(owner, Operation) and isinstance(owner, arith.ConstantOp)
+
+
+def has_range(facts: TargetFacts, kind: str, scalar: ScalarType, lanes: int) -> bool:
+    """Whether the machine has the instruction for this operation on so many lanes."""
+    if kind not in _KINDS or scalar.text not in ("float", "double") or not facts.has("avx512dq"):
+        return False
+    bits = scalar.bits * lanes
+    return bits == 512 or (bits == 256 and facts.has("avx512vl"))
+
+
+def emit_range(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarType) -> str:
+    """The instruction on two vectors of quiet numbers."""
+    bits, type = scalar.bits * b.lanes, b.type(scalar.text)
+    mask = f"i{max(8, b.lanes)}"
+    arguments = [(type, x), (type, y), ("i32", str(_KINDS[kind])), (type, "zeroinitializer"), (mask, "-1")]
+    if bits == 512:
+        arguments.append(("i32", "4"))
+    suffix = "ps" if scalar.bits == 32 else "pd"
+    return b.fn.call(type, f"llvm.x86.avx512.mask.range.{suffix}.{bits}", arguments)
+
+
+__all__ = ["Quiet", "emit_range", "has_range"]
