@@ -14,7 +14,9 @@ from tilewright.targets.cpu.facts import CpuFacts
 SHAPES = [(1, 1, 5), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300), (16, 32, 96), (40, 16, 31)]
 
 
-def check(kind: str, m: int, n: int, k: int, facts: CpuFacts, *, nt: bool, zero: bool, panels: bool) -> None:
+def check(
+    kind: str, m: int, n: int, k: int, facts: CpuFacts, *, nt: bool, zero: bool, panels: bool, out: bool = False
+) -> None:
     dtype, wide, accumulator, tolerance = TYPES[kind]
     a, b = random_matrix(kind, m, k, 1), random_matrix(kind, k, n, 2)
     c = np.full((m, n + 3), 7, wide)
@@ -23,21 +25,25 @@ def check(kind: str, m: int, n: int, k: int, facts: CpuFacts, *, nt: bool, zero:
     width = 1024
     if panels:
         plan = plan_panels(kind, accumulator, k, n, facts, transposed_b=nt)
+        if out and not plan.has_separate_output:
+            return
         memory = np.full(plan.bytes + 128, 5, np.uint8)
         start = -memory.ctypes.data % 64
         packed = memory[start : start + plan.bytes]
         load(plan.symbol, facts, 5)(operand.ctypes.data, stride, packed.ctypes.data, k, n)
         assert np.all(memory[start + plan.bytes :] == 5), "memory behind the panels was written"
         operand, stride, width = packed, 0, plan.columns
-    form = f"{'_nt' * (nt and not panels)}{'_zero' * zero}{'_panels' * panels}"
+    form = f"{'_nt' * (nt and not panels)}{'_zero' * zero}{'_panels' * panels}{'_out' * out}"
     name = exact_name(f"tw_mk_{kind}_{accumulator}_1024x{width}{form}", m, n, facts)
     for variant in {name, direct_name(name, facts)}:
         c[:] = 7
-        kernel = load(variant, facts)
-        kernel(a.ctypes.data, k, 1, operand.ctypes.data, stride, c.ctypes.data, n + 3, k, m, n)
-        assert np.all(c[:, n:] == 7), "columns beyond n_count were written"
+        result = np.full((m, n + 5), 7, wide) if out else c
+        kernel = load(variant, facts, 12 if out else 10)
+        output = (result.ctypes.data, n + 5) if out else ()
+        kernel(a.ctypes.data, k, 1, operand.ctypes.data, stride, c.ctypes.data, n + 3, k, m, n, *output)
+        assert np.all(c[:, n:] == 7) and np.all(result[:, n:] == 7), "columns beyond n_count were written"
         scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)) + 7
-        assert np.all(np.abs(c[:, :n] - expected) <= tolerance * scale), (variant, m, n, k, facts.cpu)
+        assert np.all(np.abs(result[:, :n] - expected) <= tolerance * scale), (variant, m, n, k, facts.cpu)
     del dtype
 
 
@@ -47,6 +53,20 @@ def test_every_form(kind: str) -> None:
         for nt, zero, panels in itertools.product((False, True), repeat=3):
             for m, n, k in SHAPES:
                 check(kind, m, n, k, facts, nt=nt, zero=zero, panels=panels)
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64", "f16", "i8"])
+def test_a_separate_output(kind: str) -> None:
+    for facts in machines():
+        for zero in (False, True):
+            for m, n, k in SHAPES:
+                check(kind, m, n, k, facts, nt=False, zero=zero, panels=True, out=True)
+
+
+@pytest.mark.parametrize("name", ["tw_mk_f32_f32_1024x64_out", "tw_mk_f32_f32_1024x64_zero_out_exact"])
+def test_a_separate_output_needs_panels(name: str) -> None:
+    with pytest.raises(ValueError, match="panels"):
+        parse_name(name)
 
 
 def test_transposed_a_from_zero() -> None:

@@ -249,6 +249,85 @@ def test_operands_that_overlap_the_result_are_not_kept() -> None:
     np.testing.assert_allclose(memory[:n], a @ b, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("m", "n", "k"), [(64, 128, 300), (64, 128, 0), (50, 100, 300)])
+def test_results_are_written_by_the_micro_kernel(dtype: str, m: int, n: int, k: int) -> None:
+    """Whole tiles and cut ones, sums of several steps of the micro-kernel, nothing behind the last row."""
+    a, b = matrix(m, k, dtype=DTYPES[dtype]), matrix(k, n, dtype=DTYPES[dtype])
+    out = np.full((m + 1, n), 7, np.float32)
+    kernel = product[(triton.cdiv(m, 32), triton.cdiv(n, 64))](a, b, out[:m], m, n, k, 32, 64, 32, False)
+    if dtype == "f32":
+        assert any("_panels_out" in name for name in symbols(kernel))
+    np.testing.assert_allclose(out[:m], wide(a) @ wide(b), atol=5e-3)
+    assert np.all(out[m] == 7)
+
+
+def test_results_of_a_factor_that_no_store_holds() -> None:
+    m, n, k = 20, 128, 34000
+    a, b, out = matrix(m, k), matrix(k, n), np.full((33, n), 7, np.float32)
+    product[(1, 1)](a, b, out, m, n, k, 32, 128, 64, False)
+    np.testing.assert_allclose(out[:m], a @ b, atol=5e-2)
+    assert np.all(out[m:] == 7)
+
+
+@triton.jit
+def stored_otherwise(a, b, out, old, N, K, row_stride, B: tl.constexpr, KIND: tl.constexpr):
+    rows = tl.arange(0, B)
+    acc = tl.zeros((B, B), dtype=tl.float32)
+    for start in range(0, K, B):
+        ks = start + rows
+        x = tl.load(a + rows[:, None] * K + ks[None, :], mask=ks[None, :] < K, other=0.0)
+        y = tl.load(b + ks[:, None] * N + rows[None, :], mask=ks[:, None] < K, other=0.0)
+        acc = tl.dot(x, y, acc)
+    place = out + rows[:, None] * row_stride + rows[None, :]
+    if KIND == 1:
+        before = tl.load(place)
+        tl.store(place, acc)
+        tl.store(old + rows[:, None] * B + rows[None, :], before)
+    elif KIND == 2:
+        tl.store(place, acc * 0.0)
+        tl.store(place, acc)
+    else:
+        tl.store(place, acc)
+
+
+@pytest.mark.parametrize(
+    ("kind", "row_stride"),
+    [(kind, stride) for kind in (0, 1, 2) for stride in (32, 40, 7, 0) if kind < 2 or stride >= 32],
+)
+def test_stores_around_and_rows_that_overlap(kind: int, row_stride: int) -> None:
+    size, k = 32, 300
+    a, b = matrix(size, k), matrix(k, size)
+    out, old = np.full(size * 41, 7, np.float32), np.zeros((size, size), np.float32)
+    expected = out.copy()
+    first = out.copy()
+    for number, row in enumerate(a @ b):
+        expected[number * row_stride : number * row_stride + size] = row
+    stored_otherwise[(1,)](a, b, out, old, size, k, row_stride, size, kind)
+    np.testing.assert_allclose(out, expected, atol=1e-3)
+    if kind == 1:
+        at = np.arange(size)[:, None] * row_stride + np.arange(size)
+        np.testing.assert_array_equal(old, first[at])
+
+
+@triton.jit
+def square_in_place(x, N, K, B: tl.constexpr):
+    """Writes the product over the first columns of its own left factor."""
+    rows = tl.arange(0, B)
+    acc = tl.zeros((B, B), dtype=tl.float32)
+    for start in range(0, K, B):
+        ks = start + rows
+        acc = tl.dot(tl.load(x + rows[:, None] * K + ks[None, :]), tl.load(x + ks[:, None] * K + rows[None, :]), acc)
+    tl.store(x + rows[:, None] * K + rows[None, :], acc)
+
+
+def test_a_product_over_its_own_factor() -> None:
+    x = matrix(256, 256)
+    expected = x[:32] @ x[:, :32]
+    square_in_place[(1,)](x, 256, 256, 32)
+    np.testing.assert_allclose(x[:32, :32], expected, atol=1e-3)
+
+
 def test_more_than_a_store_holds() -> None:
     """Columns that do not fit one behind the other, one after the other and several times."""
     m, n, k = 32, 2048, 1300

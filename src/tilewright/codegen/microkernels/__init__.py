@@ -10,7 +10,9 @@ with byte addresses and strides in elements: C[m x n] += A[m x k] B[k x n]; colu
 `NR` are the sizes that the caller tiles by; any m_count and n_count are right, those that fill register tiles are fast.
 
 Kernels for whole blocks (MR of at least 16) have forms, in this order: `_nt`: rows of B are adjacent, and b_row_stride
-is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at panels that `tw_mk_panels_...` made.
+is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at panels that `tw_mk_panels_...` made; `_out`
+(with `_panels`, not on AMX tiles): C is scratch memory, two more parameters (i64 out_ptr, i64 out_row_stride) say where
+the result goes.
 
 `_packed` kernels read B in groups of 2 (16-bit types) or 4 (8-bit types) rows, interleaved: element (k, n) is at
 ``b_ptr[(k // g) * b_row_stride + n * g + k % g]``, rows past k_count filled with zeros up to the group; A must have
@@ -49,7 +51,8 @@ WHOLE_BLOCK = 1024
 
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)"
-    r"(?P<interleaved>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<exact>_exact)?(?P<direct>_direct)?"
+    r"(?P<interleaved>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out)?"
+    r"(?P<exact>_exact)?(?P<direct>_direct)?"
     r"(?P<configured>_configured)?$"
 )
 _PANELS_NAME = re.compile(r"tw_mk_(?P<how>panels|keep)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
@@ -78,12 +81,15 @@ def parse_name(name: str) -> MicrokernelName:
         transposed_b=bool(match["nt"]),
         from_zero=bool(match["zero"]),
         packed_b=bool(match["panels"]),
+        separate_output=bool(match["out"]),
         direct_a=bool(match["direct"]),
         is_configured=bool(match["configured"]),
     )
     rows = int(match["mr"])
     if rows < SMALLEST_BLOCK and form != BlockForm():
         raise ValueError(f"'{name}': only kernels for at least {SMALLEST_BLOCK} rows have forms")
+    if form.separate_output and not form.packed_b:
+        raise ValueError(f"'{name}': only kernels that read panels have a separate output")
     return MicrokernelName(element, rows, int(match["nr"]), bool(match["interleaved"]), form)
 
 
@@ -135,6 +141,11 @@ class PanelPlan:
     """Whether the kernels read A with any strides; else its a_k_stride must be 1."""
 
     @property
+    def has_separate_output(self) -> bool:
+        """Whether the kernels have the form `_out`: those on AMX tiles do not."""
+        return self.takes_any_a
+
+    @property
     def keeping_symbol(self) -> str:
         """The routine that packs it once for many programs."""
         return self.symbol.replace("_panels_", "_keep_")
@@ -180,6 +191,8 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     if parts.is_interleaved:
         return emit_packed_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
     if has_amx_form(parts.element, parts.rows, parts.columns, facts):
+        if parts.form.separate_output:
+            raise ValueError(f"'{name}': kernels on AMX tiles have no separate output")
         return emit_amx_kernel(name, module, facts, parts.element, parts.form)
     if parts.rows >= SMALLEST_BLOCK:
         tile = plan_block_tile(facts, parts.element, parts.columns)

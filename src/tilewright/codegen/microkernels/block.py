@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
 from tilewright.codegen.microkernels.panels import PanelWriter, padded_depth
-from tilewright.codegen.microkernels.tile import KState, kernel_function
+from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, KState, Rows, kernel_function
 from tilewright.ir.facts import TargetFacts
 
 GROUP_COLUMNS = 128
@@ -50,6 +50,8 @@ class BlockForm:
     """The old elements of C are not wanted."""
     packed_b: bool = False
     """B is in panels already (`tw_mk_panels_...`)."""
+    separate_output: bool = False
+    """The finished elements go to out_ptr with out_row_stride; C is only where sums are kept meanwhile."""
     direct_a: bool = False
     """a_k_stride is 1; of interest to kernels on AMX tiles only."""
     is_configured: bool = False
@@ -71,7 +73,9 @@ class BlockWriter(PanelWriter):
         self.next_b = ""
         self.next_a = ""
         self.next_line = ""
+        self.next_c = Rows("", "")
         self.is_first = ""
+        self.output: Rows | None = None
         self.panel_stride = str(self.panel_row_bytes)
         self.b_align = min(64, tile.lanes * element.accumulator_bytes)
 
@@ -89,6 +93,9 @@ class BlockWriter(PanelWriter):
             left = fn.value(f"sub i64 %k_count, {k0}")
             self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.k_panel))])
             self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
+            if self.form.separate_output:
+                is_last = fn.value(f"icmp sle i64 {left}, {self.k_panel}")
+                self.output = self._output(is_last, c)
             group(k0, self.advance(a, fn.value(f"mul i64 {k0}, {self.strides.a_k}")))
 
         depth = "%k_count"
@@ -97,6 +104,16 @@ class BlockWriter(PanelWriter):
             depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
         self.loop(depth, self.k_panel, depth_step)
         fn.terminate("ret void")
+
+    def _output(self, is_last: str, c: str) -> Rows:
+        """Where this step of k leaves its sums: the last one does so where they are wanted."""
+        fn = self.fn
+        out = fn.value("inttoptr i64 %out_ptr to ptr")
+        out_row = self.scaled("%out_row_stride", self.element.accumulator_bytes)
+        return Rows(
+            fn.value(f"select i1 {is_last}, ptr {out}, ptr {c}"),
+            fn.value(f"select i1 {is_last}, i64 {out_row}, i64 {self.strides.c_row}"),
+        )
 
     def _packed_group(self, b: str, c: str) -> Callable[[str, str], None]:
         """All panels, where they are."""
@@ -194,8 +211,16 @@ class BlockWriter(PanelWriter):
                 self.advance(c, fn.value(f"mul i64 {m0}, {self.strides.c_row}")),
             )
 
+        def set_result(m0: str) -> None:
+            if self.output is not None:
+                column = self.advance(self.output.first, self.scaled(n0, self.element.accumulator_bytes))
+                first = self.advance(column, fn.value(f"mul i64 {m0}, {self.output.stride}"))
+                self.result = Rows(first, self.output.stride)
+
         def tile(m0: str, rows: int) -> None:
             a_m, c_m = at(m0)
+            set_result(m0)
+            self.next_c = self._below(c_m, rows)
             self.next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
             self.next_line = self._next_line(m0 if self.form.packed_b else fn.value(f"add i64 {first}, {m0}"))
             self.full_tile(a_m, panel, c_m, rows)
@@ -204,6 +229,7 @@ class BlockWriter(PanelWriter):
 
         def rest(m0: str) -> None:
             a_m, c_m = at(m0)
+            set_result(m0)
             self._edge(a_m, panel, c_m, fn.value(f"sub i64 %m_count, {m0}"), columns)
 
         full_rows, short_rows = self.full_rows, self.short_rows
@@ -216,6 +242,11 @@ class BlockWriter(PanelWriter):
             fn.loop(full_rows, short_rows, SHORT_ROWS, lambda m0: tile(m0, SHORT_ROWS))
         if self.has_edges:
             fn.loop(short_rows, "%m_count", self.tile.rows, rest)
+
+    def _below(self, c: str, rows: int) -> Rows:
+        """The rows of C behind those of a tile, where they will be written to."""
+        place = self.result or Rows(c, self.strides.c_row)
+        return Rows(self._row_offset(place.first, place.stride, rows), place.stride)
 
     def _next_line(self, position: str) -> str:
         """Where a tile starts to ask for B: successive tiles take other lines of a row, then other rows of a chunk.
@@ -289,9 +320,14 @@ class BlockWriter(PanelWriter):
         return 64 // self.element.accumulator_bytes
 
     def prefetch(self, state: KState) -> None:
-        """The next rows of A into the first level cache, some of the rows of B that are packed next into the second."""
+        """The next rows of A, and one of C, into the first level cache; some rows of B that come next into the second."""
         fn = self.fn
         fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        number = fn.value(f"udiv i64 {state.k}, {self.prefetch_chunk}")
+        address = self.advance(self.next_c.first, fn.value(f"mul i64 {number}, {self.next_c.stride}"))
+        for line in range(0, self.panel_row_bytes, 64):
+            at = self.advance(address, str(line)) if line else address
+            fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")
         address = self.advance(self.next_a, state.a_offset)
         for row in range(self.tile.rows):
             at = self._row_offset(address, self.strides.a_row, row) if row else address
@@ -345,6 +381,6 @@ def emit_block_kernel(
     name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, form: BlockForm
 ) -> str:
     """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows."""
-    fn = kernel_function(name, module)
+    fn = kernel_function(name, module, OUTPUT_PARAMETERS if form.separate_output else ())
     BlockWriter(fn, element, tile, facts.l1_bytes, form).write()
     return fn.text()

@@ -6,7 +6,7 @@ strips of at most four rows (rows past the end repeat the last one and are not s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,7 @@ PARAMETERS = (
     *("a_ptr", "a_row_stride", "a_k_stride", "b_ptr", "b_row_stride", "c_ptr", "c_row_stride"),
     *("k_count", "m_count", "n_count"),
 )
+OUTPUT_PARAMETERS = ("out_ptr", "out_row_stride")
 EDGE_ROWS = 4
 
 
@@ -30,6 +31,14 @@ class Strides:
     a_k: str
     b_row: str
     c_row: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where the rows of a tile are: the first one, and bytes from one to the next."""
+
+    first: str
+    stride: str
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,8 @@ class TileWriter:
         self.tile = tile
         self.vector = LaneBuilder(fn, tile.lanes)
         self.scalar = LaneBuilder(fn, 0)
+        self.result: Rows | None = None
+        """Where the tile at hand is written to; None: where its old elements are."""
 
     # ---------------------------------------------------------------------------------------------------- structure
 
@@ -117,14 +128,19 @@ class TileWriter:
     def full_tile(self, a: str, b: str, c: str, count: int) -> None:
         """`count` rows of C, with full columns, from C's old values."""
         rows = [a, *(self._opaque(self._row_offset(a, self.strides.a_row, row)) for row in range(1, count))]
-        c_rows = [c, *(self._row_offset(c, self.strides.c_row, row) for row in range(1, count))]
-        addresses = [[self._vector_at(base, v) for v in range(self.tile.vectors)] for base in c_rows]
+        addresses = self._vectors(Rows(c, self.strides.c_row), count)
+        stored = self._vectors(self.result, count) if self.result is not None else addresses
         text = self.vector.type(self.element.accumulator)
         size = self.element.accumulator_bytes
         sums = self.accumulate(rows, b, self.start_of_tile(addresses), masks=None)
-        for row, row_addresses in zip(sums, addresses, strict=True):
+        for row, row_addresses in zip(sums, stored, strict=True):
             for value, at in zip(row, row_addresses, strict=True):
                 self.fn.emit(f"store {text} {value}, ptr {at}, align {size}")
+
+    def _vectors(self, place: Rows, count: int) -> list[list[str]]:
+        """Addresses of the vectors of some rows of C."""
+        rows = [place.first, *(self._row_offset(place.first, place.stride, row) for row in range(1, count))]
+        return [[self._vector_at(base, v) for v in range(self.tile.vectors)] for base in rows]
 
     def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
         """What the sums of a full tile start from: C's elements."""
@@ -153,13 +169,17 @@ class TileWriter:
             numbers = [first, *(fn.value(f"add i64 {first}, {row}") for row in range(1, rows))]
             held = [fn.call("i64", "llvm.umin.i64", [("i64", number), ("i64", last)]) for number in numbers]
             a_rows = [self.advance(a, fn.value(f"mul i64 {row}, {self.strides.a_row}")) for row in held]
-            c_rows = [self.advance(c, fn.value(f"mul i64 {row}, {self.strides.c_row}")) for row in held]
+            c_rows = self._rows_at(Rows(c, self.strides.c_row), held)
+            stored = self._rows_at(self.result, held) if self.result is not None else c_rows
             start = [[self.masked_start(base, v, masks[v]) for v in range(self.tile.vectors)] for base in c_rows]
             sums = self.accumulate(a_rows, b, start, masks)
-            for number, base, row in zip(numbers, c_rows, sums, strict=True):
+            for number, base, row in zip(numbers, stored, sums, strict=True):
                 self._store_row_if(fn.value(f"icmp ule i64 {number}, {last}"), base, row, masks)
 
         self.loop(bound, rows, strip)
+
+    def _rows_at(self, place: Rows, numbers: Sequence[str]) -> list[str]:
+        return [self.advance(place.first, self.fn.value(f"mul i64 {row}, {place.stride}")) for row in numbers]
 
     def _column_mask(self, columns_left: str, vector: int) -> str:
         """Lanes of a vector whose column exists."""
@@ -319,9 +339,9 @@ class TileWriter:
         return self.spread(self.element.widen(self.scalar, value), self.element.accumulator)
 
 
-def kernel_function(name: str, module: ModuleText) -> FunctionText:
-    """An empty function with the micro-kernels' ABI."""
-    parameters = [Parameter("i64", f"%{parameter}") for parameter in PARAMETERS]
+def kernel_function(name: str, module: ModuleText, more: Sequence[str] = ()) -> FunctionText:
+    """An empty function with the micro-kernels' ABI, and more parameters behind."""
+    parameters = [Parameter("i64", f"%{parameter}") for parameter in (*PARAMETERS, *more)]
     return FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
 
 

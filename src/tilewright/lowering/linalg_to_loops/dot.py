@@ -206,10 +206,12 @@ def emit_calls(
     counts: Sequence[int],
     depth: Index,
     wanted: tuple[Index, Index] | None = None,
+    output: Panel | None = None,
 ) -> None:
     """Loops over the blocks of C; columns outside, so that the panel of B stays in the first level cache.
 
-    `wanted`: how many of the rows and columns anybody reads; less than all of them only where C is one block.
+    `wanted`: how many of the rows and columns anybody reads; less than all of them only where C is one block, as where
+    the result has an `output` of its own.
     """
     batches, rows, columns = counts
     with_batch = len(panels[0].strides) == 3
@@ -218,7 +220,7 @@ def emit_calls(
         block = (_count(emitter, rows, m, kernel.rows), _count(emitter, columns, n, kernel.columns))
         if rows <= kernel.rows and columns <= kernel.columns:
             block = wanted or (rows, columns)
-        _call(emitter, kernel, panels, base, m, n, block, depth)
+        _call(emitter, kernel, panels, base, m, n, block, depth, output)
 
     def block_calls(base: tuple[SSAValue, SSAValue, SSAValue]) -> None:
         _loop(emitter, columns, kernel.columns, lambda n: _loop(
@@ -261,6 +263,7 @@ def _call(
     n: Index,
     counts: tuple[Index, Index],
     depth: Index,
+    output: Panel | None,
 ) -> None:
     a, b, c = panels
     a_row, a_k = a.strides[-2:]
@@ -269,7 +272,7 @@ def _call(
     c_address = _moved(emitter, c, _moved(emitter, c, base[2], m, c.strides[-2]), n, 1)
     operands = (
         a_address, a_row, a_k, b_address, b.strides[-1 if kernel.transposed_b else -2], c_address, c.strides[-2], depth,
-        *counts,
+        *counts, *((output.address, output.strides[0]) if output is not None else ()),
     )  # fmt: skip
     emitter.create(
         func.CallOp, [emitter.ssa(value) for value in operands], (), {"callee": SymbolRefAttr(kernel.symbol)}

@@ -275,6 +275,21 @@ class LoopEmitter:
         self.create(scf.IfOp, (condition,), (), regions=[Region(then_block), Region(else_block)])
         return then_block, else_block
 
+    def choose(
+        self, condition: SSAValue | bool, then: Callable[[], None] | None, otherwise: Callable[[], None] | None
+    ) -> None:
+        """What `then` emits where the condition holds, what `otherwise` emits where it does not."""
+        if isinstance(condition, bool):
+            chosen = then if condition else otherwise
+            if chosen is not None:
+                chosen()
+            return
+        for block, body in zip(self.if_else(condition), (then, otherwise), strict=True):
+            with self.at(Cursor(block)):
+                if body is not None:
+                    body()
+                self.yield_()
+
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def alloca(self, element: Attribute, size: int) -> SSAValue:

@@ -54,6 +54,8 @@ class FunctionLowering:
         self.storage = Storage(self)
         self.demand = Demand(self)
         self.prefetching = Prefetching(self.emitter, function)
+        self.stored_directly: dict[Operation, SSAValue | bool] = {}
+        """Stores of products that may be there already, with when they are (`direct_store.py`)."""
         self.dead: list[Operation] = []
         self.deferred: set[Operation] = set()
         self._filled: list[tuple[SSAValue, Source]] = []

@@ -24,6 +24,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
+from tilewright.lowering.linalg_to_loops.direct_store import DirectStore, plan_direct_store
 from tilewright.lowering.linalg_to_loops.dot import emit_calls, starts_from_zero
 from tilewright.lowering.linalg_to_loops.dot_operands import Panel, in_place
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
@@ -63,6 +64,9 @@ class FastPath:
     counts: tuple[Index, Index]
     """Rows and columns of C that are wanted."""
     depth: Index
+    factors: tuple[Window, Window]
+    """The memory of the first terms."""
+    result: SSAValue
 
 
 def plan_k_loop(lowering: FunctionLowering, loop: scf.ForOp) -> FastPath | None:
@@ -141,7 +145,8 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     if not is_same(a.k_high, b.k_high):
         raise NoMatchError
     total = _total_depth(emitter, first, a.k_high, depth)
-    wanted = lowering.demand.of(loop.results[_carried(loop, product)])
+    result = loop.results[_carried(loop, product)]
+    wanted = lowering.demand.of(result)
     counts: list[Index] = []
     for operand, extent, bound, limit in ((a, rows, wanted[0], kernel.rows), (b, columns, wanted[1], kernel.columns)):
         high = operand.outer_high
@@ -163,7 +168,7 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
         condition = emitter.compare_values("eq", emitter.constant(0, INDEX), emitter.constant(0, INDEX), _I1)
     panels = in_place(emitter, a_window), in_place(emitter, b_window)
     b_root = b_window.root if b_window.is_all_of_root() else b_window.flat
-    return FastPath(condition, kernel, *panels, b_root, (counts[0], counts[1]), total)
+    return FastPath(condition, kernel, *panels, b_root, (counts[0], counts[1]), total, (a_window, b_window), result)
 
 
 def _carried(loop: scf.ForOp, product: linalg.MatmulOp) -> int:
@@ -325,11 +330,14 @@ def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, 
     """
     emitter = lowering.emitter
     from_zero = path.kernel.has_forms and starts_from_zero(init)
+    direct = _find_direct_store(lowering, loop, path, target) if from_zero else None
+    if direct is not None:
+        lowering.stored_directly[direct.store] = emitter.both(path.condition, direct.condition)
     if not from_zero:
         lowering.copy(init, target)
     branch, then_block, _ = emitter.if_(path.condition)
     with emitter.at(Cursor(then_block)):
-        _multiply(lowering, path, target, init if from_zero else None)
+        _multiply(lowering, path, target, init if from_zero else None, direct)
         emitter.yield_()
     else_block = Block()
     branch.regions[1].add_block(else_block)
@@ -342,27 +350,57 @@ def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, 
         emitter.yield_()
 
 
-def _multiply(lowering: FunctionLowering, path: FastPath, target: Window, zeros: Source | None) -> None:
+def _find_direct_store(
+    lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, target: Window
+) -> DirectStore | None:
+    """Where the micro-kernel may write the result, if it can: it takes packed operands then."""
+    plan = plan_kept(lowering, path.kernel, path.b_root, target.shape, path.a)
+    if plan is None or not plan.has_separate_output:
+        return None
+    return plan_direct_store(lowering, loop, path.result, path.counts, path.factors)
+
+
+def _multiply(
+    lowering: FunctionLowering, path: FastPath, target: Window, zeros: Source | None, direct: DirectStore | None
+) -> None:
     """The product, by packed operands that are kept where that is possible; `zeros` are not in the target yet."""
     emitter = lowering.emitter
     c = in_place(emitter, target)
 
-    def multiply(kernel: MicroKernel, b: Panel) -> None:
-        declare(lowering, kernel.symbol, 10)
-        emit_calls(emitter, kernel, (path.a, b, c), (1, *target.shape), path.depth, path.counts)
+    def multiply(kernel: MicroKernel, b: Panel, output: Panel | None = None) -> None:
+        declare(lowering, kernel.symbol, 10 if output is None else 12)
+        emit_calls(emitter, kernel, (path.a, b, c), (1, *target.shape), path.depth, path.counts, output)
 
     def multiply_once() -> None:
         # By the kernel of the loop on the other side, which is there anyhow.
         if zeros is not None:
             lowering.copy(zeros, target)
         multiply(path.kernel, path.b)
+        if direct is not None:
+            place = direct.target
+            emitter.choose(direct.condition, lambda: lowering.copy(target, place, path.counts), None)
+
+    def multiply_by_panels(kernel: MicroKernel, b: Panel) -> None:
+        if direct is None:
+            multiply(kernel, b)
+        else:
+            multiply(replace(kernel, separate_output=True), b, _either(emitter, direct, c))
 
     from_zero = replace(path.kernel, from_zero=zeros is not None)
     plan = plan_kept(lowering, from_zero, path.b_root, target.shape, path.a)
     if plan is None:
         multiply(from_zero, path.b)
     else:
-        multiply_by_kept(lowering, from_zero, plan, path.b, (path.depth, path.counts[1]), multiply, multiply_once)
+        counts = path.depth, path.counts[1]
+        multiply_by_kept(lowering, from_zero, plan, path.b, counts, multiply_by_panels, multiply_once)
+
+
+def _either(emitter: LoopEmitter, direct: DirectStore, buffer: Panel) -> Panel:
+    """The result where it is stored in the end, or in the buffer."""
+    stored = in_place(emitter, direct.target)
+    address = emitter.select_index(direct.condition, stored.address, buffer.address)
+    row_stride = emitter.select_index(direct.condition, stored.strides[0], buffer.strides[0])
+    return Panel(emitter.ssa(address), (row_stride, 1), buffer.element_bytes)
 
 
 _I1 = arith.constant_bool(True).result.type

@@ -273,7 +273,8 @@ class Storage:
             buffer = lowering.memory.new_buffer(element, shape)
             lowering.copy(source, buffer, sizes)
             source = buffer
-        lowering.copy(source, dest, sizes)
+        is_there = lowering.stored_directly.get(op, False)
+        lowering.emitter.choose(is_there, None, lambda: lowering.copy(source, dest, sizes))
 
     def _store_inner_box(self, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]) -> None:
         """A box that does not start at the origin: from a buffer, both sides shifted."""

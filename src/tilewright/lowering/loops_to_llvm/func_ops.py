@@ -13,9 +13,9 @@ from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
 
 MICROKERNEL_ARITY = 10
-"""Parameters of a micro-kernel; the last two are the rows and columns of C."""
-A_K_STRIDE = 2
-"""Which of them is the distance of neighbours in a row of A."""
+"""Parameters of a micro-kernel; some forms have more behind."""
+A_K_STRIDE, M_COUNT, N_COUNT = 2, 8, 9
+"""Which of them are the distance of neighbours in a row of A, and the rows and columns of C."""
 
 
 def lower_return(low: FunctionLowering, op: Operation) -> None:
@@ -49,8 +49,8 @@ def _call_external(
     low: FunctionLowering, op: Operation, name: str, arguments: list[tuple[str, str]], results: list[str]
 ) -> None:
     """A function that the module only declares: a micro-kernel, libm, or part of the runtime."""
-    if name.startswith(MICROKERNEL_PREFIX) and len(arguments) == MICROKERNEL_ARITY:
-        m_count, n_count = arguments[-2][1], arguments[-1][1]
+    if name.startswith(MICROKERNEL_PREFIX) and len(arguments) >= MICROKERNEL_ARITY:
+        m_count, n_count = arguments[M_COUNT][1], arguments[N_COUNT][1]
         if m_count[0] != "%" and n_count[0] != "%":
             name = exact_name(name, int(m_count), int(n_count), low.module.facts)
         if arguments[A_K_STRIDE][1] == "1":

@@ -19,7 +19,7 @@ from tilewright.tools.validation.launches import Array
 
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_\d+x(?P<nr>\d+)"
-    r"(?P<packed>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?:_exact)?$"
+    r"(?P<packed>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out)?(?:_exact)?$"
 )
 _PANELS = re.compile(r"tw_mk_(?P<how>panels|keep)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
 _DEPTH_MULTIPLE = 32
@@ -62,16 +62,16 @@ def _view(address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: t
 
 
 def _multiply(name: re.Match[str]) -> Callable[..., None]:
-    """C[m x n] += A[m x k] B[k x n], with B in the form that the name says."""
+    """C[m x n] += A[m x k] B[k x n], with B in the form that the name says; the sums go elsewhere if it says so."""
     dtype, wide = _numpy_type(name["a"]), _numpy_type(name["acc"])
 
     def run(*numbers: Any) -> None:
-        a, a_row, a_k, b, b_stride, c, c_row, k, m, n = (int(number) for number in numbers)
+        a, a_row, a_k, b, b_stride, c, c_row, k, m, n, *output = (int(number) for number in numbers)
         if min(m, n) <= 0:
             return
-        result = _view(c, wide, (m, n), (c_row, 1))
-        if name["zero"] is not None:
-            result[...] = 0
+        old = _view(c, wide, (m, n), (c_row, 1))
+        result = _view(output[0], wide, (m, n), (output[1], 1)) if output else old
+        result[...] = 0 if name["zero"] is not None else old
         if k <= 0:
             return
         left = _view(a, dtype, (m, k), (a_row, a_k)).astype(wide)
