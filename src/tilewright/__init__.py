@@ -17,7 +17,7 @@ _HOMES = {
     "autotune": "tilewright.runtime.autotuner",
     "heuristics": "tilewright.runtime.autotuner",
     "AutotunerError": "tilewright.runtime.autotuner",
-    "KernelInterface": "tilewright.runtime.autotuner",
+    "KernelInterface": "tilewright.runtime.interface",
     "JITFunction": "tilewright.runtime.jit",
     "jit": "tilewright.runtime.jit",
     "MockTensor": "tilewright.runtime.tensors",
@@ -26,7 +26,7 @@ _HOMES = {
     "set_allocator": "tilewright.runtime.tensors",
     "set_num_threads": "tilewright.runtime.threads",
     "get_num_threads": "tilewright.runtime.threads",
-    "compile": "tilewright.compiler.api",
+    "compile": "tilewright.runtime.compiling",
     "cdiv": "tilewright.language.host",
     "next_power_of_2": "tilewright.language.host",
     "constexpr_function": "tilewright.language.callables",
@@ -80,11 +80,12 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
     from tilewright import compat, compiler, knobs, language, runtime, testing, tools
-    from tilewright.compiler.api import compile
     from tilewright.language.callables import constexpr_function
     from tilewright.language.host import cdiv, next_power_of_2
     from tilewright.language.registry import must_use_result
-    from tilewright.runtime.autotuner import AutotunerError, Config, KernelInterface, autotune, heuristics
+    from tilewright.runtime.autotuner import AutotunerError, Config, autotune, heuristics
+    from tilewright.runtime.compiling import compile
+    from tilewright.runtime.interface import KernelInterface
     from tilewright.runtime.jit import JITFunction, jit
     from tilewright.runtime.tensors import MockTensor, TensorWrapper, reinterpret, set_allocator
     from tilewright.runtime.threads import get_num_threads, set_num_threads

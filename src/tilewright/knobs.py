@@ -1,6 +1,7 @@
 """`triton.knobs`: the switches that mean the same here, under Triton's names.
 
     tilewright.knobs.runtime.debug = True
+    tilewright.knobs.runtime.launch_enter_hook.add(lambda metadata: print(metadata.get()["name"]))
     with tilewright.knobs.autotuning.scope():
         tilewright.knobs.autotuning.print = True
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from tilewright.support import knobs as table
@@ -56,7 +58,22 @@ compilation = Namespace(
         "dump_ir": "dump_ir",
     },
 )
-runtime = Namespace({"interpret": "interpret", "debug": "debug", "override_arch": "override_arch"})
+
+
+class RuntimeNamespace(Namespace):
+    """The switches of launches, and the hooks around them, to which functions are added."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in HOOKS:
+            return getattr(import_module("tilewright.runtime.hooks"), name)
+        return super().__getattr__(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *HOOKS])
+
+
+HOOKS = ("launch_enter_hook", "launch_exit_hook")
+runtime = RuntimeNamespace({"interpret": "interpret", "debug": "debug", "override_arch": "override_arch"})
 autotuning = Namespace({"print": "print_autotuning", "cache": "cache_autotuning"})
 language = Namespace({"fp32_default": "f32_default", "default_fp_fusion": "default_fp_fusion"})
 nvidia = Namespace({"ptxas": "ptxas_path", "ptxas_options": "ptxas_options", "libdevice_path": "libdevice_path"})

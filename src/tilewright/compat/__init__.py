@@ -25,6 +25,7 @@ TRITON_VERSION = "3.6.0"
 #: Where a module or package of Triton has another place here.
 RENAMED = {
     "triton.backends": "tilewright.compat.backends",
+    "triton.compiler.compiler": "tilewright.compat.compiler",
     "triton.errors": "tilewright.compat.errors",
     "triton.tools.tensor_descriptor": "tilewright.runtime.tensor_descriptor",
 }

@@ -11,7 +11,7 @@ _HOMES = {
     "IRSource": "tilewright.compiler.source",
     "CompiledKernel": "tilewright.compiler.kernel",
     "CompilationError": "tilewright.support.errors",
-    "compile": "tilewright.compiler.api",
+    "compile": "tilewright.runtime.compiling",
 }
 _RENAMED = {"IRSource": "TextSource"}
 

@@ -95,6 +95,7 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     if not known.get("is_text"):
         kept[image_key] = entry.sections["obj"]
     return CompiledKernel(
+        src=source,
         name=name,
         hash=key,
         asm=StageTexts(

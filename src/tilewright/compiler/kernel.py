@@ -78,6 +78,29 @@ class StageTexts(Mapping[str, Any]):
         return f"StageTexts({', '.join(self._stages)})"
 
 
+@dataclass(frozen=True)
+class LaunchMetadata:
+    """What a hook is told of a launch; put together when it asks, by `get()`."""
+
+    kernel: CompiledKernel
+    grid: tuple[int, ...]
+    stream: int | None
+    arguments: tuple[Any, ...]
+
+    def get(self) -> dict[str, Any]:
+        """The kernel's name, what runs, the stream, and what the function that was given to `jit(launch_metadata=...)`
+        makes of the grid, the kernel's metadata and the arguments by name: another name, say, or `flops64` and
+        `bytes`."""
+        kernel = self.kernel
+        known = {"name": kernel.name, "function": kernel.function, "stream": self.stream}
+        function: Any = getattr(kernel.src, "fn", None)
+        describe = getattr(function, "launch_metadata", None)
+        if describe is None:
+            return known
+        named = dict(zip(function.arg_names, self.arguments, strict=False))
+        return known | describe(self.grid, kernel.metadata, named)
+
+
 @dataclass
 class CompiledKernel:
     """What a launch or `warmup` returns; the attributes bear the names that Triton's compiled kernels have."""
@@ -97,15 +120,48 @@ class CompiledKernel:
     launch_on: DeviceLaunch | None = None
     """Of a target whose kernels run where their data lies (GPUs): its launch."""
     relaunch: Callable[..., None] | None = None
-    """Of a kernel that a launch compiled: (kernel, grid, *args) launches it as it is."""
+    """(kernel, grid, *args) launches it as it is; None where nothing is known of its parameters."""
+    src: Any = None
+    """What it was compiled from: an `ASTSource`, or a `TextSource`."""
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         """Launches this very kernel over a grid, with arguments of the kind that it was compiled for."""
         if self.relaunch is None:
-            raise TypeError(
-                f"kernel '{self.name}' was compiled without arguments (tilewright.compile); launch the @jit function"
-            )
+            raise TypeError(f"kernel '{self.name}' was compiled from text, which does not say what arguments it takes")
         return partial(self.relaunch, self, grid)
+
+    def run(
+        self,
+        x: int,
+        y: int,
+        z: int,
+        stream: int | None,
+        function: Any,
+        packed_metadata: Any,
+        launch_metadata: Any,
+        launch_enter_hook: Callable[[Any], None] | None,
+        launch_exit_hook: Callable[[Any], None] | None,
+        *args: Any,
+    ) -> None:
+        """What programs that drive Triton's compiler themselves call: launch over a grid, between two hooks.
+
+        A stream must be the current one of PyTorch or CuPy, where launches go. `function` and `packed_metadata` are the
+        kernel's own attributes and say nothing new.
+        """
+        if launch_enter_hook is not None:
+            launch_enter_hook(launch_metadata)
+        self[(x, y, z)](*args)
+        if launch_exit_hook is not None:
+            launch_exit_hook(launch_metadata)
+
+    @property
+    def function(self) -> NativeKernel:
+        """What runs: the loaded machine code."""
+        return self.native
+
+    def launch_metadata(self, grid: tuple[int, ...], stream: int | None, *args: Any) -> LaunchMetadata:
+        """What hooks are told of a launch with these arguments, one for each parameter."""
+        return LaunchMetadata(self, grid, stream, args)
 
     def _init_handles(self) -> None:
         """Load the kernel on the current device; programs call it before they ask for `n_regs`."""

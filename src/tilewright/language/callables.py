@@ -34,6 +34,11 @@ class Parameter:
     is_star: bool = False
 
     @property
+    def num(self) -> int:
+        """`index`, as Triton calls it."""
+        return self.index
+
+    @property
     def is_constexpr(self) -> bool:
         return "constexpr" in self.annotation
 

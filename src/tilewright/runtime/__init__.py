@@ -9,7 +9,7 @@ _HOMES = {
     "Autotuner": "tilewright.runtime.autotuner",
     "Config": "tilewright.runtime.autotuner",
     "Heuristics": "tilewright.runtime.autotuner",
-    "KernelInterface": "tilewright.runtime.autotuner",
+    "KernelInterface": "tilewright.runtime.interface",
     "autotune": "tilewright.runtime.autotuner",
     "heuristics": "tilewright.runtime.autotuner",
     "JITFunction": "tilewright.runtime.jit",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import builtins
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Protocol
 
+from tilewright.runtime.interface import KernelInterface
 from tilewright.support import knobs
 from tilewright.support.errors import (
     AssemblerError,
@@ -33,21 +33,6 @@ class Launchable(Protocol):
     arg_names: list[str]
 
     def run(self, *args: Any, grid: Any, warmup: bool, **keywords: Any) -> Any: ...
-
-
-class KernelInterface:
-    """`kernel[grid](...)` for anything that has `run`."""
-
-    def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        return partial(self._start, grid)
-
-    @ends_tracebacks
-    def _start(self, grid: Any, /, *args: Any, **keywords: Any) -> Any:
-        return self.run(*args, grid=grid, warmup=False, **keywords)
-
-    def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
-        """Compile if need be and launch over `grid`."""
-        raise NotImplementedError
 
 
 class Config:

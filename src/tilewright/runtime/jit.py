@@ -25,10 +25,12 @@ from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
 from tilewright.language.values import unwrap
+from tilewright.runtime import hooks
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver, active_driver
 from tilewright.runtime.fast_path import Plan, Shortcuts, is_writable, present_switches, read_only
 from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
+from tilewright.runtime.interface import KernelInterface
 from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.request import kernel_source
@@ -38,7 +40,7 @@ from tilewright.support.errors import ChangedGlobalError, TilewrightError
 from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
 
 
-class JITFunction(JITCallable):
+class JITFunction(JITCallable, KernelInterface):
     """What `@jit` makes of a function. `kernel[grid](*args, **meta)` launches it."""
 
     def __init__(
@@ -147,7 +149,12 @@ class JITFunction(JITCallable):
             observer = import_module("tilewright.tools.validation.observer")
             observer.before_first_launch(self, grid, args, keywords)
         slots, arrays = bound.slots()
-        launch(kernel, slots, arrays, normalize_grid(grid, lambda: binder.meta(values, options), self.fn.__name__))
+        extents = normalize_grid(grid, lambda: binder.meta(values, options), self.fn.__name__)
+        if hooks.are_set():
+            with hooks.around(kernel.launch_metadata(extents, driver.get_current_stream(), *values)):
+                launch(kernel, slots, arrays, extents)
+            return kernel
+        launch(kernel, slots, arrays, extents)
         is_all_there = not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values())
         if is_all_there and not binder.options_vary:
             classes = tuple([value.__class__ for value in values])
@@ -160,6 +167,8 @@ class JITFunction(JITCallable):
         generation = knobs.generation
         if self._shortcuts.generation != generation:
             switches = present_switches()
+            if hooks.are_set():
+                return Shortcuts(self.binder.separate, switches)
             shortcuts = self._all_shortcuts.setdefault(switches, Shortcuts(self.binder.separate, switches))
             shortcuts.generation = generation
             self._shortcuts = shortcuts
@@ -171,7 +180,8 @@ class JITFunction(JITCallable):
         kernel = self._kernels.get(key)
         if kernel is None:
             kernel = self._kernels[key] = self._compile(bound, driver)
-            kernel.relaunch = KeptLaunch(self.binder, replace(bound, values=()), driver, launch)
+            disjoint = bound.pointers_disjoint()
+            kernel.relaunch = KeptLaunch(self.binder, replace(bound, values=()), disjoint, driver, launch)
             self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
         return kernel
 

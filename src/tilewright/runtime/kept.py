@@ -38,6 +38,8 @@ class KeptLaunch:
     binder: Binder
     promised: Bound
     """The arguments that it was compiled for, without their values, which nobody is to keep alive."""
+    disjoint: bool
+    """Whether it was compiled for pointers that do not share memory."""
     driver: Driver
     launch: Launch
 
@@ -57,7 +59,7 @@ class KeptLaunch:
             raise OptionError(f"{', '.join(further)}: a compiled kernel has its options")
         items = tuple(map(self._fitting, values, self.binder.rules, self.promised.items))
         bound = Bound(self.promised.names, values, items, {})
-        if self.promised.pointers_disjoint() and not bound.pointers_disjoint():
+        if self.disjoint and not bound.pointers_disjoint():
             raise self._refused(
                 "", "pointers that share memory", "memory of its own behind each, as it was compiled for"
             )

@@ -177,6 +177,11 @@ def _update(values: Mapping[str, KnobValue]) -> None:
     generation += 1
 
 
+def renew() -> None:
+    """Count a change of what launches depend on that is no switch."""
+    _update({})
+
+
 @contextmanager
 def scope(**values: KnobValue) -> Generator[None]:
     """Set switches for the length of a `with`, for the whole process (threads that compile see them too)."""

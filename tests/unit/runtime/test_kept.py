@@ -11,12 +11,9 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-from tilewright.compiler.compile import compile_source
-from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentError, ArgumentValueError, MisalignedPointerError
-from tilewright.targets.base import find_target
 
 
 @triton.jit
@@ -87,11 +84,40 @@ def test_fewer_promises_take_more(kept: Any) -> None:
     np.testing.assert_array_equal(out[:32], 2 * X[:32])
 
 
-def test_kernels_compiled_without_a_launch() -> None:
-    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "step": "i32", "factor": "fp32"}
-    source = ASTSource(scale, signature, {"BLOCK": 16})
-    with pytest.raises(TypeError, match="launch the @jit function"):
-        compile_source(source, CompileOptions(), find_target("cpu"))[1,]
+@pytest.fixture
+def declared() -> Any:
+    """The kernel, compiled for types that were declared; the second pointer is promised to be aligned."""
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i64", "step": "i32", "factor": "fp32"}
+    source = ASTSource(scale, signature, {"BLOCK": 16}, {(1,): [["tt.divisibility", 16]]})
+    return triton.compile(source, options={"num_warps": 2})
+
+
+def test_kernels_compiled_from_declarations(declared: Any) -> None:
+    out = array()
+    declared[2,](X, out, 32, 1, 2.5, 16)
+    np.testing.assert_array_equal(out[:32], 2.5 * X[:32])
+    declared.run(1, 1, 1, 0, declared.function, declared.packed_metadata, None, None, None, X, X, 16, 1, 1.0, 16)
+    with pytest.raises(MisalignedPointerError):
+        declared[1,](X, array()[1:], 16, 1, 2.0, 16)
+    with pytest.raises(ArgumentValueError, match="compiled in"):
+        declared[1,](X, out, 16, 1, 2.0, 32)
+    with pytest.raises(ArgumentValueError, match=r"fp64"):
+        declared[1,](X.astype(np.float64), out, 16, 1, 2.0, 16)
+
+
+def test_hooks_of_those_who_launch_themselves(declared: Any) -> None:
+    told: list[Any] = []
+    metadata = declared.launch_metadata((1, 1, 1), 0, X)
+    enter, leave = (lambda launch: told.append(launch.get()["name"]), lambda launch: told.append(launch.grid))
+    declared.run(1, 1, 1, 0, None, None, metadata, enter, leave, X, array(), 16, 1, 1.0, 16)
+    assert told == ["scale", (1, 1, 1)]
+
+
+def test_kernels_compiled_from_text_do_not_say_what_they_take(declared: Any, tmp_path: Path) -> None:
+    text = tmp_path / "scale.ttir"
+    text.write_text(declared.asm["ttir"])
+    with pytest.raises(TypeError, match="compiled from text"):
+        triton.compile(text)[1,]
 
 
 def test_arguments_are_not_kept_alive(kept: Any) -> None:

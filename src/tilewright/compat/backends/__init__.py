@@ -1,1 +1,52 @@
-"""What programs import from Triton's `triton.backends`; tilewright's own back ends are in `targets/`."""
+"""What Triton calls `triton.backends`: which back ends there are, and their drivers.
+
+tilewright's own back ends are in `targets/`; programs look here for what they may launch on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.runtime.driver import Driver, driver_for
+from tilewright.support.errors import TargetError
+
+
+class CPUDriver(Driver):
+    """The driver of the CPU, made without arguments as Triton's are."""
+
+    def __init__(self) -> None:
+        chosen = driver_for("cpu")
+        super().__init__(chosen.name, chosen.target)
+
+    @staticmethod
+    def is_active() -> bool:
+        """Whether this machine has what it drives."""
+        return True
+
+
+class CudaDriver(Driver):
+    """The driver of NVIDIA GPUs."""
+
+    def __init__(self) -> None:
+        chosen = driver_for("cuda")
+        super().__init__(chosen.name, chosen.target)
+
+    @staticmethod
+    def is_active() -> bool:
+        """Whether this machine has what it drives."""
+        from tilewright.targets.cuda.driver import cuda_driver
+
+        try:
+            return cuda_driver().device(0).capability > 0
+        except TargetError:
+            return False
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One of Triton's back ends: the class of its driver."""
+
+    driver: type[CPUDriver | CudaDriver]
+
+
+backends = {"cpu": Backend(CPUDriver), "nvidia": Backend(CudaDriver)}

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.compiler.options import CompileOptions
-from tilewright.runtime.autotuner import KernelInterface
+from tilewright.runtime.interface import KernelInterface
 from tilewright.runtime.jit import JITFunction
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.targets.base import Target, find_target
 from tilewright.tools.aot.signature import SignatureError, c_name, entries_of, read_signature
 from tilewright.tools.aot.variants import Variant, compile_variants
-from tilewright.tools.fuzzing.replay import load_file
+from tilewright.tools.user_files import load_file
 
 
 def run_compile(options: argparse.Namespace) -> int:

@@ -1,0 +1,45 @@
+"""What Triton calls `triton.compiler.compiler`: what programs that drive the compiler themselves import, as PyTorch's
+compiler does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from tilewright.compiler.kernel import CompiledKernel
+from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.source import ASTSource, TextSource
+from tilewright.compiler.toolchain import toolchain_fingerprint
+from tilewright.runtime.compiling import compile, find_described
+from tilewright.targets.base import Target
+
+IRSource = TextSource
+
+__all__ = ["ASTSource", "CompiledKernel", "IRSource", "compile", "make_backend", "triton_key"]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A target, as far as programs ask Triton's back ends about themselves."""
+
+    target: Target
+
+    def hash(self) -> str:
+        """What machine code depends on."""
+        return self.target.fingerprint()
+
+    def parse_options(self, options: Mapping[str, Any]) -> SimpleNamespace:
+        """Launch options, completed and checked."""
+        return SimpleNamespace(**asdict(CompileOptions.from_keywords(dict(options))))
+
+
+def make_backend(target: Any) -> Backend:
+    """The back end for Triton's description of a target."""
+    return Backend(find_described(target))
+
+
+def triton_key() -> str:
+    """What compiled code depends on besides kernel and target: the compiler itself."""
+    return toolchain_fingerprint()

@@ -1,0 +1,70 @@
+"""`tilewright.compile`: compile for declared types, without arguments; what it returns can be launched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tilewright.compiler.compile import compile_source
+from tilewright.compiler.kernel import CompiledKernel
+from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.source import ASTSource, TextSource
+from tilewright.runtime.binding import Binder, Bound
+from tilewright.runtime.driver import Driver
+from tilewright.runtime.jit import JITFunction, launch
+from tilewright.runtime.kept import KeptLaunch
+from tilewright.runtime.specialization import Classified, Constant, Pointer, Scalar
+from tilewright.runtime.storage import Storage
+from tilewright.support.tracebacks import ends_tracebacks
+from tilewright.targets.base import Target, find_target
+
+GPU = "cuda"
+"""The back end whose targets differ by architecture."""
+
+
+@ends_tracebacks
+def compile(
+    src: ASTSource | TextSource | str | Path, target: Any = None, options: dict[str, Any] | None = None
+) -> CompiledKernel:
+    """Compile a kernel: an `ASTSource`, or a file of IR whose suffix names its stage (`.ttir`, `.linalg`, ...).
+
+    `target` is a target's name, a `Target`, or Triton's `GPUTarget`; by default the host's CPU. `options` are launch
+    options such as `num_warps`. What was compiled from an `ASTSource` is launched by `kernel[grid](*args)`, with an
+    argument for each parameter. Raises CompilationError, ParseError or PassError classes, and OptionError and
+    UnknownOptionError.
+    """
+    source = TextSource.read(src) if isinstance(src, str | Path) else src
+    keywords = dict(options or {})
+    found = find_described(target)
+    if getattr(target, "backend", None) == GPU:
+        keywords.setdefault("arch", f"sm{target.arch}")
+    kernel = compile_source(source, CompileOptions.from_keywords(keywords), found)
+    if isinstance(source, ASTSource) and isinstance(source.fn, JITFunction):
+        kernel.relaunch = _launch_by_declaration(source, source.fn, Driver(found.name, found))
+    return kernel
+
+
+def find_described(target: Any) -> Target:
+    """The target that is named, or described as Triton does (its `GPUTarget`); the host's CPU for None."""
+    name = getattr(target, "backend", target)
+    return find_target(name or "cpu") if isinstance(name, str | None) else target
+
+
+def _launch_by_declaration(source: ASTSource, function: JITFunction, driver: Driver) -> KeptLaunch:
+    """The launch of a kernel whose parameters have the types that its source declares."""
+    constants, attributes = source.paths(source.constexprs), source.paths(source.attrs)
+    items: list[Classified] = []
+    rules = list(function.binder.rules)
+    for index, kind in enumerate(source.full_signature().values()):
+        divisible = dict(attributes.get((index,), {})).get("tt.divisibility", 0) > 1
+        if kind == "constexpr":
+            items.append(Constant(constants.get((index,))))
+        elif kind.startswith("*"):
+            items.append(Pointer(kind, Storage(0, kind.removeprefix("*"), 0, 0), divisible))
+        else:
+            rules[index] = replace(rules[index], forced_type=kind)
+            items.append(Scalar(kind, 0, divisible))
+    binder = Binder(function.fn.__name__, function.signature, tuple(rules))
+    promised = Bound(binder.names, (), tuple(items), {})
+    return KeptLaunch(binder, promised, source.noalias, driver, launch)

@@ -1,0 +1,60 @@
+"""Functions that a program has called around every launch: `knobs.runtime.launch_enter_hook.add(function)`.
+
+Each gets what there is to know of the launch; profilers count and name kernels by it. While there are any, launches
+take the long way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from tilewright.compiler.kernel import LaunchMetadata
+from tilewright.support import knobs
+
+Hook = Callable[[LaunchMetadata], Any]
+
+
+class HookChain:
+    """Hooks, called in the order in which they were added, or in the opposite one."""
+
+    def __init__(self, *, is_reversed: bool = False) -> None:
+        self.calls: list[Hook] = []
+        self.is_reversed = is_reversed
+
+    def add(self, hook: Hook) -> None:
+        """Call `hook` from now on; once, however often it is added."""
+        if hook not in self.calls:
+            self.calls.append(hook)
+            knobs.renew()
+
+    def remove(self, hook: Hook) -> None:
+        """Call `hook` no more."""
+        if hook in self.calls:
+            self.calls.remove(hook)
+            knobs.renew()
+
+    def __call__(self, metadata: LaunchMetadata) -> None:
+        for hook in reversed(self.calls) if self.is_reversed else tuple(self.calls):
+            hook(metadata)
+
+    def __bool__(self) -> bool:
+        return bool(self.calls)
+
+
+launch_enter_hook = HookChain()
+launch_exit_hook = HookChain(is_reversed=True)
+
+
+def are_set() -> bool:
+    """Whether a launch has anything to call."""
+    return bool(launch_enter_hook or launch_exit_hook)
+
+
+@contextmanager
+def around(metadata: LaunchMetadata) -> Generator[None]:
+    """Call the hooks in front of a launch and behind it; not behind one that fails."""
+    launch_enter_hook(metadata)
+    yield
+    launch_exit_hook(metadata)

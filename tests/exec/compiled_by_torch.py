@@ -1,0 +1,65 @@
+"""Functions that PyTorch's compiler turns into Triton kernels, which tilewright compiles for the CPU; a program for
+`tilewright run`."""
+
+import torch
+import torch._inductor.config as inductor
+import torch.nn.functional as F
+
+inductor.cpu_backend = "triton"
+inductor.compile_threads = 1
+inductor.force_disable_caches = True
+torch.manual_seed(0)
+
+
+def pointwise():
+    x = torch.linspace(0.1, 1.1, 300)
+    powers = x.pow(2.5), x.log1p(), x.rsqrt(), torch.erf(x), torch.lgamma(x), torch.atan2(x, x + 1)
+    return *powers, F.gelu(x), torch.where(x > 0.5, x, -x), torch.remainder(x, -0.3), x.half() * 2
+
+
+def integers():
+    a, b = torch.arange(-250, 250), torch.arange(1, 501) % 40 + 1
+    shifts = a << (b % 8), a >> (b % 8), a & b
+    return *shifts, a // b, a % b, torch.div(a, b, rounding_mode="trunc"), b.to(torch.uint8) // 3
+
+
+def reductions():
+    x = torch.sin(torch.arange(33 * 65.0)).view(33, 65)
+    return x.sum(0), x.amax(1), x.argmax(1), x.prod(0), torch.var_mean(x), x.cumsum(1), (x > 0).any(0), x.logsumexp(1)
+
+
+def normalizations():
+    x = torch.cos(torch.arange(8 * 16 * 25.0)).view(8, 16, 25)
+    return F.layer_norm(x, (25,)), F.group_norm(x, 4), F.softmax(x, -1), F.rms_norm(x, (25,)), F.log_softmax(x, 1)
+
+
+def layouts():
+    x = torch.arange(10 * 20 * 30.0).view(10, 20, 30)
+    pieces = torch.cat([x, x * 2], 1), F.pad(x, (1, 2, 3, 4)), x[::2, 1:-1, ::3] * 2
+    return *pieces, x.permute(2, 0, 1).reshape(60, -1) + 1, x.flip(1) + 1, x.unfold(1, 4, 2).sum(-1)
+
+
+def indexing():
+    table, rows = torch.arange(50 * 32.0).view(50, 32), torch.arange(140).view(20, 7) * 17 % 50
+    spread = torch.zeros(20, 50).scatter_add(1, rows, rows * 0.5)
+    return F.embedding(rows, table).sum(1), torch.gather(table[:20], 1, rows % 32), spread, table.sort(1)
+
+
+def attention():
+    q, k, v = torch.sin(torch.arange(3 * 2 * 4 * 33 * 16.0)).view(3, 2, 4, 33, 16)
+    scores = (q @ k.transpose(-1, -2) / 4).masked_fill(torch.ones(33, 33).triu(1).bool(), float("-inf"))
+    return scores.softmax(-1) @ v
+
+
+def gradients():
+    x = torch.sin(torch.arange(1600.0)).view(16, 100).requires_grad_()
+    loss = (F.layer_norm(x, (100,)).softmax(-1) * torch.arange(100.0)).sum().sin()
+    return torch.autograd.grad(loss, x)
+
+
+functions = pointwise, integers, reductions, normalizations, layouts, indexing, attention, gradients
+for function in functions:
+    result = torch.compile(function)()
+    say = lambda text, name=function.__name__: f"{name}: {text}"  # noqa: E731
+    torch.testing.assert_close(result, function(), rtol=1e-4, atol=1e-4, equal_nan=True, msg=say)
+print("right")

@@ -1,0 +1,29 @@
+"""PyTorch's compiler on the CPU, with tilewright in the place of Triton."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch, a test-only dependency, is not installed")
+
+PROGRAM = Path(__file__).with_name("compiled_by_torch.py")
+
+
+def test_functions_compiled_by_torch(tmp_path: Path) -> None:
+    warnings = ["-W", "error:Could not find an active"]
+    done = subprocess.run(
+        [sys.executable, *warnings, "-m", "tilewright.tools.cli", "run", str(PROGRAM)],
+        env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("right")
+    assert any("@triton.jit" in path.read_text() for path in tmp_path.rglob("*.py"))
