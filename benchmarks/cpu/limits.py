@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.codegen.llvm_backend import Effort, ObjectLoader, compile_text
-from tilewright.targets.cpu.facts import CpuFacts, host_facts
+from tilewright.targets.cpu.facts import CpuFacts
+from tilewright.targets.cpu.target import make_target
 
 MIB = 1 << 20
 FOOTPRINTS = (MIB, 12 * MIB, 64 * MIB, 192 * MIB)
@@ -43,12 +44,14 @@ class Limits:
 
 def measure_limits(threads: int) -> Limits:
     """Measure all limits with that many threads."""
-    facts = host_facts()
+    facts = make_target().facts
     machine = _Machine(facts, threads)
     copies = {size: max(machine.copy(size, streamed=streamed) for streamed in (False, True)) for size in FOOTPRINTS}
     reads = {size: machine.read(size) for size in FOOTPRINTS}
     f32 = machine.rate("fma", ACCUMULATORS * 2 * facts.vector_bits // 32)
-    bf16 = machine.rate("bf16", ACCUMULATORS * 4 * facts.vector_bits // 32) if facts.has("avx512bf16") else f32
+    bf16 = f32
+    if facts.has("avx512bf16"):
+        bf16 = max(bf16, machine.rate("bf16", ACCUMULATORS * 4 * facts.vector_bits // 32))
     if facts.has("amx-bf16"):
         bf16 = max(bf16, machine.rate("amx", 4 * 2 * 16 * 16 * 32))
     return Limits(threads, copies, reads, {"f32": f32, "bf16": bf16})

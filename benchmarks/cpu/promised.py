@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba_kernels as numba
@@ -87,9 +87,10 @@ def layer_norm_case(rows: int, cols: int, floor: float) -> Case:
 
 
 PRODUCT_BLOCKS = ((64, 64, 64), (128, 128, 64), (128, 128, 256), (256, 256, 64))
+NARROW_PRODUCT_BLOCKS = ((64, 64, 64), (64, 256, 64), (128, 128, 64), (128, 256, 64))
 
 
-def product_launches(a: Any, b: Any, out: Any) -> list[Launch]:
+def product_launches(a: Any, b: Any, out: Any, blocks: Sequence[tuple[int, int, int]] = PRODUCT_BLOCKS) -> list[Launch]:
     """The matrix multiplication of the examples at a few block sizes."""
     (m, k), n = a.shape, b.shape[1]
     arguments = (a, b, out, m, n, k, *matmul.strides(a), *matmul.strides(b), *matmul.strides(out))
@@ -98,7 +99,7 @@ def product_launches(a: Any, b: Any, out: Any) -> list[Launch]:
             matmul.matmul_kernel, (cdiv(m, bm) * cdiv(n, bn),), arguments,
             {"BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "GROUP_M": 8},
         )
-        for bm, bn, bk in PRODUCT_BLOCKS
+        for bm, bn, bk in blocks
     ]  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def bf16_matmul_case(n: int, floor: float) -> Case:
     a, b = bf16(n, n), bf16(n, n, seed=1)
     out = torch.empty_like(a)
     return Case(
-        product_launches(a, b, out), 4 * n * n, 2 * n * n, 2 * n**3, "bf16", floor=floor,
+        product_launches(a, b, out, NARROW_PRODUCT_BLOCKS), 4 * n * n, 2 * n * n, 2 * n**3, "bf16", floor=floor,
         eager=lambda: torch.mm(a, b, out=out), traced=lambda a, b: a @ b, tensors=(a, b),
         results=lambda: (out, a @ b), tolerance=1e-2,
     )  # fmt: skip
@@ -156,7 +157,7 @@ def attention_case(heads: int, length: int, dim: int, floor: float, *, causal: b
             (q, k, v, out, lse, dim**-0.5, length, length, *strides),
             {"HEAD": dim, "BLOCK_M": bm, "BLOCK_N": bn, "CAUSAL": causal},
         )
-        for bm, bn in ([(64, 64), (128, 64)] if causal else [(64, 64), (128, 64), (64, 128)])
+        for bm, bn in ([(64, 64), (128, 64)] if causal else [(64, 64), (128, 64), (64, 128), (32, 128)])
     ]  # fmt: skip
     batch = (q, k, v) if kind == "bf16" else tensors(q, k, v)
     batch = tuple(tensor[None] for tensor in batch)

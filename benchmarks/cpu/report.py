@@ -11,6 +11,11 @@ from typing import Any
 from tilewright.targets.cpu.facts import host_facts
 
 PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
+GROUPS = {"promised": "Promised", "without AMX": "The same without AMX", "others": "Other kernels"}
+NOTE_ON_AMX = (
+    "bfloat16 with AMX tiles switched off on both sides (`TILEWRIGHT_CPU_WITHOUT`, `ONEDNN_MAX_CPU_ISA`,",
+    "`MKL_ENABLE_INSTRUCTIONS`), as on the processor that the floors were found on.\n",
+)
 TITLES = {"NumPy": "NumPy / OpenBLAS", "triton-shared": "linalg by mlir-opt"}
 
 
@@ -62,12 +67,14 @@ def _head(results: dict[str, Any]) -> Iterator[str]:
 def _tables(results: dict[str, Any]) -> Iterator[str]:
     rows = results["rows"]
     for threads in sorted({row["threads"] for row in rows}):
-        for group, title in (("promised", "Promised"), ("others", "Other kernels")):
+        for group, title in GROUPS.items():
             chosen = [row for row in rows if row["threads"] == threads and row["group"] == group]
             if chosen:
                 promises = [row["passed"] for row in chosen if any(peer in row["ratios"] for peer in row["floors"])]
                 kept = f"{sum(promises)} of {len(promises)} promises kept"
                 yield f"## {title}, {threads} thread{'s' if threads > 1 else ''}: {kept}\n"
+                if group == "without AMX":
+                    yield from NOTE_ON_AMX
                 yield from _table(chosen)
     yield from _scaling(rows)
 
@@ -93,6 +100,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _scaling(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Our time on one thread over that on two, where both were measured, beside what the machine's limits allow."""
+    rows = [row for row in rows if row["group"] == "promised"]
     single = {row["name"]: row for row in rows if row["threads"] == 1}
     pairs = [(single[row["name"]], row) for row in rows if row["threads"] == 2 and row["name"] in single]
     if not pairs:

@@ -14,13 +14,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from tilewright.targets.cpu.facts import available_cores
+from tilewright.targets.cpu.facts import available_cores, host_facts
 
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER))
@@ -54,14 +55,26 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     return options
 
 
-def measured(options: argparse.Namespace, threads: int) -> Iterator[dict[str, Any]]:
+WITHOUT_AMX = {
+    "TILEWRIGHT_CPU_WITHOUT": "amx-tile",
+    "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX512_E2",
+}
+"""What keeps us, oneDNN and MKL from AMX tiles."""
+
+
+def measured(
+    options: argparse.Namespace, threads: int, *, only: str = "", environment: Mapping[str, str] | None = None
+) -> Iterator[dict[str, Any]]:
     """The messages of a worker with that many threads. The other kernels are promised on one thread only."""
-    groups = options.groups if threads == 1 else "promised"
+    groups = options.groups if threads == 1 and not only else "promised"
     command = [
         sys.executable, str(FOLDER / "worker.py"), "--threads", str(threads), "--seconds", str(options.seconds),
-        "--only", options.only, "--peers", options.peers, "--groups", groups, *["--all-peers"] * options.all_peers,
+        "--only", only or options.only, "--peers", options.peers, "--groups", groups,
+        *["--all-peers"] * options.all_peers,
     ]  # fmt: skip
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as worker:
+    environment = {**os.environ, **(environment or {})}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as worker:
         assert worker.stdout is not None
         for line in worker.stdout:
             if line.startswith("{"):
@@ -71,12 +84,24 @@ def measured(options: argparse.Namespace, threads: int) -> Iterator[dict[str, An
         yield {"skipped": f"the remaining rows with {threads} thread(s)", "reason": reason}
 
 
+def measured_without_amx(options: argparse.Namespace, threads: int) -> Iterator[dict[str, Any]]:
+    """The rows of bf16 once more, as on a processor without AMX: their floors were found on such a one."""
+    only = options.only or "bf16"
+    if "bf16" not in only or "promised" not in options.groups or not host_facts().has("amx-tile"):
+        return
+    for message in measured(options, threads, only=only, environment=WITHOUT_AMX):
+        if "row" in message:
+            yield {"row": message["row"] | {"group": "without AMX"}}
+        elif "skipped" in message:
+            yield message | {"skipped": f"{message['skipped']}, without AMX"}
+
+
 def collect(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """All figures, as they are written to cpu.json."""
     results: dict[str, Any] = {"machine": describe_machine(), "limits": [], "rows": [], "skipped": [], "compiling": []}
     with console.status("measuring ...") as status:
         for threads in options.threads:
-            for message in measured(options, threads):
+            for message in chain(measured(options, threads), measured_without_amx(options, threads)):
                 if "limits" in message:
                     results["limits"].append(message["limits"])
                 elif "row" in message:
@@ -98,9 +123,10 @@ def main() -> int:
     results = collect(options, console)
     text = markdown(results)
     options.output.mkdir(parents=True, exist_ok=True)
+    drawn = [row for row in results["rows"] if row["group"] != "without AMX"]
     (options.output / "cpu.json").write_text(json.dumps(results, indent=1) + "\n")
     (options.output / "cpu.md").write_text(text)
-    (options.output / "cpu.svg").write_text(achieved_svg(results["rows"]))
+    (options.output / "cpu.svg").write_text(achieved_svg(drawn))
     print(text)
     console.print(f"written to {options.output}: cpu.json, cpu.md, cpu.svg")
     return 0
