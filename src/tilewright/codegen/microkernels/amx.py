@@ -114,8 +114,6 @@ class AmxWriter(AmxPanelWriter):
         b_k = self.at(b, fn.value(f"mul i64 {k0}, {row}"))
         self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
 
-        self._fetch_rows(a_k, strides[0], depth)
-
         def group(g0: str) -> None:
             columns = self.minimum(fn.value(f"sub i64 %n_count, {g0}"), PANELS * BLOCK)
             b_g = self.at(b_k, fn.value(f"mul i64 {g0}, {column}"))
@@ -133,7 +131,6 @@ class AmxWriter(AmxPanelWriter):
         depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
         a_k = self.at(a, self.scaled(k0, self.element.bytes))
         self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
-        self._fetch_rows(a_k, strides[0], depth)
         panels = self.start_panels(b, k0, depth)
         self._multiply_panels(replace(frame, panel=panels), a_k, c, strides, depth, "%n_count")
 
@@ -148,22 +145,6 @@ class AmxWriter(AmxPanelWriter):
             self.loop("%m_count", BLOCK, lambda m0: self._block(found, a, c_n, strides, m0, depth, left))
 
         self.loop(columns, BLOCK, panel)
-
-    def _fetch_rows(self, a: str, stride: str, depth: str) -> None:
-        """A panel of A into the second level cache, row by row: tiles would read one line of a row at a time, which
-        comes from further away at a third of the speed."""
-        fn = self.fn
-        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-
-        def row(number: str) -> None:
-            base = self.at(a, fn.value(f"mul i64 {number}, {stride}"))
-            for line in range(0, PANEL_BYTES, 64):
-                address = self.at(base, str(line)) if line else base
-                fn.emit(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 2, i32 1)")
-
-        # Short rows are blocks that were computed just now: near already.
-        far = fn.value(f"icmp eq i64 {depth}, {self.k_panel}")
-        self.loop(fn.value(f"select i1 {far}, i64 %m_count, i64 0"), 1, row)
 
     def _block(self, frame: _Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str) -> None:
         """One block of C over one panel."""
