@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tilewright.tools.commands import CommandError, succeeds
+
 
 def run_bisect(options: argparse.Namespace) -> int:
-    """The command; the exit status is 0 where a culprit was found."""
-    command = [part for part in options.arguments if part != "--"]
+    """The command; the exit status is 0 where a culprit was found. Raises CommandError."""
+    first, *rest = options.arguments or [""]
+    command = rest if first == "--" else options.arguments
     if not command:
-        print("tilewright: error: bisect needs a command: tilewright bisect -- CMD ARGS", file=sys.stderr)
-        return 2
+        raise CommandError("bisect needs a command: tilewright bisect -- CMD ARGS")
     with tempfile.TemporaryDirectory(prefix="tilewright-bisect-") as folder:
         return _search(command, Path(folder) / "log")
 
@@ -69,8 +69,7 @@ def _run(command: Sequence[str], passes: int | None, rewrites: int | None, log: 
     log.unlink(missing_ok=True)
     words = ["" if number is None else str(number) for number in (passes, rewrites)]
     environment = os.environ | {"TILEWRIGHT_BISECT": ":".join([*words, str(log)]), "TILEWRIGHT_ALWAYS_COMPILE": "1"}
-    done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return done.returncode == 0
+    return succeeds(command, environment)
 
 
 def _read(log: Path) -> list[list[str]]:

@@ -6,6 +6,30 @@ import argparse
 from typing import Any
 
 
+def count(text: str) -> int:
+    """A number that is not negative, for argparse."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{number} is negative")
+    return number
+
+
+def positive(text: str) -> int:
+    """A number of at least 1, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not at least 1")
+    return number
+
+
+def duration(text: str) -> float:
+    """Minutes, more than none, for argparse."""
+    minutes = float(text)
+    if not minutes > 0:
+        raise argparse.ArgumentTypeError(f"{text} minutes are no time")
+    return minutes
+
+
 def add_parsers(commands: Any) -> None:
     """Add the four commands to the `tilewright` command line."""
     validate = commands.add_parser("validate", help="run kernels behind every pass and name the first that differs")
@@ -16,12 +40,14 @@ def add_parsers(commands: Any) -> None:
     )
 
     fuzz = commands.add_parser("fuzz", help="random kernels on all engines, mutated IR through the parser and passes")
-    fuzz.add_argument("--minutes", type=float, help="how long to run (default 1, or as long as the numbers below take)")
-    fuzz.add_argument("--kernels", type=int, default=0, help="stop after this many kernels")
-    fuzz.add_argument("--mutations", type=int, default=0, help="stop after this many mutated inputs")
-    fuzz.add_argument("--jobs", type=int, default=1, help="processes that share the work (default 1)")
     fuzz.add_argument(
-        "--gpu-every", type=int, default=2, metavar="N", help="one kernel in N on simulated GPUs (default 2; 0: none)"
+        "--minutes", type=duration, help="how long to run (default 1, or as long as the numbers below take)"
+    )
+    fuzz.add_argument("--kernels", type=count, default=0, help="stop after this many kernels")
+    fuzz.add_argument("--mutations", type=count, default=0, help="stop after this many mutated inputs")
+    fuzz.add_argument("--jobs", type=positive, default=1, help="processes that share the work (default 1)")
+    fuzz.add_argument(
+        "--gpu-every", type=count, default=2, metavar="N", help="one kernel in N on simulated GPUs (default 2; 0: none)"
     )
     fuzz.add_argument("--gpu", action="store_true", help="these kernels on the GPU that is there, too")
     fuzz.add_argument("--seed", type=int, default=None, help="first seed; by default taken from the clock")

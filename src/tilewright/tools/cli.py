@@ -6,8 +6,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from tilewright.support import knobs
+from tilewright.support.errors import TilewrightError
 from tilewright.tools.aot.parser import add_compile_parser
 from tilewright.tools.checking import add_parsers, run_command
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -28,7 +33,9 @@ def make_parser() -> argparse.ArgumentParser:
     layout = commands.add_parser("layout", help="draw who owns each element of a tensor, or its bank of shared memory")
     layout.add_argument("encoding", help="as in IR: '#ttg.blocked<{sizePerThread = [1, 4], ...}>'")
     layout.add_argument("shape", help="for example 128x64")
-    layout.add_argument("--bits", type=int, default=32, help="bits of an element (banks of shared memory; default 32)")
+    layout.add_argument(
+        "--bits", type=int, default=32, choices=(8, 16, 32, 64), help="bits of an element, for banks (default 32)"
+    )
     layout.add_argument("--svg", metavar="FILE", help="write a picture instead of printing")
 
     add_parsers(commands)
@@ -37,9 +44,29 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point; returns the exit status."""
+    """Entry point; returns the exit status: 2 where a command cannot do what it was asked for, with the reason."""
     parser = make_parser()
     options = parser.parse_args(argv)
+    try:
+        return _run(parser, options)
+    except TilewrightError as error:
+        if error.internal or knobs.get("tracebacks"):
+            raise
+        said = str(error)
+        has_place = ": error: " in said.partition("\n")[0]
+        print(said if has_place else f"tilewright: error: {said}", file=sys.stderr)
+    except OSError as error:
+        if error.filename is None or knobs.get("tracebacks"):
+            raise
+        print(f"tilewright: error: {error.filename}: {error.strerror}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("tilewright: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return 2
+
+
+def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Run the command that the options name; the exit status."""
     if options.version:
         from importlib.metadata import version
 
@@ -61,8 +88,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             return show_layout(options.encoding, options.shape, bits=options.bits, svg=options.svg)
         case "knobs":
-            from tilewright.support import knobs
-
             print(knobs.render_table())
             return 0
         case "validate" | "fuzz" | "reduce" | "bisect":

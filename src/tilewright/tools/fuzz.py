@@ -37,6 +37,7 @@ from tilewright.tools.fuzzing.generator import KernelGenerator
 from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render, tolerance_of_file
 from tilewright.tools.fuzzing.shrink import shrink_generated
+from tilewright.tools.user_files import UserFileError
 
 SHRINK_ATTEMPTS = 150
 OF_HOPPER = {"float8e4nv"}
@@ -206,6 +207,8 @@ def _replay(path: Path) -> int:
             failure = check_text(path.read_text(), None)
         else:
             failure = check_launch(launch_of_file(path), tolerance_of_file(path), (CPU, *GPUS))
+    except UserFileError:
+        raise
     except TilewrightError as error:
         print(error, file=sys.stderr)
         return 1

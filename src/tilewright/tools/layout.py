@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from tilewright.layouts.draw import Picture, colour, draw_banks, draw_registers, render_svg, render_text, summary
-from tilewright.support.errors import TilewrightError
+from tilewright.support.errors import ParseError, TilewrightError
 
 MAX_ROWS, MIN_COLUMNS = 64, 4
+MAX_ELEMENTS = 1 << 20
 
 
 class LayoutError(TilewrightError):
@@ -24,7 +26,7 @@ def show_layout(encoding: str, shape: str, *, bits: int = 32, svg: str | None = 
     try:
         text, pictures = _draw(encoding, _parse_shape(shape), bits)
     except TilewrightError as error:
-        print(error, file=sys.stderr)
+        print(f"tilewright: error: {error}", file=sys.stderr)
         return 1
     if svg is not None:
         Path(svg).write_text(render_svg(pictures), encoding="utf-8")
@@ -44,6 +46,10 @@ def _parse_shape(text: str) -> tuple[int, ...]:
         raise LayoutError(f"expected a shape such as 128x64, got '{text}'") from None
     if any(extent <= 0 or extent & (extent - 1) for extent in shape):
         raise LayoutError(f"every extent must be a power of two, got {text}")
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise LayoutError(
+            f"a tensor of {math.prod(shape)} elements is too large to draw; at most {MAX_ELEMENTS} can be"
+        )
     return shape
 
 
@@ -52,7 +58,10 @@ def _draw(encoding: str, shape: tuple[int, ...], bits: int) -> tuple[str, Sequen
     from tilewright.dialects.ttg import DistributedEncoding, SharedEncoding
     from tilewright.ir.parsing import parse_module
 
-    module = parse_module(f"module attributes {{tool.layout = {encoding}}} {{}}", make_context(), "<layout>")
+    try:
+        module = parse_module(f"module attributes {{tool.layout = {encoding}}} {{}}", make_context(), "<layout>")
+    except ParseError as error:
+        raise LayoutError(f"'{encoding}' is no layout encoding: {error.message}") from error
     attribute = module.attributes["tool.layout"]
     try:
         if isinstance(attribute, DistributedEncoding):
@@ -62,7 +71,7 @@ def _draw(encoding: str, shape: tuple[int, ...], bits: int) -> tuple[str, Sequen
             return "", draw_banks(attribute.buffer_layout, shape, bits)
     except ValueError as error:
         raise LayoutError(str(error)) from error
-    raise LayoutError(f"{encoding} is no layout encoding")
+    raise LayoutError(f"'{encoding}' is no layout encoding")
 
 
 def _coloured(picture: Picture, width: int) -> Text:

@@ -8,8 +8,6 @@ parse, as in reports about the parser, is reduced by lines.
 from __future__ import annotations
 
 import argparse
-import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,22 +23,27 @@ from tilewright.ir.parsing import parse_module
 from tilewright.ir.printing import print_op
 from tilewright.ir.verify import verify_module
 from tilewright.support.errors import TilewrightError
+from tilewright.tools.commands import split_command, succeeds
 
 Keep = Callable[[str], bool]
 
 
+class ReduceError(TilewrightError):
+    """A file that cannot be reduced."""
+
+
 def run_reduce(options: argparse.Namespace) -> int:
-    """The command; writes the result to --output or standard output."""
+    """The command; writes the result to --output or standard output. Raises ReduceError, CommandError, OSError."""
     try:
         text = Path(options.file).read_text()
-    except OSError as error:
-        print(f"tilewright: error: cannot read {options.file}: {error.strerror}", file=sys.stderr)
-        return 2
+    except UnicodeDecodeError:
+        raise ReduceError(f"{options.file} is not text") from None
+    if options.output:
+        Path(options.output).write_text(text)  # where that cannot be written, it is better to know now
     with tempfile.TemporaryDirectory(prefix="tilewright-reduce-") as folder:
         keep = _command_test(options.keep, Path(folder) / Path(options.file).name)
         if not keep(text):
-            print("tilewright: error: the command does not succeed for the file as it is", file=sys.stderr)
-            return 2
+            raise ReduceError("the command does not succeed for the file as it is")
         smaller = reduce_text(text, keep)
     if options.output:
         Path(options.output).write_text(smaller)
@@ -51,15 +54,14 @@ def run_reduce(options: argparse.Namespace) -> int:
 
 
 def _command_test(command: str, path: Path) -> Keep:
-    words = shlex.split(command)
+    words = split_command(command)
 
     def keep(text: str) -> bool:
         path.write_text(text)
         full = [word.replace("{}", str(path)) for word in words]
         if full == words:
             full.append(str(path))
-        done = subprocess.run(full, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        return done.returncode == 0
+        return succeeds(full)
 
     return keep
 
@@ -70,10 +72,14 @@ def reduce_text(text: str, keep: Keep) -> str:
         module = parse_module(text, make_context())
     except TilewrightError:
         return reduce_lines(text, keep)
-    printed = print_op(module) + "\n"
+    printed = _text_of(module)
     if not keep(printed):
         return reduce_lines(text, keep)
     return reduce_module(module, keep)
+
+
+def _text_of(module: ModuleOp) -> str:
+    return print_op(module).rstrip("\n") + "\n"
 
 
 def reduce_lines(text: str, keep: Keep) -> str:
@@ -101,7 +107,7 @@ def reduce_module(module: ModuleOp, keep: Keep) -> str:
         for reduction in (_drop_ops, _inline_regions, _simplify_constants, _drop_attributes):
             while (smaller := _first_accepted(best, reduction, keep)) is not None:
                 best, changed = smaller, True
-    return print_op(best) + "\n"
+    return _text_of(best)
 
 
 def _first_accepted(
@@ -112,7 +118,7 @@ def _first_accepted(
             verify_module(candidate)
         except TilewrightError:
             continue
-        if keep(print_op(candidate) + "\n"):
+        if keep(_text_of(candidate)):
             return candidate
     return None
 

@@ -8,16 +8,19 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 
 from tilewright import compat
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
+from tilewright.tools.user_files import users_frames
 
 
 def run_script(script: str, arguments: Sequence[str]) -> int:
     """Run `script` as `__main__` with `sys.argv` and `sys.path` as Python itself would set them; the exit status.
 
-    An error about the user's kernel is shown as its message, after the line of the script that led to it.
+    An error about the user's kernel is shown as its message, after the line of the script that led to it; any other
+    exception as Python shows it.
     """
     path = Path(script)
     if not path.exists():
@@ -31,17 +34,17 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
     except TilewrightError as error:
         if knobs.get("debug"):
             raise
-        print(_user_frames(error) + str(error), file=sys.stderr)
+        print(users_frames(error) + str(error), file=sys.stderr)
+        return 1
+    except Exception as error:
+        traceback.print_exception(error.with_traceback(_from_script(error.__traceback__)))
         return 1
     return 0
 
 
-def _user_frames(error: BaseException) -> str:
-    """The lines of the user's own files that led to an error, outermost first."""
-    package = str(Path(__file__).resolve().parent.parent)
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((package, "<")) and "runpy" not in frame.filename
-    ]
-    return "".join(f"{frame.filename}:{frame.lineno}: in {frame.name}\n    {frame.line}\n" for frame in frames)
+def _from_script(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames that started the script."""
+    starters = {__name__, "runpy"}
+    while trace is not None and trace.tb_frame.f_globals.get("__name__") in starters:
+        trace = trace.tb_next
+    return trace

@@ -21,7 +21,7 @@ import numpy as np
 from tilewright.runtime.jit import JITFunction
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
-from tilewright.tools.fuzzing.replay import load_file
+from tilewright.tools.user_files import load_file
 from tilewright.tools.validation.compare import Tolerance
 from tilewright.tools.validation.engines import find_engine
 from tilewright.tools.validation.launches import Launch, record_launch
@@ -33,23 +33,28 @@ MADE_UP = 4096
 
 
 def run_validate(options: argparse.Namespace) -> int:
-    """The command; the exit status is 1 where some pass changes a result, 2 where there is nothing to validate."""
+    """The command; the exit status is 1 where some pass changes a result, 2 where there is nothing to validate.
+    Raises TargetError, UserFileError, and what launches and compilations raise."""
     name, _, wanted = options.file.partition(":")
     path = Path(name)
     if not path.is_file():
         print(f"tilewright: error: no such file: {name}", file=sys.stderr)
         return 2
     status = 2
+    names: set[str] = set()
     with knobs.scope(validate=False, sanitize=()):
         target, arch = find_engine(options.target)
         for launch, tolerance in _launches(path):
+            names.add(launch.name)
             if wanted and launch.name != wanted:
                 continue
             report = validate_launch(launch.for_architecture(arch), target, tolerance)
             print(report.render())
             status = max(status % 2, int(not report.is_valid))
     if status == 2:
-        print(f"tilewright: error: {options.file}: no launch of a kernel was found", file=sys.stderr)
+        there_are = f"; there are launches of {', '.join(sorted(names))}" if names else ""
+        what = f"kernel '{wanted}'" if wanted else "a kernel"
+        print(f"tilewright: error: {name}: no launch of {what} was found{there_are}", file=sys.stderr)
     return status
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from tilewright.ir.verify import verify_module
 from tilewright.support.errors import TilewrightError
 from tilewright.targets.base import find_target
-from tilewright.tools.fuzzing.replay import load_file, render, tolerance_of
+from tilewright.tools.fuzzing.replay import render, tolerance_of
 from tilewright.tools.fuzzing.values import GeneratedKernel
+from tilewright.tools.user_files import UserFileError, load_file
 from tilewright.tools.validation.compare import Tolerance, find_difference
 from tilewright.tools.validation.engines import Outcome, run_native, run_reference, walk_passes, walk_stages
 from tilewright.tools.validation.launches import Launch, record_launch
@@ -60,8 +61,10 @@ class Failure:
 
 
 def launch_of_file(path: Path) -> Launch:
-    """The launch that a replay file describes."""
+    """The launch that a replay file describes. Raises UserFileError where it is none."""
     module = load_file(path)
+    if not hasattr(module, "tilewright_inputs"):
+        raise UserFileError(f"{path} is no saved failure: it has no tilewright_inputs()")
     kernel, grid, keywords = module.tilewright_inputs()
     return record_launch(kernel, grid, (), dict(keywords))
 

@@ -16,15 +16,13 @@ def tilewright_inputs():
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from tilewright.tools.fuzzing.values import BOOL, FILL, FLOATS, FP8, UNSIGNED, Argument, GeneratedKernel
+from tilewright.tools.user_files import load_file
 from tilewright.tools.validation.compare import Tolerance
 
 _NAMES = {"bfloat16": "bfloat16", "float8e5": "float8_e5m2", "float8e4nv": "float8_e4m3fn"}
@@ -103,20 +101,3 @@ def tolerance_of_file(path: Path) -> Tolerance:
     """The tolerance that a replay file's arguments ask for; exact for other files."""
     arguments = getattr(load_file(path), "ARGUMENTS", ())
     return Tolerance(absolute={argument.name: argument.slack for argument in arguments})
-
-
-def load_file(path: Path) -> ModuleType:
-    """Import a file under a name of its own, with tilewright in the place of Triton."""
-    from tilewright import compat
-
-    name = f"tilewright_replay_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        with compat.standing_in():
-            spec.loader.exec_module(module)
-    finally:
-        sys.modules.pop(name, None)
-    return module
