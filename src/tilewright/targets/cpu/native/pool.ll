@@ -295,7 +295,7 @@ relax:
   call void @pause_a_little()
   %now = call i64 @now_ns()
   %idle_ns = sub i64 %now, %idle_since
-  %tired = icmp ugt i64 %idle_ns, 25000
+  %tired = icmp ugt i64 %idle_ns, 50000
   br i1 %tired, label %sleep, label %spin
 
 sleep:
@@ -603,7 +603,7 @@ still:
   %now = call i64 @now_ns()
   call void @poll_signals(ptr %launch, i64 %now)
   %waited = sub i64 %now, %wait_since
-  %tired = icmp ugt i64 %waited, 15000
+  %tired = icmp ugt i64 %waited, 50000
   br i1 %tired, label %doze, label %wait
 
 doze:
