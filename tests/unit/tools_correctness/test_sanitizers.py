@@ -99,6 +99,18 @@ def under_lock(lock_ptr, total_ptr):
 
 
 @triton.jit
+def counts_before_storing(count_ptr, last_ptr):
+    tl.atomic_add(count_ptr, 1)
+    tl.store(last_ptr, tl.program_id(0))
+
+
+@triton.jit
+def last_one_stores(count_ptr, last_ptr):
+    if tl.atomic_add(count_ptr, 1) == tl.num_programs(0) - 1:
+        tl.store(last_ptr, tl.load(last_ptr) + 1)
+
+
+@triton.jit
 def undefined_lanes(x_ptr, out_ptr, n, CLEAN: tl.constexpr, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n)
@@ -243,6 +255,16 @@ def test_atomics_and_locks_are_no_races(checks: None) -> None:
     counted[(5,)](count, 2)
     under_lock[(5,)](lock, total)
     assert (count[2], total[0]) == (5, 5.0)
+
+
+@sanitize("race")
+def test_an_atomic_whose_result_nobody_looks_at_orders_nothing(checks: None) -> None:
+    count, last = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    last_one_stores[(3,)](count, last)
+    assert last[0] == 1
+    with pytest.raises(SanitizerError) as caught:
+        counts_before_storing[(3,)](count, last)
+    assert (caught.value.check, caught.value.argument, caught.value.program) == ("race-write", "last_ptr", (1, 0, 0))
 
 
 @sanitize("init")

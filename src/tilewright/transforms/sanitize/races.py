@@ -87,13 +87,14 @@ class Races:
 
 
 def _behind_acquire(function: tt.FuncOp) -> set[Operation]:
-    """The ops that come after an atomic with acquire semantics."""
+    """The ops that come after an atomic with acquire semantics whose result is used: what nobody looks at locks
+    nothing."""
     behind: set[Operation] = set()
     acquired = False
     for op in function.walk():
         if acquired:
             behind.add(op)
-        if isinstance(op, ATOMICS):
+        if isinstance(op, ATOMICS) and any(result.first_use for result in op.results):
             acquired |= MemSemantic(op.sem.value.data) in (MemSemantic.ACQUIRE, MemSemantic.ACQ_REL)
     return behind
 
