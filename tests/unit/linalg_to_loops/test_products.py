@@ -262,6 +262,59 @@ def test_results_are_written_by_the_micro_kernel(dtype: str, m: int, n: int, k: 
     assert np.all(out[m] == 7)
 
 
+@triton.jit
+def kept_inside(a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, KIND: tl.constexpr):
+    """Rows of A and columns of B behind the last ones are replaced by others, in several ways."""
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    cols = tl.program_id(1) * BN + tl.arange(0, BN)
+    if KIND == 0:
+        rows_in = tl.where(rows < M, rows, 0)
+        cols_in = tl.where(N > cols, cols, 0)  # noqa: SIM300 (the comparison's other form)
+    elif KIND == 1:
+        rows_in = tl.minimum(rows, M - 1)
+        cols_in = tl.minimum(N - 1, cols)
+    else:
+        rows_in = tl.where(rows <= M - 1, rows, M - 1)
+        cols_in = tl.where(cols < N, cols, cols % 3)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        ks = start + tl.arange(0, BK)
+        x = tl.load(a + rows_in[:, None] * K + ks[None, :], mask=ks[None, :] < K, other=0.0)
+        y = tl.load(b + ks[:, None] * N + cols_in[None, :], mask=ks[:, None] < K, other=0.0)
+        acc = tl.dot(x, y, acc)
+    tl.store(out + rows[:, None] * N + cols[None, :], acc, mask=(rows[:, None] < M) & (cols[None, :] < N))
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2])
+@pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 150), (50, 70, 40), (33, 31, 64), (1, 1, 1)])
+def test_rows_that_are_kept_inside_of_a_matrix(kind: int, m: int, n: int, k: int) -> None:
+    a, b, out = matrix(m, k), matrix(k, n), np.zeros((m, n), np.float32)
+    kernel = kept_inside[(triton.cdiv(m, 32), triton.cdiv(n, 32))](a, b, out, m, n, k, 32, 32, 32, kind)
+    assert is_kept(kernel) or m == 1, "whole tiles are interchanged"
+    np.testing.assert_allclose(out, a @ b, atol=1e-3)
+
+
+@triton.jit
+def clamped_copies(x, out, first, n, B: tl.constexpr):
+    """Gathers and scatters whose rows follow one another up to a bound; lanes behind it write what lane 0 does."""
+    lanes = first + tl.arange(0, B)
+    places = tl.where(lanes < n, lanes, 0)
+    cols = tl.arange(0, 16)
+    tile = tl.load(x + places[:, None] * 16 + cols[None, :])
+    tl.store(out + places[:, None] * 16 + cols[None, :], tile + 1.0)
+
+
+@pytest.mark.parametrize(("first", "n"), [(0, 8), (3, 11), (3, 10), (0, 0), (-2, 4), (9, 9)])
+def test_clamped_rows_of_loads_and_stores(first: int, n: int) -> None:
+    x, out = matrix(20, 16), np.zeros((20, 16), np.float32)
+    places = np.where(first + np.arange(8) < n, first + np.arange(8), 0)
+    expected = out.copy()
+    shifted = 2 if first < 0 else 0
+    expected[places + shifted] = x[places + shifted] + 1.0
+    clamped_copies[(1,)](x[shifted:], out[shifted:], first, n, 8)
+    np.testing.assert_array_equal(out, expected)
+
+
 def test_results_of_a_factor_that_no_store_holds() -> None:
     m, n, k = 20, 128, 34000
     a, b, out = matrix(m, k), matrix(k, n), np.full((33, n), 7, np.float32)

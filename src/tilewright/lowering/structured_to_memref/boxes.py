@@ -12,7 +12,8 @@ scf.for %i = %lo to %hi step %c1 {
 }
 ```
 A tile that wraps is one part after all where none of its lanes does; that is decided when it is known at compile time,
-else tested when the program runs, with the loop in the other branch.
+else tested when the program runs, with the loop in the other branch. So is one with gathered rows that follow one
+another up to a bound (`runs.py`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from xdsl.rewriter import InsertPoint
 from tilewright.dialects import arith
 from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index
+from tilewright.lowering.structured_to_memref.runs import find_run
 from tilewright.lowering.structured_to_memref.tiles import Tile
 
 
@@ -62,27 +64,40 @@ def for_each_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
     if not straight.irregular_dims:
         emit_plain_part(b, straight, box, part)
         return
-    if straight.gather_dim is not None or not straight.wrapped_dims:
+    found = _plain_if_wraps_do_nothing(b, straight) if straight.gather_dim is None else _plain_if_run(b, straight)
+    if found is None:
         _emit_lanes(b, straight, box, part, straight.irregular_dims, {})
         return
-    remainders = {dim: _wrapped(b, straight.offsets[dim], straight.wraps[dim]) for dim in straight.wrapped_dims}
-    stays = _stays_inside(b, straight, remainders)
-    unwrapped = replace(
-        straight,
-        offsets=tuple(remainders.get(dim, offset) for dim, offset in enumerate(straight.offsets)),
-        wraps=(0,) * straight.rank,
-        op=None,
-    )
+    condition, plain = found
 
     def one_part() -> Sequence[SSAValue]:
-        emit_plain_part(b, unwrapped, box, part)
+        emit_plain_part(b, plain, box, part)
         return ()
 
     def lane_by_lane() -> Sequence[SSAValue]:
-        _emit_lanes(b, straight, box, part, straight.wrapped_dims, {})
+        _emit_lanes(b, straight, box, part, straight.irregular_dims, {})
         return ()
 
-    b.if_else(stays, (), one_part, lane_by_lane)
+    b.if_else(condition, (), one_part, lane_by_lane)
+
+
+def _plain_if_wraps_do_nothing(b: MemoryBuilder, tile: Tile) -> tuple[SSAValue, Tile]:
+    """The condition that a tile does not wrap, and what it is then."""
+    remainders = {dim: _wrapped(b, tile.offsets[dim], tile.wraps[dim]) for dim in tile.wrapped_dims}
+    offsets = tuple(remainders.get(dim, offset) for dim, offset in enumerate(tile.offsets))
+    return _stays_inside(b, tile, remainders), replace(tile, offsets=offsets, wraps=(0,) * tile.rank, op=None)
+
+
+def _plain_if_run(b: MemoryBuilder, tile: Tile) -> tuple[SSAValue, Tile] | None:
+    """The condition that the gathered rows of a tile follow one another, and what it is then; None if they need not."""
+    dim = tile.gather_dim
+    assert dim is not None and tile.rows is not None
+    if tile.wrapped_dims or tile.row_mask is not None or (run := find_run(tile.rows)) is None:
+        return None
+    offsets = list(tile.offsets)
+    offsets[dim] = b.index_mul(run.first_row(b), tile.strides[dim])
+    plain = replace(tile, offsets=tuple(offsets), gather_dim=None, rows=None, op=None)
+    return run.reaches(b, tile.sizes[dim]), plain
 
 
 def plain_view(b: MemoryBuilder, tile: Tile) -> SSAValue:
