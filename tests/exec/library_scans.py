@@ -126,10 +126,12 @@ def ordered_bits(x):
     """Unsigned numbers in the order of x."""
     if x.dtype.is_floating():
         bits = x.to(tl.int32, bitcast=True)
-        return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).to(tl.uint32, bitcast=True) ^ 0x80000000
-    if x.dtype.is_int_signed():
-        return x.to(tl.uint32, bitcast=True) ^ 0x80000000
-    return x
+        ordered = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).to(tl.uint32, bitcast=True) ^ 0x80000000
+    elif x.dtype.is_int_signed():
+        ordered = x.to(tl.uint32, bitcast=True) ^ 0x80000000
+    else:
+        ordered = x
+    return ordered
 
 
 @triton.jit

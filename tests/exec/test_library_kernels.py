@@ -6,6 +6,7 @@ from types import ModuleType
 
 import library_attention
 import library_decoding
+import library_images
 import library_losses
 import library_norms
 import library_products
@@ -14,6 +15,7 @@ import library_recurrences
 import library_scans
 import library_sequences
 import library_tables
+import library_training
 import numpy as np
 import pytest
 from library_cases import Case
@@ -23,6 +25,7 @@ from tilewright.support import knobs
 FILES: tuple[ModuleType, ...] = (
     library_attention,
     library_decoding,
+    library_images,
     library_losses,
     library_norms,
     library_products,
@@ -31,6 +34,7 @@ FILES: tuple[ModuleType, ...] = (
     library_scans,
     library_sequences,
     library_tables,
+    library_training,
 )
 CASES: list[Case] = [case for file in FILES for case in file.LIBRARY.cases]
 
