@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -48,8 +47,7 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     cache = DiskCache(cache_directory())
     entry = None if knobs.get("always_compile") else cache.get(key)
     if entry is None:
-        with getattr(target, "preparing_to_load", nullcontext)():
-            entry = build_entry(source, options, target)
+        entry = build_entry(source, options, target)
         cache.put(key, entry)
     return load_entry(entry, key, source, options, target)
 

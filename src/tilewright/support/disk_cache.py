@@ -17,6 +17,7 @@ import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +72,12 @@ class Entry:
 class DiskCache:
     """Entries under one directory, which is made with access for its owner alone.
 
-    The directory may vanish, fill up or turn read-only at any time: `get` then finds nothing and `put` warns once.
+    The directory may vanish, fill up or turn read-only at any time: `get` then finds nothing, and `put` warns
+    once in a process.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
-        self._warned = False
 
     def path(self, key: str) -> Path:
         """Where the entry of a key (a hexadecimal digest) lies."""
@@ -103,7 +104,7 @@ class DiskCache:
             self._remove_abandoned(path.parent)
             self._write(path, entry.encode())
         except OSError as error:
-            self._warn(error)
+            _warn(self.directory, error.strerror or str(error))
             return False
         return True
 
@@ -141,12 +142,13 @@ class DiskCache:
             return False
         return True
 
-    def _warn(self, error: OSError) -> None:
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"the compilation cache {self.directory} cannot be written ({error.strerror or error}); "
-                "kernels are compiled anew in every process. Set TILEWRIGHT_CACHE_DIR to a writable folder.",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+
+@lru_cache(maxsize=64)
+def _warn(directory: Path, reason: str) -> None:
+    """Warn once in a process about a directory."""
+    warnings.warn(
+        f"the compilation cache {directory} cannot be written ({reason}); "
+        "kernels are compiled anew in every process. Set TILEWRIGHT_CACHE_DIR to a writable folder.",
+        RuntimeWarning,
+        stacklevel=4,
+    )

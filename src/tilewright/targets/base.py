@@ -65,8 +65,7 @@ class Target(Protocol):
 
     A target whose stages depend on the options of a compilation has a method `configured(options)` that returns the
     target for them (see `Configurable`). `assembly_key` and `image_key` name its assembly and its machine code in
-    `kernel.asm`, "asm" and "obj" where it has no such attributes. A target that has something to make before it loads
-    its first kernel may have a method `preparing_to_load()`, a context in which a kernel is compiled.
+    `kernel.asm`, "asm" and "obj" where it has no such attributes.
     """
 
     name: str

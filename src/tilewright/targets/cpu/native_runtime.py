@@ -9,8 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
 from string import Template
@@ -18,7 +17,6 @@ from string import Template
 from tilewright.codegen.llvm_backend import Effort, LoadedObject, ObjectLoader, compile_text
 from tilewright.codegen.llvm_backend import version as llvm_version
 from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
-from tilewright.support.errors import TilewrightError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
 
@@ -106,11 +104,10 @@ def _python_function(method_definition: int) -> Callable[..., object]:
 _lock = threading.Lock()
 
 
-@lru_cache(maxsize=1)
-def _image() -> bytes:
-    """The runtime's object for this host: from the disk cache, else compiled (15 ms, unoptimised: it only hands out
-    chunks) and kept there."""
-    facts = host_facts()
+def runtime_image(facts: CpuFacts) -> bytes:
+    """The runtime's object for a machine, from the disk cache; where there is none it is compiled, unoptimised, as it
+    only hands out chunks (20 ms. Another thread does not hide that behind the kernel's compilation: they wait for the
+    GIL)."""
     text = runtime_text(facts)
     key = fingerprint("native runtime", text, facts.triple, facts.cpu, facts.feature_string, llvm_version())
     cache = DiskCache(cache_directory())
@@ -123,30 +120,10 @@ def _image() -> bytes:
 
 @lru_cache(maxsize=1)
 def _build() -> NativeRuntime:
-    return NativeRuntime(_image())
+    return NativeRuntime(runtime_image(host_facts()))
 
 
 def native_runtime() -> NativeRuntime:
     """The runtime of this process, made and linked on first use."""
     with _lock:
         return _build()
-
-
-@contextmanager
-def made_meanwhile() -> Generator[None]:
-    """The runtime's object is made by another thread during a `with`, at the end of which that thread is gone.
-
-    A kernel is compiled in it: that is mostly Python, while LLVM works without the GIL."""
-    thread = None if _image.cache_info().currsize else threading.Thread(target=_make_image)
-    if thread is not None:
-        thread.start()
-    try:
-        yield
-    finally:
-        if thread is not None:
-            thread.join()
-
-
-def _make_image() -> None:
-    with _lock, suppress(TilewrightError):  # `native_runtime` tries again, and raises
-        _image()

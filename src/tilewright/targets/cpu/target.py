@@ -13,11 +13,9 @@ from tilewright.support.errors import OutOfResources
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts, without_features
 from tilewright.targets.cpu.kernel import CpuKernel
-from tilewright.targets.cpu.native_runtime import made_meanwhile, native_runtime
+from tilewright.targets.cpu.native_runtime import native_runtime
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from xdsl.dialects.builtin import ModuleOp
 
     from tilewright.ir.passes import Pass
@@ -109,10 +107,6 @@ class CpuTarget:
     def assembly(self, llir: str) -> str:
         """Assembly text of the LLVM text that an artefact carries."""
         return llvm_backend.emit_assembly(llir, self._facts)
-
-    def preparing_to_load(self) -> AbstractContextManager[None]:
-        """A context that makes the native runtime, which the first kernel of a process needs, on another thread."""
-        return made_meanwhile()
 
     def load(self, image: bytes, metadata: dict[str, Any]) -> CpuKernel:
         """Link an artefact's object into the process; `metadata` is the artefact's, with `entry` added."""
