@@ -11,7 +11,7 @@ from test_microkernels import TYPES, load, machines, random_matrix  # pyright: i
 from tilewright.codegen.microkernels import direct_name, exact_name, parse_name, plan_panels
 from tilewright.targets.cpu.facts import CpuFacts
 
-SHAPES = [(1, 1, 5), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300), (16, 32, 96), (40, 16, 31)]
+SHAPES = [(1, 1, 5), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300), (16, 32, 96), (40, 16, 31), (20, 40, 1100)]
 
 
 def check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from functools import lru_cache
 
 import ml_dtypes
@@ -19,7 +20,7 @@ from tilewright.codegen.microkernels import (
     parse_name,
     preferred_block,
 )
-from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
+from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts, without_features
 
 TYPES: dict[str, tuple[type, type, str, float]] = {
     "f32": (np.float32, np.float32, "f32", 1e-6),
@@ -33,8 +34,12 @@ TYPES: dict[str, tuple[type, type, str, float]] = {
 
 
 def machines() -> list[CpuFacts]:
+    """This one, one without AVX-512, and one that multiplies by AVX-512's dot-product instructions."""
     host = host_facts()
-    return [host, named_facts("x86-64-v3")] if host.is_x86 and host.has("avx2") else [host]
+    found = [host, named_facts("x86-64-v3")] if host.is_x86 and host.has("avx2") else [host]
+    if host.has("amx-tile") and host.has("avx512bf16") and host.has("avx512vnni"):
+        found.append(replace(without_features(host, ["amx-tile"]), cpu="znver4"))
+    return found
 
 
 @lru_cache(maxsize=64)

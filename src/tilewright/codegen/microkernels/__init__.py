@@ -11,8 +11,8 @@ with byte addresses and strides in elements: C[m x n] += A[m x k] B[k x n]; colu
 
 Kernels for whole blocks (MR of at least 16) have forms, in this order: `_nt`: rows of B are adjacent, and b_row_stride
 is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at panels that `tw_mk_panels_...` made; `_out`
-(with `_panels`, not on AMX tiles): C is scratch memory, two more parameters (i64 out_ptr, i64 out_row_stride) say where
-the result goes.
+(with `_panels`, not where these are interleaved): C is scratch memory, two more parameters (i64 out_ptr,
+i64 out_row_stride) say where the result goes.
 
 `_packed` kernels read B in groups of 2 (16-bit types) or 4 (8-bit types) rows, interleaved: element (k, n) is at
 ``b_ptr[(k // g) * b_row_stride + n * g + k % g]``, rows past k_count filled with zeros up to the group; A must have
@@ -37,6 +37,7 @@ from tilewright.codegen.microkernels.block import (
     fills_tiles,
     plan_block_tile,
 )
+from tilewright.codegen.microkernels.dot_products import emit_dot_kernel, has_dot_form
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.keeping import KEEP_PREFIX, STORE_BYTES, STORES, emit_keeping, keeps_always
 from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
@@ -93,6 +94,11 @@ def parse_name(name: str) -> MicrokernelName:
     return MicrokernelName(element, rows, int(match["nr"]), bool(match["interleaved"]), form)
 
 
+def _reads_interleaved(element: ElementKind, rows: int, columns: int, facts: TargetFacts) -> bool:
+    """Whether a kernel reads B from interleaved panels, and A only where its a_k_stride is 1."""
+    return has_amx_form(element, rows, columns, facts) or has_dot_form(element, rows, columns, facts)
+
+
 def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str:
     """The kernel to call for counts that are known: the variant without edges where they fill its register tiles."""
     if _PANELS_NAME.match(name) is not None:
@@ -100,7 +106,7 @@ def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str
     parts = parse_name(name)
     if parts.is_interleaved or parts.rows < SMALLEST_BLOCK:
         return name
-    if has_amx_form(parts.element, parts.rows, parts.columns, facts):
+    if _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
         return name
     lanes = facts.lanes(parts.element.accumulator_bits)
     widths = (parts.columns,) if parts.form.packed_b else (parts.columns, 2 * lanes, lanes)
@@ -111,11 +117,11 @@ def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str
 
 
 def direct_name(name: str, facts: TargetFacts) -> str:
-    """The kernel to call where a_k_stride is known to be 1: on AMX tiles, a variant without code for other strides."""
+    """The kernel to call where a_k_stride is known to be 1: of some, a variant without code for other strides."""
     if _PANELS_NAME.match(name) is not None:
         return name
     parts = parse_name(name)
-    if parts.form.packed_b or not has_amx_form(parts.element, parts.rows, parts.columns, facts):
+    if parts.form.packed_b or not _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
         return name
     return f"{name}_direct"
 
@@ -142,7 +148,7 @@ class PanelPlan:
 
     @property
     def has_separate_output(self) -> bool:
-        """Whether the kernels have the form `_out`: those on AMX tiles do not."""
+        """Whether the kernels have the form `_out`: those that read interleaved panels do not."""
         return self.takes_any_a
 
     @property
@@ -156,22 +162,22 @@ def plan_panels(
 ) -> PanelPlan:
     """The panels for a B of this shape."""
     kind = element_kind(element, accumulator)
-    is_amx = has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts)
-    if is_amx:
+    interleaves = _reads_interleaved(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts)
+    if interleaves:
         columns = AMX_COLUMNS
     else:
         lanes = facts.lanes(kind.accumulator_bits)
         widest = plan_block_tile(facts, kind, WHOLE_BLOCK).columns
         columns = next((c for c in (widest, 2 * lanes, lanes) if n_count % c == 0), widest)
-    stored, multiple = _panel_form(kind, is_amx=is_amx)
+    stored, multiple = _panel_form(kind, interleaves=interleaves)
     symbol = f"tw_mk_panels_{element}_{accumulator}_{columns}{'_nt' if transposed_b else ''}"
     rows, width = -(-k_count // multiple) * multiple, -(-n_count // columns) * columns
-    return PanelPlan(symbol, columns, rows * width * stored, takes_any_a=not is_amx)
+    return PanelPlan(symbol, columns, rows * width * stored, takes_any_a=not interleaves)
 
 
-def _panel_form(kind: ElementKind, *, is_amx: bool) -> tuple[int, int]:
+def _panel_form(kind: ElementKind, *, interleaves: bool) -> tuple[int, int]:
     """Bytes of an element in a panel, and what rows of a panel are a multiple of."""
-    return (kind.bytes, tile_depth(kind)) if is_amx else (kind.accumulator_bytes, DEPTH_MULTIPLE)
+    return (kind.bytes, tile_depth(kind)) if interleaves else (kind.accumulator_bytes, DEPTH_MULTIPLE)
 
 
 def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple[int, int]:
@@ -190,10 +196,11 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     parts = replace(parts, element=parts.element.on(facts))
     if parts.is_interleaved:
         return emit_packed_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
-    if has_amx_form(parts.element, parts.rows, parts.columns, facts):
+    if _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
         if parts.form.separate_output:
-            raise ValueError(f"'{name}': kernels on AMX tiles have no separate output")
-        return emit_amx_kernel(name, module, facts, parts.element, parts.form)
+            raise ValueError(f"'{name}': kernels that read interleaved panels have no separate output")
+        emit = emit_amx_kernel if has_amx_form(parts.element, parts.rows, parts.columns, facts) else emit_dot_kernel
+        return emit(name, module, facts, parts.element, parts.form)
     if parts.rows >= SMALLEST_BLOCK:
         tile = plan_block_tile(facts, parts.element, parts.columns)
         return emit_block_kernel(name, module, facts, parts.element, tile, parts.form)
@@ -203,12 +210,12 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
 def _emit_panel_routine(name: str, parts: re.Match[str], module: ModuleText, facts: TargetFacts) -> str:
     kind, columns = element_kind(parts["a"], parts["acc"]).on(facts), int(parts["nr"])
     transposed = bool(parts["nt"])
-    is_amx = has_amx_form(kind, WHOLE_BLOCK, columns, facts)
+    interleaves = _reads_interleaved(kind, WHOLE_BLOCK, columns, facts)
     if parts["how"] == "keep":
         panels = name.replace("_keep_", "_panels_")
         module.define_once(panels, lambda: emit_microkernel(panels, module, facts))
-        return emit_keeping(name, module, panels, columns, *_panel_form(kind, is_amx=is_amx))
-    if is_amx:
+        return emit_keeping(name, module, panels, columns, *_panel_form(kind, interleaves=interleaves))
+    if interleaves:
         return emit_amx_panels(name, module, kind, transposed_b=transposed)
     return emit_panels(name, module, kind, plan_block_tile(facts, kind, columns), transposed_b=transposed)
 

@@ -1,32 +1,22 @@
 """Matrix products on AMX tiles: bf16 into f32 and int8 into i32, sixteen by sixteen results an instruction.
 
-A kernel of at least 16 x 16 is meant to be called with whole blocks: it brings B into the interleaved form itself, one
-panel of 32 columns and up to 512 steps of k at a time, into its stack frame, and runs all rows of A over the panel.
-Blocks of 32 x 32 of C are four tiles; two tiles of A and two of the panel feed four products:
+The loops around it are in `interleaved.py`. Blocks of 32 x 32 of C are four tiles; two tiles of A and two of a panel
+feed four products. A is read in place where 32 rows and whole tiles of k exist, else through a zero-padded copy. Where
+C is not a full block the tiles go through a scratch block and masked additions.
 
-    for k0 in k by KC:  for g0 in n by 128:  pack B[k0:, g0:] as four panels
-      for n0 in the group by 32:  for m0 in m by 32:  C tiles += A tiles * panel tiles
-
-A is read in place where 32 rows and whole tiles of k exist, else through a zero-padded copy. Where C is not a full
-block the tiles go through a scratch block and masked additions. A transposed A (a_k_stride other than 1) takes the
-general kernel; with B in panels (`_panels`) there must not be one.
-
-The panels' form is in `amx_panels.py`.
+A unit that was idle for half a microsecond takes as long to reach its full speed again, and slows everything else down
+meanwhile: products that alternate with other work (attention) pay that each time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
-from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, AmxPanelWriter
+from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES
 from tilewright.codegen.microkernels.block import BlockForm, emit_block_kernel, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind
-from tilewright.codegen.microkernels.tile import PARAMETERS, kernel_function
+from tilewright.codegen.microkernels.interleaved import Frame, InterleavedWriter
+from tilewright.codegen.microkernels.tile import kernel_function
 from tilewright.ir.facts import TargetFacts
-
-PANELS = 4
-"""Panels that are packed together, so that each row of B is visited once for all of them."""
 
 _FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
 _PRODUCTS = {"bf16": "llvm.x86.tdpbf16ps", "i8": "llvm.x86.tdpbssd"}
@@ -55,98 +45,21 @@ def release_tiles(fn: FunctionText) -> None:
     fn.call("void", "llvm.x86.tilerelease", [])
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """Stack buffers, as pointers."""
-
-    panel: str
-    rows: str
-    scratch: str
-
-
-class AmxWriter(AmxPanelWriter):
+class AmxWriter(InterleavedWriter):
     """Writes one kernel."""
 
-    def __init__(self, fn: FunctionText, element: ElementKind, form: BlockForm) -> None:
-        super().__init__(fn, element, form)
-        self.is_first = ""
-
-    # ------------------------------------------------------------------------------------------------------ structure
-
-    def write(self, general: str | None) -> None:
-        """The body; `general` is the kernel for transposed A, if there may be one."""
-        fn = self.fn
-        if general is not None:
-            direct, transposed = fn.new_label("direct"), fn.new_label("transposed")
-            fn.branch_if(fn.value("icmp eq i64 %a_k_stride, 1"), direct, transposed)
-            fn.start(transposed)
-            fn.emit(f"call void @{general}({', '.join(f'i64 %{name}' for name in PARAMETERS)})")
-            fn.terminate("ret void")
-            fn.start(direct)
+    def begin(self) -> None:
         if not self.form.is_configured:
-            configure_tiles(fn)
-        frame = _Frame(*(fn.entry_value(f"alloca [{size} x i8], align 64") for size in self._frame_sizes()))
-        a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
-        strides = [
-            fn.value(f"mul i64 %{name}_row_stride, {size}")
-            for name, size in (("a", self.element.bytes), ("b", self.element.bytes), ("c", 4))
-        ]
-        depth = "%k_count"
-        if self.form.from_zero:
-            # A sum without terms is 0, too.
-            depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
-        step = self._packed_panels if self.form.packed_b else self._panels
-        self.loop(depth, self.k_panel, lambda k0: step(frame, (a, b, c), strides, k0))
+            configure_tiles(self.fn)
+
+    def end(self) -> None:
         if not self.form.is_configured:
-            release_tiles(fn)
-        fn.terminate("ret void")
+            release_tiles(self.fn)
 
-    def _frame_sizes(self) -> tuple[int, int, int]:
-        panels = 0 if self.form.packed_b else PANELS * PANEL_BYTES * BLOCK
-        return panels, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
+    def multiply_panel(self, frame: Frame, a: str, c: str, strides: list[str], depth: str, columns: str) -> None:
+        self.loop("%m_count", BLOCK, lambda m0: self._block(frame, a, c, strides, m0, depth, columns))
 
-    def _panels(self, frame: _Frame, matrices: tuple[str, str, str], strides: list[str], k0: str) -> None:
-        fn = self.fn
-        a, b, c = matrices
-        depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
-        a_k = self.at(a, self.scaled(k0, self.element.bytes))
-        row, column = (self.element.bytes, strides[1]) if self.form.transposed_b else (strides[1], self.element.bytes)
-        b_k = self.at(b, fn.value(f"mul i64 {k0}, {row}"))
-        self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
-
-        def group(g0: str) -> None:
-            columns = self.minimum(fn.value(f"sub i64 %n_count, {g0}"), PANELS * BLOCK)
-            b_g = self.at(b_k, fn.value(f"mul i64 {g0}, {column}"))
-            self.pack(frame.panel, b_g, strides[1], depth, columns)
-            c_g = self.at(c, self.scaled(g0, 4))
-
-            self._multiply_panels(frame, a_k, c_g, strides, depth, columns)
-
-        self.loop("%n_count", PANELS * BLOCK, group)
-
-    def _packed_panels(self, frame: _Frame, matrices: tuple[str, str, str], strides: list[str], k0: str) -> None:
-        """The panels of one step of k, where they are."""
-        fn = self.fn
-        a, b, c = matrices
-        depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
-        a_k = self.at(a, self.scaled(k0, self.element.bytes))
-        self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
-        panels = self.start_panels(b, k0, depth)
-        self._multiply_panels(replace(frame, panel=panels), a_k, c, strides, depth, "%n_count")
-
-    def _multiply_panels(self, frame: _Frame, a: str, c: str, strides: list[str], depth: str, columns: str) -> None:
-        """All rows of A over packed panels with `columns` columns."""
-        fn = self.fn
-
-        def panel(n0: str) -> None:
-            found = replace(frame, panel=self.at(frame.panel, fn.value(f"mul i64 {n0}, {self.column_bytes}")))
-            left = self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK)
-            c_n = self.at(c, self.scaled(n0, 4))
-            self.loop("%m_count", BLOCK, lambda m0: self._block(found, a, c_n, strides, m0, depth, left))
-
-        self.loop(columns, BLOCK, panel)
-
-    def _block(self, frame: _Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str) -> None:
+    def _block(self, frame: Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str) -> None:
         """One block of C over one panel."""
         fn = self.fn
         rows = self.minimum(fn.value(f"sub i64 %m_count, {m0}"), BLOCK)

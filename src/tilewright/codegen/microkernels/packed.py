@@ -23,13 +23,22 @@ def has_packed_form(element: str, facts: TargetFacts) -> bool:
 class PackedWriter(TileWriter):
     """A micro-kernel that takes a group of k at a time from interleaved B."""
 
-    def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile) -> None:
+    def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile, *, from_zero: bool = False) -> None:
         super().__init__(fn, element, tile)
+        self.from_zero = from_zero
         self.group = 4 // element.bytes
 
     @property
     def b_column_bytes(self) -> int:
         return 4
+
+    def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
+        if self.from_zero:
+            return [["zeroinitializer" for _ in row] for row in addresses]
+        return super().start_of_tile(addresses)
+
+    def masked_start(self, base: str, vector: int, mask: str) -> str:
+        return "zeroinitializer" if self.from_zero else super().masked_start(base, vector, mask)
 
     def accumulate(self, rows: list[str], b: str, start: list[list[str]], masks: list[str] | None) -> list[list[str]]:
         fn = self.fn
@@ -153,11 +162,22 @@ class PackedWriter(TileWriter):
 
 
 def emit_packed_kernel(
-    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, rows: int, columns: int
+    name: str,
+    module: ModuleText,
+    facts: TargetFacts,
+    element: ElementKind,
+    rows: int,
+    columns: int,
+    *,
+    from_zero: bool = False,
 ) -> str:
-    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>_packed``. Raises ValueError without the instruction."""
+    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>_packed``; C = A B with `from_zero`.
+
+    Raises ValueError without the instruction.
+    """
     if not has_packed_form(element.name, facts):
         raise ValueError(f"{name}: this processor has no dot-product instruction for {element.name}")
     fn = kernel_function(name, module)
-    PackedWriter(fn, element, plan_register_tile(facts, rows, columns, element.accumulator_bits)).write()
+    tile = plan_register_tile(facts, rows, columns, element.accumulator_bits)
+    PackedWriter(fn, element, tile, from_zero=from_zero).write()
     return fn.text()
