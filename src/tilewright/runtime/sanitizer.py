@@ -195,6 +195,7 @@ def _error(kernel: CompiledKernel, launch: _Launch, grid: tuple[int, int, int]) 
         extent=extent,
         other=other,
         span=site.span,
+        call_sites=site.call_sites,
     )
 
 

@@ -280,7 +280,7 @@ class SanitizerError(DeviceAssertionError):
 
     `check` is `bounds`, `race-write`, `race-read`, `unwritten` or `undefined`; `index` counts elements from the
     argument's address and `extent` is the range of elements that the argument's memory has; `other` is the program
-    that a race is with.
+    that a race is with. `notes` say where the functions around the access are called.
     """
 
     def __init__(
@@ -296,6 +296,7 @@ class SanitizerError(DeviceAssertionError):
         extent: tuple[int, int],
         other: tuple[int, int, int] | None = None,
         span: Span | None = None,
+        call_sites: Iterable[Span] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -308,10 +309,12 @@ class SanitizerError(DeviceAssertionError):
         self.extent = extent
         self.other = other
         self.span = span
+        self.notes = [Note("called from here", call) for call in call_sites]
 
     def __str__(self) -> str:
         place = ", ".join(map(str, self.program))
-        return render_message("error", f"{self.message} (kernel '{self.kernel}', program {place})", self.span)
+        head = render_message("error", f"{self.message} (kernel '{self.kernel}', program {place})", self.span)
+        return "\n".join([head, *(note.render() for note in self.notes)])
 
 
 class ValidationError(TilewrightError):

@@ -45,10 +45,16 @@ class Site:
     filename: str = ""
     line: int = 0
     col: int = 0
+    callers: tuple[tuple[str, int, int], ...] = ()
+    """Where the functions around the access are called, innermost first: file, line, column."""
 
     @property
     def span(self) -> Span | None:
         return Span(self.filename, self.line, self.col) if self.filename else None
+
+    @property
+    def call_sites(self) -> tuple[Span, ...]:
+        return tuple(Span(*place) for place in self.callers)
 
     def lane(self, number: int) -> tuple[int, ...]:
         """The index in the tile of a lane that is counted in row-major order."""
@@ -91,7 +97,14 @@ class Plan:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Plan:
-        sites = [replace(Site(**site), shape=tuple(site["shape"])) for site in data["sites"]]
+        sites = [
+            replace(
+                Site(**site),
+                shape=tuple(site["shape"]),
+                callers=tuple((file, line, col) for file, line, col in site["callers"]),
+            )
+            for site in data["sites"]
+        ]
         return Plan(tuple(Extra(**extra) for extra in data["extras"]), tuple(sites), data["arguments"])
 
 

@@ -111,6 +111,18 @@ def last_one_stores(count_ptr, last_ptr):
 
 
 @triton.jit
+def element_of(pointer, index):
+    return tl.load(pointer + index)
+
+
+@triton.jit
+def two_calls(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    tl.store(out_ptr + lanes, element_of(x_ptr, lanes))
+    tl.store(out_ptr + lanes, element_of(x_ptr, lanes + 1))  # too far
+
+
+@triton.jit
 def undefined_lanes(x_ptr, out_ptr, n, CLEAN: tl.constexpr, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n)
@@ -216,6 +228,16 @@ def test_rows_that_wrap_around(checks: None) -> None:
     with pytest.raises(SanitizerError) as caught:
         wrapped_rows[(1,)](x[:55].copy(), out, 5, 12, ROWS=8, COLS=8)
     assert (caught.value.index, caught.value.lane) == (55, (4, 7))
+
+
+@sanitize("bounds")
+def test_calls_of_functions_are_named(checks: None) -> None:
+    with pytest.raises(SanitizerError) as caught:
+        two_calls[(1,)](arange(16), arange(16), BLOCK=16)
+    said = str(caught.value)
+    assert "return tl.load(pointer + index)" in said
+    assert "note: called " in said
+    assert said.index("# too far") > said.index("note:")
 
 
 @sanitize("bounds")

@@ -17,7 +17,7 @@ from tilewright.analysis.written_arguments import is_public
 from tilewright.dialects import tt
 from tilewright.dialects.tt.types import pointer_type
 from tilewright.ir.builder import OpBuilder
-from tilewright.ir.locations import find_span
+from tilewright.ir.locations import find_call_sites, find_span
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.support.sanitizing import BOUNDS, Extra, Plan, Site
 from tilewright.transforms.sanitize.accesses import Access, describe_access
@@ -58,7 +58,8 @@ class Kernel:
         """The number of a new site."""
         span = find_span(access.op.location)
         place = (span.filename, span.line, span.col) if span is not None else ("", 0, 0)
-        self.sites.append(Site(check, access.kind, argument, access.shape, access.element_bytes, *place))
+        callers = tuple((call.filename, call.line, call.col) for call in find_call_sites(access.op.location))
+        self.sites.append(Site(check, access.kind, argument, access.shape, access.element_bytes, *place, callers))
         return len(self.sites) - 1
 
     def finish(self) -> None:
