@@ -78,6 +78,16 @@ class StageTexts(Mapping[str, Any]):
         return f"StageTexts({', '.join(self._stages)})"
 
 
+class Relaunch(Protocol):
+    """How a compiled kernel is launched with other arguments of the kinds that it was compiled for."""
+
+    def __call__(self, kernel: CompiledKernel, grid: Any, *args: Any, **keywords: Any) -> None: ...
+
+    def run(self, kernel: CompiledKernel, grid: Any, *args: Any, **keywords: Any) -> None:
+        """As a call, without the hooks of launches."""
+        ...
+
+
 @dataclass(frozen=True)
 class LaunchMetadata:
     """What a hook is told of a launch; put together when it asks, by `get()`."""
@@ -119,16 +129,19 @@ class CompiledKernel:
     """Of a target that runs kernels inside of known memory (the reference): its launch."""
     launch_on: DeviceLaunch | None = None
     """Of a target whose kernels run where their data lies (GPUs): its launch."""
-    relaunch: Callable[..., None] | None = None
-    """(kernel, grid, *args) launches it as it is; None where nothing is known of its parameters."""
+    relaunch: Relaunch | None = None
+    """Launches it as it is; None where nothing is known of its parameters."""
     src: Any = None
     """What it was compiled from: an `ASTSource`, or a `TextSource`."""
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         """Launches this very kernel over a grid, with arguments of the kind that it was compiled for."""
+        return partial(self._relaunch(), self, grid)
+
+    def _relaunch(self) -> Relaunch:
         if self.relaunch is None:
             raise TypeError(f"kernel '{self.name}' was compiled from text, which does not say what arguments it takes")
-        return partial(self.relaunch, self, grid)
+        return self.relaunch
 
     def run(
         self,
@@ -150,7 +163,7 @@ class CompiledKernel:
         """
         if launch_enter_hook is not None:
             launch_enter_hook(launch_metadata)
-        self[(x, y, z)](*args)
+        self._relaunch().run(self, (x, y, z), *args)
         if launch_exit_hook is not None:
             launch_exit_hook(launch_metadata)
 

@@ -45,11 +45,16 @@ class Plan:
                 raise read_only(self.kernel, self.kernel.parameters.names[slot])
 
 
+def _unknown(*args: Any, **keywords: Any) -> Any:
+    """Recognises nothing yet."""
+    raise KeyError
+
+
 @dataclass(slots=True)
 class Shortcuts:
     """What a kernel was launched with under one state of the switches."""
 
-    separate: Callable[..., tuple[tuple[Any, ...], tuple[type, ...], dict[str, Any]]]
+    separate: Callable[..., tuple[tuple[Any, ...], tuple[type, ...], dict[str, Any]]] = _unknown
     """See `Binder.separate`."""
     switches: Hashable = None
     generation: int = -1
@@ -94,7 +99,7 @@ def make_plan(
     starter = getattr(kernel.native, "starter", None)
     if starter is None or kernel.sanitizer is not None:
         return None
-    taken = [index for index, number in enumerate(reader.slots) if not _is_constant(values[number], rules[number])]
+    taken = [index for index, number in enumerate(reader.slots) if not is_constant(values[number], rules[number])]
     formats = [reader.formats[index] for index in taken]
     start = starter(formats, place)
     if start is None:
@@ -109,7 +114,7 @@ def _memory_of(value: Any) -> Any:
     return value.base if value.__class__ is TensorDescriptor else value
 
 
-def _is_constant(value: Any, rule: ParameterRule) -> bool:
+def is_constant(value: Any, rule: ParameterRule) -> bool:
     """Whether an argument is compiled in as the constant 1."""
     forced = rule.forced_type or ("u1" if isinstance(value, bool | np.bool_) else "")
     is_integer = isinstance(value, int | np.integer | np.bool_)

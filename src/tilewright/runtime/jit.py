@@ -64,7 +64,7 @@ class JITFunction(JITCallable, KernelInterface):
         self.pre_run_hooks: list[Callable[..., Any]] = []
         self._binder: Binder | None = None
         self._kernels: dict[Hashable, CompiledKernel] = {}
-        self._shortcuts = Shortcuts(_unknown)
+        self._shortcuts = Shortcuts()
         self._all_shortcuts: dict[Hashable, Shortcuts] = {}
         self._globals: list[tuple[str, Any, dict[str, Any]]] = []
 
@@ -228,11 +228,6 @@ class JITFunction(JITCallable, KernelInterface):
     def _compile(self, bound: Bound, driver: Driver) -> CompiledKernel:
         options = CompileOptions.from_keywords(bound.options, debug=bool(knobs.get("debug") or self.debug))
         return compile_source(kernel_source(self, bound), options, driver.target)
-
-
-def _unknown(*args: Any, **keywords: Any) -> Any:
-    """Stands for the separation of arguments until the first launch."""
-    raise KeyError
 
 
 def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], grid: tuple[int, int, int]) -> None:

@@ -1,18 +1,21 @@
 """Launching a compiled kernel that was kept: `kernel = f[grid](...)`, later `kernel[grid](*args)`.
 
-Nothing is compiled then, so the arguments must be what the kernel was compiled for. What it was promised is checked,
-which costs some microseconds: types, constants, divisibility by 16, and that pointers do not share memory.
+Nothing is compiled then, so the arguments must be what the kernel was compiled for. What it was promised is checked
+where arguments of such classes, constants, divisibilities and overlaps come for the first time: types, constants,
+divisibility by 16, and that pointers do not share memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tilewright.compiler.kernel import CompiledKernel
+from tilewright.runtime import hooks
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver, active_driver
+from tilewright.runtime.fast_path import Plan, Shortcuts, is_constant
 from tilewright.runtime.grid import GridLike, normalize_grid
 from tilewright.runtime.specialization import (
     DIVISIBILITY,
@@ -25,13 +28,14 @@ from tilewright.runtime.specialization import (
     classify,
     key_of,
 )
+from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError, MisalignedPointerError, OptionError
 from tilewright.support.tracebacks import ends_tracebacks
 
 Launch = Callable[[CompiledKernel, list[int], dict[int, Any], tuple[int, int, int]], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KeptLaunch:
     """What a compiled kernel is launched with again."""
 
@@ -42,17 +46,76 @@ class KeptLaunch:
     """Whether it was compiled for pointers that do not share memory."""
     driver: Driver
     launch: Launch
+    shortcuts: Shortcuts = field(default_factory=Shortcuts)
+    """Arguments that were found to fit, under the switches as they are now."""
 
     @ends_tracebacks
     def __call__(
         self, kernel: CompiledKernel, grid: GridLike, *args: Any, stream: None = None, **keywords: Any
     ) -> None:
-        """Launch the kernel as it is. Raises MisalignedPointerError, and ArgumentError classes for what else it was not
-        compiled for."""
+        """Launch the kernel as it is, between the hooks of launches, if there are any. Raises MisalignedPointerError,
+        and ArgumentError classes for what else it was not compiled for."""
         if stream is not None:
             raise OptionError(
                 "launches go to the current stream of PyTorch or CuPy; change it there (torch.cuda.stream)"
             )
+        if hooks.are_set():
+            values, _ = self.binder.match(args, keywords)
+            extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
+            with hooks.around(kernel.launch_metadata(extents, self.driver.get_current_stream(), *values)):
+                self.run(kernel, extents, *args, **keywords)
+        else:
+            self.run(kernel, grid, *args, **keywords)
+
+    def run(self, kernel: CompiledKernel, grid: GridLike, *args: Any, **keywords: Any) -> None:
+        """As a call, without hooks."""
+        seen = self._recognise(args, keywords)
+        if seen is not None:
+            plan, slots, values = seen
+            plan.check(values)
+            x, y, z = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
+            try:
+                if x and y and z:
+                    plan.start(slots if plan.chosen is None else plan.chosen(slots), x, y, z)
+                return
+            except OverflowError:
+                pass  # a float that is too large for its slot becomes infinite the long way
+        values, bound, driver = self._checked(args, keywords)
+        slots, arrays = bound.slots()
+        extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
+        self.launch(kernel, slots, arrays, extents)
+        if not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values()):
+            self._learn(kernel, values, driver)
+
+    def _recognise(
+        self, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[Plan, tuple[Any, ...], tuple[Any, ...]] | None:
+        """The plan of a launch with arguments like these, which were found to fit, its slots and the values."""
+        shortcuts = self.shortcuts
+        if shortcuts.generation != knobs.generation:
+            return None
+        try:
+            values, classes, _ = shortcuts.separate(*args, **keywords)
+            read, plans = shortcuts.known[classes]
+            seen: Any = read(*values)
+            key, slots = seen
+            return plans[key], slots, values
+        except (KeyError, TypeError, OverflowError):
+            return None
+
+    def _learn(self, kernel: CompiledKernel, values: tuple[Any, ...], driver: Driver) -> None:
+        """Let arguments like these, which fit, be recognised; not where a 1 is an argument like any other here, but a
+        constant for the short way."""
+        for value, rule, promised in zip(values, self.binder.rules, self.promised.items, strict=True):
+            if not rule.is_constexpr and is_constant(value, rule) != isinstance(promised, Constant):
+                return
+        if self.shortcuts.generation != knobs.generation:
+            self.shortcuts = Shortcuts(self.binder.separate, generation=knobs.generation)
+        classes = tuple([value.__class__ for value in values])
+        self.shortcuts.learn(values, classes, self.binder.rules, {}, kernel, driver.device)
+
+    def _checked(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Bound, Driver]:
+        """The values, classified, and the driver of a launch that the kernel was compiled for."""
         values, options = self.binder.match(args, keywords)
         further = [name for name in options if name not in self.binder.names]
         if further:
@@ -68,9 +131,7 @@ class KeptLaunch:
             raise self._refused(
                 "", f"data for target '{driver.name}'", f"data for '{self.driver.name}', as it was compiled for"
             )
-        slots, arrays = bound.slots()
-        meta = lambda: self.binder.meta(values, {})  # noqa: E731
-        self.launch(kernel, slots, arrays, normalize_grid(grid, meta, self.binder.kernel_name))
+        return values, bound, driver
 
     def _fitting(self, value: Any, rule: ParameterRule, promised: Classified) -> Classified:
         """An argument as the kernel takes it."""

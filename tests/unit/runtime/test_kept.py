@@ -68,6 +68,34 @@ def test_launching_again(kept: Any) -> None:
 def test_what_it_was_not_compiled_for(kept: Any, arguments: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         kept[2,](*arguments)
+    kept[2,](X, OUT, 32, 1, 2.0, 16)  # what fits takes the short way from now on, what does not is refused as before
+    with pytest.raises(error, match=words):
+        kept[2,](*arguments)
+
+
+def test_what_fitted_once_takes_the_short_way(kept: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept[2,](X, OUT, 32, 1, 2.0, 16)
+    monkeypatch.setattr(type(kept.relaunch), "_checked", lambda *_: pytest.fail("the long way"))
+    out = array()
+    kept[2,](X, out, 16, 1, 3.0, 16)
+    np.testing.assert_array_equal(out[:16], 3 * X[:16])
+    kept[2,](X, out, 0, 1, 9.0, 16)
+    kept[0,](X, out, 16, 1, 9.0, 16)
+    np.testing.assert_array_equal(out[:16], 3 * X[:16])
+    out.flags.writeable = False
+    with pytest.raises(ArgumentValueError, match="read-only"):
+        kept[2,](X, out, 16, 1, 3.0, 16)
+    with knobs.scope(debug=True), pytest.raises(pytest.fail.Exception, match="the long way"):
+        kept[2,](X, OUT, 16, 1, 3.0, 16)
+
+
+def test_a_one_that_is_no_constant_takes_the_long_way(declared: Any) -> None:
+    out = array()
+    for n in (32, 1, 1, 32):
+        out[:] = 0
+        declared[2,](X, out, n, 1, 2.0, 16)
+        np.testing.assert_array_equal(out[:n], 2 * X[:n])
+        assert not out[n:].any()
 
 
 def test_options_and_streams_are_refused(kept: Any) -> None:
