@@ -1,4 +1,4 @@
-"""Micro-kernels against NumPy: every type, every kind of edge, transposed A, packed B; nothing is overwritten."""
+"""Micro-kernels against NumPy: every type, every kind of edge, transposed A; nothing is overwritten."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels import (
     emit_microkernel,
     exact_name,
-    has_packed_microkernel,
     parse_name,
     preferred_block,
 )
@@ -60,23 +59,14 @@ def random_matrix(kind: str, rows: int, columns: int, seed: int) -> np.ndarray:
     return random.standard_normal((rows, columns)).astype(dtype)
 
 
-def check(
-    name: str, kind: str, m: int, n: int, k: int, facts: CpuFacts, *, transposed: bool = False, packed: bool = False
-) -> None:
-    dtype, accumulator, _, tolerance = TYPES[kind]
+def check(name: str, kind: str, m: int, n: int, k: int, facts: CpuFacts, *, transposed: bool = False) -> None:
+    _, accumulator, _, tolerance = TYPES[kind]
     a, b = random_matrix(kind, m, k, 1), random_matrix(kind, k, n, 2)
     c = np.full((m, n + 3), 7, accumulator)
     expected = 7 + a.astype(np.float64) @ b.astype(np.float64)
     a = np.asfortranarray(a) if transposed else a
     row_stride, k_stride = (1, m) if transposed else (k, 1)
     operand, b_stride = b, n
-    if packed:
-        size = np.dtype(dtype).itemsize
-        group = 4 // size
-        operand = np.empty((-(-k // group), n * group), dtype)
-        pack = load(f"tw_mk_pack_{8 * size}", facts, 7)
-        pack(b.ctypes.data, n, 1, operand.ctypes.data, n * group, k, n)
-        b_stride = n * group
     kernel = load(name, facts)
     kernel(a.ctypes.data, row_stride, k_stride, operand.ctypes.data, b_stride, c.ctypes.data, n + 3, k, m, n)
     assert np.all(c[:, n:] == 7), "columns beyond n_count were written"
@@ -102,15 +92,6 @@ def test_transposed_a(kind: str, size: str) -> None:
     for facts in machines():
         for m, n, k in SHAPES:
             check(f"tw_mk_{kind}_{TYPES[kind][2]}_{size}", kind, m, n, k, facts, transposed=True)
-
-
-@pytest.mark.parametrize("kind", ["bf16", "i8"])
-def test_packed_b(kind: str) -> None:
-    facts = host_facts()
-    if not has_packed_microkernel(kind, facts):
-        pytest.skip("this processor has no dot-product instruction for the type")
-    for m, n, k in SHAPES:
-        check(f"tw_mk_{kind}_{TYPES[kind][2]}_8x32_packed", kind, m, n, k, facts, packed=True)
 
 
 @pytest.mark.parametrize("name", ["tw_mk_f32_f32", "tw_mk_f32_i32_8x32", "tw_mk_f7_f32_8x32", "matmul"])

@@ -147,6 +147,7 @@ def test_extremes_of_arithmetic_drop_nans(name: str, function: np.ufunc, type: s
 
 
 @pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_vectors_with_subnormals_and_nans_are_narrowed_lane_by_lane(lanes: int) -> None:
     """Where an instruction rounds, it flushes subnormals, and lanes beside one must not change when that is mended."""
     random = np.random.default_rng(5)

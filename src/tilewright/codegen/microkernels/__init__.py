@@ -14,10 +14,6 @@ is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at pan
 (with `_panels`, not where these are interleaved): C is scratch memory, two more parameters (i64 out_ptr,
 i64 out_row_stride) say where the result goes.
 
-`_packed` kernels read B in groups of 2 (16-bit types) or 4 (8-bit types) rows, interleaved: element (k, n) is at
-``b_ptr[(k // g) * b_row_stride + n * g + k % g]``, rows past k_count filled with zeros up to the group; A must have
-a_k_stride 1. `tw_mk_pack_<bits>` brings B into that form (see `packing.py`).
-
 `tw_mk_keep_...` gives panels that are packed once for many programs (see `keeping.py`).
 """
 
@@ -40,8 +36,6 @@ from tilewright.codegen.microkernels.block import (
 from tilewright.codegen.microkernels.dot_products import emit_dot_kernel, has_dot_form
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.keeping import KEEP_PREFIX, STORE_BYTES, STORES, emit_keeping, keeps_always
-from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
-from tilewright.codegen.microkernels.packing import emit_packing
 from tilewright.codegen.microkernels.panels import DEPTH_MULTIPLE, emit_panels
 from tilewright.codegen.microkernels.tile import emit_tile_kernel
 from tilewright.ir.facts import TargetFacts
@@ -52,12 +46,11 @@ WHOLE_BLOCK = 1024
 
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)"
-    r"(?P<interleaved>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out)?"
+    r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out)?"
     r"(?P<exact>_exact)?(?P<direct>_direct)?"
     r"(?P<configured>_configured)?$"
 )
 _PANELS_NAME = re.compile(r"tw_mk_(?P<how>panels|keep)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
-_PACK_NAME = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,6 @@ class MicrokernelName:
     element: ElementKind
     rows: int
     columns: int
-    is_interleaved: bool
     form: BlockForm
 
 
@@ -91,7 +83,7 @@ def parse_name(name: str) -> MicrokernelName:
         raise ValueError(f"'{name}': only kernels for at least {SMALLEST_BLOCK} rows have forms")
     if form.separate_output and not form.packed_b:
         raise ValueError(f"'{name}': only kernels that read panels have a separate output")
-    return MicrokernelName(element, rows, int(match["nr"]), bool(match["interleaved"]), form)
+    return MicrokernelName(element, rows, int(match["nr"]), form)
 
 
 def _reads_interleaved(element: ElementKind, rows: int, columns: int, facts: TargetFacts) -> bool:
@@ -104,7 +96,7 @@ def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str
     if _PANELS_NAME.match(name) is not None:
         return name
     parts = parse_name(name)
-    if parts.is_interleaved or parts.rows < SMALLEST_BLOCK:
+    if parts.rows < SMALLEST_BLOCK:
         return name
     if _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
         return name
@@ -131,7 +123,7 @@ def configured_name(name: str, facts: TargetFacts) -> str | None:
     if _PANELS_NAME.match(name) is not None:
         return None
     parts = parse_name(name)
-    if parts.is_interleaved or not has_amx_form(parts.element, parts.rows, parts.columns, facts):
+    if not has_amx_form(parts.element, parts.rows, parts.columns, facts):
         return None
     return f"{name}_configured"
 
@@ -188,14 +180,10 @@ def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple
 
 def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     """The definition of a micro-kernel (or packing routine) for a machine. Raises ValueError for an unknown name."""
-    if (packing := _PACK_NAME.match(name)) is not None:
-        return emit_packing(name, module, int(packing["bits"]))
     if (panels := _PANELS_NAME.match(name)) is not None:
         return _emit_panel_routine(name, panels, module, facts)
     parts = parse_name(name)
     parts = replace(parts, element=parts.element.on(facts))
-    if parts.is_interleaved:
-        return emit_packed_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
     if _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
         if parts.form.separate_output:
             raise ValueError(f"'{name}': kernels that read interleaved panels have no separate output")
@@ -220,11 +208,6 @@ def _emit_panel_routine(name: str, parts: re.Match[str], module: ModuleText, fac
     return emit_panels(name, module, kind, plan_block_tile(facts, kind, columns), transposed_b=transposed)
 
 
-def has_packed_microkernel(element: str, facts: TargetFacts) -> bool:
-    """Whether the machine multiplies this type (``bf16``, ``i8``) by dot-product instructions on packed operands."""
-    return has_packed_form(element, facts)
-
-
 __all__ = [
     "KEEP_PREFIX",
     "MICROKERNEL_PREFIX",
@@ -239,7 +222,6 @@ __all__ = [
     "direct_name",
     "emit_microkernel",
     "exact_name",
-    "has_packed_microkernel",
     "keeps_always",
     "parse_name",
     "plan_panels",

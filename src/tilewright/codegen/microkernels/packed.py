@@ -1,4 +1,7 @@
-"""Micro-kernels on interleaved B: one dot-product instruction multiplies 2 bf16 or 4 int8 products per lane.
+"""Register tiles on interleaved B: one dot-product instruction multiplies 2 bf16 or 4 int8 products per lane.
+
+B is in groups of 2 (bf16) or 4 (int8) rows: element (k, n) is at ``b_ptr[(k // g) * b_row_stride + n * g + k % g]``,
+rows past k_count are zeros up to the group (a panel of `amx_panels.py`). A must have a_k_stride 1.
 
 bf16 uses ``vdpbf16ps`` (which treats subnormal numbers as zero). int8 uses ``vpdpbusd``, whose first operand is
 unsigned: A is xored with 0x80, that is increased by 128, and 128 times the column sums of B, summed in the same loop,
@@ -171,7 +174,7 @@ def emit_packed_kernel(
     *,
     from_zero: bool = False,
 ) -> str:
-    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>_packed``; C = A B with `from_zero`.
+    """The definition of a kernel with the ABI of all micro-kernels; C = A B with `from_zero`.
 
     Raises ValueError without the instruction.
     """

@@ -19,11 +19,10 @@ from tilewright.tools.validation.launches import Array
 
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_\d+x(?P<nr>\d+)"
-    r"(?P<packed>_packed)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out)?(?:_exact)?$"
+    r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out)?(?:_exact)?$"
 )
 _PANELS = re.compile(r"tw_mk_(?P<how>panels|keep)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
 _DEPTH_MULTIPLE = 32
-_PACK = re.compile(r"tw_mk_pack_(?P<bits>8|16)$")
 _PLAIN = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32"}
 
 
@@ -39,8 +38,6 @@ def external_functions(module: ModuleOp) -> dict[str, Callable[..., Any]]:
             found[name] = pack if match["how"] == "panels" else _keep(pack, int(match["nr"]))
         elif (match := _NAME.match(name)) is not None:
             found[name] = _multiply(match)
-        elif (match := _PACK.match(name)) is not None:
-            found[name] = _pack(int(match["bits"]))
     return found
 
 
@@ -75,11 +72,7 @@ def _multiply(name: re.Match[str]) -> Callable[..., None]:
         if k <= 0:
             return
         left = _view(a, dtype, (m, k), (a_row, a_k)).astype(wide)
-        if name["packed"] is not None:
-            group = 4 // dtype.itemsize
-            groups = -(-k // group)
-            right = _view(b, dtype, (groups, group, n), (b_stride, 1, group)).reshape(groups * group, n)[:k]
-        elif name["panels"] is not None:
+        if name["panels"] is not None:
             right = _panels_at(b, dtype, int(name["nr"]), k, n)[:, :k].transpose(1, 0, 2).reshape(k, -1)[:, :n]
         else:
             right = _view(b, dtype, (k, n), (1, b_stride) if name["nt"] is not None else (b_stride, 1))
@@ -119,21 +112,5 @@ def _keep(pack: Callable[..., None], columns: int) -> Callable[..., int]:
             return 0
         pack(b, stride, store, k, n)
         return store
-
-    return run
-
-
-def _pack(bits: int) -> Callable[..., None]:
-    """Rows of B in groups that make 32 bits, interleaved, zeros past the last row."""
-    dtype, group = np.dtype(f"uint{bits}"), 32 // bits
-
-    def run(*numbers: Any) -> None:
-        b, b_row, b_column, packed, packed_row, k, n = (int(number) for number in numbers)
-        if min(k, n) <= 0:
-            return
-        groups = -(-k // group)
-        padded = np.zeros((groups * group, n), dtype)
-        padded[:k] = _view(b, dtype, (k, n), (b_row, b_column))
-        _view(packed, dtype, (groups, group, n), (packed_row, 1, group))[...] = padded.reshape(groups, group, n)
 
     return run
