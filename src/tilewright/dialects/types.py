@@ -33,11 +33,13 @@ from xdsl.utils.exceptions import VerifyException
 INDEX = IndexType()
 FLOAT_CLASSES: tuple[type[Attribute], ...] = get_args(AnyFloat)
 _SHAPED = (TensorType, VectorType, MemRefType, UnrankedTensorType, UnrankedMemRefType)
+_SHAPED_CLASSES, _FLOATS = frozenset[type](_SHAPED), frozenset[type](FLOAT_CLASSES)
+"""The classes of types are final, so asking for the class itself is enough, and far cheaper than `isinstance`."""
 
 
 def element_type(type_: Attribute) -> Attribute:
     """The element type of a tensor, vector or memref; any other type itself."""
-    return cast("TensorType[Attribute]", type_).element_type if isinstance(type_, _SHAPED) else type_
+    return cast("TensorType[Attribute]", type_).element_type if type(type_) in _SHAPED_CLASSES else type_
 
 
 def is_tensor(type_: Attribute) -> TypeIs[TensorType[Attribute]]:
@@ -113,7 +115,7 @@ def bool_like(type_: Attribute) -> Attribute:
 
 def is_float(type_: Attribute) -> TypeGuard[AnyFloat]:
     """Whether a type is a scalar floating-point type."""
-    return isinstance(type_, FLOAT_CLASSES)
+    return type(type_) in _FLOATS
 
 
 def is_signless_integer(type_: Attribute) -> TypeGuard[IntegerType]:
@@ -138,6 +140,8 @@ def is_integer_or_index(type_: Attribute) -> bool:
 
 def bit_width(type_: Attribute) -> int:
     """The width in bits of a number type; ``index`` counts as 64."""
+    if isinstance(type_, IntegerType):
+        return cast(IntegerType, type_).width.data
     if isinstance(type_, IndexType):
         return 64
     if not isinstance(type_, FixedBitwidthType):

@@ -160,7 +160,7 @@ def _integer_name(value: int, type_: Attribute) -> str:
 def constant_attr(value: SSAValue) -> ConstantAttr | None:
     """The attribute of the constant that a value is, or None."""
     owner = value.owner
-    return cast(ConstantAttr, owner.properties["value"]) if isinstance(owner, ConstantOp) else None
+    return cast(ConstantAttr, owner.properties["value"]) if type(owner) is ConstantOp else None
 
 
 def find_constant_int(value: SSAValue) -> int | None:

@@ -104,7 +104,10 @@ ALGEBRA: dict[str, Algebra] = {
 
 def fold_integer_binary(op: IntegerBinaryOp) -> Folded:
     """Units, absorbers, ``x op x`` and constants."""
-    lhs, rhs = op.operands[0], op.operands[1]
+    lhs, rhs = op.operands
+    left_attr, right_attr = constant_attr(lhs), constant_attr(rhs)
+    if left_attr is None and right_attr is None and lhs is not rhs:
+        return None
     type_ = lhs.type
     width = bit_width(element_type(type_))
     algebra = ALGEBRA[op.name]
@@ -119,7 +122,6 @@ def fold_integer_binary(op: IntegerBinaryOp) -> Folded:
             return (lhs,)
         if algebra.is_absorber(right, width):
             return (rhs,)
-    left_attr = constant_attr(lhs)
     if left_attr is None:
         return None
     left = find_constant_int(lhs) if algebra.commutative else None
@@ -128,7 +130,6 @@ def fold_integer_binary(op: IntegerBinaryOp) -> Folded:
             return (rhs,)
         if algebra.is_absorber(left, width):
             return (lhs,)
-    right_attr = constant_attr(rhs)
     if right_attr is None or not _is_defined(op.name, left_attr, right_attr, width):
         return None
     return _fold_integers(op.name, left_attr, right_attr, type_, width)

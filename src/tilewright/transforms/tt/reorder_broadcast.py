@@ -17,6 +17,7 @@ from tilewright.dialects.types import element_type
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern
+from tilewright.ir.walking import is_subclass
 from tilewright.transforms.common.greedy import rewrite_greedily
 
 TT_ELEMENTWISE = (
@@ -35,7 +36,7 @@ TT_ELEMENTWISE = (
 
 @cache
 def _is_elementwise_class(cls: type[Operation]) -> bool:
-    if issubclass(cls, TT_ELEMENTWISE):
+    if is_subclass(cls, TT_ELEMENTWISE):
         return True
     return any(isinstance(trait, ElementwiseMappable) for trait in getattr(cls, "traits", ()))
 
