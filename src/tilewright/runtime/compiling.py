@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ def compile(
 
     `target` is a target's name, a `Target`, or Triton's `GPUTarget`; by default the host's CPU. `options` are launch
     options such as `num_warps`. What was compiled from an `ASTSource` is launched by `kernel[grid](*args)`, with an
-    argument for each parameter. Raises CompilationError, ParseError or PassError classes, and OptionError and
+    argument for each parameter; the first launch on the CPU with pointers that do not share memory compiles it again,
+    for such pointers. Raises CompilationError, ParseError or PassError classes, and OptionError and
     UnknownOptionError.
     """
     source = TextSource.read(src) if isinstance(src, str | Path) else src
@@ -39,9 +41,13 @@ def compile(
     found = find_described(target)
     if getattr(target, "backend", None) == GPU:
         keywords.setdefault("arch", f"sm{target.arch}")
-    kernel = compile_source(source, CompileOptions.from_keywords(keywords), found)
+    checked = CompileOptions.from_keywords(keywords)
+    kernel = compile_source(source, checked, found)
     if isinstance(source, ASTSource) and isinstance(source.fn, JITFunction):
-        kernel.relaunch = _launch_by_declaration(source, source.fn, Driver(found.name, found))
+        relaunch = _launch_by_declaration(source, source.fn, Driver(found.name, found))
+        if not source.noalias:
+            relaunch.for_disjoint = cache(lambda: compile_source(replace(source, noalias=True), checked, found))
+        kernel.relaunch = relaunch
     return kernel
 
 

@@ -46,6 +46,8 @@ class KeptLaunch:
     """Whether it was compiled for pointers that do not share memory."""
     driver: Driver
     launch: Launch
+    for_disjoint: Callable[[], CompiledKernel] | None = None
+    """Of a kernel that is right for pointers that share memory: the faster one for pointers that do not."""
     shortcuts: Shortcuts = field(default_factory=Shortcuts)
     """Arguments that were found to fit, under the switches as they are now."""
 
@@ -83,6 +85,8 @@ class KeptLaunch:
         values, bound, driver = self._checked(args, keywords)
         slots, arrays = bound.slots()
         extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
+        if self.for_disjoint is not None and not driver.is_gpu and bound.pointers_disjoint():
+            kernel = self.for_disjoint()
         self.launch(kernel, slots, arrays, extents)
         if not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values()):
             self._learn(kernel, values, driver)

@@ -133,6 +133,18 @@ def test_kernels_compiled_from_declarations(declared: Any) -> None:
         declared[1,](X.astype(np.float64), out, 16, 1, 2.0, 16)
 
 
+def test_declared_kernels_are_right_for_pointers_that_share_memory(declared: Any) -> None:
+    assert "noalias" not in declared.asm["llir"].split("define")[1].split(")")[0]
+    out, shared = array(), np.arange(40, dtype=np.float32)
+    shared = shared[-(shared.ctypes.data // 4) % 4 :]
+    for _ in range(2):
+        declared[2,](X, out, 32, 1, 2.0, 16)
+        np.testing.assert_array_equal(out[:32], 2 * X[:32])
+        before = shared.copy()
+        declared[1,](shared[1:], shared, 16, 1, 2.0, 16)
+        np.testing.assert_array_equal(shared[:16], 2 * before[1:17])
+
+
 def test_hooks_of_those_who_launch_themselves(declared: Any) -> None:
     told: list[Any] = []
     metadata = declared.launch_metadata((1, 1, 1), 0, X)
