@@ -84,6 +84,7 @@ def test_a_wrong_fold_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     text = report.render()
     assert "first difference: ttir: canonicalize" in text
     assert "rule: AddiOp.fold on 'arith.addi'" in text
+    assert "# the store" in text
 
 
 def test_the_command_follows_the_launches_of_a_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

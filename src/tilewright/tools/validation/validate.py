@@ -17,7 +17,7 @@ from tilewright.ir.passes import PassContext, PassPipeline
 from tilewright.ir.rewrite_watch import Rewrite, watch_rewrites
 from tilewright.reference.errors import ReferenceError
 from tilewright.support.errors import TilewrightError
-from tilewright.support.spans import Span
+from tilewright.support.spans import Span, render_caret
 from tilewright.targets.base import Target, configured
 from tilewright.tools.validation.compare import EXACT, Difference, Tolerance, find_difference
 from tilewright.tools.validation.engines import Outcome, Point, run_native, run_reference, stages_of
@@ -70,6 +70,8 @@ class Report:
                 lines.append(f"  rule: {self.rewrite}")
             if self.place is not None:
                 lines.append(f"  stored at: {self.place}")
+            if isinstance(self.place, Span) and (text := self.place.source_line()):
+                lines.append(render_caret(text, self.place.col, self.place.end_col))
         return "\n".join(lines)
 
 
