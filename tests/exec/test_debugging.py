@@ -11,6 +11,7 @@ from device_memory import REAL
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.reference.simt.errors import SimulationError
 from tilewright.support import knobs
 from tilewright.support.errors import DeviceAssertionError
 
@@ -168,6 +169,12 @@ def test_assertions(a_gpu: str) -> None:
         pytest.skip("a failed assertion ends the CUDA context of this process: benchmarks/gpu/errors.py tests it")
     with pytest.raises(DeviceAssertionError, match="not positive"):
         check[(1,)](x, 3, N=4)
+
+
+@pytest.mark.skipif(knobs.get("target") == REAL, reason="hardware does not say which argument an address was meant for")
+def test_an_access_out_of_bounds_names_its_argument() -> None:
+    with pytest.raises(SimulationError, match=r"element 20 is outside of argument 'x_ptr' of 20 elements"):
+        unchecked[(1,)](np.ones(20, np.float32), N=32, debug=True)
 
 
 def test_assembly_with_two_results() -> None:

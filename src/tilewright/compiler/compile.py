@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from tilewright.compiler.kernel import CompiledKernel, Parameters, StageTexts
+from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, NativeKernel, Parameters, StageTexts
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
@@ -106,9 +107,15 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         parameters=Parameters(source.runtime_parameters(), frozenset(entry.metadata["written"])),
         native=native,
         sanitizer=_read_plan(entry.metadata.get("sanitizer")),
-        launch_within=getattr(native, "launch_within", None),
+        launch_within=_bounded_launch(native, source.runtime_parameters()),
         launch_on=getattr(native, "launch_on", None),
     )
+
+
+def _bounded_launch(native: NativeKernel, names: tuple[str, ...]) -> BoundedLaunch | None:
+    """The launch within known memory of a target that has one; its reports name the parameters."""
+    launch = getattr(native, "launch_within", None)
+    return None if launch is None else partial(launch, names=names)
 
 
 def _read_plan(data: dict[str, Any] | None) -> Plan | None:

@@ -234,7 +234,10 @@ class JITCallable:
         self._dependencies = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(f"Cannot call @jit'd function `{self.fn.__name__}` outside of the scope of a kernel")
+        name = self.fn.__name__
+        raise RuntimeError(
+            f"Cannot call @jit'd function `{name}` outside of the scope of a kernel; launch it with {name}[grid](...)"
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.fn.__module__}:{self.fn.__qualname__})"

@@ -118,11 +118,14 @@ def arange(start: Any, end: Any) -> tensor:
     Raises ValueError for run-time bounds, for `end <= start`, and for a length that is not a power of two.
     """
     start, end = unwrap(start), unwrap(end)
-    if not isinstance(start, int) or not isinstance(end, int):
-        raise with_hint(
-            ValueError("arange's arguments must be of type tl.constexpr"),
-            "annotate the kernel parameter or variable that holds the size: `BLOCK: tl.constexpr`",
-        )
+    for bound in (start, end):
+        if isinstance(bound, tensor):
+            raise with_hint(
+                ValueError("arange's arguments must be of type tl.constexpr"),
+                "annotate the kernel parameter or variable that holds the size: `BLOCK: tl.constexpr`",
+            )
+        if not isinstance(bound, int):
+            raise ValueError(f"arange's arguments must be integers, got {describe(bound)}")
     if not (-(2**31) <= start < 2**31 and -(2**31) <= end < 2**31):
         raise ValueError("arange must fit in int32")
     if end <= start:

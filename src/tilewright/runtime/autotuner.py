@@ -148,6 +148,7 @@ class Autotuner(KernelInterface):
                 self._tune(key, args, grid, keywords)
                 measured = True
             config = self.cache[key]
+        self._check_conflicts(config, keywords)
         self.best_config = config
         if measured and knobs.get("print_autotuning"):
             print(f"autotuning {self.fn}: {config}, {self.bench_time:.2f} s")
@@ -213,15 +214,19 @@ class Autotuner(KernelInterface):
             return None
         return KeptResults(source, key, candidates)
 
-    def _measure(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> Sequence[float]:
-        from tilewright import testing
-
-        conflicts = config.kwargs.keys() & keywords.keys()
-        if conflicts:
+    @staticmethod
+    def _check_conflicts(config: Config, keywords: dict[str, Any]) -> None:
+        """A parameter that the configuration chooses is not the caller's to choose. Raises OptionError."""
+        if conflicts := config.kwargs.keys() & keywords.keys():
             raise OptionError(
                 f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
                 "Make sure that you don't re-define auto-tuned symbols."
             )
+
+    def _measure(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> Sequence[float]:
+        from tilewright import testing
+
+        self._check_conflicts(config, keywords)
         current = {**keywords, **config.all_kwargs()}
         full = {**self.nargs, **current}
 

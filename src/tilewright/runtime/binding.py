@@ -118,6 +118,12 @@ class Binder:
     def _explain(self, args: tuple[Any, ...], keywords: dict[str, Any], error: TypeError) -> Exception:
         """Why the arguments do not fit the parameters."""
         own = {name: value for name, value in keywords.items() if name in self.signature.parameters}
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+                what = "takes any number of values, which only functions called by kernels can"
+                return ArgumentTypeError(
+                    name, what, "a parameter for each, or one for a tuple", kernel=self.kernel_name
+                )
         if len(args) > len(self.names):
             return ArgumentTypeError(
                 "", f"{len(args)} positional arguments", f"at most {len(self.names)}", kernel=self.kernel_name

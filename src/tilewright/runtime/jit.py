@@ -278,6 +278,8 @@ def jit(
     def decorate(function: Callable[..., Any]) -> JITFunction:
         if not callable(function) or inspect.isclass(function):
             raise TypeError(f"@jit decorates functions, got {type(function).__name__}")
+        if getattr(function, "__name__", "") == "<lambda>":
+            raise TypeError("@jit decorates functions that `def` makes, got a lambda")
         return JITFunction(
             function,
             version=version,

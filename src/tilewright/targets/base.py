@@ -50,10 +50,10 @@ class NativeKernel(Protocol):
 
     `num_threads` 0 leaves the number of threads to the target. Returns when all programs are done; raises
     DeviceAssertionError where a kernel's assertion failed, and KeyboardInterrupt on Ctrl-C. Where a kernel also has
-    `launch_within` (extents of the data) or `launch_on` (the data itself), that one is used: see `compiler/kernel.py`.
-    For launches that are made again and again a kernel may have `starter(formats, device)`: the forms of its slots in
-    the letters of Python's `struct`, and the number of the device; it returns a function (values, x, y, z) that runs a
-    grid, or None where it cannot.
+    `launch_within` (extents of the data, and `names` of the slots) or `launch_on` (the data itself), that one is
+    used: see `compiler/kernel.py`. For launches that are made again and again a kernel may have `starter(formats,
+    device)`: the forms of its slots in the letters of Python's `struct`, and the number of the device; it returns a
+    function (values, x, y, z) that runs a grid, or None where it cannot.
     """
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None: ...

@@ -130,6 +130,11 @@ def runtime_shape(o, n):
 
 
 @jit
+def fractional_shape(o, n):
+    tl.arange(0, 16.0)  # HERE
+
+
+@jit
 def return_in_loop(o, n):
     for i in range(n):
         return  # HERE
@@ -442,6 +447,7 @@ CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (plain_function, CompilationError, "plain Python function `plain`", "@triton.jit"),
     (shapes, CompilationError, "incompatible dimensions at index 0: 8 and 16", None),
     (not_a_power, CompilationError, "arange's range must be a power of 2", "next_power_of_2(48)"),
+    (fractional_shape, CompilationError, "arange's arguments must be integers, got the constant 16.0", None),
     (runtime_shape, CompilationError, "arange's arguments must be of type tl.constexpr", "annotate"),
     (return_in_loop, UnsupportedLanguageConstruct, "Cannot have `return` statements inside", "afterwards"),
     (conditional_return_in_loop, UnsupportedLanguageConstruct, "Cannot have `return` statements inside", "afterwards"),

@@ -108,8 +108,9 @@ def test_trials_leave_restored_arguments_alone() -> None:
     np.testing.assert_array_equal(x, np.ones(40, np.float32))
 
 
-def test_redefining_a_tuned_parameter_is_refused() -> None:
-    kernel = triton.autotune(configs(16, 32), key=["n"])(double)
+@pytest.mark.parametrize("blocks", [(16,), (16, 32)], ids=str)
+def test_redefining_a_tuned_parameter_is_refused(blocks: tuple[int, ...]) -> None:
+    kernel = triton.autotune(configs(*blocks), key=["n"])(double)
     with pytest.raises(ValueError, match="Conflicting meta-parameters: BLOCK"):
         kernel[grid](np.zeros(8, np.float32), np.zeros(8, np.float32), 8, BLOCK=64)
 

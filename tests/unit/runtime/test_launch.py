@@ -142,6 +142,18 @@ def test_a_read_only_array_that_is_stored_to() -> None:
     scale[(1,)](x, np.zeros_like(x), 16, 2.0)
 
 
+@triton.jit
+def of_any_number(*arrays):
+    tl.store(arrays[0], 1.0)
+
+
+def test_what_cannot_be_a_kernel_says_why() -> None:
+    with pytest.raises(ArgumentTypeError, match="argument 'arrays': takes any number of values"):
+        of_any_number[(1,)](np.zeros(1, np.float32), np.zeros(1, np.float32))
+    with pytest.raises(TypeError, match="`def` makes, got a lambda"):
+        triton.jit(lambda x: x)
+
+
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [

@@ -27,11 +27,17 @@ class SimulatedKernel:
         """Refuses: addresses alone do not say what may be accessed."""
         raise TilewrightError(f"kernel '{self.name}' on the simulated GPU is launched with the extents of its data")
 
-    def launch_within(self, slots: Sequence[int], extents: Mapping[int, tuple[int, int]], grid: Sequence[int]) -> None:
-        """Run a grid; `extents` has the allocation behind each slot that is an address."""
+    def launch_within(
+        self,
+        slots: Sequence[int],
+        extents: Mapping[int, tuple[int, int]],
+        grid: Sequence[int],
+        names: Sequence[str] = (),
+    ) -> None:
+        """Run a grid; `extents` has the allocation behind each slot that is an address, `names` the parameter."""
         from tilewright.targets.cuda.simulation import simulate
 
-        simulate(self.ptx, self.facts, slots, extents, grid)
+        simulate(self.ptx, self.facts, slots, extents, grid, names)
 
 
 class SimulatedTarget(CudaTarget):

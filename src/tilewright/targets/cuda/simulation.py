@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +22,11 @@ Extents = Mapping[int, tuple[int, int]]
 """The lowest address of the allocation behind a slot, and the one past its highest."""
 
 
-def simulate(ptx: str, facts: KernelFacts, slots: Sequence[int], extents: Extents, grid: Sequence[int]) -> None:
-    """Run a grid. Accesses are checked against the extents; addresses that the kernel finds in memory are the host's
-    own and are trusted. Prints go to the standard output.
+def simulate(
+    ptx: str, facts: KernelFacts, slots: Sequence[int], extents: Extents, grid: Sequence[int], names: Sequence[str] = ()
+) -> None:
+    """Run a grid. Accesses are checked against the extents, and reports say which of the `names` of the slots it was;
+    addresses that the kernel finds in memory are the host's own and are trusted. Prints go to the standard output.
 
     Raises SimulationError classes (races, accesses out of bounds, ...) and DeviceAssertionError.
     """
@@ -32,7 +35,8 @@ def simulate(ptx: str, facts: KernelFacts, slots: Sequence[int], extents: Extent
     from tilewright.reference.simt.errors import DeviceAssertionFailed
 
     memory = AddressSpace()
-    arguments = [_argument(parameter, slots, extents, memory) for parameter in facts.parameters]
+    data = HostData(slots, extents, names, memory)
+    arguments = [_argument(parameter, data) for parameter in facts.parameters]
     if facts.takes_scratch:
         programs = grid[0] * grid[1] * grid[2]
         arguments.append(np.zeros(max(programs * facts.scratch_bytes, 1), np.uint8))
@@ -53,35 +57,43 @@ def simulate(ptx: str, facts: KernelFacts, slots: Sequence[int], extents: Extent
     sys.stdout.writelines(run.output)
 
 
-def _argument(parameter: int | TensorMapParameter, slots: Sequence[int], extents: Extents, memory: AddressSpace) -> Any:
+@dataclass(frozen=True)
+class HostData:
+    """The slots of a launch, with the memory behind those that are addresses and the parameters that they belong to."""
+
+    slots: Sequence[int]
+    extents: Extents
+    names: Sequence[str]
+    memory: AddressSpace
+
+    def address(self, slot: int) -> int:
+        """The simulated address of the host's memory behind a pointer."""
+        from tilewright.reference import Window
+
+        low, high = self.extents[slot]
+        if low == high:
+            return self.slots[slot]
+        data = (ctypes.c_uint8 * (high - low)).from_address(low)
+        name = self.names[slot] if slot < len(self.names) else str(slot)
+        return int(self.memory.add(Window(np.ctypeslib.as_array(data), self.slots[slot] - low), name))
+
+
+def _argument(parameter: int | TensorMapParameter, data: HostData) -> Any:
     """What a parameter is: an address, the bits of a number, or a tensor map."""
     if isinstance(parameter, TensorMapParameter):
-        return _tensor_map(parameter, slots, extents, memory)
-    return _address(parameter, slots, extents, memory) if parameter in extents else slots[parameter]
+        return _tensor_map(parameter, data)
+    return data.address(parameter) if parameter in data.extents else data.slots[parameter]
 
 
-def _address(slot: int, slots: Sequence[int], extents: Extents, memory: AddressSpace) -> int:
-    """The simulated address of the host's memory behind a pointer."""
-    from tilewright.reference import Window
-
-    low, high = extents[slot]
-    if low == high:
-        return slots[slot]
-    data = (ctypes.c_uint8 * (high - low)).from_address(low)
-    return int(memory.add(Window(np.ctypeslib.as_array(data), slots[slot] - low)))
-
-
-def _tensor_map(
-    parameter: TensorMapParameter, slots: Sequence[int], extents: Extents, memory: AddressSpace
-) -> TensorMap:
+def _tensor_map(parameter: TensorMapParameter, data: HostData) -> TensorMap:
     """The tensor map of a descriptor's slots; dimensions innermost first."""
     from tilewright.reference.simt import TensorMap
 
-    first, rank = parameter.first_slot, parameter.rank
+    first, rank, slots = parameter.first_slot, parameter.rank, data.slots
     sizes = slots[first + 1 : first + 1 + rank]
     strides = slots[first + 1 + rank : first + 1 + 2 * rank]
     return TensorMap(
-        base=_address(first, slots, extents, memory),
+        base=data.address(first),
         extents=tuple(sizes[::-1]),
         strides=tuple(stride * parameter.element_bytes for stride in strides[-2::-1]),
         box=parameter.box,

@@ -38,8 +38,10 @@ class ReferenceKernel:
         """Refuses: addresses alone do not say what may be accessed."""
         raise TilewrightError(f"kernel '{self.name}' of the reference target is launched with the extents of its data")
 
-    def launch_within(self, slots: Sequence[int], extents: Mapping[int, Extent], grid: Sequence[int]) -> None:
-        """Run a grid; `extents` has the allocation behind each slot that is an address.
+    def launch_within(
+        self, slots: Sequence[int], extents: Mapping[int, Extent], grid: Sequence[int], names: Sequence[str] = ()
+    ) -> None:
+        """Run a grid; `extents` has the allocation behind each slot that is an address. The module has `names` itself.
 
         Addresses that the kernel finds in memory are the host's own and are trusted. Prints go to the standard output;
         raises ReferenceError and DeviceAssertionError.
