@@ -157,7 +157,7 @@ def test_an_arena_that_cannot_be_had_is_an_error() -> None:
     slots = fill_slots([out, 1], (8, 1, 1))
     enormous = 1 << 60
     runtime = native_runtime()
-    greedy = type(kernel)(kernel.name, kernel._library, runtime, enormous)  # pyright: ignore[reportPrivateUsage]
+    greedy = type(kernel)(kernel.name, kernel._library, runtime, enormous, {})  # pyright: ignore[reportPrivateUsage]
     with pytest.raises(OutOfResources):
         greedy.launch(slots.ctypes.data, 8, 2)
     kernel.launch(slots.ctypes.data, 8, 2)

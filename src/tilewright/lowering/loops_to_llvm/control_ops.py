@@ -12,16 +12,24 @@ from typing import Any, cast
 from xdsl.ir import Operation
 
 from tilewright.dialects import cf, ub
+from tilewright.ir.locations import describe_location, find_call_sites
 from tilewright.lowering import control_flow
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule
 
 ASSERT_FAILED = "tilewright_assert_failed"
 
 
+def assertion_text(op: cf.AssertOp) -> str:
+    """What machine code says where an assertion fails: its place, its message, and who called the function it is in."""
+    place, callers = describe_location(op.location), find_call_sites(op.location)
+    text = f"{place}: {op.msg.data}" if place else op.msg.data
+    return ", called from ".join((text, *map(str, callers)))
+
+
 def lower_assert(low: FunctionLowering, op: Operation) -> None:
     assertion = cast(cf.AssertOp, op)
     fn = low.fn
-    message = fn.module.string(assertion.msg.data.encode())
+    message = fn.module.string(assertion_text(assertion).encode())
     failed, passed = fn.new_label("failed"), fn.new_label("passed")
     weights = fn.module.metadata('!{!"branch_weights", i32 2000, i32 1}')
     fn.branch_if(low.get(op.operands[0]), passed, failed, metadata=f"!prof {weights}")

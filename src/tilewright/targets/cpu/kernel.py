@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.codegen.llvm_backend import LoadedObject
 from tilewright.support import knobs
-from tilewright.support.errors import DeviceAssertionError, OutOfResources, TilewrightError
+from tilewright.support.errors import OutOfResources, TilewrightError
+from tilewright.targets.cpu.assertions import Meanings, assertion_error
 
 if TYPE_CHECKING:
     from tilewright.targets.cpu.native_runtime import NativeRuntime
@@ -21,6 +22,7 @@ class CpuKernel:
     """Machine code of one kernel in this process. It may be launched from several threads at a time."""
 
     __slots__ = (
+        "_assertions",
         "_entry",
         "_estimate",
         "_estimate_address",
@@ -31,9 +33,12 @@ class CpuKernel:
         "name",
     )
 
-    def __init__(self, name: str, library: LoadedObject, runtime: NativeRuntime, arena_bytes: int) -> None:
+    def __init__(
+        self, name: str, library: LoadedObject, runtime: NativeRuntime, arena_bytes: int, assertions: Meanings
+    ) -> None:
         self.name = name
         self.arena_bytes = arena_bytes
+        self._assertions = assertions
         self._library = library
         self._entry = library.address(name)
         self._launch = runtime.launch
@@ -74,8 +79,7 @@ class CpuKernel:
     def _error(self, failure: Any) -> TilewrightError:
         reason, message, x, y, z = failure
         if reason == _ASSERTION:
-            text = message.decode(errors="replace")
-            return DeviceAssertionError(f"{text} (kernel '{self.name}', program {x}, {y}, {z})")
+            return assertion_error(message.decode(errors="replace"), self._assertions, self.name, (x, y, z))
         if reason == _OUT_OF_MEMORY:
             return OutOfResources(self.arena_bytes, 0, "memory for the tiles of one thread")
         return TilewrightError(f"the launch of kernel '{self.name}' was stopped")

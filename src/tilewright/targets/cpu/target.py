@@ -11,6 +11,7 @@ from tilewright.codegen import llvm_backend
 from tilewright.support import knobs
 from tilewright.support.errors import OutOfResources
 from tilewright.support.fingerprint import fingerprint
+from tilewright.targets.cpu.assertions import find_assertions
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts, without_features
 from tilewright.targets.cpu.kernel import CpuKernel
 from tilewright.targets.cpu.native_runtime import native_runtime
@@ -101,7 +102,7 @@ class CpuTarget:
         prints = define_prints(module, lowered.text, lowered.externals)
         llir = str(lowered.text)
         image = llvm_backend.compile_text(llir, facts, verify=knobs.get("verify_each"))
-        metadata = {"arena_bytes": lowered.arena_bytes, "prints": prints}
+        metadata = {"arena_bytes": lowered.arena_bytes, "prints": prints, "assertions": find_assertions(module)}
         return CpuArtefact(llir, image, name, lowered.arena_bytes, metadata)
 
     def assembly(self, llir: str) -> str:
@@ -118,7 +119,7 @@ class CpuTarget:
             imports = imports | print_symbols()
         name = metadata["entry"]
         library = runtime.loader.load(image, (name,), imports)
-        return CpuKernel(name, library, runtime, metadata["arena_bytes"])
+        return CpuKernel(name, library, runtime, metadata["arena_bytes"], metadata["assertions"])
 
 
 def make_target() -> CpuTarget:
