@@ -220,8 +220,9 @@ look:
 
 try:
   %divisor = load atomic i64, ptr @chunk_divisor monotonic, align 8
-  %share = udiv i64 %remaining, %divisor
-  %count = call i64 @llvm.umax.i64(i64 %share, i64 1)
+  %round = sub i64 %divisor, 1
+  %rounded = add i64 %remaining, %round
+  %count = udiv i64 %rounded, %divisor
   %without = sub i64 %seen, %count
   %cost = select i1 %need_seat, i64 4294967296, i64 0
   %new = sub i64 %without, %cost
@@ -494,13 +495,22 @@ define internal void @note_time(ptr %estimate, i64 %ns, i64 %programs) {
 }
 
 ; The pool is ours: run [from, total) in jobs of at most 2^31 programs.
+;
+; An arena that has room for a store of packed operands (codegen/microkernels/keeping.py) belongs to programs that
+; multiply by what the one before them has packed: those get long chunks, others chunks that even out their times.
 define internal void @run_parallel(ptr %launch, i64 %from, i64 %total, i32 %threads, ptr %arena, ptr %estimate) {
 entry:
   %helpers_wanted = sub i32 %threads, 1
   %helpers = call i32 @llvm.umin.i32(i32 %helpers_wanted, i32 256)
   call void @start_workers(i32 %helpers)
   %all = zext i32 %threads to i64
-  %divisor = shl i64 %all, 2
+  %need_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
+  %need = load i64, ptr %need_slot
+  %keeps = icmp uge i64 %need, 16777216
+  %fine = shl i64 %all, 2
+  %half = lshr i64 %all, 1
+  %coarse = add i64 %all, %half
+  %divisor = select i1 %keeps, i64 %coarse, i64 %fine
   store atomic i64 %divisor, ptr @chunk_divisor monotonic, align 8
   br label %part
 
