@@ -57,16 +57,16 @@ class Demand:
             if all(start == 0 for start in user.mixed_offsets) and all(step == 1 for step in user.mixed_strides):
                 return tuple(user.mixed_sizes)
             return extents
-        if not isinstance(user, linalg.StructuredOp) or not is_elementwise(user) or len(user.results) != 1:
+        if not isinstance(user, linalg.StructuredOp) or not is_elementwise(user) or not user.results:
             return extents
         if number >= len(user.inputs) or user.parent_block() is not _block_of(value):
             return extents
         maps = user.maps
-        wanted = self.of(user.results[0])
         by_dim: dict[int, Index] = {}
-        for expr, bound in zip(access_of(maps[-1]), wanted, strict=True):
-            if isinstance(expr, AffineDimExpr):
-                by_dim[expr.position] = bound
+        for result, map_ in zip(user.results, maps[len(user.inputs) :], strict=True):
+            for expr, bound in zip(access_of(map_), self.of(result), strict=True):
+                if isinstance(expr, AffineDimExpr) and not is_same(by_dim.setdefault(expr.position, bound), bound):
+                    return extents
         return tuple(
             by_dim.get(expr.position, extent) if isinstance(expr, AffineDimExpr) else extent
             for expr, extent in zip(access_of(maps[number]), extents, strict=True)
