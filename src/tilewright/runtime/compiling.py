@@ -18,7 +18,7 @@ from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.specialization import Classified, Constant, Pointer, Scalar
 from tilewright.runtime.storage import Storage
 from tilewright.support.tracebacks import ends_tracebacks
-from tilewright.targets.base import Target, find_target
+from tilewright.targets.base import Target, configured, find_target
 
 GPU = "cuda"
 """The back end whose targets differ by architecture."""
@@ -44,7 +44,7 @@ def compile(
     checked = CompileOptions.from_keywords(keywords)
     kernel = compile_source(source, checked, found)
     if isinstance(source, ASTSource) and isinstance(source.fn, JITFunction):
-        relaunch = _launch_by_declaration(source, source.fn, Driver(found.name, found))
+        relaunch = _launch_by_declaration(source, source.fn, Driver(found.name, configured(found, checked)))
         if not source.noalias:
             relaunch.for_disjoint = cache(lambda: compile_source(replace(source, noalias=True), checked, found))
         kernel.relaunch = relaunch

@@ -73,6 +73,18 @@ class Driver:
         """Whether kernels run on a real GPU."""
         return self.name == GPU
 
+    def described(self) -> str:
+        """The target's name and its processor's."""
+        return f"target '{self.name}' ({self.target.facts.cpu})"
+
+    def runs_code_of(self, other: Driver) -> bool:
+        """Whether code for one of them runs on the other."""
+        if self.target is other.target:
+            return True
+        mine, its = self.target.facts, other.target.facts
+        machines = [(facts.triple, facts.cpu, facts.features) for facts in (mine, its)]
+        return self.name == other.name and machines[0] == machines[1]
+
     def get_current_target(self) -> GPUTarget:
         facts = self.target.facts
         capability = getattr(facts, "capability", None)

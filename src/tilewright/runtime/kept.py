@@ -131,10 +131,8 @@ class KeptLaunch:
                 "", "pointers that share memory", "memory of its own behind each, as it was compiled for"
             )
         driver = active_driver(bound)
-        if driver.target is not self.driver.target:
-            raise self._refused(
-                "", f"data for target '{driver.name}'", f"data for '{self.driver.name}', as it was compiled for"
-            )
+        if not self.driver.runs_code_of(driver):
+            raise self._refused("", f"data for {driver.described()}", f"data for {self.driver.described()}")
         return values, bound, driver
 
     def _fitting(self, value: Any, rule: ParameterRule, promised: Classified) -> Classified:

@@ -15,7 +15,9 @@ from fake_driver import FakeApi
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.runtime.driver import GPUTarget
 from tilewright.support import knobs
+from tilewright.support.errors import ArgumentValueError
 from tilewright.targets.cuda import driver
 
 TWO_GPUS = {0: (9, 0), 1: (8, 0)}
@@ -75,6 +77,20 @@ def test_each_device_gets_its_code(api: FakeApi) -> None:
     assert ".target sm_80" in second.asm["ptx"]
     named = [fresh[(1,)](OnGpu(number), BLOCK=32, arch="sm86") for number in (0, 1)]
     assert named[0] is named[1] and ".target sm_86" in named[0].asm["ptx"]
+
+
+def test_kernels_of_declared_types_run_where_their_code_does(api: FakeApi) -> None:
+    source = triton.compiler.ASTSource(triton.jit(fill.fn), {"out_ptr": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 32})
+    compiled = triton.compile(source, target=GPUTarget("cuda", 80, 32))
+    compiled[1,](OnGpu(1), 32)
+    compiled.run(1, 1, 1, 0, compiled.function, None, None, None, None, OnGpu(1), 32)
+    assert len(api.launched) == 2
+    with pytest.raises(ArgumentValueError, match=r"'cuda' \(sm_90a\); expected data for target 'cuda' \(sm_80\)"):
+        compiled[1,](OnGpu(0), 32)
+    with pytest.raises(ArgumentValueError, match="target 'cpu'"):
+        compiled[1,](Pinned(pinned=False), 32)
+    triton.compile(source, target="cuda")[1,](OnGpu(0), 32)
+    assert len(api.launched) == 3
 
 
 def test_warmup_compiles_what_a_launch_runs(api: FakeApi) -> None:
