@@ -191,7 +191,7 @@ def radix_sort() -> Checks:
 def run_starts(sorted_ptr, flags_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     here = tl.load(sorted_ptr + i, mask=i < n)
-    before = tl.load(sorted_ptr + i - 1, mask=(i < n) & (i > 0))
+    before = tl.load(sorted_ptr + i - 1, mask=(i < n) & (i > 0), other=0)
     tl.store(flags_ptr + i, ((here != before) | (i == 0)).to(tl.int8), mask=i < n)
 
 
