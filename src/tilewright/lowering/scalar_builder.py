@@ -3,7 +3,7 @@ goes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import (
     IntegerType,
     i1,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tilewright.dialects import arith
+from tilewright.dialects import arith, scf
 from tilewright.dialects.types import is_float
 from tilewright.ir.builder import OpBuilder
 
@@ -38,6 +38,10 @@ def fold_index(value: SSAValue) -> Index:
     """The integer where a value is constant, else the value."""
     known = constant_of(value)
     return value if known is None else known
+
+
+Body = Callable[[Sequence[SSAValue]], Sequence[SSAValue]]
+"""From the arguments of a block to the values that it yields; ops go through the builder that runs it."""
 
 
 class ScalarBuilder(OpBuilder):
@@ -125,6 +129,37 @@ class ScalarBuilder(OpBuilder):
     def not_(self, condition: SSAValue) -> SSAValue:
         """The negation of an i1."""
         return self.emit(arith.XOrIOp, condition, self.int(1, i1))
+
+    # Regions
+
+    def inline(self, block: Block, body: Body) -> Sequence[SSAValue]:
+        """Run a body with the insertion point at the end of `block`, then come back."""
+        saved = self._block, self._before
+        self._block, self._before = block, None
+        try:
+            return body(block.args)
+        finally:
+            self._block, self._before = saved
+
+    def for_loop(
+        self,
+        start: Index,
+        end: Index,
+        initial: Sequence[SSAValue],
+        body: Body,
+        *,
+        attributes: dict[str, Attribute] | None = None,
+    ) -> Sequence[SSAValue]:
+        """``scf.for`` over index; the body gets the induction value and the carried values, and gives the next ones."""
+        first = self.as_value(start)
+        block = Block(arg_types=[first.type, *(value.type for value in initial)])
+        end_op = scf.YieldOp(*self.inline(block, body))
+        end_op.location = self.location
+        block.add_op(end_op)
+        loop = scf.ForOp(first, self.as_value(end), self.index(1), initial, Region(block))
+        if attributes:
+            loop.attributes.update(attributes)
+        return self.insert(loop).results
 
     # Index arithmetic
 

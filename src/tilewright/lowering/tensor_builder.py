@@ -13,10 +13,7 @@ from tilewright.dialects import linalg, scf, tensor
 from tilewright.dialects.linalg.structured import entry_block
 from tilewright.dialects.types import element_type
 from tilewright.dialects.types import shape_of as extents_of
-from tilewright.lowering.scalar_builder import Index, ScalarBuilder
-
-Body = Callable[[Sequence[SSAValue]], Sequence[SSAValue]]
-"""From the arguments of a block to the values that it yields; ops go through the builder that runs it."""
+from tilewright.lowering.scalar_builder import Body, Index, ScalarBuilder
 
 
 @lru_cache(maxsize=1024)
@@ -86,15 +83,6 @@ class TensorBuilder(ScalarBuilder):
     """
 
     __slots__ = ()
-
-    def inline(self, block: Block, body: Body) -> Sequence[SSAValue]:
-        """Run a body with the insertion point at the end of `block`, then come back."""
-        saved = self._block, self._before
-        self._block, self._before = block, None
-        try:
-            return body(block.args)
-        finally:
-            self._block, self._before = saved
 
     # Making tensors
 
@@ -221,26 +209,6 @@ class TensorBuilder(ScalarBuilder):
         return self.insert(tensor.InsertSliceOp(source, into, offsets, sizes, steps)).results[0]
 
     # Control flow
-
-    def for_loop(
-        self,
-        start: Index,
-        end: Index,
-        initial: Sequence[SSAValue],
-        body: Body,
-        *,
-        attributes: dict[str, Attribute] | None = None,
-    ) -> Sequence[SSAValue]:
-        """``scf.for`` over index; the body gets the induction value and the carried values, and gives the next ones."""
-        first = self.as_value(start)
-        block = Block(arg_types=[first.type, *(value.type for value in initial)])
-        end_op = scf.YieldOp(*self.inline(block, body))
-        end_op.location = self.location
-        block.add_op(end_op)
-        loop = scf.ForOp(first, self.as_value(end), self.index(1), initial, Region(block))
-        if attributes:
-            loop.attributes.update(attributes)
-        return self.insert(loop).results
 
     def if_else(
         self,

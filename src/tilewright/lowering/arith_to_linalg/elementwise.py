@@ -26,7 +26,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects import arith, math, tt
 from tilewright.dialects.tt.enums import PropagateNan, RoundingMode
 from tilewright.dialects.types import bit_width
+from tilewright.lowering.arith_to_linalg.extern_bessel import BESSEL_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_integers import INTEGER_SYMBOLS
+from tilewright.lowering.arith_to_linalg.extern_rounding import ROUNDING_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_special import SPECIAL_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_symbols import FLOAT_SYMBOLS, find_extern_symbol
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
@@ -175,6 +177,9 @@ def scalar_precise_divf(op: tt.PreciseDivFOp, b: ScalarBuilder, x: Sequence[SSAV
     return (b.emit(arith.DivfOp, x[0], x[1]),)
 
 
+SYMBOL_TABLES = (BESSEL_SYMBOLS, FLOAT_SYMBOLS, INTEGER_SYMBOLS, ROUNDING_SYMBOLS, SPECIAL_SYMBOLS)
+
+
 def lower_extern_elementwise(op: tt.ExternElementwiseOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """A symbol of libdevice becomes the ops that compute it, see `extern_symbols`."""
     symbol = op.symbol.data
@@ -182,7 +187,7 @@ def lower_extern_elementwise(op: tt.ExternElementwiseOp, f: FunctionLowering) ->
         raise NotLowered(f"'{symbol}' may have side effects, which only the target's own library can perform")
     result = element_of(op.results[0])
     operands = [element_of(v) for v in op.operands]
-    entry = find_extern_symbol((FLOAT_SYMBOLS, INTEGER_SYMBOLS, SPECIAL_SYMBOLS), symbol, operands, result)
+    entry = find_extern_symbol(SYMBOL_TABLES, symbol, operands, result)
     if entry is None:
         types = ", ".join(map(str, operands))
         raise NotLowered(f"no lowering is known for extern function '{symbol}' ({types}) -> {result}")

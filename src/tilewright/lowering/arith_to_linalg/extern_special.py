@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, math
-from tilewright.lowering.arith_to_linalg.extern_symbols import ExternSymbol, SymbolTable
+from tilewright.lowering.arith_to_linalg.extern_symbols import Emit, ExternSymbol, SymbolTable
 from tilewright.lowering.scalar_builder import ScalarBuilder
 
 SPECIAL_SYMBOLS: SymbolTable = {}
@@ -198,7 +198,9 @@ def _lgamma(x: F64) -> F64:
     return x.where("oeq", 0.0, inf, _is_pole(x, inf, value))
 
 
-def _rounded(function: Callable[[F64], F64]) -> Callable[[ScalarBuilder, Sequence[SSAValue], Attribute], SSAValue]:
+def rounded_once(function: Callable[[F64], F64]) -> Emit:
+    """The function of a table from one in f64."""
+
     def emit(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
         wide = b.cast(arith.ExtFOp, x[0], f64)
         return b.cast(arith.TruncFOp, function(F64(b, wide)).value, result)
@@ -215,4 +217,4 @@ for _name, _function in {
     "lgamma": _lgamma,
 }.items():
     for _suffix, _type in (("", f64), ("f", f32)):
-        SPECIAL_SYMBOLS[f"__nv_{_name}{_suffix}"] = ExternSymbol((_type,), _type, _rounded(_function))
+        SPECIAL_SYMBOLS[f"__nv_{_name}{_suffix}"] = ExternSymbol((_type,), _type, rounded_once(_function))

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import pi
+from math import inf, nan, pi
 
-from xdsl.dialects.builtin import f32, f64, i32, i64
+from xdsl.dialects.builtin import IntegerType, f32, f64, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, math
@@ -251,17 +251,6 @@ _add("fast_exp10f", [f32], f32, _emit_power_of_ten)
 _add("fast_powf", [f32, f32], f32, _op(math.PowFOp))
 _add("fast_fdividef", [f32, f32], f32, _op(arith.DivfOp))
 
-# Rounded to nearest even, which is how arith rounds. The directed roundings (_rd, _ru, _rz) have no op and stay calls.
-
-for _prefix, _type in (("f", f32), ("d", f64)):
-    for _name, _cls in {"add": arith.AddfOp, "sub": arith.SubfOp, "mul": arith.MulfOp, "div": arith.DivfOp}.items():
-        _add(f"{_prefix}{_name}_rn", [_type, _type], _type, _op(_cls))
-    _add(f"{_prefix}sqrt_rn", [_type], _type, _op(math.SqrtOp))
-    _add(f"{_prefix}rcp_rn", [_type], _type, lambda b, x, result: b.emit(arith.DivfOp, _one(b, x[0]), x[0]))
-_add("frsqrt_rn", [f32], f32, lambda b, x, result: b.emit(arith.DivfOp, _one(b, x[0]), b.emit(math.SqrtOp, x[0])))
-_add("fmaf_rn", [f32, f32, f32], f32, _op(math.FmaOp))
-_add("fma_rn", [f64, f64, f64], f64, _op(math.FmaOp))
-
 # Classification: i32, 0 or 1.
 
 
@@ -290,3 +279,80 @@ for _suffix, _type in (("f", f32), ("d", f64)):
     _add(f"signbit{_suffix}", [_type], i32, _emit_sign_bit)
 _add("finitef", [f32], i32, _compare_magnitude("olt"))
 _add("isfinited", [f64], i32, _compare_magnitude("olt"))
+
+# The parts of a float: its exponent, its neighbours, the upper word of its inverse.
+
+
+def _bits_type(kind: Attribute) -> IntegerType:
+    return i32 if kind == f32 else i64
+
+
+def _emit_exponent(b: ScalarBuilder, x: SSAValue) -> SSAValue:
+    """The e with 1 <= |x| / 2**e < 2 of a finite x other than zero, as an i32; subnormal numbers are scaled first."""
+    mantissa, bias, kind = (23, 127, i32) if x.type == f32 else (52, 1023, i64)
+    size = b.emit(math.AbsFOp, x)
+    subnormal = b.cmpf("olt", size, b.float(2.0 ** (1 - bias), x.type))
+    scaled = b.emit(arith.MulfOp, size, b.float(2.0**mantissa, x.type))
+    bits = b.cast(arith.BitcastOp, b.select(subnormal, scaled, size), kind)
+    exponent = b.emit(arith.ShRUIOp, bits, b.int(mantissa, kind))
+    exponent = b.emit(arith.SubiOp, exponent, b.select(subnormal, b.int(bias + mantissa, kind), b.int(bias, kind)))
+    return exponent if kind == i32 else b.cast(arith.TruncIOp, exponent, i32)
+
+
+def _emit_logb(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """The exponent as a float: -infinity of 0, infinity of infinities, NaN of NaN."""
+    size, infinity = b.emit(math.AbsFOp, x[0]), b.float(inf, result)
+    exponent = b.cast(arith.SIToFPOp, _emit_exponent(b, x[0]), result)
+    exponent = b.select(b.cmpf("oeq", size, b.zero(result)), b.float(-inf, result), exponent)
+    return b.select(b.cmpf("olt", size, infinity), exponent, size)
+
+
+def _emit_ilogb(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """The exponent: the smallest integer of 0 and NaN, the largest of infinities."""
+    kind = x[0].type
+    size, infinity = b.emit(math.AbsFOp, x[0]), b.float(inf, kind)
+    usual = b.emit(arith.AndIOp, b.cmpf("olt", size, infinity), b.cmpf("ogt", size, b.zero(kind)))
+    infinite = b.cmpf("oeq", size, infinity)
+    other = b.select(infinite, b.int(2**31 - 1, result), b.int(-(2**31), result))
+    return b.select(usual, _emit_exponent(b, x[0]), other)
+
+
+def _emit_nextafter(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """The neighbour of x towards y: one more or less in the bits, and the smallest number of y's sign from zero."""
+    value, target = x
+    kind = _bits_type(result)
+    bits, zero = b.cast(arith.BitcastOp, value, kind), b.zero(result)
+    outwards = b.cmpi("eq", b.cmpf("olt", value, target), b.cmpf("ogt", value, zero))
+    moved = b.emit(arith.AddiOp, bits, b.select(outwards, b.int(1, kind), b.int(-1, kind)))
+    smallest = b.cast(arith.BitcastOp, b.int(1, kind), result)
+    moved = b.select(
+        b.cmpf("oeq", value, zero),
+        b.emit(math.CopySignOp, smallest, target),
+        b.cast(arith.BitcastOp, moved, result),
+    )
+    moved = b.select(b.cmpf("oeq", value, target), target, moved)
+    return b.select(b.cmpf("uno", value, target), b.emit(arith.AddfOp, value, target), moved)
+
+
+def _emit_upper_reciprocal(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """1 / x from the upper 32 bits of x, in the upper 32 bits; subnormal numbers count as zeros on both sides.
+
+    NVIDIA's hardware gives an approximation of some 20 bits for Newton's method to start from; here they are those of
+    the quotient.
+    """
+
+    def upper(value: SSAValue) -> SSAValue:
+        bits = b.emit(arith.AndIOp, b.cast(arith.BitcastOp, value, i64), b.int(-(2**32), i64))
+        kept = b.cast(arith.BitcastOp, bits, f64)
+        subnormal = b.cmpf("olt", b.emit(math.AbsFOp, kept), b.float(2.0**-1022, f64))
+        return b.select(subnormal, b.emit(math.CopySignOp, b.zero(f64), kept), kept)
+
+    quotient = upper(b.emit(arith.DivfOp, b.float(1.0, f64), upper(x[0])))
+    return b.select(b.cmpf("uno", x[0], x[0]), b.float(nan, f64), quotient)
+
+
+_floats("logb", 1, _emit_logb)
+_floats("nextafter", 2, _emit_nextafter)
+_add("ilogbf", [f32], i32, _emit_ilogb)
+_add("ilogb", [f64], i32, _emit_ilogb)
+_add("rcp64h", [f64], f64, _emit_upper_reciprocal)

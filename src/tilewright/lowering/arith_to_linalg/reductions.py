@@ -25,7 +25,8 @@ from tilewright.lowering.arith_to_linalg.combine import Combine, combine_of, neu
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
 from tilewright.lowering.arith_to_linalg.shapes import emit_transpose
 from tilewright.lowering.fp8 import is_float8
-from tilewright.lowering.tensor_builder import Body, TensorBuilder, element_of, shape_of, tensor_of
+from tilewright.lowering.scalar_builder import Body
+from tilewright.lowering.tensor_builder import TensorBuilder, element_of, shape_of, tensor_of
 
 
 def lower_reduce(op: tt.ReduceOp, f: FunctionLowering) -> Sequence[SSAValue]:
