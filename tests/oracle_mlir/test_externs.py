@@ -200,3 +200,59 @@ def test_special_functions_at_their_ends(run_tiles: Run) -> None:
     for name, values in expected.items():
         got = special(run_tiles, name, "", ends)
         np.testing.assert_allclose(got, values, rtol=1e-6, atol=1e-14, err_msg=name)
+
+
+ROUNDED: dict[str, tuple[int, str]] = {
+    **{f"{prefix}{name}": (2, prefix) for prefix in "fd" for name in ("add", "sub", "mul", "div")},
+    **{f"{prefix}{name}": (1, prefix) for prefix in "fd" for name in ("rcp", "sqrt")},
+    "fmaf": (3, "f"),
+    "fma": (3, "d"),
+}
+
+
+@pytest.mark.parametrize(("prefix", "dtype"), [("f", np.float32), ("d", np.float64)])
+def test_directed_roundings(run_tiles: Run, prefix: str, dtype: Any) -> None:
+    """Upstream's code generation takes the error-free steps as they are: bit by bit the reference's exact rounding."""
+    from tilewright.reference.tt.libdevice_rounding import ROUNDED_FUNCTIONS
+
+    element = "f32" if prefix == "f" else "f64"
+    kind = f"tensor<32x{element}>"
+    columns = [rng.uniform(-3, 3, 32) * 2.0 ** rng.integers(-60, 60, 32) for _ in range(3)]
+    x, y, z = (column.astype(dtype) for column in columns)
+    tiny = float(np.finfo(dtype).tiny)
+    x[:6], y[:6], z[:6] = (
+        [0.0, -0.0, 1, tiny, 3 * tiny, np.inf],
+        [0.0, 0.0, -1, 0.3, 2**-9, 1],
+        [-0.0, 0, 1, 0, tiny, 0],
+    )
+    names = [f"{name}_{mode}" for name, (_, of) in ROUNDED.items() if of == prefix for mode in ("rd", "ru", "rz")]
+    lines: list[str] = []
+    for name in names:
+        arity = ROUNDED[name[:-3]][0]
+        lines.append(f"%{name} = " + call(name, ", ".join(["%x", "%y", "%z"][:arity]), ", ".join([kind] * arity), kind))
+    shape = f"32x{element}"
+    results = run_tiles(dict.fromkeys("xyz", shape), "\n".join(lines), dict.fromkeys(names, shape), x, y, z)
+    for name, got in zip(names, results, strict=True):
+        want = ROUNDED_FUNCTIONS[name](*(x, y, z)[: ROUNDED[name[:-3]][0]])
+        number = ~np.isnan(want)
+        np.testing.assert_array_equal(got, want, err_msg=name)
+        np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(want[number]), err_msg=name)
+
+
+def test_bessel_functions(run_tiles: Run) -> None:
+    """Orders 0 and 1 as expansions, any order as a loop inside the body of a `linalg.generic`."""
+    from tilewright.reference.tt.libdevice_bessel import BESSEL_FUNCTIONS
+
+    x = np.concatenate([rng.uniform(0, 12, 24), [0, 8, 40, 1e-6, 90, 200, 3, 5]])
+    n = rng.integers(0, 20, 32).astype(np.int32)
+    kind = "tensor<32xf64>"
+    lines = [
+        f"%{name} = "
+        + call(name, *(("%n, %x", f"tensor<32xi32>, {kind}") if name in ("jn", "yn") else ("%x", kind)), kind)
+        for name in BESSEL_FUNCTIONS
+    ]
+    outputs = dict.fromkeys(BESSEL_FUNCTIONS, "32xf64")
+    results = run_tiles({"n": "32xi32", "x": "32xf64"}, "\n".join(lines), outputs, n, x)
+    for (name, function), got in zip(BESSEL_FUNCTIONS.items(), results, strict=True):
+        want = function(n, x) if name in ("jn", "yn") else function(x)
+        np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-13, err_msg=name)

@@ -21,7 +21,9 @@ from tilewright.dialects.numeric import Array, dtype_of
 from tilewright.dialects.types import element_type
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of
+from tilewright.reference.tt.libdevice_bessel import BESSEL_FUNCTIONS
 from tilewright.reference.tt.libdevice_integers import INTEGER_FUNCTIONS
+from tilewright.reference.tt.libdevice_rounding import ROUNDED_FUNCTIONS
 
 Wide = Callable[..., Array]
 
@@ -92,6 +94,29 @@ def _remainder(x: Array, y: Array) -> Array:
     return np.array(values, np.float64).reshape(x.shape)
 
 
+def _exponent(x: Array) -> Array:
+    """The exponent of the leading bit, as a float."""
+    exponents = np.frexp(x)[1] - 1.0
+    return np.where(x == 0, -np.inf, np.where(np.isfinite(x), exponents, np.abs(x)))
+
+
+def _integer_exponent(x: Array) -> Array:
+    """As an integer: the smallest of 0 and NaN, the largest of infinities."""
+    exponents = np.frexp(x)[1].astype(np.int32) - np.int32(1)
+    least = np.where((x == 0) | np.isnan(x), np.int32(-(2**31)), exponents)
+    return np.where(np.isinf(x), np.int32(2**31 - 1), least)
+
+
+def _upper_word(x: Array) -> Array:
+    """The upper 32 bits; subnormal numbers are zeros."""
+    kept = (np.ascontiguousarray(x).view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64).reshape(x.shape)
+    return np.where(np.abs(kept) < np.finfo(np.float64).tiny, np.copysign(0.0, kept), kept)
+
+
+def _upper_reciprocal(x: Array) -> Array:
+    return np.where(np.isnan(x), np.nan, _upper_word(np.asarray(1 / _upper_word(x))))
+
+
 UNARY: dict[str, Callable[[Array], Array]] = {
     "fabs": np.abs,
     "sin": np.sin,
@@ -110,7 +135,7 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "log2": np.log2,
     "log10": np.log10,
     "log1p": np.log1p,
-    "logb": lambda x: np.floor(np.log2(np.abs(x))),
+    "logb": _exponent,
     "exp": np.exp,
     "exp2": np.exp2,
     "exp10": lambda x: np.power(10.0, x),
@@ -143,7 +168,6 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "fmax": np.fmax,
     "fmin": np.fmin,
     "copysign": np.copysign,
-    "nextafter": np.nextafter,
     "hypot": np.hypot,
     "rhypot": lambda x, y: 1 / np.hypot(x, y),
     "fdim": _positive_difference,
@@ -155,12 +179,13 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
 FLOAT_FUNCTIONS: dict[str, Wide] = {
     **UNARY,
     **BINARY,
+    **BESSEL_FUNCTIONS,
     "norm3d": _norm,
     "norm4d": _norm,
     "rnorm3d": _reciprocal_norm,
     "rnorm4d": _reciprocal_norm,
 }
-"""By the name for f64; f32's ends in f. Integer arguments (of powi, ldexp) come as they are."""
+"""By the name for f64; f32's ends in f. Integer arguments (of powi, ldexp, jn) come as they are."""
 
 SINGLE_UNARY: dict[str, Callable[[Array], Array]] = {
     "saturatef": lambda x: np.clip(np.where(np.isnan(x), 0.0, x), 0.0, 1.0),
@@ -190,6 +215,17 @@ SINGLE_FUNCTIONS: dict[str, Wide] = {
     **{f"{prefix}{name}_rn": function for prefix in "fd" for name, function in CORRECTLY_ROUNDED.items()},
 }
 """By their full names."""
+
+OWN_TYPE: dict[str, Callable[..., Array]] = {
+    **INTEGER_FUNCTIONS,
+    **ROUNDED_FUNCTIONS,
+    "nextafter": np.nextafter,
+    "nextafterf": np.nextafter,
+    "ilogb": _integer_exponent,
+    "ilogbf": _integer_exponent,
+    "rcp64h": _upper_reciprocal,
+}
+"""Functions of values as they are, whose results need no rounding."""
 
 FUSED = ("fma", "fmaf", "fmaf_rn", "fma_rn")
 
@@ -222,8 +258,8 @@ def call_extern(op: tt.ExternElementwiseOp, frame: Frame) -> Values:
     test = TESTS.get(name) or TESTS.get(name[:-1])
     if test is not None:
         return (np.asarray(test(operands[0])).astype(dtype_of(result)),)
-    if name in INTEGER_FUNCTIONS:
-        return (np.asarray(INTEGER_FUNCTIONS[name](*operands)),)
+    if name in OWN_TYPE:
+        return (np.asarray(OWN_TYPE[name](*operands)),)
     function = find_float_function(name)
     if function is None or isinstance(result, IntegerType):
         raise reference_error(op, f"extern function '{symbol}' has no reference meaning")

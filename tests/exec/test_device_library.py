@@ -1,0 +1,361 @@
+"""The device library on CPUs and in the reference: rounding modes bit by bit, Bessel functions, parts of floats."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import f32, f64, i32, i64
+from xdsl.ir import Attribute
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.language.extra import libdevice
+from tilewright.lowering.arith_to_linalg.elementwise import SYMBOL_TABLES
+from tilewright.lowering.arith_to_linalg.extern_symbols import find_extern_symbol
+from tilewright.support import knobs
+
+Array = np.ndarray[Any, Any]
+BLOCK = 256
+BITS: dict[Any, Any] = {np.float32: np.uint32, np.float64: np.uint64}
+MODES = ("rd", "ru", "rz")
+
+
+@triton.jit
+def of_one(x_ptr, out_ptr, FUNCTION: tl.constexpr, N: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(out_ptr + i, FUNCTION(tl.load(x_ptr + i)))
+
+
+@triton.jit
+def of_two(x_ptr, y_ptr, out_ptr, FUNCTION: tl.constexpr, N: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(out_ptr + i, FUNCTION(tl.load(x_ptr + i), tl.load(y_ptr + i)))
+
+
+@triton.jit
+def of_three(x_ptr, y_ptr, z_ptr, out_ptr, FUNCTION: tl.constexpr, N: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(out_ptr + i, FUNCTION(tl.load(x_ptr + i), tl.load(y_ptr + i), tl.load(z_ptr + i)))
+
+
+KERNELS = (of_one, of_two, of_three)
+
+
+def run(function: Any, result: Any, *operands: Array, target: str = "cpu") -> Array:
+    """A function of the library on arrays of any length."""
+    blocks = -(-len(operands[0]) // BLOCK)
+    padded = [np.concatenate([v, np.ones(blocks * BLOCK - len(v), v.dtype)]) for v in operands]
+    out = np.zeros(blocks * BLOCK, result)
+    with knobs.scope(target=target):
+        KERNELS[len(operands) - 1][(blocks,)](*padded, out, FUNCTION=function, N=BLOCK)
+    return out[: len(operands[0])]
+
+
+def assert_same_bits(got: Array, want: Array) -> None:
+    """Equal, zeros with their signs; any NaN equals any other."""
+    np.testing.assert_array_equal(got, want)
+    number = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(want[number]))
+
+
+# Every function has a meaning
+
+_TYPES: dict[str, Attribute] = {"i": i32, "u": i32, "l": i64, "v": i64, "f": f32, "d": f64}
+
+
+def overloads() -> list[tuple[str, str, str]]:
+    """(arguments, symbol, result) of every function that the library declares."""
+    table: dict[str, str] = libdevice.FUNCTIONS
+    parts = [overload.split(":") for text in table.values() for overload in text.split()]
+    return [(arguments, f"__nv_{symbol}", result) for arguments, symbol, result in parts]
+
+
+def test_every_declared_function_is_lowered() -> None:
+    missing = [
+        symbol
+        for arguments, symbol, result in overloads()
+        if find_extern_symbol(SYMBOL_TABLES, symbol, [_TYPES[letter] for letter in arguments], _TYPES[result]) is None
+    ]
+    assert not missing
+
+
+# Rounding modes
+
+ARITHMETIC: dict[str, tuple[int, Callable[..., Any]]] = {
+    "add": (2, lambda x, y: x + y),
+    "sub": (2, lambda x, y: x - y),
+    "mul": (2, lambda x, y: x * y),
+    "div": (2, lambda x, y: x / y),
+    "rcp": (1, lambda x: 1 / x),
+    "fma": (3, lambda x, y, z: x * y + z),
+}
+
+
+def special_values(dtype: Any) -> list[float]:
+    info = np.finfo(dtype)
+    least, tiny, top = float(info.smallest_subnormal), float(info.tiny), float(info.max)
+    half = 2.0 ** (info.minexp // 2)
+    positive = [0.0, least, 3 * least, tiny - least, tiny, half, 1.0, 1 + float(info.eps), 3.0, top, math.inf]
+    return [*positive, *(-value for value in positive), math.nan]
+
+
+def operands(dtype: Any, count: int) -> list[Array]:
+    """Special values with each other, any bits at all, and numbers so close in size that all digits meet."""
+    random = np.random.default_rng(count)
+    special = np.array(list(itertools.product(special_values(dtype), repeat=count)), dtype)
+    if len(special) > 600:
+        special = special[random.choice(len(special), 600, replace=False)]
+    anything = random.integers(0, np.iinfo(BITS[dtype]).max, (300, count), BITS[dtype], endpoint=True).view(dtype)
+    info = np.finfo(dtype)
+    scale = random.integers(info.minexp - info.nmant, info.maxexp, 400)
+    parts = [np.ldexp(random.uniform(-2, 2, 400), scale - 40), np.ldexp(random.uniform(-2, 2, 400), 40)]
+    with np.errstate(all="ignore"):
+        parts.append(-(parts[0] * parts[1]) * random.choice([1, 1, 1 + 2.0**-20, 2.0**-60], 400))
+        close = np.stack(parts[:count] if count != 2 else [parts[0], parts[2] * 2.0**-40], 1).astype(dtype)
+    return [np.ascontiguousarray(column) for column in np.concatenate([special, anything, close]).T]
+
+
+def next_up(value: float, dtype: Any) -> float:
+    """The following float, which may be infinite."""
+    with np.errstate(over="ignore"):
+        return float(np.nextafter(dtype(value), dtype(np.inf)))
+
+
+def assert_encloses(low: float, high: float, exact: Fraction, dtype: Any) -> None:
+    """Two neighbouring floats, or twice the same, with a number between them."""
+    bottom = -math.inf if low == -math.inf else Fraction(low)
+    top = math.inf if high == math.inf else Fraction(high)
+    assert bottom <= exact <= top
+    assert low == high == exact or (low < high == next_up(low, dtype) and bottom != exact != top)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+@pytest.mark.parametrize("name", ARITHMETIC)
+def test_directed_arithmetic(name: str, dtype: Any) -> None:
+    """Down and up enclose the exact value; towards zero is the one of them that is nearer to zero."""
+    count, meaning = ARITHMETIC[name]
+    x = operands(dtype, count)
+    down, up, cut = (run(getattr(libdevice, f"{name}_{mode}"), dtype, *x) for mode in MODES)
+    for lane, low, high, inner in zip(zip(*x, strict=True), down, up, cut, strict=True):
+        numbers = [float(value) for value in lane]
+        dividend = numbers[-1] if name in ("div", "rcp") else 1
+        if not all(map(math.isfinite, numbers)) or dividend == 0:
+            np.testing.assert_array_equal([low, high, inner], [low] * 3)
+            continue
+        exact = meaning(*map(Fraction, numbers))
+        assert_encloses(float(low), float(high), exact, dtype)
+        assert inner == (low if exact >= 0 else high)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+def test_directed_roots(dtype: Any) -> None:
+    (x,) = operands(dtype, 1)
+    down, up, cut = (run(libdevice.__dict__[f"sqrt_{mode}"], dtype, x) for mode in MODES)
+    assert_same_bits(cut, down)
+    for value, low, high in zip(x.tolist(), down.tolist(), up.tolist(), strict=True):
+        if math.isfinite(value) and value > 0:
+            assert Fraction(low) ** 2 <= Fraction(value) <= Fraction(high) ** 2
+            assert high == (low if Fraction(low) ** 2 == Fraction(value) else next_up(low, dtype))
+        else:
+            np.testing.assert_array_equal([low, high], [math.sqrt(value) if value >= 0 else math.nan] * 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+@pytest.mark.parametrize("name", [*ARITHMETIC, "sqrt"])
+def test_reference_rounds_as_the_cpu(name: str, dtype: Any) -> None:
+    """Also what enclosing leaves open: signs of zeros, infinities and NaN."""
+    count = ARITHMETIC[name][0] if name in ARITHMETIC else 1
+    random = np.random.default_rng(1)
+    columns = operands(dtype, count)
+    chosen = random.choice(len(columns[0]), 250)
+    x = [column[chosen] for column in columns]
+    for mode in MODES:
+        function = getattr(libdevice, f"{name}_{mode}")
+        assert_same_bits(run(function, dtype, *x), run(function, dtype, *x, target="reference"))
+
+
+def test_signs_of_zeros_and_overflow() -> None:
+    x = np.array([1, 0, 0, -0.0, -0.0, 3e38, -3e38, np.inf], np.float32)
+    y = np.array([-1, 0, -0.0, 0, -0.0, 3e38, -3e38, -1], np.float32)
+    top = np.finfo(np.float32).max
+    want = {
+        "rd": [-0.0, 0.0, -0.0, -0.0, -0.0, top, -np.inf, np.inf],
+        "ru": [0.0, 0.0, 0.0, 0.0, -0.0, np.inf, -top, np.inf],
+        "rz": [0.0, 0.0, 0.0, 0.0, -0.0, top, -top, np.inf],
+    }
+    for target, mode in itertools.product(("cpu", "reference"), MODES):
+        got = run(getattr(libdevice, f"add_{mode}"), np.float32, x, y, target=target)
+        assert_same_bits(got, np.array(want[mode], np.float32))
+
+
+@triton.jit
+def product_and_sum(x, y, z):
+    return libdevice.add_rn(libdevice.mul_rn(x, y), z)
+
+
+@triton.jit
+def sum_of_a_product(x, y, z):
+    return libdevice.add_ru(x * y, z)
+
+
+def test_roundings_are_not_contracted() -> None:
+    """A product may be fused with a plain sum only: x * y - round(x * y) is zero in two roundings."""
+    x, y = (np.random.default_rng(seed).uniform(1, 2, BLOCK).astype(np.float32) for seed in range(2))
+    for function in (product_and_sum, sum_of_a_product):
+        assert_same_bits(run(function, np.float32, x, y, -(x * y)), np.zeros(BLOCK, np.float32))
+
+
+CONVERSIONS = [
+    *((source, "float", mode) for source in ("int", "uint", "ll", "ull", "double") for mode in MODES),
+    *((source, "double", mode) for source in ("ll", "ull") for mode in MODES),
+]
+SOURCES: dict[str, Any] = {
+    "int": np.int32,
+    "uint": np.uint32,
+    "ll": np.int64,
+    "ull": np.uint64,
+    "double": np.float64,
+}
+
+
+def convertible(dtype: Any) -> Array:
+    if dtype is np.float64:
+        with np.errstate(invalid="ignore"):  # NaN of any bits
+            narrow = operands(np.float32, 1)[0].astype(np.float64)
+        return np.concatenate([operands(np.float64, 1)[0], narrow, narrow[25:] * (1 + 2.0**-40)])
+    info = np.iinfo(dtype)
+    near = [sign * (2**power + step) for power in range(64) for step in (-1, 0, 1) for sign in (1, -1)]
+    edges = np.array([value for value in near if info.min <= value <= info.max], dtype)
+    random = np.random.default_rng(2)
+    spread = random.integers(info.min, info.max, 200, dtype, endpoint=True)
+    return np.concatenate([edges, spread >> random.integers(0, info.bits, 200).astype(dtype)])
+
+
+@pytest.mark.parametrize(("source", "target", "mode"), CONVERSIONS)
+def test_directed_conversions(source: str, target: str, mode: str) -> None:
+    x, result = convertible(SOURCES[source]), np.float32 if target == "float" else np.float64
+    function = getattr(libdevice, f"{source}2{target}_{mode}")
+    got = run(function, result, x)
+    assert_same_bits(got, run(function, result, x, target="reference"))
+    for value, rounded in zip(x.tolist(), got.tolist(), strict=True):
+        if math.isfinite(value) and math.isfinite(rounded):
+            inner = Fraction(value) if mode == "rd" else -Fraction(value) if mode == "ru" else abs(Fraction(value))
+            mirrored = rounded if mode == "rd" else -rounded if mode == "ru" else abs(rounded)
+            following = next_up(mirrored, result)
+            assert Fraction(mirrored) <= inner
+            assert following == math.inf or inner < Fraction(following)
+
+
+def test_inverse_roots_are_rounded_once() -> None:
+    x = np.random.default_rng(4).uniform(1, 4, 8 * BLOCK).astype(np.float32)
+    got = run(libdevice.rsqrt_rn, np.float32, x)
+    assert_same_bits(got, (1 / np.sqrt(x.astype(np.longdouble))).astype(np.float32))
+
+
+# Bessel functions
+
+VALUES = {
+    "j0": (1.0, 0.7651976865579666),
+    "j1": (10.0, 0.04347274616886144),
+    "y0": (1.0, 0.08825696421567697),
+    "y1": (10.0, 0.24901542420695388),
+    "cyl_bessel_i0": (10.0, 2815.716628466254),
+    "cyl_bessel_i1": (1.0, 0.5651591039924851),
+}
+
+
+def arguments(dtype: Any) -> Array:
+    random = np.random.default_rng(6)
+    parts = [random.uniform(0, 8, 40), random.uniform(7.9, 60, 30), random.uniform(60, 700, 20)]
+    ends = [0.0, 8.0, 1e-300, 1e-30, 5e3, math.inf, math.nan]
+    x = np.concatenate([*parts, 10 ** random.uniform(-9, 0, 20), ends])
+    return np.concatenate([x, -x[::5]]).astype(dtype)
+
+
+def assert_near(got: Array, want: Array, tolerance: float) -> None:
+    """Within a tolerance, absolute for values below 1; infinities and NaN in the same places."""
+    finite = np.isfinite(want)
+    np.testing.assert_array_equal(got[~finite], want[~finite])
+    error = np.abs(got[finite].astype(np.float64) - want[finite]) / np.maximum(1, np.abs(want[finite]))
+    assert np.all(error < tolerance), float(np.max(error))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+@pytest.mark.parametrize("name", VALUES)
+def test_bessel_functions(name: str, dtype: Any) -> None:
+    x, function = arguments(dtype), getattr(libdevice, name)
+    want = run(function, dtype, x, target="reference")
+    assert_near(run(function, dtype, x), want, 1e-13 if dtype is np.float64 else 1.3e-7)
+    place, value = VALUES[name]
+    for target in ("cpu", "reference"):
+        got = run(function, np.float64, np.array([place]), target=target)
+        np.testing.assert_allclose(got, [value], rtol=1e-14)
+
+
+def test_single_bessel_functions_are_next_to_the_exact_value() -> None:
+    x = np.random.default_rng(8).uniform(0, 100, 300).astype(np.float32)
+    for name in VALUES:
+        function = getattr(libdevice, name)
+        if name.startswith("cyl"):
+            x = x[x < 80]
+        exact = run(function, np.float64, x.astype(np.float64), target="reference")
+        got = run(function, np.float32, x).astype(np.float64)
+        assert np.all(np.abs(got - exact) <= np.spacing(np.abs(exact).astype(np.float32)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+@pytest.mark.parametrize("name", ["jn", "yn"])
+def test_bessel_functions_of_any_order(name: str, dtype: Any) -> None:
+    random = np.random.default_rng(7)
+    ends: Sequence[tuple[int, float]] = [
+        *itertools.product((0, 1, 2, 3, -1), (0.0, -3.0, 3.0, 1e-120, math.inf, -math.inf, math.nan)),
+        (200, 1.0),
+        (100000, 1.0),
+        (700, 690.0),
+    ]
+    n = np.concatenate([random.integers(0, 12, 60), random.integers(0, 300, 30), [order for order, _ in ends]])
+    x = np.concatenate([random.uniform(-20, 20, 60), random.uniform(0, 300, 30), [place for _, place in ends]])
+    n, x, function = n.astype(np.int32), x.astype(dtype), getattr(libdevice, name)
+    want = run(function, dtype, n, x, target="reference")
+    assert_near(run(function, dtype, n, x), want, 1e-13 if dtype is np.float64 else 1.3e-7)
+
+
+# Parts of floats
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+def test_exponents(dtype: Any) -> None:
+    (x,) = operands(dtype, 1)
+    exponents = np.frexp(x)[1] - 1
+    usual = np.isfinite(x) & (x != 0)
+    logb = np.where(x == 0, -np.inf, np.abs(x))
+    ilogb = np.where(np.isinf(x), 2**31 - 1, -(2**31))
+    for target in ("cpu", "reference"):
+        got = run(libdevice.logb, dtype, x, target=target)
+        np.testing.assert_array_equal(got, np.where(usual, exponents, logb))
+        got = run(libdevice.ilogb, np.int32, x, target=target)
+        np.testing.assert_array_equal(got, np.where(usual, exponents, ilogb))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+def test_neighbours(dtype: Any) -> None:
+    x, y = operands(dtype, 2)
+    with np.errstate(all="ignore"):
+        want = np.nextafter(x, y)
+    for target in ("cpu", "reference"):
+        assert_same_bits(run(libdevice.nextafter, dtype, x, y, target=target), want)
+
+
+def test_upper_words_of_reciprocals() -> None:
+    (x,) = operands(np.float64, 1)
+    got = run(libdevice.rcp64h, np.float64, x)
+    assert_same_bits(got, run(libdevice.rcp64h, np.float64, x, target="reference"))
+    assert not np.any(got[~np.isnan(got)].view(np.uint64) & np.uint64(0xFFFFFFFF))
+    usual = (np.abs(x) > 1e-307) & (np.abs(x) < 1e307)
+    np.testing.assert_allclose(got[usual] * x[usual], 1, rtol=2.0**-19)
