@@ -359,3 +359,47 @@ def test_upper_words_of_reciprocals() -> None:
     assert not np.any(got[~np.isnan(got)].view(np.uint64) & np.uint64(0xFFFFFFFF))
     usual = (np.abs(x) > 1e-307) & (np.abs(x) < 1e307)
     np.testing.assert_allclose(got[usual] * x[usual], 1, rtol=2.0**-19)
+
+
+# Functions at their difficult places
+
+DIFFICULT: dict[str, tuple[list[float], float]] = {
+    "sinpi": ([1 + 2.0**-20, -3 + 2.0**-18, 2.5, 1e6 + 0.25, 3.0, -4.0, -0.0, 2.0**-20], 4),
+    "cospi": ([0.5 + 2.0**-20, -1.5 + 2.0**-18, 2.0, 1e6 + 0.25, 0.5, -2.5, 0.48710337], 4),
+    "normcdf": ([-3.676114, -4.7666, -9.0, -12.5, 0.0, 3.0, -37.0, -50.0, math.inf, -math.inf, math.nan], 4),
+    "tgamma": ([-1 - 2.0**-20, -1 + 2.0**-20, -2 - 2.0**-19, -4.98171, 1e-30, -1e-30, 5.0], 60),
+    "lgamma": ([-1 - 2.0**-20, -3.5, -1e15, 2.5, 100.0, -math.inf], 60),
+    "erfcx": ([-2.0, 0.0, 1.0, 2.999, 11.9, 12.1, 1e10, 1e38, math.inf], 200),
+}
+"""Places, and how many units in the last place of f64 the results may differ; those of f32 are rounded once."""
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+@pytest.mark.parametrize("name", DIFFICULT)
+def test_difficult_places(name: str, dtype: Any) -> None:
+    places, units = DIFFICULT[name]
+    x, function = np.array(places, np.float32).astype(dtype), getattr(libdevice, name)
+    got, want = run(function, dtype, x), run(function, dtype, x, target="reference")
+    bound = (4 if dtype is np.float32 else units) * np.finfo(dtype).eps
+    np.testing.assert_allclose(got, want, rtol=bound, atol=float(np.finfo(dtype).smallest_subnormal))
+    zeros = want == 0
+    np.testing.assert_array_equal(np.signbit(got[zeros]), np.signbit(want[zeros]))
+
+
+def test_normal_distribution_far_from_its_middle() -> None:
+    """Values of forty digits, rounded; the error of -x / sqrt 2 alone would be twenty units in the last place."""
+    x = np.array([-4.5350994454384725, -7.3, -12.0])
+    want = [2.878817526998499e-06, 1.4388386381575877e-13, 1.776482112077679e-33]
+    for target in ("cpu", "reference"):
+        np.testing.assert_allclose(run(libdevice.normcdf, np.float64, x, target=target), want, rtol=1e-15)
+
+
+def test_large_odd_powers_keep_the_sign() -> None:
+    """An odd integer that f32 cannot count is still odd."""
+    x = np.array([-1.0, -1.0, -0.99999994, -2.0, -2.0, 3.0], np.float32)
+    n = np.array([2**24 + 1, 2**31 - 1, -718407241, 33554433, -33554433, 3], np.int32)
+    want = np.array([-1, -1, -3.9506417e18, -np.inf, -0.0, 27], np.float32)
+    for target in ("cpu", "reference"):
+        got = run(libdevice.pow, np.float32, x, n, target=target)
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(want))

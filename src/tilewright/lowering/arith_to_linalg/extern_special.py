@@ -1,4 +1,4 @@
-"""The special functions of libdevice that the math dialect lacks: inverse error functions and the gamma function.
+"""The special functions of libdevice that the math dialect lacks: forms of the error function, the gamma function.
 
 All of them are computed in f64, from elementary functions, and rounded once. Relative errors, measured against
 high-precision values: below 1e-13 in f64 (for lgamma absolute near its zeros), correct to the last bit or its neighbour
@@ -130,6 +130,16 @@ def _normcdfinv(x: F64) -> F64:
     return _erfcinv(x * 2.0) * -sqrt(2)
 
 
+def _normcdf(x: F64) -> F64:
+    """erfc(z) / 2 of z = -x / sqrt 2, corrected by the slope of erfc for what rounding z has lost: that would be
+    z squared units in the last place."""
+    high, low = sqrt(0.5), -4.833646656726457e-17  # together sqrt(1 / 2)
+    z = x * -high
+    lost = x.apply(math.FmaOp, -high, -z) - x * low
+    value = z.apply(math.ErfcOp) - (-(z * z)).exp() * (2 / sqrt(pi)) * lost
+    return x.abs().where("ogt", 40.0, x.where("ogt", 0.0, 1.0, x.of(0.0)), value * 0.5)
+
+
 def _erfcx(x: F64) -> F64:
     """exp(x * x) * erfc(x); above 12 by the asymptotic series, whose next term is below one part in 1e14 there."""
     near = (x * x).exp() * x.apply(math.ErfcOp)
@@ -137,7 +147,7 @@ def _erfcx(x: F64) -> F64:
     coefficients = [1.0]
     for k in range(1, 10):
         coefficients.append(coefficients[-1] * -(2 * k - 1) / 2)
-    far = u.polynomial(coefficients[::-1]) / (x * sqrt(pi))
+    far = u.polynomial(coefficients[::-1]) / x * (1 / sqrt(pi))
     return x.where("ogt", 12.0, far, near)
 
 
@@ -164,9 +174,10 @@ def _lanczos(z: F64) -> tuple[F64, F64]:
 
 
 def _sin_pi(x: F64) -> F64:
-    """sin(pi x), with whole turns taken off exactly."""
-    turns = (x * 0.5).apply(math.RoundEvenOp)
-    return ((x - (turns + turns)) * pi).apply(math.SinOp)
+    """sin(pi x), exact next to whole numbers: turns are taken off, and the rest r becomes 1 - r beyond a half."""
+    rest = (x * 0.5).apply(math.RoundEvenOp).apply(math.FmaOp, -2.0, x)
+    mirrored = x.of(1.0).apply(math.CopySignOp, rest) - rest
+    return (rest.abs().where("ole", 0.5, rest, mirrored) * pi).apply(math.SinOp)
 
 
 def _is_pole(x: F64, at_pole: float, elsewhere: F64) -> F64:
@@ -211,6 +222,7 @@ def rounded_once(function: Callable[[F64], F64]) -> Emit:
 for _name, _function in {
     "erfinv": _erfinv,
     "erfcinv": _erfcinv,
+    "normcdf": _normcdf,
     "normcdfinv": _normcdfinv,
     "erfcx": _erfcx,
     "tgamma": _tgamma,

@@ -169,32 +169,40 @@ def _emit_saturate(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -
     return b.emit(arith.MinnumfOp, b.emit(arith.MaxnumfOp, x[0], b.zero(result)), _one(b, x[0]))
 
 
-def _emit_normcdf(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
-    """erfc(-x / sqrt 2) / 2."""
-    scaled = b.emit(arith.MulfOp, x[0], b.float(-(0.5**0.5), result))
-    return b.emit(arith.MulfOp, b.emit(math.ErfcOp, scaled), b.float(0.5, result))
-
-
 def _emit_power_of_ten(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
     """10**x by pow, which is exact where 2**(x log2 10) is not."""
     return b.emit(math.PowFOp, b.float(10.0, result), x[0])
 
 
-def _in_half_turns(cls: Callable[..., Operation]) -> Emit:
-    """sin or cos of pi * x: whole turns are taken off first, exactly, so that large x lose nothing."""
+def _emit_rest_of_turns(b: ScalarBuilder, x: SSAValue) -> SSAValue:
+    """x without its whole turns of 2: exact, in [-1, 1]."""
+    turns = b.emit(math.RoundEvenOp, b.emit(arith.MulfOp, x, b.float(0.5, x.type)))
+    return b.emit(math.FmaOp, turns, b.float(-2.0, x.type), x)
 
-    def emit(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
-        half = b.emit(arith.MulfOp, x[0], b.float(0.5, result))
-        turns = b.emit(math.RoundEvenOp, half)
-        rest = b.emit(arith.SubfOp, x[0], b.emit(arith.AddfOp, turns, turns))
-        return b.emit(cls, b.emit(arith.MulfOp, rest, b.float(pi, result)))
 
-    return emit
+def _emit_sin_pi(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """sin(pi x) = sin(pi r) = sin(pi (1 - r)), whichever is nearer to zero: so it is exact next to whole numbers, and a
+    zero of x's sign at them."""
+    rest = _emit_rest_of_turns(b, x[0])
+    mirrored = b.emit(arith.SubfOp, b.emit(math.CopySignOp, _one(b, rest), rest), rest)
+    near = b.cmpf("ole", b.emit(math.AbsFOp, rest), b.float(0.5, result))
+    folded = b.select(near, rest, mirrored)
+    sine = b.emit(math.SinOp, b.emit(arith.MulfOp, folded, b.float(pi, result)))
+    signed_zero = b.emit(math.CopySignOp, b.zero(result), x[0])
+    return b.select(b.cmpf("oeq", folded, b.zero(result)), signed_zero, sine)
+
+
+def _emit_cos_pi(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """cos(pi x) = sin(pi (1 / 2 - |r|)): exact next to its zeros."""
+    rest = b.emit(math.AbsFOp, _emit_rest_of_turns(b, x[0]))
+    quarter = b.emit(arith.SubfOp, b.float(0.5, result), rest)
+    return b.emit(math.SinOp, b.emit(arith.MulfOp, quarter, b.float(pi, result)))
 
 
 def _emit_power_of_int(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
-    """x**n with n an integer, exact in the exponent for every n that a float of the type can count."""
-    return b.emit(math.PowFOp, x[0], b.cast(arith.SIToFPOp, x[1], result))
+    """x**n through f64, which has every n: in f32 a large odd one could become even."""
+    base = b.cast(arith.ExtFOp, x[0], f64)
+    return b.cast(arith.TruncFOp, b.emit(math.PowFOp, base, b.cast(arith.SIToFPOp, x[1], f64)), result)
 
 
 def _emit_scale_by_power_of_two(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
@@ -218,9 +226,8 @@ def _emit_scale_by_power_of_two(b: ScalarBuilder, x: Sequence[SSAValue], result:
 for _name, _emit in {
     "rcbrt": _reciprocal(_op(math.CbrtOp)),
     "exp10": _emit_power_of_ten,
-    "normcdf": _emit_normcdf,
-    "sinpi": _in_half_turns(math.SinOp),
-    "cospi": _in_half_turns(math.CosOp),
+    "sinpi": _emit_sin_pi,
+    "cospi": _emit_cos_pi,
 }.items():
     _floats(_name, 1, _emit)
 for _name, _emit in {"hypot": _emit_norm, "rhypot": _reciprocal(_emit_norm), "fdim": _emit_fdim}.items():

@@ -62,6 +62,8 @@ def _inverse_erf(value: float) -> float:
 
 
 def _inverse_erfc(value: float) -> float:
+    if value < 0:
+        return math.nan
     return -_inverse_normal(value / 2) / math.sqrt(2)
 
 
@@ -84,8 +86,41 @@ def _reciprocal_norm(*parts: Array) -> Array:
     return 1 / _norm(*parts)
 
 
-def _in_half_turns(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    return lambda x: function(np.fmod(x, 2.0) * np.pi)
+def _sine_of_half_turns(x: Array) -> Array:
+    """sin(pi x): an angle between a quarter turn to the right and one to the left has the same sine."""
+    turned = np.fmod(x, 2.0)
+    turned = np.where(np.abs(turned) >= 1.5, turned - np.copysign(2.0, turned), turned)
+    folded = np.where(np.abs(turned) > 0.5, np.copysign(1.0, turned) - turned, turned)
+    return np.where(folded == 0, np.copysign(0.0, x), np.sin(folded * np.pi))
+
+
+def _cosine_of_half_turns(x: Array) -> Array:
+    return _sine_of_half_turns(np.asarray(0.5 - np.abs(np.fmod(x, 2.0))))
+
+
+def _gamma(value: float) -> float:
+    """Too large next to the pole at zero, with the sign of the argument; NaN at the other poles."""
+    try:
+        return math.gamma(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _log_gamma(value: float) -> float:
+    """Infinite at the poles."""
+    return math.inf if value <= 0 and value == math.floor(value) else math.lgamma(value)
+
+
+def _scaled_erfc(value: float) -> float:
+    """exp(x * x) * erfc(x); for larger x by Laplace's continued fraction, x + 1/2 / (x + 1 / (x + 3/2 / ...))."""
+    if value < 3:
+        square = np.longdouble(value) ** 2
+        with np.errstate(over="ignore"):
+            return float(np.exp(square) * math.erfc(value))
+    tail = np.longdouble(value)
+    for k in range(120, 0, -1):
+        tail = value + np.longdouble(k) / 2 / tail
+    return float(1 / (tail * np.sqrt(np.longdouble(np.pi))))
 
 
 def _remainder(x: Array, y: Array) -> Array:
@@ -117,6 +152,16 @@ def _upper_reciprocal(x: Array) -> Array:
     return np.where(np.isnan(x), np.nan, _upper_word(np.asarray(1 / _upper_word(x))))
 
 
+def _normal_cdf(value: float) -> float:
+    """erfc(z) / 2 at z = -x / sqrt 2, by its slope from the double next to z."""
+    if not math.isfinite(value):
+        return math.nan if math.isnan(value) else float(value > 0)
+    exact = -np.longdouble(value) / np.sqrt(np.longdouble(2))
+    near = float(exact)
+    slope = 2 / math.sqrt(math.pi) * math.exp(-near * near)
+    return float((math.erfc(near) - slope * (exact - near)) / 2)
+
+
 UNARY: dict[str, Callable[[Array], Array]] = {
     "fabs": np.abs,
     "sin": np.sin,
@@ -143,10 +188,11 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "erf": by_element(math.erf),
     "erfc": by_element(math.erfc),
     "erfinv": by_element(_inverse_erf),
+    "erfcx": by_element(_scaled_erfc),
     "erfcinv": by_element(_inverse_erfc),
     "normcdfinv": by_element(_inverse_normal),
-    "tgamma": by_element(math.gamma),
-    "lgamma": by_element(math.lgamma),
+    "tgamma": by_element(_gamma),
+    "lgamma": by_element(_log_gamma),
     "sqrt": np.sqrt,
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "cbrt": np.cbrt,
@@ -157,9 +203,9 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "round": _round_half_away,
     "rint": np.rint,
     "nearbyint": np.rint,
-    "sinpi": _in_half_turns(np.sin),
-    "cospi": _in_half_turns(np.cos),
-    "normcdf": lambda x: by_element(math.erfc)(x / -math.sqrt(2.0)) / 2,
+    "sinpi": _sine_of_half_turns,
+    "cospi": _cosine_of_half_turns,
+    "normcdf": by_element(_normal_cdf),
 }
 BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "atan2": np.arctan2,
