@@ -367,8 +367,10 @@ DIFFICULT: dict[str, tuple[list[float], float]] = {
     "sinpi": ([1 + 2.0**-20, -3 + 2.0**-18, 2.5, 1e6 + 0.25, 3.0, -4.0, -0.0, 2.0**-20], 4),
     "cospi": ([0.5 + 2.0**-20, -1.5 + 2.0**-18, 2.0, 1e6 + 0.25, 0.5, -2.5, 0.48710337], 4),
     "normcdf": ([-3.676114, -4.7666, -9.0, -12.5, 0.0, 3.0, -37.0, -50.0, math.inf, -math.inf, math.nan], 4),
-    "tgamma": ([-1 - 2.0**-20, -1 + 2.0**-20, -2 - 2.0**-19, -4.98171, 1e-30, -1e-30, 5.0], 60),
+    "tgamma": ([-1 - 2.0**-20, -1 + 2.0**-20, -2 - 2.0**-19, -4.98171, 1e-30, -1e-30, 0.0, -0.0, 5.0], 60),
     "lgamma": ([-1 - 2.0**-20, -3.5, -1e15, 2.5, 100.0, -math.inf], 60),
+    "erfinv": ([0.0, -0.0, 1e-30, 0.5, -0.9, 1 - 2.0**-24, 1.0, -1.0, 1.5], 16),
+    "round": ([0.5, -2.5, 0.49999997, 8388609.0, -0.0, -0.3, math.inf], 0),
     "erfcx": ([-2.0, 0.0, 1.0, 2.999, 11.9, 12.1, 1e10, 1e38, math.inf], 200),
 }
 """Places, and how many units in the last place of f64 the results may differ; those of f32 are rounded once."""
@@ -392,6 +394,14 @@ def test_normal_distribution_far_from_its_middle() -> None:
     want = [2.878817526998499e-06, 1.4388386381575877e-13, 1.776482112077679e-33]
     for target in ("cpu", "reference"):
         np.testing.assert_allclose(run(libdevice.normcdf, np.float64, x, target=target), want, rtol=1e-15)
+
+
+def test_numbers_next_to_those_that_cannot_be_told_apart() -> None:
+    """log(x) of the smallest number, and a large odd number plus a half, which is not a double."""
+    for target in ("cpu", "reference"):
+        least, large = np.array([5e-324, -5e-324]), np.array([6311184575413999.0, 0.49999999999999994])
+        np.testing.assert_allclose(run(libdevice.lgamma, np.float64, least, target=target), 744.4400719213812)
+        np.testing.assert_array_equal(run(libdevice.llround, np.int64, large, target=target), [6311184575413999, 0])
 
 
 def test_large_odd_powers_keep_the_sign() -> None:

@@ -1,8 +1,8 @@
 """The special functions of libdevice that the math dialect lacks: forms of the error function, the gamma function.
 
 All of them are computed in f64, from elementary functions, and rounded once. Relative errors, measured against
-high-precision values: below 1e-13 in f64 (for lgamma absolute near its zeros), correct to the last bit or its neighbour
-in f32.
+high-precision values: below 1e-13 in f64 (for lgamma absolute near its zeros; not of erfcinv and normcdfinv where the
+argument is subnormal), correct to the last bit or its neighbour in f32.
 """
 
 from __future__ import annotations
@@ -186,6 +186,10 @@ def _is_pole(x: F64, at_pole: float, elsewhere: F64) -> F64:
     return x.where("olt", 0.0, whole.where("oeq", 0.0, at_pole, elsewhere), elsewhere)
 
 
+_TINY = 1e-20
+"""Below it gamma(x) is 1 / x: what is lost is Euler's constant times x."""
+
+
 def _tgamma(x: F64) -> F64:
     """Reflected below 1/2: gamma(x) = pi / (sin(pi x) gamma(1 - x)). The power is taken in two halves, which do not
     overflow before the result does."""
@@ -196,7 +200,7 @@ def _tgamma(x: F64) -> F64:
     left = pi / (_sin_pi(x) * right)
     right = x.where("ogt", 172.0, inf, right)
     value = x.where("olt", 0.5, x.where("olt", -184.0, _sin_pi(x) * 0.0, left), right)
-    return x.where("oeq", 0.0, 1.0 / x, _is_pole(x, nan, value))
+    return x.abs().where("olt", _TINY, 1.0 / x, _is_pole(x, nan, value))
 
 
 def _lgamma(x: F64) -> F64:
@@ -206,7 +210,7 @@ def _lgamma(x: F64) -> F64:
     right = (z + 0.5) * t.log() - t + (series * sqrt(2 * pi)).log()
     left = log(pi) - _sin_pi(x).abs().log() - right
     value = x.abs().where("oeq", inf, inf, x.where("olt", 0.5, left, right))
-    return x.where("oeq", 0.0, inf, _is_pole(x, inf, value))
+    return x.abs().where("olt", _TINY, -x.abs().log(), _is_pole(x, inf, value))
 
 
 def rounded_once(function: Callable[[F64], F64]) -> Emit:

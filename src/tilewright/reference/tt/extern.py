@@ -22,7 +22,7 @@ from tilewright.dialects.types import element_type
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of
 from tilewright.reference.tt.libdevice_bessel import BESSEL_FUNCTIONS
-from tilewright.reference.tt.libdevice_integers import INTEGER_FUNCTIONS
+from tilewright.reference.tt.libdevice_integers import INTEGER_FUNCTIONS, round_half_away
 from tilewright.reference.tt.libdevice_rounding import ROUNDED_FUNCTIONS
 
 Wide = Callable[..., Array]
@@ -52,23 +52,20 @@ def _inverse_normal(probability: float) -> float:
 
 
 def _inverse_erf(value: float) -> float:
-    """By bisection's better sibling: Newton steps from the normal quantile, which alone loses digits near 0."""
-    if abs(value) >= 1:
-        return math.copysign(math.inf, value) if abs(value) == 1 else math.nan
-    x = _inverse_normal((value + 1) / 2) / math.sqrt(2)
-    for _ in range(2):
-        x -= (math.erf(x) - value) / (2 / math.sqrt(math.pi) * math.exp(-x * x))
-    return x
+    """Near 1 by the quantile of what is left to 1, else by Newton steps from it: alone it loses digits near 0."""
+    size = abs(value)
+    if not size < 1:
+        return math.copysign(math.inf, value) if size == 1 else math.nan
+    x = -_inverse_normal((1 - size) / 2) / math.sqrt(2)
+    for _ in range(2 if size < 0.9 else 0):
+        x -= (math.erf(x) - size) / (2 / math.sqrt(math.pi) * math.exp(-x * x))
+    return math.copysign(x, value)
 
 
 def _inverse_erfc(value: float) -> float:
     if value < 0:
         return math.nan
-    return -_inverse_normal(value / 2) / math.sqrt(2)
-
-
-def _round_half_away(x: Array) -> Array:
-    return np.copysign(np.floor(np.abs(x) + 0.5), x)
+    return 0.0 - _inverse_normal(value / 2) / math.sqrt(2)
 
 
 def _positive_difference(x: Array, y: Array) -> Array:
@@ -95,11 +92,13 @@ def _sine_of_half_turns(x: Array) -> Array:
 
 
 def _cosine_of_half_turns(x: Array) -> Array:
-    return _sine_of_half_turns(np.asarray(0.5 - np.abs(np.fmod(x, 2.0))))
+    return 0.0 + _sine_of_half_turns(np.asarray(0.5 - np.abs(np.fmod(x, 2.0))))
 
 
 def _gamma(value: float) -> float:
-    """Too large next to the pole at zero, with the sign of the argument; NaN at the other poles."""
+    """Infinite at zero and next to it, with the sign of the argument; NaN at the other poles."""
+    if value == 0:
+        return math.copysign(math.inf, value)
     try:
         return math.gamma(value)
     except OverflowError:
@@ -200,7 +199,7 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "ceil": np.ceil,
     "floor": np.floor,
     "trunc": np.trunc,
-    "round": _round_half_away,
+    "round": round_half_away,
     "rint": np.rint,
     "nearbyint": np.rint,
     "sinpi": _sine_of_half_turns,

@@ -121,8 +121,11 @@ def _from_integer(source: Any, target: Any) -> Callable[[Array], Array]:
     return lambda values: values.astype(source).astype(target)
 
 
-def _round_half_away(x: Array) -> Array:
-    return np.copysign(np.floor(np.abs(x) + 0.5), x)
+def round_half_away(x: Array) -> Array:
+    """To the nearest whole number, halves away from zero; x + 1/2 itself may be rounded."""
+    size = np.abs(x)
+    whole = np.trunc(size)
+    return np.copysign(np.where(size - whole >= 0.5, whole + 1, whole), x)
 
 
 INTEGER_FUNCTIONS: dict[str, IntegerFunction] = {
@@ -178,4 +181,4 @@ for _name, _type, _source in (
     INTEGER_FUNCTIONS[f"{_name}2double_rn"] = _from_integer(_source, np.float64)
 for _suffix in ("", "f"):
     INTEGER_FUNCTIONS[f"llrint{_suffix}"] = to_integer(np.rint, np.int64, signed=True)
-    INTEGER_FUNCTIONS[f"llround{_suffix}"] = to_integer(_round_half_away, np.int64, signed=True)
+    INTEGER_FUNCTIONS[f"llround{_suffix}"] = to_integer(round_half_away, np.int64, signed=True)
