@@ -404,6 +404,16 @@ def test_numbers_next_to_those_that_cannot_be_told_apart() -> None:
         np.testing.assert_array_equal(run(libdevice.llround, np.int64, large, target=target), [6311184575413999, 0])
 
 
+def test_inverse_norms_of_large_vectors() -> None:
+    """The norm is too large for f32, its inverse is subnormal."""
+    x = np.array([3e38, -3.4e38, 0.0, 3.0, np.inf, np.nan, 1e-40], np.float32)
+    y = np.array([3e38, 3.4e38, 0.0, -4.0, np.nan, 1.0, 1e-40], np.float32)
+    for target in ("cpu", "reference"):
+        got = run(libdevice.rhypot, np.float32, x, y, target=target)
+        want = np.array([1 / 4.2426407e38, 1 / 4.8083261e38, np.inf, 0.2, 0.0, np.nan, np.inf], np.float32)
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
 def test_large_odd_powers_keep_the_sign() -> None:
     """An odd integer that f32 cannot count is still odd."""
     x = np.array([-1.0, -1.0, -0.99999994, -2.0, -2.0, 3.0], np.float32)

@@ -128,21 +128,42 @@ def _reciprocal(inner: Emit) -> Emit:
     return emit
 
 
-def _emit_norm(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
-    """sqrt(sum of squares), scaled by the largest magnitude so that the squares neither overflow nor vanish."""
+@dataclass(frozen=True)
+class Norm:
+    """root * scale, the root of a sum of squares; both are normal numbers, their product may be too large."""
+
+    root: SSAValue
+    scale: SSAValue
+    is_infinite: SSAValue
+
+
+def _emit_scaled_norm(b: ScalarBuilder, x: Sequence[SSAValue], kind: Attribute) -> Norm:
+    """Scaled by the largest magnitude so that the squares neither overflow nor vanish."""
     magnitudes = [b.emit(math.AbsFOp, v) for v in x]
     largest = magnitudes[0]
     for magnitude in magnitudes[1:]:
         largest = b.emit(arith.MaxnumfOp, largest, magnitude)
-    zero = b.cmpf("oeq", largest, b.zero(result))
-    infinite = b.cmpf("oeq", largest, b.float(float("inf"), result))
+    zero = b.cmpf("oeq", largest, b.zero(kind))
+    infinite = b.cmpf("oeq", largest, b.float(inf, kind))
     scale = b.select(b.emit(arith.OrIOp, zero, infinite), _one(b, largest), largest)
-    total = b.zero(result)
+    total = b.zero(kind)
     for magnitude in magnitudes:
         ratio = b.emit(arith.DivfOp, magnitude, scale)
         total = b.emit(math.FmaOp, ratio, ratio, total)
-    norm = b.emit(arith.MulfOp, b.emit(math.SqrtOp, total), scale)
-    return b.select(infinite, largest, norm)
+    return Norm(b.emit(math.SqrtOp, total), scale, infinite)
+
+
+def _emit_norm(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """sqrt(sum of squares), infinite where an operand is."""
+    norm = _emit_scaled_norm(b, x, result)
+    return b.select(norm.is_infinite, b.float(inf, result), b.emit(arith.MulfOp, norm.root, norm.scale))
+
+
+def _emit_inverse_norm(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
+    """1 / sqrt(sum of squares), also where the norm itself is too large."""
+    norm = _emit_scaled_norm(b, x, result)
+    inverse = b.emit(arith.DivfOp, b.emit(arith.DivfOp, _one(b, norm.root), norm.root), norm.scale)
+    return b.select(norm.is_infinite, b.zero(result), inverse)
 
 
 def _emit_fdim(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
@@ -230,12 +251,12 @@ for _name, _emit in {
     "cospi": _emit_cos_pi,
 }.items():
     _floats(_name, 1, _emit)
-for _name, _emit in {"hypot": _emit_norm, "rhypot": _reciprocal(_emit_norm), "fdim": _emit_fdim}.items():
+for _name, _emit in {"hypot": _emit_norm, "rhypot": _emit_inverse_norm, "fdim": _emit_fdim}.items():
     _floats(_name, 2, _emit)
 _floats("remainder", 2, _emit_remainder)
 for _arity in (3, 4):
     _floats(f"norm{_arity}d", _arity, _emit_norm)
-    _floats(f"rnorm{_arity}d", _arity, _reciprocal(_emit_norm))
+    _floats(f"rnorm{_arity}d", _arity, _emit_inverse_norm)
 _add("saturatef", [f32], f32, _emit_saturate)
 for _type, _suffix in ((f64, ""), (f32, "f")):
     _add(f"powi{_suffix}", [_type, i32], _type, _emit_power_of_int)

@@ -80,7 +80,8 @@ def _norm(*parts: Array) -> Array:
 
 
 def _reciprocal_norm(*parts: Array) -> Array:
-    return 1 / _norm(*parts)
+    """In the longest floats: the norm itself may be too large for a double."""
+    return (1 / _norm(*(part.astype(np.longdouble) for part in parts))).astype(np.float64)
 
 
 def _sine_of_half_turns(x: Array) -> Array:
@@ -214,7 +215,7 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "fmin": np.fmin,
     "copysign": np.copysign,
     "hypot": np.hypot,
-    "rhypot": lambda x, y: 1 / np.hypot(x, y),
+    "rhypot": _reciprocal_norm,
     "fdim": _positive_difference,
     "remainder": _remainder,
     "powi": np.power,
