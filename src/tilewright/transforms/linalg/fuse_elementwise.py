@@ -12,6 +12,7 @@ from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.fusion_plan import (
     FusionPlan,
     access_to,
@@ -83,7 +84,7 @@ def is_dead_tensor_op(op: Operation) -> bool:
 
 def rebuild(op: linalg.StructuredOp, plan: FusionPlan) -> None:
     """Write the fused form of an op whose producers are planned to move into it."""
-    if not any(result.uses.get_length() for result in op.results):
+    if not any(result.uses.get_length() for result in op.results) and not may_write(op):
         op.detach()
         op.erase()
         return
