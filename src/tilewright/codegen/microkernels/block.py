@@ -320,7 +320,7 @@ class BlockWriter(PanelWriter):
         return 64 // self.element.accumulator_bytes
 
     def prefetch(self, state: KState) -> None:
-        """The next rows of A, and one of C, into the first level cache; some rows of B that come next into the second."""
+        """The next rows of A, and one of C, into the first level cache; rows of B that come next into the second."""
         fn = self.fn
         fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
         number = fn.value(f"udiv i64 {state.k}, {self.prefetch_chunk}")

@@ -3,9 +3,9 @@
 Every function emits `tt.extern_elementwise` with the symbol that NVIDIA's libdevice gives it, `__nv_tanhf` for a
 float32 `tanh`; each target maps the symbols to what it has. Integer arguments of functions on floats are not converted.
 
-On CPUs and in the reference all of them are defined. Those that end in a rounding mode (`_rd` down, `_rn` nearest, `_ru`
-up, `_rz` towards zero) are exact in it for all operands, and never fused with one another. Approximations (`fast_...`)
-are the functions themselves. J and Y of a negative order are NaN.
+On CPUs and in the reference all of them are defined. Those that end in a rounding mode (`_rd` down, `_rn` nearest,
+`_ru` up, `_rz` towards zero) are exact in it for all operands, and never fused with one another. Approximations
+(`fast_...`) are the functions themselves. J and Y of a negative order are NaN.
 """
 
 from __future__ import annotations
