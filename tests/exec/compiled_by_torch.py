@@ -17,26 +17,9 @@ def pointwise():
     return *powers, F.gelu(x), torch.where(x > 0.5, x, -x), torch.remainder(x, -0.3), x.half() * 2
 
 
-def integers():
-    a, b = torch.arange(-250, 250), torch.arange(1, 501) % 40 + 1
-    shifts = a << (b % 8), a >> (b % 8), a & b
-    return *shifts, a // b, a % b, torch.div(a, b, rounding_mode="trunc"), b.to(torch.uint8) // 3
-
-
 def reductions():
     x = torch.sin(torch.arange(33 * 65.0)).view(33, 65)
     return x.sum(0), x.amax(1), x.argmax(1), x.prod(0), torch.var_mean(x), x.cumsum(1), (x > 0).any(0), x.logsumexp(1)
-
-
-def normalizations():
-    x = torch.cos(torch.arange(8 * 16 * 25.0)).view(8, 16, 25)
-    return F.layer_norm(x, (25,)), F.group_norm(x, 4), F.softmax(x, -1), F.rms_norm(x, (25,)), F.log_softmax(x, 1)
-
-
-def layouts():
-    x = torch.arange(10 * 20 * 30.0).view(10, 20, 30)
-    pieces = torch.cat([x, x * 2], 1), F.pad(x, (1, 2, 3, 4)), x[::2, 1:-1, ::3] * 2
-    return *pieces, x.permute(2, 0, 1).reshape(60, -1) + 1, x.flip(1) + 1, x.unfold(1, 4, 2).sum(-1)
 
 
 def indexing():
@@ -57,7 +40,7 @@ def gradients():
     return torch.autograd.grad(loss, x)
 
 
-functions = pointwise, integers, reductions, normalizations, layouts, indexing, attention, gradients
+functions = pointwise, reductions, indexing, attention, gradients
 for function in functions:
     result = torch.compile(function)()
     say = lambda text, name=function.__name__: f"{name}: {text}"  # noqa: E731
