@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,9 +64,36 @@ class Case:
     """Filled in by the measuring process."""
 
 
+ALIGNMENT = 64
+"""Bytes: where PyTorch's tensors start. NumPy's large arrays start 16 bytes behind a page."""
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any) -> Any:
+    """As `np.empty`, with PyTorch's alignment."""
+    extents = (shape,) if isinstance(shape, int) else shape
+    wanted = math.prod(extents) * np.dtype(dtype).itemsize
+    memory = np.empty(wanted + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + wanted].view(dtype).reshape(extents)
+
+
+def empty_like(array: Any) -> Any:
+    """As `np.empty_like`, with PyTorch's alignment."""
+    return empty(array.shape, array.dtype)
+
+
+def zeros(shape: int | tuple[int, ...], dtype: Any) -> Any:
+    """As `np.zeros`, with PyTorch's alignment."""
+    array = empty(shape, dtype)
+    array[...] = 0
+    return array
+
+
 def normal(*shape: int, dtype: Any = np.float32, seed: int = 0) -> Any:
-    """Random numbers, as a NumPy array."""
-    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32).astype(dtype)
+    """Random numbers, as a NumPy array with PyTorch's alignment."""
+    array = empty(shape, dtype)
+    array[...] = np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+    return array
 
 
 def cdiv(x: int, y: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numba_kernels as numba
 import numpy as np
-from case import Case, Launch, bf16, cdiv, normal, tensors, torch
+from case import Case, Launch, bf16, cdiv, empty, empty_like, normal, tensors, torch, zeros
 
 from tilewright import compat
 
@@ -40,7 +40,7 @@ def by_block(
 def rms_norm_case(rows: int, cols: int) -> Case:
     x, w = normal(rows, cols) * np.float32(1e-3), normal(cols, seed=1)
     r = np.ones_like(x)
-    out = np.empty_like(x)
+    out = empty_like(x)
     tx, tr, tw = tensors(x, r, w) or (None,) * 3
     ours = [
         Launch(model_kernels.rms_norm_residual, (rows,), (x, r, w, out, cols, cols, 1e-6), {"BLOCK": block})
@@ -85,7 +85,7 @@ def rotary_case(tokens: int, heads: int, width: int) -> Case:
 def cross_entropy_case(rows: int, cols: int) -> Case:
     x = normal(rows, cols)
     target = np.random.default_rng(0).integers(0, cols, rows)
-    loss = np.empty(rows, np.float32)
+    loss = empty(rows, np.float32)
     tx, tt = tensors(x, target) or (None,) * 2
 
     def entropy(x: Any, t: Any) -> Any:
@@ -107,7 +107,7 @@ def cross_entropy_case(rows: int, cols: int) -> Case:
 def entropy_gradient_case(rows: int, cols: int) -> Case:
     x = normal(rows, cols)
     target = np.random.default_rng(0).integers(0, cols, rows)
-    loss, grad = np.empty(rows, np.float32), x.copy()
+    loss, grad = empty(rows, np.float32), x.copy()
     tx, tt = tensors(x.copy(), target) or (None,) * 2
 
     def eager() -> Any:
@@ -132,7 +132,7 @@ def gated_case(rows: int, cols: int, kind: str) -> Case:
         x = bf16(rows, 2 * cols)
         out, tx = torch.empty(rows, cols, dtype=torch.bfloat16), x
     else:
-        x, out = normal(rows, 2 * cols), np.empty((rows, cols), np.float32)
+        x, out = normal(rows, 2 * cols), empty((rows, cols), np.float32)
         (tx,) = tensors(x) or (None,)
     size = rows * cols * (2 if kind == "bf16" else 4)
 
@@ -156,7 +156,7 @@ def gated_case(rows: int, cols: int, kind: str) -> Case:
 def layer_norm_bf16_case(rows: int, cols: int) -> Case:
     x, w, b = bf16(rows, cols), bf16(cols, seed=1), bf16(cols, seed=2)
     out = torch.empty_like(x)
-    mean, rstd = np.empty(rows, np.float32), np.empty(rows, np.float32)
+    mean, rstd = empty(rows, np.float32), empty(rows, np.float32)
     means = [torch.empty((rows, 1), dtype=torch.bfloat16) for _ in range(2)]
     return Case(
         [
@@ -174,7 +174,7 @@ def layer_norm_bf16_case(rows: int, cols: int) -> Case:
 
 def weight_gradient_case(rows: int, cols: int) -> Case:
     x = normal(rows, cols)
-    out = np.empty(cols, np.float32)
+    out = empty(cols, np.float32)
     tx, tout = tensors(x, out) or (None,) * 2
     return Case(
         [
@@ -188,7 +188,7 @@ def weight_gradient_case(rows: int, cols: int) -> Case:
 
 def dropout_case(n: int) -> Case:
     x = normal(n)
-    out = np.empty_like(x)
+    out = empty_like(x)
     (tx,) = tensors(x) or (None,)
     return Case(
         by_block(dropout.dropout_kernel, n, (x, out, n, 0.5, 123)),
@@ -199,7 +199,7 @@ def dropout_case(n: int) -> Case:
 
 def group_norm_case(batch: int, channels: int, side: int, groups: int) -> Case:
     x = normal(batch, channels, side, side)
-    out = np.empty_like(x)
+    out = empty_like(x)
     per_group = channels // groups * side * side
     (tx,) = tensors(x) or (None,)
     return Case(
@@ -215,7 +215,7 @@ def group_norm_case(batch: int, channels: int, side: int, groups: int) -> Case:
 
 def quantise_int8_case(rows: int, cols: int) -> Case:
     x = normal(rows, cols)
-    out, scale = np.empty((rows, cols), np.int8), np.empty(rows, np.float32)
+    out, scale = empty((rows, cols), np.int8), empty(rows, np.float32)
     (tx,) = tensors(x) or (None,)
 
     def quantise(x: Any) -> Any:
@@ -233,7 +233,7 @@ def quantise_float8_case(rows: int, cols: int) -> Case:
     if torch is None:
         raise RuntimeError("needs PyTorch for float8")
     x = normal(rows, cols)
-    out, scale = torch.empty((rows, cols), dtype=torch.float8_e4m3fn), np.empty(rows, np.float32)
+    out, scale = torch.empty((rows, cols), dtype=torch.float8_e4m3fn), empty(rows, np.float32)
     (tx,) = tensors(x)
 
     def quantise(x: Any) -> Any:
@@ -251,7 +251,7 @@ def embedding_bag_case(rows: int, width: int, bags: int, size: int) -> Case:
     table = normal(rows, width)
     index = np.random.default_rng(0).integers(0, rows, bags * size)
     offsets = np.arange(0, bags * size + 1, size)
-    out = np.empty((bags, width), np.float32)
+    out = empty((bags, width), np.float32)
     tt, ti, to = tensors(table, index, offsets) or (None,) * 3
 
     def bag(index: Any, table: Any, offsets: Any) -> Any:
@@ -272,7 +272,7 @@ def embedding_bag_case(rows: int, width: int, bags: int, size: int) -> Case:
 
 def embedding_gradient_case(rows: int, width: int, count: int) -> Case:
     index = np.random.default_rng(0).integers(0, rows, count)
-    grad, table, other = normal(count, width), np.zeros((rows, width), np.float32), np.zeros((rows, width), np.float32)
+    grad, table, other = normal(count, width), zeros((rows, width), np.float32), zeros((rows, width), np.float32)
     ti, tg, to = tensors(index, grad, other) or (None,) * 3
     return Case(
         [
@@ -289,7 +289,7 @@ def embedding_gradient_case(rows: int, width: int, count: int) -> Case:
 def segment_sum_case(n: int, segments: int) -> Case:
     x = normal(n)
     ids = np.sort(np.random.default_rng(0).integers(0, segments, n)).astype(np.int32)
-    out, other = np.zeros(segments, np.float32), np.zeros(segments, np.float32)
+    out, other = zeros(segments, np.float32), zeros(segments, np.float32)
     tx, ti, to = tensors(x, ids.astype(np.int64), other) or (None,) * 3
     return Case(
         by_block(tutorials.segment_sums, n, (x, ids, out, n)),
@@ -299,7 +299,7 @@ def segment_sum_case(n: int, segments: int) -> Case:
 
 def gating_case(rows: int, experts: int) -> Case:
     logits = normal(rows, experts)
-    weights, index = np.empty((rows, 2), np.float32), np.empty((rows, 2), np.int32)
+    weights, index = empty((rows, 2), np.float32), empty((rows, 2), np.int32)
     (tl,) = tensors(logits) or (None,)
 
     def gate(logits: Any) -> Any:
@@ -315,7 +315,7 @@ def gating_case(rows: int, experts: int) -> Case:
 
 def binary_search_case(n: int, keys: int) -> Case:
     values = np.sort(normal(n))
-    wanted, out = normal(keys, seed=1), np.empty(keys, np.int32)
+    wanted, out = normal(keys, seed=1), empty(keys, np.int32)
     tv, tk = tensors(values, wanted) or (None,) * 2
     return Case(
         [Launch(tutorials.binary_search, (1,), (values, wanted, out, n), {"BLOCK": keys})],
@@ -326,7 +326,7 @@ def binary_search_case(n: int, keys: int) -> Case:
 
 def conv1d_case(n: int, taps: int) -> Case:
     x, w = normal(n), normal(taps, seed=1)
-    out = np.empty_like(x)
+    out = empty_like(x)
     tx, tw = tensors(x, w) or (None,) * 2
 
     def convolve(x: Any, w: Any) -> Any:
@@ -341,7 +341,7 @@ def conv1d_case(n: int, taps: int) -> Case:
 
 def attention_delta_case(heads: int, length: int, dim: int) -> Case:
     out, grad = normal(heads, length, dim), normal(heads, length, dim, seed=1)
-    delta = np.empty((heads, length), np.float32)
+    delta = empty((heads, length), np.float32)
     to, tg = tensors(out, grad) or (None,) * 2
     return Case(
         [
@@ -358,7 +358,7 @@ def attention_delta_case(heads: int, length: int, dim: int) -> Case:
 
 def geglu_case(n: int, kind: str) -> Case:
     x = normal(2 * n)
-    out = np.empty(n, np.float32)
+    out = empty(n, np.float32)
     (tx,) = tensors(x) or (None,)
     form = "none" if kind == "gelu" else "tanh"
 
@@ -373,7 +373,7 @@ def geglu_case(n: int, kind: str) -> Case:
 
 def transpose_case(rows: int, cols: int) -> Case:
     x = normal(rows, cols)
-    out = np.empty((cols, rows), np.float32)
+    out = empty((cols, rows), np.float32)
     tx, tout = tensors(x, out) or (None,) * 2
     return Case(
         [
@@ -390,7 +390,7 @@ def transpose_case(rows: int, cols: int) -> Case:
 
 def sort_case(rows: int, cols: int) -> Case:
     x = normal(rows, cols)
-    out = np.empty_like(x)
+    out = empty_like(x)
     (tx,) = tensors(x) or (None,)
     return Case(
         [Launch(kernels.sort_rows_kernel, (rows,), (x, out), {"BLOCK": cols})],
@@ -400,7 +400,7 @@ def sort_case(rows: int, cols: int) -> Case:
 
 
 def argmax_case(rows: int, cols: int) -> Case:
-    x, out = normal(rows, cols), np.empty(rows, np.int64)
+    x, out = normal(rows, cols), empty(rows, np.int64)
     (tx,) = tensors(x) or (None,)
     return Case(
         [Launch(kernels.argmax_rows_kernel, (rows,), (x, out, cols), {"BLOCK": 1 << (cols - 1).bit_length()})],
@@ -411,7 +411,7 @@ def argmax_case(rows: int, cols: int) -> Case:
 
 def histogram_case(n: int, bins: int) -> Case:
     x = np.random.default_rng(0).integers(0, bins, n).astype(np.int32)
-    out = np.zeros(bins, np.int32)
+    out = zeros(bins, np.int32)
     (tx,) = tensors(x) or (None,)
     return Case(
         by_block(kernels.histogram_kernel, n, (x, out, n), (1024, 8192), BINS=bins),
@@ -421,7 +421,7 @@ def histogram_case(n: int, bins: int) -> Case:
 
 
 def adamw_case(n: int) -> Case:
-    sets = [[normal(n, seed=seed) if seed < 2 else np.zeros(n, np.float32) for seed in range(4)] for _ in range(2)]
+    sets = [[normal(n, seed=seed) if seed < 2 else zeros(n, np.float32) for seed in range(4)] for _ in range(2)]
     p, g, m, v = tensors(*sets[1]) or (None,) * 4
     settings = (1e-3, 0.9, 0.999, 1e-8, 1e-2)
 
@@ -441,7 +441,7 @@ def adamw_case(n: int) -> Case:
 
 def persistent_matmul_case(n: int) -> Case:
     a, b = normal(n, n), normal(n, n, seed=1)
-    out = np.empty_like(a)
+    out = empty_like(a)
     ta, tb, tout = tensors(a, b, out) or (None,) * 3
     return Case(
         [

@@ -7,7 +7,7 @@ from typing import Any
 
 import numba_kernels as numba
 import numpy as np
-from case import Case, Launch, bf16, cdiv, normal, tensors, torch
+from case import Case, Launch, bf16, cdiv, empty, empty_like, normal, tensors, torch
 
 from tilewright import compat
 
@@ -24,7 +24,7 @@ aten: Any = torch.ops.aten if torch is not None else None
 
 def vector_add_case(n: int, floor: float) -> Case:
     x, y = normal(n), normal(n, seed=1)
-    out = np.empty_like(x)
+    out = empty_like(x)
     ours = [
         Launch(vector_add.add_kernel, (cdiv(n, block),), (x, y, out, n), {"BLOCK": block})
         for block in (1024, 4096, 16384)
@@ -40,7 +40,7 @@ def vector_add_case(n: int, floor: float) -> Case:
 
 def gelu_case(n: int, floor: float) -> Case:
     x = normal(n)
-    out = np.empty_like(x)
+    out = empty_like(x)
     ours = [Launch(kernels.gelu_kernel, (cdiv(n, block),), (x, out, n), {"BLOCK": block}) for block in (1024, 4096)]
     tx, tout = tensors(x, out) or (None,) * 2
     return Case(
@@ -53,7 +53,7 @@ def gelu_case(n: int, floor: float) -> Case:
 
 def softmax_case(rows: int, cols: int, floor: float) -> Case:
     x = normal(rows, cols)
-    out = np.empty_like(x)
+    out = empty_like(x)
     block = 1 << (cols - 1).bit_length()
 
     def by_numpy() -> None:
@@ -72,8 +72,8 @@ def softmax_case(rows: int, cols: int, floor: float) -> Case:
 
 def layer_norm_case(rows: int, cols: int, floor: float) -> Case:
     x, w, b = normal(rows, cols), normal(cols, seed=1), normal(cols, seed=2)
-    out = np.empty_like(x)
-    mean, rstd = np.empty((rows, 1), np.float32), np.empty((rows, 1), np.float32)
+    out = empty_like(x)
+    mean, rstd = empty((rows, 1), np.float32), empty((rows, 1), np.float32)
     block = 1 << (cols - 1).bit_length()
     tx, tw, tb, tout, tmean, trstd = tensors(x, w, b, out, mean, rstd) or (None,) * 6
     return Case(
@@ -105,7 +105,7 @@ def product_launches(a: Any, b: Any, out: Any, blocks: Sequence[tuple[int, int, 
 
 def matmul_case(n: int, floor: float) -> Case:
     a, b = normal(n, n), normal(n, n, seed=1)
-    out = np.empty_like(a)
+    out = empty_like(a)
     ta, tb, tout = tensors(a, b, out) or (None,) * 3
     return Case(
         product_launches(a, b, out), 8 * n * n, 4 * n * n, 2 * n**3, floor=floor,
@@ -116,7 +116,7 @@ def matmul_case(n: int, floor: float) -> Case:
 
 def matmul_nt_case(n: int, floor: float) -> Case:
     a, b = normal(n, n), normal(n, n, seed=1)
-    out = np.empty_like(a)
+    out = empty_like(a)
     ours = [
         Launch(
             kernels.matmul_nt_kernel, (cdiv(n, bn), cdiv(n, bm)), (a, b, out, n, n, n, n, n, n),
@@ -148,8 +148,8 @@ def attention_case(heads: int, length: int, dim: int, floor: float, *, causal: b
         out = torch.empty_like(q)
     else:
         q, k, v = (normal(heads, length, dim, seed=seed) for seed in range(3))
-        out = np.empty_like(q)
-    lse = np.empty((heads, length), np.float32)
+        out = empty_like(q)
+    lse = empty((heads, length), np.float32)
     strides = (length * dim, dim) * 4
     ours = [
         Launch(
@@ -176,7 +176,7 @@ def attention_case(heads: int, length: int, dim: int, floor: float, *, causal: b
 def gather_case(table_rows: int, width: int, n: int, floor: float) -> Case:
     table = normal(table_rows, width)
     index = np.random.default_rng(0).integers(0, table_rows, n)
-    out = np.empty((n, width), np.float32)
+    out = empty((n, width), np.float32)
     ours = [
         Launch(kernels.gather_kernel, (cdiv(n, rows),), (index, table, out, width, n), {"ROWS": rows, "BLOCK": width})
         for rows in (1, 8, 32)
@@ -193,7 +193,7 @@ def gather_case(table_rows: int, width: int, n: int, floor: float) -> Case:
 
 def column_sum_case(rows: int, cols: int, floor: float) -> Case:
     x = normal(rows, cols)
-    out = np.empty(cols, np.float32)
+    out = empty(cols, np.float32)
     ours = [
         Launch(kernels.column_sum_kernel, (cdiv(cols, bn),), (x, out, rows, cols), {"BLOCK_M": bm, "BLOCK_N": bn})
         for bm, bn in ((16, 512), (32, 256), (8, 1024))
@@ -209,7 +209,7 @@ def column_sum_case(rows: int, cols: int, floor: float) -> Case:
 
 def cumsum_case(rows: int, cols: int, floor: float) -> Case:
     x = normal(rows, cols)
-    out = np.empty_like(x)
+    out = empty_like(x)
     tx, tout = tensors(x, out) or (None,) * 2
     return Case(
         [Launch(kernels.cumsum_kernel, (rows,), (x, out, cols), {"BLOCK": cols})],
