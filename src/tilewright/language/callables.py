@@ -17,6 +17,7 @@ from typing import Any
 from tilewright.language.context import is_active
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, unwrap
+from tilewright.support.errors import NoSourceError
 
 JIT_MARK = "__tilewright_jit__"
 
@@ -92,7 +93,7 @@ def _indented_block(lines: list[str], start: int) -> list[str]:
 class KernelSource:
     """The source text of a function: file, first line, parsed tree, and the names that it takes from outside.
 
-    Raises ValueError where Python keeps no source for the function (typed at a prompt, or made by `exec`).
+    Raises NoSourceError where Python keeps no source for the function (typed at a prompt, or made by `exec`).
     """
 
     def __init__(self, fn: Callable[..., Any]) -> None:
@@ -100,7 +101,7 @@ class KernelSource:
         try:
             lines, self.start_line = source_lines(fn)
         except (OSError, TypeError) as error:
-            raise ValueError(
+            raise NoSourceError(
                 "@jit functions should be defined in a Python file: the source of "
                 f"`{getattr(fn, '__name__', fn)}` cannot be read"
             ) from error

@@ -179,6 +179,10 @@ class UnknownOptionError(TilewrightError, KeyError):
         return str(self.args[0])
 
 
+class NoSourceError(TilewrightError, ValueError):
+    """A kernel whose source Python has not kept: typed at a prompt, or made by `exec`."""
+
+
 class ChangedGlobalError(TilewrightError, RuntimeError):
     """A global that was compiled in has another value now."""
 

@@ -19,6 +19,7 @@ from tilewright.support.errors import (
     ArgumentError,
     CompilationError,
     CompileTimeAssertionFailure,
+    NoSourceError,
     UnsupportedLanguageConstruct,
 )
 
@@ -593,7 +594,7 @@ def test_function_outside_of_a_kernel() -> None:
 def test_function_without_source() -> None:
     namespace: dict[str, Any] = {}
     exec("def typed_in(x):\n    pass\n", namespace)
-    with pytest.raises(ValueError, match="should be defined in a Python file"):
+    with pytest.raises(NoSourceError, match="should be defined in a Python file"):
         compile_to_tt(jit(namespace["typed_in"]), {"x": "i32"})
 
 
