@@ -25,9 +25,10 @@ _INNER = frozenset({"tilewright", "xdsl", "llvmlite", "contextlib", "functools"}
 
 
 def cut_traceback(error: TilewrightError) -> None:
-    """Leave the user's frames alone in the traceback of an error that is about to be raised again."""
+    """Leave only the user's frames in the traceback of an error that is about to be raised again, and not the error
+    inside of the compiler that it came from: its message has what that one said."""
     if not error.internal and not knobs.get("tracebacks"):
-        error.__suppress_context__ = True
+        error.__cause__, error.__suppress_context__ = None, True
         error.__traceback__ = _users_frames(error.__traceback__)
 
 

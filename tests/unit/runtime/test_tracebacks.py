@@ -115,3 +115,15 @@ def test_defects_keep_all_frames(error: TilewrightError) -> None:
     with pytest.raises(TilewrightError) as caught:
         fail()
     assert names_of(caught.value) == ["border", "fail", "<module>"]
+
+
+def test_the_error_inside_that_it_came_from_is_shown_to_who_asks() -> None:
+    scope: dict[str, Any] = {}
+    exec("def typed(x):\n    pass\n", scope)
+    kernel = tilewright.jit(scope["typed"])
+    with pytest.raises(TilewrightError) as caught:
+        kernel[(1,)](X)
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
+    with knobs.scope(tracebacks=True), pytest.raises(TilewrightError) as caught:
+        kernel[(1,)](X)
+    assert isinstance(caught.value.__cause__, OSError)
