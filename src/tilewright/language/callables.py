@@ -297,7 +297,7 @@ class _Dependencies:
         self._seen.add(id(function))
         name = f"{function.fn.__module__}.{function.fn.__qualname__}"
         self._parts.append(name)
-        if function.fn.__module__.startswith("tilewright."):
+        if str(function.fn.__module__).startswith("tilewright."):
             return
         source = function.source
         self._parts += [source.body_text, str(source.start_line), str(getattr(function, "noinline", None))]
