@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field
 from case import Case, Contender, Launch, deviation
 from limits import Limits
 
-SAMPLE_SECONDS = 0.002
-"""A sample is at least this long."""
+SAMPLE_SECONDS = 0.005
+"""A sample is about this long at least, for every contender: its first calls wake threads."""
 
 SETTLE_SECONDS = 0.003
 """OpenMP's threads go on spinning for about a millisecond after a parallel loop: others wait for that to end."""
@@ -85,7 +85,7 @@ def fastest(clock: Clock, candidates: list[Launch]) -> Launch:
     for launch in candidates:
         launch()
     times = {index: float("inf") for index in range(len(candidates))}
-    for _ in range(4):
+    for _ in range(8):
         for index, launch in enumerate(candidates):
             times[index] = min(times[index], clock.seconds(launch))
     return candidates[min(times, key=lambda index: times[index])]
@@ -131,7 +131,10 @@ def _error(launch: Callable[[], None], case: Case) -> float | None:
 
 
 def _rounds(clock: Clock, contenders: dict[str, Contender], budget: float) -> dict[str, list[float]]:
-    calls = {label: max(1, int(SAMPLE_SECONDS / max(clock.seconds(run), 1e-7))) for label, run in contenders.items()}
+    calls: dict[str, int] = {}
+    for label, run in contenders.items():
+        shortest = min(clock.seconds(run) for _ in range(4))
+        calls[label] = max(1, int(SAMPLE_SECONDS / max(shortest, 1e-7)))
     times: dict[str, list[float]] = {label: [] for label in contenders}
     order, chance = list(contenders.items()), random.Random(0)
     stop = time.perf_counter() + budget
