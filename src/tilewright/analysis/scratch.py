@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.tt import AtomicCASOp, AtomicRMWOp, GatherOp, HistogramOp, ReduceOp, ScanOp
@@ -22,6 +22,7 @@ from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.verification import TARGET
 from tilewright.dialects.ttng import TensormapCreateOp
 from tilewright.dialects.types import as_tensor, bit_width, element_type, is_tensor
+from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.convert import ConversionPlan, plan_conversion
 from tilewright.layouts.distributed import LANE, WARP
 from tilewright.layouts.linear import LinearLayout
@@ -163,9 +164,16 @@ _BYTES: dict[type[Operation], Callable[..., int]] = {
 
 
 def scratch_bytes(op: Operation) -> int:
-    """Bytes of shared memory that lowering the op needs while it runs; 0 for most ops."""
+    """Bytes of shared memory that lowering the op needs while it runs; 0 for most ops. Raises PassError for an op whose
+    tensors have no layouts."""
     count = _BYTES.get(type(op))
-    return 0 if count is None else count(op)
+    if count is None:
+        return 0
+    for value in (*op.operands, *op.results):
+        if is_tensor(value.type) and isinstance(as_tensor(value.type).encoding, NoneAttr):
+            reason = f"its tensors need layouts, {value.type} has none: run convert-triton-to-tritongpu first"
+            raise op_error(op, reason)
+    return count(op)
 
 
 def is_warp_synchronous(op: Operation) -> bool:
