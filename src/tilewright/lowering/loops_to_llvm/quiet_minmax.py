@@ -9,11 +9,12 @@ LLVM may find that x * 1.0 is x.
 
 from __future__ import annotations
 
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.dialects import arith, scf, vector
+from tilewright.dialects import arith, vector
 from tilewright.ir.facts import TargetFacts
+from tilewright.lowering.loops_to_llvm.lane_facts import LaneFact
 from tilewright.lowering.loops_to_llvm.types import ScalarType
 
 _ARITHMETIC = (arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp)
@@ -22,49 +23,15 @@ _COMPARED_SIGN = 4
 _KINDS = {"minnumf": _COMPARED_SIGN, "maxnumf": _COMPARED_SIGN + 1}
 
 
-class Quiet:
-    """Answers, for the values of one function, whether no lane is ever a signalling NaN; remembered."""
+class Quiet(LaneFact):
+    """No lane is ever a signalling NaN."""
 
-    def __init__(self) -> None:
-        self._known: dict[SSAValue, bool] = {}
-
-    def holds(self, value: SSAValue) -> bool:
-        found = self._known.get(value)
-        if found is None:
-            # Induction over iterations: a carried value is assumed quiet while its own update is looked at.
-            self._known[value] = True
-            found = self._prove(value)
-            if not found:
-                self._known = {key: known for key, known in self._known.items() if not known}
-            self._known[value] = found
-        return found
-
-    def _prove(self, value: SSAValue) -> bool:
-        if isinstance(value, BlockArgument):
-            loop = value.block.parent_op()
-            if not isinstance(loop, scf.ForOp) or value.index == 0:
-                return False
-            position = value.index - 1
-            end = value.block.last_op
-            assert end is not None
-            return self.holds(loop.operands[3 + position]) and self.holds(end.operands[position])
-        assert isinstance(value, OpResult)
-        op = value.op
-        match op:
-            case arith.ConstantOp() | arith.SIToFPOp() | arith.UIToFPOp():
-                return True
-            case arith.SelectOp():
-                return self.holds(op.operands[1]) and self.holds(op.operands[2])
-            case vector.BroadcastOp():
-                return self.holds(op.operands[0])
-            case vector.ShuffleOp():
-                return all(map(self.holds, op.operands))
-            case scf.ForOp():
-                return self.holds(op.regions[0].block.args[1 + value.index])
-            case _ if isinstance(op, _MINMAX):
-                return all(map(self.holds, op.operands))
-            case _:
-                return isinstance(op, _ARITHMETIC) and not any(map(_is_constant, op.operands))
+    def proves(self, op: Operation) -> bool:
+        if isinstance(op, arith.ConstantOp):
+            return True
+        if isinstance(op, _MINMAX):
+            return all(map(self.holds, op.operands))
+        return isinstance(op, _ARITHMETIC) and not any(map(_is_constant, op.operands))
 
 
 def _is_constant(value: SSAValue) -> bool:

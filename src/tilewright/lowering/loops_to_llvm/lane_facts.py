@@ -1,0 +1,68 @@
+"""Facts that hold for every lane of a value, in every iteration of the loops that carry it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+from tilewright.dialects import arith, scf, vector
+
+
+class LaneFact(ABC):
+    """Answers for the values of one function, remembered.
+
+    Values that loops carry are proved by induction over the iterations: while a value's own update is looked at, it is
+    assumed to have the property.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, bool] = {}
+
+    @abstractmethod
+    def proves(self, op: Operation) -> bool:
+        """Whether the results of an op have the property, for ops that do not just hand values on."""
+
+    def holds(self, value: SSAValue) -> bool:
+        """Whether all lanes of a value have the property."""
+        found = self._known.get(value)
+        if found is None:
+            self._known[value] = True
+            found = self._prove(value)
+            if not found:
+                self._known = {key: known for key, known in self._known.items() if not known}
+            self._known[value] = found
+        return found
+
+    def _prove(self, value: SSAValue) -> bool:
+        if isinstance(value, BlockArgument):
+            return self._prove_carried(value)
+        assert isinstance(value, OpResult)
+        op = value.op
+        match op:
+            case arith.SelectOp():
+                return self.holds(op.operands[1]) and self.holds(op.operands[2])
+            case vector.BroadcastOp():
+                return self.holds(op.operands[0])
+            case vector.ShuffleOp():
+                return all(map(self.holds, op.operands))
+            case arith.SIToFPOp() | arith.UIToFPOp():
+                return True
+            case scf.ForOp():
+                return self.holds(op.regions[0].block.args[1 + value.index])
+            case scf.IfOp() if op.regions[1].blocks:
+                return all(self.holds(_yielded(region.block.last_op, value.index)) for region in op.regions)
+            case _:
+                return self.proves(op)
+
+    def _prove_carried(self, value: BlockArgument) -> bool:
+        loop = value.block.parent_op()
+        if not isinstance(loop, scf.ForOp) or value.index == 0:
+            return False
+        position = value.index - 1
+        return self.holds(loop.operands[3 + position]) and self.holds(_yielded(value.block.last_op, position))
+
+
+def _yielded(terminator: Operation | None, position: int) -> SSAValue:
+    assert terminator is not None
+    return terminator.operands[position]
