@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
+from tilewright.support.errors import ArgumentError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target
 
@@ -56,17 +57,24 @@ class ASTSource:
     first_stage: str = "source"
 
     def paths(self, by_name: Mapping[Any, Any]) -> dict[ArgumentPath, Any]:
-        """A mapping by parameter name, index or path, keyed by path."""
+        """A mapping by parameter name, index or path, keyed by path. Raises ArgumentError for a name that is none."""
         names = self.fn.arg_names
         result: dict[ArgumentPath, Any] = {}
         for key, value in by_name.items():
+            if isinstance(key, str) and key not in names:
+                raise ArgumentError(key, "no parameter", f"one of {', '.join(names)}", kernel=self.fn.fn.__name__)
             path = (names.index(key),) if isinstance(key, str) else (key,) if isinstance(key, int) else tuple(key)
             result[path] = value
         return result
 
     def full_signature(self) -> dict[str, Any]:
-        """Types in parameter order; parameters that only `constexprs` names are constants."""
+        """Types in parameter order; parameters that only `constexprs` names are constants. Raises ArgumentError for a
+        parameter without a type, or a constant without a value."""
         constant = {path[0] for path in self.paths(self.constexprs) if len(path) == 1}
+        for index, name in enumerate(self.fn.arg_names):
+            if index not in constant and self.signature.get(name, "constexpr") == "constexpr":
+                what = "a constant without a value" if name in self.signature else "without a type"
+                raise ArgumentError(name, what, "a type or a value for each parameter", kernel=self.fn.fn.__name__)
         return {
             name: "constexpr" if index in constant else self.signature[name]
             for index, name in enumerate(self.fn.arg_names)

@@ -17,6 +17,7 @@ from tilewright.runtime.jit import JITFunction, launch
 from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.specialization import Classified, Constant, Pointer, Scalar
 from tilewright.runtime.storage import Storage
+from tilewright.support.errors import TargetError
 from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.base import Target, configured, find_target
 
@@ -52,9 +53,14 @@ def compile(
 
 
 def find_described(target: Any) -> Target:
-    """The target that is named, or described as Triton does (its `GPUTarget`); the host's CPU for None."""
+    """The target that is named, or described as Triton does (its `GPUTarget`); the host's CPU for None. Raises
+    TargetError for anything else."""
     name = getattr(target, "backend", target)
-    return find_target(name or "cpu") if isinstance(name, str | None) else target
+    if isinstance(name, str | None):
+        return find_target(name or "cpu")
+    if not isinstance(target, Target):
+        raise TargetError(f"{target!r} is no target: give a name, a `Target`, or Triton's `GPUTarget`")
+    return target
 
 
 def _launch_by_declaration(source: ASTSource, function: JITFunction, driver: Driver) -> KeptLaunch:

@@ -221,8 +221,10 @@ class ActiveDriver:
         name = default_target()
         return driver_for(name, _present_device() if name == GPU else None)
 
-    def set_active(self, driver: Driver) -> None:
-        """Make a driver the one that all launches use."""
+    def set_active(self, driver: object) -> None:
+        """Make a driver the one that all launches use. Raises TargetError for what is none."""
+        if not isinstance(driver, Driver):
+            raise TargetError(f"{driver!r} is no driver: `driver_for(name)` gives one for each target")
         knobs.set_value("target", driver.name)
 
     def set_active_to_cpu(self) -> None:

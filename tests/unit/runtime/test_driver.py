@@ -13,7 +13,7 @@ import tilewright.language as tl
 from tilewright import compat
 from tilewright.runtime.driver import GPUTarget, driver, driver_for
 from tilewright.support import knobs
-from tilewright.support.errors import TargetError
+from tilewright.support.errors import ArgumentError, TargetError
 
 
 @tilewright.jit
@@ -75,6 +75,27 @@ def test_a_target_as_triton_describes_it() -> None:
         assert f".target sm_{capability}" in compiled.asm["ptx"]
     with pytest.raises(TargetError, match="there is no target 'hip'"):
         tilewright.compile(source, target=GPUTarget("hip", "gfx942", 64))
+
+
+@pytest.mark.parametrize(
+    ("signature", "constants", "message"),
+    [
+        ({"out": "*i32"}, {}, "argument 'BLOCK': without a type"),
+        ({"out": "*i32", "BLOCK": "constexpr"}, {}, "argument 'BLOCK': a constant without a value"),
+        ({"out": "*i32"}, {"BLOCK": 8, "BLOCKS": 8}, "argument 'BLOCKS': no parameter; expected one of out, BLOCK"),
+    ],
+)
+def test_declarations_that_do_not_fit(signature: Any, constants: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        tilewright.compile(tilewright.compiler.ASTSource(fill, signature, constants))
+
+
+def test_what_is_no_target_and_no_driver() -> None:
+    source = tilewright.compiler.ASTSource(fill, {"out": "*i32"}, {"BLOCK": 8})
+    with pytest.raises(TargetError, match="5 is no target"):
+        tilewright.compile(source, target=5)
+    with pytest.raises(TargetError, match="'cpu' is no driver"):
+        driver.set_active("cpu")
 
 
 def test_options_that_only_guide_another_back_end_are_left_alone() -> None:
