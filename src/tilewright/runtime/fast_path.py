@@ -45,6 +45,10 @@ class Plan:
                 raise read_only(self.kernel, self.kernel.parameters.names[slot])
 
 
+Recognised = tuple[Plan, tuple[Any, ...], tuple[Any, ...], dict[str, Any]]
+"""The plan of a launch, its slots, and the values and options that it was called with."""
+
+
 def _unknown(*args: Any, **keywords: Any) -> Any:
     """Recognises nothing yet."""
     raise KeyError
@@ -63,6 +67,17 @@ class Shortcuts:
         default_factory=dict[tuple[type, ...], tuple[Read, dict[Hashable, Plan]]]
     )
     readers: dict[tuple[type, ...], Reader] = field(default_factory=dict[tuple[type, ...], Reader])
+
+    def recognise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Recognised | None:
+        """The plan of a launch that was made before with arguments like these; None where there was none."""
+        try:
+            values, classes, options = self.separate(*args, **keywords)
+            read, plans = self.known[classes]
+            seen: Any = read(*values)
+            key, slots = seen
+            return plans[(*key, *options.items()) if options else key], slots, values, options
+        except (KeyError, TypeError, OverflowError):
+            return None
 
     def learn(
         self,

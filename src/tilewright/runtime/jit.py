@@ -28,7 +28,7 @@ from tilewright.language.values import unwrap
 from tilewright.runtime import hooks
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver, active_driver
-from tilewright.runtime.fast_path import Plan, Shortcuts, is_writable, present_switches, read_only
+from tilewright.runtime.fast_path import Plan, Recognised, Shortcuts, is_writable, present_switches, read_only
 from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
 from tilewright.runtime.interface import KernelInterface
 from tilewright.runtime.kept import KeptLaunch
@@ -83,21 +83,12 @@ class JITFunction(JITCallable, KernelInterface):
             cut_traceback(error)
             raise
 
-    def _recognise(
-        self, args: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> tuple[Plan, tuple[Any, ...], tuple[Any, ...], dict[str, Any]] | None:
-        """The plan of a launch that was made before, with its slots, and the values and options; else None."""
+    def _recognise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Recognised | None:
+        """A launch that was made before under the switches as they are, and that no hook is to see."""
         shortcuts = self._shortcuts
         if shortcuts.generation != knobs.generation or self.pre_run_hooks:
             return None
-        try:
-            values, classes, options = shortcuts.separate(*args, **keywords)
-            read, plans = shortcuts.known[classes]
-            seen: Any = read(*values)
-            key, slots = seen
-            return plans[(*key, *options.items()) if options else key], slots, values, options
-        except (KeyError, TypeError, OverflowError):
-            return None
+        return shortcuts.recognise(args, keywords)
 
     def _repeat(
         self, grid: GridLike, plan: Plan, slots: tuple[Any, ...], values: tuple[Any, ...], options: dict[str, Any]

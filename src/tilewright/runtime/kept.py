@@ -15,7 +15,7 @@ from tilewright.compiler.kernel import CompiledKernel
 from tilewright.runtime import hooks
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver, active_driver
-from tilewright.runtime.fast_path import Plan, Shortcuts, is_constant
+from tilewright.runtime.fast_path import Shortcuts, is_constant
 from tilewright.runtime.grid import GridLike, normalize_grid
 from tilewright.runtime.specialization import (
     DIVISIBILITY,
@@ -71,9 +71,10 @@ class KeptLaunch:
 
     def run(self, kernel: CompiledKernel, grid: GridLike, *args: Any, **keywords: Any) -> None:
         """As a call, without hooks."""
-        seen = self._recognise(args, keywords)
+        is_current = self.shortcuts.generation == knobs.generation
+        seen = self.shortcuts.recognise(args, keywords) if is_current else None
         if seen is not None:
-            plan, slots, values = seen
+            plan, slots, values, _ = seen
             plan.check(values)
             x, y, z = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
             try:
@@ -90,22 +91,6 @@ class KeptLaunch:
         self.launch(kernel, slots, arrays, extents)
         if not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values()):
             self._learn(kernel, values, driver)
-
-    def _recognise(
-        self, args: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> tuple[Plan, tuple[Any, ...], tuple[Any, ...]] | None:
-        """The plan of a launch with arguments like these, which were found to fit, its slots and the values."""
-        shortcuts = self.shortcuts
-        if shortcuts.generation != knobs.generation:
-            return None
-        try:
-            values, classes, _ = shortcuts.separate(*args, **keywords)
-            read, plans = shortcuts.known[classes]
-            seen: Any = read(*values)
-            key, slots = seen
-            return plans[key], slots, values
-        except (KeyError, TypeError, OverflowError):
-            return None
 
     def _learn(self, kernel: CompiledKernel, values: tuple[Any, ...], driver: Driver) -> None:
         """Let arguments like these, which fit, be recognised; not where a 1 is an argument like any other here, but a
