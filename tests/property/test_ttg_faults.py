@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from faulty_launches import TARGET, recorded
 from ttg_faults import FAULTS, GpuFault, inputs
 
 from faults import seeded
@@ -18,23 +19,13 @@ from tilewright.support.errors import TilewrightError
 from tilewright.targets.base import find_target
 from tilewright.tools.validation.compare import find_difference
 from tilewright.tools.validation.engines import run_native, run_reference, walk_passes
-from tilewright.tools.validation.launches import Array, Launch, record_launch
+from tilewright.tools.validation.launches import Array, Launch
 from tilewright.tools.validation.observer import FLOATS
-
-TARGET = "cuda_sim"
 
 
 @cache
 def launches(arch: str) -> list[tuple[Launch, list[Array]]]:
-    """The launches with what memory should hold after them."""
-    found: list[tuple[Launch, list[Array]]] = []
-    for kernel, grid, keywords in inputs(arch):
-        launch = record_launch(kernel, grid, (), keywords).for_architecture(arch)
-        _, module = next(walk_passes(launch, find_target(TARGET)))
-        outcome = run_reference(launch, module, "source")
-        assert outcome.error is None, outcome.error
-        found.append((launch, outcome.memory))
-    return found
+    return recorded(inputs(arch), arch)
 
 
 def where_found(launch: Launch, expected: list[Array], struck: list[bool]) -> str:
