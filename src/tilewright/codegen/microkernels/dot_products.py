@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.amx_panels import BLOCK
-from tilewright.codegen.microkernels.block import BlockForm, emit_block_kernel, plan_block_tile
+from tilewright.codegen.microkernels.block import BlockForm
 from tilewright.codegen.microkernels.elements import ElementKind
-from tilewright.codegen.microkernels.interleaved import Frame, InterleavedWriter
+from tilewright.codegen.microkernels.interleaved import Frame, InterleavedWriter, general_kernel
 from tilewright.codegen.microkernels.packed import emit_packed_kernel, has_packed_form
 from tilewright.codegen.microkernels.tile import kernel_function
 from tilewright.ir.facts import TargetFacts
@@ -64,11 +64,7 @@ class DotProductWriter(InterleavedWriter):
 
 def emit_dot_kernel(name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, form: BlockForm) -> str:
     """The definition of a kernel of at least 16 x 16 by dot-product instructions."""
-    general: str | None = None
-    if not form.packed_b and not form.direct_a:
-        general = f"{name}_transposed"
-        tile = plan_block_tile(facts, element, 1024)
-        module.define_once(general, lambda: emit_block_kernel(general, module, facts, element, tile, form))
+    general = general_kernel(name, module, facts, element, form)
     fn = kernel_function(name, module)
     DotProductWriter(fn, element, form, facts).write(general)
     return fn.text()

@@ -14,14 +14,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tilewright.codegen.llvm_text import FunctionText
+from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, AmxPanelWriter
-from tilewright.codegen.microkernels.block import BlockForm
+from tilewright.codegen.microkernels.block import BlockForm, emit_block_kernel, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.tile import PARAMETERS
+from tilewright.ir.facts import TargetFacts
 
 PANELS = 4
 """Panels that are packed together, so that each row of B is visited once for all of them."""
+
+WIDEST_BLOCK = 1024
+"""Columns of a block that register tiles are planned for where a kernel's own are not known."""
 
 
 @dataclass(frozen=True)
@@ -120,3 +124,16 @@ class InterleavedWriter(AmxPanelWriter):
             self.multiply_panel(found, a, c_n, strides, depth, left)
 
         self.loop(columns, BLOCK, panel)
+
+
+def general_kernel(
+    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, form: BlockForm
+) -> str | None:
+    """Define the kernel by multiply-adds to which one on interleaved panels leaves products of a transposed A. Its name;
+    None for forms in which A never is."""
+    if form.packed_b or form.direct_a:
+        return None
+    general = f"{name}_transposed"
+    tile = plan_block_tile(facts, element, WIDEST_BLOCK)
+    module.define_once(general, lambda: emit_block_kernel(general, module, facts, element, tile, form))
+    return general
