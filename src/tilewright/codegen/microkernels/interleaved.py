@@ -129,8 +129,8 @@ class InterleavedWriter(AmxPanelWriter):
 def general_kernel(
     name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, form: BlockForm
 ) -> str | None:
-    """Define the kernel by multiply-adds to which one on interleaved panels leaves products of a transposed A. Its name;
-    None for forms in which A never is."""
+    """Define the kernel by multiply-adds to which one on interleaved panels leaves products of a transposed A. Its
+    name; None for forms in which A never is."""
     if form.packed_b or form.direct_a:
         return None
     general = f"{name}_transposed"
