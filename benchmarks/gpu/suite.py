@@ -1,4 +1,4 @@
-"""The exec suite on a GPU: corpus, examples, model kernels, descriptors and Hopper's instructions.
+"""The exec suite on a GPU: corpus, examples, kernels of models and libraries, descriptors and Hopper's instructions.
 
     python benchmarks/gpu/suite.py [--only TEXT] [--out DIR] [--jobs N]
 
@@ -32,6 +32,7 @@ LAUNCHED = (
     "test_spine",
     "test_examples",
     "test_model_kernels",
+    "test_library_kernels",
     "test_descriptors",
     "test_hopper",
     "test_atomics",

@@ -7,6 +7,7 @@ descriptors, block-sparse operands, transforms as products."""
 from __future__ import annotations
 
 import numpy as np
+from device_memory import mapped
 from library_cases import BF16, Checks, Library, integers, normal, wide
 
 from tilewright import compat
@@ -208,10 +209,11 @@ def adapters_of_low_rank() -> Checks:
     for split, weights in ((1, [a, b]), (4, [a, b]), (2, [a])):
         out = np.zeros((len(weights), tokens, rank), np.float32)
         table = np.array([w.ctypes.data for w in weights], np.uint64) if len(weights) > 1 else a
-        lora_shrink[(split * triton.cdiv(tokens, 4), len(weights), 4)](
-            x, table, out, tokens, rank, k, order, counts, begins, ids, 0.5,
-            BLOCK_M=4, BLOCK_N=16, BLOCK_K=16, SPLIT_K=split, SLICE_NUM=len(weights),
-        )  # fmt: skip
+        with mapped([a, b]):
+            lora_shrink[(split * triton.cdiv(tokens, 4), len(weights), 4)](
+                x, table, out, tokens, rank, k, order, counts, begins, ids, 0.5,
+                BLOCK_M=4, BLOCK_N=16, BLOCK_K=16, SPLIT_K=split, SLICE_NUM=len(weights),
+            )  # fmt: skip
         expected = np.zeros(out.shape)
         for i, w in enumerate(weights):
             for t in np.flatnonzero(mapping >= 0):
