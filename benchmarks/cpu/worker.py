@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
-GROUPS = ("promised", "others")
+GROUPS = ("promised", "others", "flattened")
 SLOW_TO_COMPILE = {"torch.compile", "triton-shared"}
 """Peers of the promised rows only, unless all are asked for."""
 
@@ -42,6 +42,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(REPOSITORY / folder) for folder in ("examples", "tests/exec", "tests/kernels/corpus")]
 
 from case import Case, torch  # noqa: E402
+from flattened import FLATTENED  # noqa: E402
 from limits import measure_limits  # noqa: E402
 from measure import measure  # noqa: E402
 from mlir_peer import MlirPeer, Unavailable  # noqa: E402
@@ -76,7 +77,7 @@ def main() -> int:
 
 
 def chosen() -> Iterator[tuple[str, str, Callable[[], Case]]]:
-    groups = {"promised": PROMISED, "others": OTHERS}
+    groups = {"promised": PROMISED, "others": OTHERS, "flattened": FLATTENED}
     for group in OPTIONS.groups.split(","):
         for name, make in groups[group].items():
             if OPTIONS.only in name:

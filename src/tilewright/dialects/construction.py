@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
     IntegerType,
     TensorType,
     UnitAttr,
-    i1,
     i32,
     i64,
 )
@@ -84,12 +83,6 @@ def segment_sizes(*sizes: int) -> DenseArrayBase:
 def index_array(values: tuple[int, ...]) -> DenseArrayBase:
     """``array<i64: 4, 8>``."""
     return DenseArrayBase.from_list(i64, values)
-
-
-@lru_cache(maxsize=256)
-def flag_array(values: tuple[bool, ...]) -> DenseArrayBase:
-    """``array<i1: true, false>``."""
-    return DenseArrayBase.from_list(i1, [int(value) for value in values])
 
 
 @lru_cache(maxsize=1024)

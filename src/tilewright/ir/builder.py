@@ -86,17 +86,9 @@ class OpBuilder:
         """Continue at the end of a block."""
         self._block, self._before = block, None
 
-    def move_to_start(self, block: Block) -> None:
-        """Continue before the ops that a block has now."""
-        self._block, self._before = block, block.first_op
-
     def move_before(self, op: Operation) -> None:
         """Continue before `op`."""
         self.point = InsertPoint.before(op)
-
-    def move_after(self, op: Operation) -> None:
-        """Continue after `op`."""
-        self.point = InsertPoint.after(op)
 
     @contextmanager
     def at(self, place: InsertPoint | Block, location: LocationAttr | None = None) -> Generator[OpBuilder]:

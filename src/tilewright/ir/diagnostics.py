@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation
 
-from tilewright.ir.locations import describe_location, find_span
+from tilewright.ir.locations import find_span
 from tilewright.support.errors import PassError, VerifyError
 from tilewright.support.spans import Span
 
@@ -34,9 +34,3 @@ def op_error(op: Operation, reason: str, *, pass_name: str = "", internal: bool 
 def verify_error(op: Operation, reason: str) -> VerifyError:
     """A `VerifyError` about an op, located in the user's source where that is known."""
     return VerifyError(reason, op_name=op_name(op), location=op_place(op))
-
-
-def describe_op(op: Operation) -> str:
-    """``'tt.load' (kernel.py:12:9)``."""
-    place = describe_location(op.location)
-    return f"'{op_name(op)}' ({place})" if place else f"'{op_name(op)}'"

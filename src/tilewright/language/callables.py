@@ -32,7 +32,10 @@ class Parameter:
     """Source text of the annotation, without quotes; empty if there is none."""
     default: Any
     """`inspect.Parameter.empty` if there is none."""
-    is_star: bool = False
+    do_not_specialize: bool = False
+    """Of a kernel's parameter: its value does not enter the compiled code."""
+    do_not_specialize_on_alignment: bool = False
+    """Of a kernel's parameter: whether it is divisible by 16 does not enter the compiled code."""
 
     @property
     def num(self) -> int:
@@ -154,7 +157,6 @@ class JITCallable:
         self.noinline = noinline
         self._cache_key: str | None = None
         self._dependencies: _Dependencies | None = None
-        self._override: str | None = None
         setattr(self, JIT_MARK, True)
         update_wrapper(self, fn)
 
@@ -179,13 +181,13 @@ class JITCallable:
     @cached_property
     def params(self) -> list[Parameter]:
         return [
-            Parameter(index, p.name, _annotation_text(p.annotation), p.default, p.kind is p.VAR_POSITIONAL)
+            Parameter(index, p.name, _annotation_text(p.annotation), p.default)
             for index, p in enumerate(self.signature.parameters.values())
         ]
 
     @cached_property
     def arg_names(self) -> list[str]:
-        return [p.name for p in self.params]
+        return list(self.signature.parameters)
 
     @cached_property
     def constexprs(self) -> list[int]:

@@ -11,7 +11,7 @@ from tilewright.language.context import emit
 from tilewright.language.dtypes import block_of, dtype
 from tilewright.language.ir_modules import arith, tt
 from tilewright.language.registry import builtin, unwrap_shape, with_hint
-from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, unwrap
+from tilewright.language.values import constexpr, describe, tensor, tuple, unwrap
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
@@ -175,11 +175,6 @@ def unsplat(x: tensor) -> tensor:
     if x.numel.value != 1:
         raise ValueError(f"only a block of one element can become a scalar, this one has shape {x.shape}")
     return _as_scalar(x)
-
-
-def is_value(x: Any) -> bool:
-    """Is `x` something that a kernel variable can hold at run time or compile time?"""
-    return isinstance(x, base_value)
 
 
 __all__ = ["arange", "constant", "constexpr", "full", "num_programs", "program_id", "splat", "to_tensor", "tuple"]

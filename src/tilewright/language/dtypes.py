@@ -263,10 +263,6 @@ class dtype(base_type):
                 return long + self.name.removeprefix(short)
         return self.name
 
-    @property
-    def cache_key_part(self) -> str:
-        return self.name
-
     def flatten_ir_types(self) -> list[Attribute]:
         return [self.to_ir()]
 

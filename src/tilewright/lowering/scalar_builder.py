@@ -52,7 +52,7 @@ class ScalarBuilder(OpBuilder):
     is known.
 
     ```python
-    count = b.index_min(b.index_sub(bound, start), 64)  # an int where both are ints, ops otherwise
+    bytes = b.index_mul(b.index_sub(bound, start), 4)  # an int where both are ints, ops otherwise
     ```
     """
 
@@ -205,15 +205,3 @@ class ScalarBuilder(OpBuilder):
             if rhs in (0, 1):
                 return lhs if rhs else 0
         return self.emit(arith.MuliOp, self.as_value(lhs), self.as_value(rhs))
-
-    def index_min(self, lhs: Index, rhs: Index) -> Index:
-        """The smaller, signed."""
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return min(lhs, rhs)
-        return lhs if lhs is rhs else self.emit(arith.MinSIOp, self.as_value(lhs), self.as_value(rhs))
-
-    def index_max(self, lhs: Index, rhs: Index) -> Index:
-        """The larger, signed."""
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return max(lhs, rhs)
-        return lhs if lhs is rhs else self.emit(arith.MaxSIOp, self.as_value(lhs), self.as_value(rhs))

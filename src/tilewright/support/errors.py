@@ -325,10 +325,6 @@ class ValidationError(TilewrightError):
     """A pass, or the machine code, does not compute what the front end's output means; `str()` is the whole table."""
 
 
-class CacheError(TilewrightError):
-    """The compilation cache cannot be read or written."""
-
-
 class TargetError(TilewrightError):
     """A target that is not there, or cannot be used on this machine."""
 

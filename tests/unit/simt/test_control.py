@@ -241,6 +241,9 @@ def test_wrong_kernels_and_parameters() -> None:
         run_ptx(text, "other", grid=(1,), num_threads=32, args=[1])
     with pytest.raises(SimulationError, match="kernel 'k' has 1 parameters, got 2"):
         run_ptx(text, "k", grid=(1,), num_threads=32, args=[1, 2])
+    compiled_for_two_warps = text.replace("{", ".reqntid 64 {", 1)
+    with pytest.raises(SimulationError, match=r"kernel 'k' has .reqntid for 64 threads, launched with 32"):
+        run_ptx(compiled_for_two_warps, "k", grid=(1,), num_threads=32, args=[1])
 
 
 def test_errors_point_into_the_source() -> None:

@@ -17,7 +17,7 @@ LAUNCHING = (DOCS / "launching.md").read_text()
 ELSEWHERE = {
     "TilewrightError", "Note", "LocatedError", "LocatedOpError", "UnsupportedLanguageConstruct",
     "CompileTimeAssertionFailure", "ParseError", "VerifyError", "PassError", "StageContractError", "PipelineError",
-    "KnobError", "ArgumentError", "DeviceError", "ValidationError", "CacheError", "Iterable", "Span",
+    "KnobError", "ArgumentError", "DeviceError", "ValidationError", "Iterable", "Span",
 }  # fmt: skip
 """Bases, and what launches do not raise."""
 

@@ -39,11 +39,6 @@ class NvptxFacts(TargetFacts):
             "max_shared_mem": self.shared_bytes_limit,
         }
 
-    @property
-    def has_hopper(self) -> bool:
-        """Whether wgmma, TMA and clusters exist (compute capability 9.0)."""
-        return self.capability // 10 == 9
-
 
 _SHARED_LIMITS = {80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 100: 227, 103: 227, 120: 99}
 """KiB of shared memory that one CTA may have, by compute capability."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
-from tilewright.codegen.nvptx.inline_asm import inline_asm
 
 AXES = "xyz"
 FULL_MASK = "-1"
@@ -62,10 +61,6 @@ class ThreadLeaf:
         """The i32 that `lane` holds."""
         return self.shuffle(text, "idx", value, lane)
 
-    def shuffle_up(self, text: FunctionText, value: str, distance: int) -> str:
-        """The i32 of the lane `distance` below; lanes below the first keep their own."""
-        return self.shuffle(text, "up", value, str(distance))
-
     def uniform(self, text: FunctionText, value: str) -> str:
         """An i32 that is equal in all lanes of a warp, in a form that ptxas knows to be equal."""
         return self.shuffle_index(text, value, "0")
@@ -81,7 +76,3 @@ class ThreadLeaf:
     def warp_barrier(self, text: FunctionText) -> None:
         """The lanes of the warp wait for each other, and see what the others wrote before."""
         text.call("void", "llvm.nvvm.bar.warp.sync", (("i32", FULL_MASK),))
-
-    def global_timer(self, text: FunctionText) -> str:
-        """Nanoseconds since some moment, an i64."""
-        return inline_asm(text, "mov.u64 $0, %globaltimer;", "=l", ["i64"], ())[0]

@@ -24,7 +24,7 @@ PROGRAM = "ptxas"
 WORD_BYTES = 4
 
 _REGISTERS = re.compile(r"Used (\d+) registers")
-_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_SPILLED = re.compile(r"(\d+) bytes spill stores")
 _SHARED = re.compile(r"uses too much shared data \(0x([0-9a-f]+) bytes, 0x([0-9a-f]+) max\)")
 _VERSION = re.compile(r"release (\d+)\.(\d+), V(\S+)")
 
@@ -35,8 +35,6 @@ class Assembled:
 
     image: bytes
     registers: int
-    stack_bytes: int
-    """Local memory of a thread: arrays and spilled registers."""
     spill_bytes: int
     """Bytes of registers that are stored to local memory."""
     log: str
@@ -109,10 +107,8 @@ def assemble(ptx: str, facts: NvptxFacts, *, fp_fusion: bool = True, options: Se
 
 def _assembled(image: bytes, log: str) -> Assembled:
     registers = _REGISTERS.search(log)
-    frames = [tuple(map(int, match.groups())) for match in _FRAME.finditer(log)]
-    stack = max((frame for frame, _, _ in frames), default=0)
-    spilled = sum(stored for _, stored, _ in frames)
-    return Assembled(image, int(registers.group(1)) if registers else 0, stack, spilled, log)
+    spilled = sum(int(match.group(1)) for match in _SPILLED.finditer(log))
+    return Assembled(image, int(registers.group(1)) if registers else 0, spilled, log)
 
 
 def _failure(log: str, path: Path) -> AssemblerError | OutOfSharedMemory:

@@ -162,11 +162,6 @@ class ReinterpretCastOp(SlicingOp):
         operands, properties = slice_operands((source,), (offset,), sizes, strides)
         init_op(self, operands, (result_type,), properties)
 
-    @property
-    def mixed_offset(self) -> int | SSAValue:
-        """The offset, an int if constant."""
-        return self.mixed_offsets[0]
-
     def verify_(self) -> None:
         result = as_memref(self.results[0].type)
         if element_type(self.operands[0].type) != result.element_type:

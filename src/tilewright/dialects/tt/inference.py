@@ -169,8 +169,3 @@ def check_dot(result: Attribute, operands: Sequence[Attribute]) -> None:
     """Raises VerifyException when encoded operands do not fit the encoding of the product."""
     if isinstance(result, LayoutInference) and NO_ENCODING not in operands:
         result.check_dot(operands)
-
-
-def same_encoding(types: Sequence[Attribute]) -> bool:
-    """Whether all tensors among `types` share one encoding."""
-    return len({type.encoding for type in types if is_tensor(type)}) <= 1

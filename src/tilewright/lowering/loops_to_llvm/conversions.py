@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-
 from tilewright.codegen.float_formats import (
     F16,
     encode,
@@ -95,8 +93,3 @@ def float_literal(value: float, scalar: ScalarType) -> str:
             return float_constant(value)
         case _:
             return half_constant(encode(value, F16))
-
-
-def f32_bits(value: float) -> int:
-    """The bits of the single-precision number nearest to `value`."""
-    return struct.unpack("<I", struct.pack("<f", value))[0]

@@ -65,16 +65,10 @@ class DeviceModule:
     global_scratch_bytes: int
     """Global memory per program (of the whole grid) that the last parameter points to; 0 if there is no such
     parameter."""
-    global_scratch_alignment: int
     uses_libdevice: bool
     """Whether functions of NVIDIA's math library are to be linked in."""
     bitcode_paths: tuple[str, ...] = ()
     """Further files of LLVM bitcode to link in."""
-
-    @property
-    def uses_global_scratch(self) -> bool:
-        """Whether the kernel has the scratch pointer as its last parameter."""
-        return self.global_scratch_bytes > 0
 
 
 def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, line_info: bool = True) -> DeviceModule:
@@ -112,7 +106,6 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
         num_ctas=lowering.num_ctas,
         shared_bytes=shared_bytes,
         global_scratch_bytes=lowering.global_scratch_bytes,
-        global_scratch_alignment=_integer(module, "ttg.global_scratch_memory_alignment", 1),
         uses_libdevice=lowering.uses_libdevice,
         bitcode_paths=tuple(lowering.bitcode_paths),
     )

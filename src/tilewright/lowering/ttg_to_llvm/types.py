@@ -68,8 +68,6 @@ class ElementType:
 FLOAT_TEXTS = frozenset({"half", "bfloat", "float", "double"})
 
 I1 = ElementType("i1", 8)
-I8 = ElementType("i8", 8)
-I16 = ElementType("i16", 16)
 I32 = ElementType("i32", 32)
 I64 = ElementType("i64", 64)
 F16 = ElementType("half", 16, is_float=True)

@@ -75,6 +75,9 @@ def run_ptx(
     `DivergenceError`, `DeviceTrap`; of PTX that is not understood `PtxSyntaxError`, `UnknownInstruction`.
     """
     code = load(ptx, kernel)
+    required = code.module.functions[kernel].required_threads
+    if required not in (None, num_threads):
+        raise SimulationError(f"kernel '{kernel}' has .reqntid for {required} threads, launched with {num_threads}")
     space = memory or AddressSpace()
     for array in reachable:
         space.add(array)

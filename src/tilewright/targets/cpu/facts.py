@@ -63,10 +63,6 @@ class CpuFacts(TargetFacts):
     def is_x86(self) -> bool:
         return self.triple.startswith("x86_64")
 
-    @property
-    def is_aarch64(self) -> bool:
-        return self.triple.startswith(("aarch64", "arm64"))
-
 
 def vector_bits_of(triple: str, features: Iterable[str]) -> int:
     """The widest vector register that code should use: 512 with AVX-512, 256 with AVX2, else 128."""

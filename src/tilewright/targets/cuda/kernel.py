@@ -69,7 +69,6 @@ class KernelFacts:
     takes_scratch: bool = False
     scratch_bytes: int = 0
     """Global scratch memory of one program."""
-    scratch_alignment: int = 1
     is_text: bool = False
     """Whether the image is PTX that the driver is to compile."""
     may_assert: bool = False

@@ -193,7 +193,6 @@ class CudaTarget:
             parameters=describe_parameters([parameter.type for parameter in device.parameters]),
             takes_scratch=device.global_scratch_bytes > 0,
             scratch_bytes=device.global_scratch_bytes,
-            scratch_alignment=device.global_scratch_alignment,
             may_assert=any(isinstance(op, tt.AssertOp) for op in module.walk()),
             is_cooperative=options is not None and options.launch_cooperative_grid,
             is_dependent=options is not None and options.launch_pdl,

@@ -35,7 +35,6 @@ class Row:
     verdict: str
     """`same`, `different`, `error`, or `-` for a module in the middle of a conversion."""
     rewrites: int = 0
-    detail: str = ""
 
 
 @dataclass

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, tt, tts
@@ -340,8 +339,3 @@ def _gathered_extremes(e: Emitter, dimension: Dimension, stride: Number, offset:
     none = e.compare("sgt", lower, upper)
     zero = e.constant(0)
     return e.select(none, zero, lower), e.select(none, zero, upper)
-
-
-def is_tile(value: SSAValue) -> bool:
-    """Whether a value has lanes."""
-    return isinstance(value.type, TensorType)

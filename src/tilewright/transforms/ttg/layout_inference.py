@@ -29,7 +29,6 @@ from tilewright.layouts.distributed import (
     REGISTER,
     BlockedLayout,
     DistributedLayout,
-    DotOperandLayout,
     NvidiaMmaLayout,
     SliceLayout,
 )
@@ -268,11 +267,6 @@ def is_free_conversion(op: Operation) -> bool:
 @lru_cache(maxsize=4096)
 def _stays_in_threads(source: Attribute, target: Attribute, shape: tuple[int, ...]) -> bool:
     return moved_dims(layout_behind(source).to_linear(shape), layout_behind(target).to_linear(shape)) <= {REGISTER}
-
-
-def is_mma_to_operand(source: Attribute, target: Attribute) -> bool:
-    """Whether a conversion would turn an accumulator of tensor cores into an operand."""
-    return isinstance(layout_behind(source), NvidiaMmaLayout) and isinstance(layout_behind(target), DotOperandLayout)
 
 
 def can_fold_conversion(op: Operation, encoding: Attribute) -> bool:

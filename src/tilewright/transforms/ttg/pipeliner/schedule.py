@@ -16,7 +16,7 @@ scf.for %i = %lb to %ub step %s : i32 {
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -75,11 +75,6 @@ class Schedule:
     def place(self, op: Operation, stage: int, cluster: int) -> None:
         """Schedule one op."""
         self.stages[op], self.clusters[op] = stage, cluster
-
-    def place_like(self, ops: Iterable[Operation], other: Operation) -> None:
-        """Schedule ops with another one."""
-        for op in ops:
-            self.place(op, self.stages[other], self.clusters[other])
 
     def in_order(self, loop: scf.ForOp) -> list[Operation]:
         """The ops in the order in which they run in a round."""
