@@ -159,6 +159,7 @@ class JITCallable:
         self._dependencies: _Dependencies | None = None
         setattr(self, JIT_MARK, True)
         update_wrapper(self, fn)
+        self.__globals__ = fn.__globals__
 
     # -- source -------------------------------------------------------------------------------------------------------
     @cached_property
@@ -169,6 +170,16 @@ class JITCallable:
     def src(self) -> str:
         """The source text from `def` on."""
         return self.source.body_text
+
+    @property
+    def raw_src(self) -> list[str]:
+        """The lines of the definition as they stand in the file, decorators included."""
+        return self.source.raw_lines
+
+    @property
+    def starting_line_number(self) -> int:
+        """The line of the first of them."""
+        return self.source.start_line
 
     def parse(self) -> ast.Module:
         """The syntax tree, as a module with one function definition."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -91,11 +92,15 @@ class Autotuner(KernelInterface):
     The key is the values of the arguments named in `key` plus the dtypes of all arguments that have one. Times are
     milliseconds. A configuration that does not compile for lack of resources, that ptxas rejects or that fails a
     `static_assert` counts as infinitely slow.
+
+    Libraries derive tuners of their own from it, so what the constructor takes, the attributes, and the steps of a run
+    (`prune_configs`, `_bench`, `pre_hook`, `post_hook`) bear Triton's names, and `run` takes each step through `self`.
     """
 
     def __init__(
         self,
         fn: Launchable,
+        arg_names: Sequence[str],
         configs: Sequence[Config],
         key: Sequence[str],
         reset_to_zero: Sequence[str] | None = None,
@@ -105,36 +110,45 @@ class Autotuner(KernelInterface):
         prune_configs_by: Mapping[str, Any] | None = None,
         warmup: float | None = None,
         rep: float | None = None,
+        use_cuda_graph: bool = False,
         do_bench: Callable[..., Any] | None = None,
         cache_results: bool = False,
     ) -> None:
         self.fn = fn
+        self.arg_names = list(arg_names)
         self.configs = list(configs) or [Config({})]
         self.keys = list(key)
-        self.arg_names = fn.arg_names
         self.cache: dict[tuple[Any, ...], Config] = {}
+        self.cache_results = cache_results
         self.best_config: Config | None = None
         self.configs_timings: dict[Config, Sequence[float]] = {}
         self.bench_time: float | None = None
         self.nargs: dict[str, Any] = {}
-        self._reset_to_zero = list(reset_to_zero or ())
-        self._restore_value = list(restore_value or ())
-        self._user_pre_hook = pre_hook
-        self._user_post_hook = post_hook
-        self._saved: dict[str, Any] = {}
+        self.reset_to_zero = list(reset_to_zero or ())
+        self.restore_value = list(restore_value or ())
+        self.restore_copies: dict[str, Any] = {}
+        self.user_defined_pre_hook = pre_hook is not None
+        self.user_defined_post_hook = post_hook is not None
+        self.pre_hook: Callable[..., Any] = pre_hook or self._reset_and_save
+        self.post_hook: Callable[..., Any] = post_hook or self._restore
         prune = dict(prune_configs_by or {})
-        self._perf_model: Callable[..., float] | None = prune.get("perf_model")
-        self._top_k: float = prune.get("top_k", 1.0)
-        self._early_prune: Callable[..., Sequence[Config]] | None = prune.get("early_config_prune")
-        self._warmup = warmup
-        self._rep = rep
+        self.perf_model: Callable[..., float] | None = prune.get("perf_model")
+        self.configs_top_k: float = prune.get("top_k", 1.0)
+        self.early_config_prune: Callable[..., Sequence[Config]] | None = prune.get("early_config_prune")
+        self.num_warmups = warmup
+        self.num_reps = rep
+        self.use_cuda_graph = use_cuda_graph
         self._do_bench = do_bench
-        self._cache_results = cache_results
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "fn" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.fn, name)
+
+    @property
+    def base_fn(self) -> Callable[..., Any]:
+        """The Python function under all decorators."""
+        return _innermost(self.fn)
 
     @ends_tracebacks
     def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
@@ -168,15 +182,15 @@ class Autotuner(KernelInterface):
     def prune_configs(self, keywords: Mapping[str, Any]) -> list[Config]:
         """The configurations worth measuring, by the user's early filter and performance model."""
         kept = list(self.configs)
-        if self._early_prune is not None:
-            kept = list(self._early_prune(self.configs, self.nargs, **keywords))
+        if self.early_config_prune is not None:
+            kept = list(self.early_config_prune(self.configs, self.nargs, **keywords))
             if not kept:
                 raise AutotunerError("early_config_prune left no configuration; it must keep at least one")
-        if self._perf_model is not None:
-            top = self._top_k
+        if self.perf_model is not None:
+            top = self.configs_top_k
             count = int(len(self.configs) * top) if isinstance(top, float) and top <= 1.0 else int(top)
             if len(kept) > count:
-                model = self._perf_model
+                model = self.perf_model
                 estimate = {config: model(**self.nargs, **keywords, **config.all_kwargs()) for config in kept}
                 kept = sorted(kept, key=lambda config: estimate[config])[: max(count, 1)]
         return kept
@@ -192,7 +206,7 @@ class Autotuner(KernelInterface):
         kept = self._kept_results(key, candidates)
         timings = kept.load() if kept is not None else None
         if timings is None:
-            timings = {config: self._measure(config, args, grid, keywords) for config in candidates}
+            timings = {config: self._bench(*args, config=config, grid=grid, **keywords) for config in candidates}
             if kept is not None:
                 kept.store(timings)
         self.bench_time = time.perf_counter() - start
@@ -203,12 +217,12 @@ class Autotuner(KernelInterface):
             )
         self.cache[key] = best
         self.configs_timings = timings
-        if self._reset_to_zero:
-            self._reset({**self.nargs, **keywords, **best.all_kwargs()})
+        if _takes(self.pre_hook, "reset_only"):
+            self.pre_hook({**self.nargs, **keywords, **best.all_kwargs()}, reset_only=True)
 
     def _kept_results(self, key: tuple[Any, ...], candidates: Sequence[Config]) -> KeptResults | None:
         """Where the timings for this key are kept on disk, if they are; configurations with hooks never are."""
-        wanted = self._cache_results or knobs.get("cache_autotuning")
+        wanted = self.cache_results or knobs.get("cache_autotuning")
         source = getattr(self.fn, "cache_key", None)
         if not wanted or source is None or any(config.pre_hook is not None for config in candidates):
             return None
@@ -223,49 +237,54 @@ class Autotuner(KernelInterface):
                 "Make sure that you don't re-define auto-tuned symbols."
             )
 
-    def _measure(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> Sequence[float]:
+    @property
+    def do_bench(self) -> Callable[..., Sequence[float]]:
+        """Measures a launch: `do_bench(launch, quantiles=...)` gives that many times."""
+        return self._do_bench or self._time
+
+    def _time(self, launch: Callable[[], Any], quantiles: Sequence[float]) -> Sequence[float]:
         from tilewright import testing
 
-        self._check_conflicts(config, keywords)
-        current = {**keywords, **config.all_kwargs()}
+        return testing.do_bench(
+            launch, warmup=self.num_warmups or 25, rep=self.num_reps or 100, quantiles=list(quantiles)
+        )
+
+    def _bench(self, *args: Any, config: Config, **meta: Any) -> Sequence[float]:
+        """The times of launches with a configuration: median, and the 20th and 80th percentile."""
+        self._check_conflicts(config, meta)
+        current = {**meta, **config.all_kwargs()}
         full = {**self.nargs, **current}
 
         def launch() -> None:
             if config.pre_hook is not None:
                 config.pre_hook(full)
-            self._before(full)
+            self.pre_hook(full)
             try:
-                self.fn.run(*args, grid=grid, warmup=False, **current)
+                self.fn.run(*args, **{"warmup": False, **current})
             except BaseException as error:
-                self._after(full, error)
+                self.post_hook(full, exception=error)
                 raise
-            self._after(full, None)
+            self.post_hook(full, exception=None)
 
         try:
-            if self._do_bench is not None:
-                return self._do_bench(launch, quantiles=QUANTILES)
-            return testing.do_bench(launch, warmup=self._warmup or 25, rep=self._rep or 100, quantiles=QUANTILES)
+            return self.do_bench(launch, quantiles=QUANTILES)
         except (OutOfResources, CompileTimeAssertionFailure, AssemblerError):
             return [INFEASIBLE] * len(QUANTILES)
 
-    def _before(self, full: dict[str, Any]) -> None:
-        if self._user_pre_hook is not None:
-            self._user_pre_hook(full)
-            return
-        self._reset(full)
-        self._saved = {name: _copied(full[name]) for name in self._restore_value}
+    def _reset_and_save(self, arguments: Mapping[str, Any], reset_only: bool = False) -> None:
+        """Before a trial: zero what `reset_to_zero` names, copy what `restore_value` names. None is left alone."""
+        for name in self.reset_to_zero:
+            if arguments[name] is not None:
+                arguments[name][...] = 0
+        if not reset_only:
+            given = {name: arguments[name] for name in self.restore_value if arguments[name] is not None}
+            self.restore_copies = {name: _copied(value) for name, value in given.items()}
 
-    def _reset(self, full: Mapping[str, Any]) -> None:
-        for name in self._reset_to_zero:
-            full[name][...] = 0
-
-    def _after(self, full: dict[str, Any], error: BaseException | None) -> None:
-        if self._user_post_hook is not None:
-            self._user_post_hook(full, exception=error)
-            return
-        for name, saved in self._saved.items():
-            full[name][...] = saved
-        self._saved = {}
+    def _restore(self, arguments: Mapping[str, Any], exception: BaseException | None = None) -> None:
+        """After a trial: what was copied before it comes back."""
+        for name, saved in self.restore_copies.items():
+            arguments[name][...] = saved
+        self.restore_copies = {}
 
 
 class KeptResults:
@@ -297,13 +316,28 @@ def _copied(value: Any) -> Any:
     return value.clone() if hasattr(value, "clone") else value.copy()
 
 
+def _innermost(fn: Any) -> Any:
+    """The Python function that was decorated first."""
+    while not inspect.isfunction(fn):
+        fn = fn.fn
+    return fn
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    """Can `function` be given a keyword argument of this name?"""
+    parameters = inspect.signature(function).parameters.values()
+    return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
 class Heuristics(KernelInterface):
     """Computes meta-parameters from the arguments before each launch."""
 
-    def __init__(self, fn: Launchable, values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> None:
+    def __init__(
+        self, fn: Launchable, arg_names: Sequence[str], values: Mapping[str, Callable[[dict[str, Any]], Any]]
+    ) -> None:
         self.fn = fn
         self.values = dict(values)
-        self.arg_names = fn.arg_names
+        self.arg_names = list(arg_names)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "fn" not in self.__dict__:
@@ -347,6 +381,7 @@ def autotune(
     def decorate(fn: Launchable) -> Autotuner:
         return Autotuner(
             fn,
+            fn.arg_names,
             configs,
             key,
             reset_to_zero,
@@ -356,6 +391,7 @@ def autotune(
             prune_configs_by,
             warmup,
             rep,
+            use_cuda_graph,
             do_bench,
             cache_results,
         )
@@ -365,4 +401,4 @@ def autotune(
 
 def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Launchable], Heuristics]:
     """Decorator: before each launch set the parameters named in `values` to what their functions return."""
-    return lambda fn: Heuristics(fn, values)
+    return lambda fn: Heuristics(fn, fn.arg_names, values)

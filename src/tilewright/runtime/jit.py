@@ -15,7 +15,7 @@ import inspect
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from itertools import zip_longest
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 from tilewright.compiler.compile import compile_source
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
-from tilewright.language.callables import JITCallable
+from tilewright.language.callables import JITCallable, Parameter
 from tilewright.language.values import unwrap
 from tilewright.runtime import hooks
 from tilewright.runtime.binding import Binder, Bound
@@ -55,6 +55,7 @@ class JITFunction(JITCallable, KernelInterface):
         launch_metadata: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(fn, noinline=bool(noinline))
+        self.module = fn.__module__
         self.version = version
         self.debug = debug
         self.repr = repr
@@ -204,11 +205,21 @@ class JITFunction(JITCallable, KernelInterface):
         """Call `hook(*args, **keywords)` before every launch."""
         self.pre_run_hooks.append(hook)
 
+    @cached_property
+    def params(self) -> list[Parameter]:
+        """The parameters, with what the decorator says about them."""
+        names = self.arg_names
+        free = {names[item] if isinstance(item, int) else item for item in self.do_not_specialize}
+        unaligned = {names[item] if isinstance(item, int) else item for item in self.do_not_specialize_on_alignment}
+        return [
+            replace(p, do_not_specialize=p.name in free, do_not_specialize_on_alignment=p.name in unaligned)
+            for p in super().params
+        ]
+
     @property
     def binder(self) -> Binder:
         if self._binder is None:
-            rules = parameter_rules(self, self.do_not_specialize, self.do_not_specialize_on_alignment)
-            self._binder = Binder(self.fn.__name__, self.signature, rules)
+            self._binder = Binder(self.fn.__name__, self.signature, parameter_rules(self))
         return self._binder
 
     @property

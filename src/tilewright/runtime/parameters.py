@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from tilewright.language.callables import JITCallable, Parameter
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.support.errors import ArgumentValueError
@@ -27,24 +25,29 @@ SCALAR_TYPES = {
 UNSPECIALIZED = ("fp", "bf", "u1")
 
 
-def parameter_rules(
-    function: JITCallable, do_not_specialize: Sequence[int | str], do_not_specialize_on_alignment: Sequence[int | str]
-) -> tuple[ParameterRule, ...]:
+def parameter_rules(function: JITCallable) -> tuple[ParameterRule, ...]:
     """One rule per parameter. Raises ArgumentValueError when a constexpr parameter is told not to specialise."""
-    free = _resolve(function, do_not_specialize, "do_not_specialize")
-    unaligned = _resolve(function, do_not_specialize_on_alignment, "do_not_specialize_on_alignment")
-    return tuple(_rule(parameter, parameter.name in free, parameter.name in unaligned) for parameter in function.params)
+    for parameter in function.params:
+        for option in ("do_not_specialize", "do_not_specialize_on_alignment"):
+            if parameter.is_constexpr and getattr(parameter, option):
+                raise ArgumentValueError(
+                    parameter.name,
+                    f"a constexpr parameter listed in {option}",
+                    "run-time parameters only",
+                    kernel=function.fn.__name__,
+                )
+    return tuple(_rule(parameter) for parameter in function.params)
 
 
-def _rule(parameter: Parameter, free: bool, unaligned: bool) -> ParameterRule:
+def _rule(parameter: Parameter) -> ParameterRule:
     forced = None if parameter.is_constexpr else _forced_type(parameter.annotation)
-    specialize = not free and not (forced or "").startswith(UNSPECIALIZED)
+    specialize = not parameter.do_not_specialize and not (forced or "").startswith(UNSPECIALIZED)
     return ParameterRule(
         name=parameter.name,
         is_constexpr=parameter.is_constexpr,
         is_const=parameter.is_const,
         specialize=specialize,
-        specialize_alignment=not unaligned,
+        specialize_alignment=not parameter.do_not_specialize_on_alignment,
         forced_type=forced,
     )
 
@@ -56,16 +59,3 @@ def _forced_type(annotation: str) -> str | None:
         element = text.removeprefix("*").removeprefix("k").rpartition(".")[2]
         return f"*{SCALAR_TYPES[element].replace('u1', 'i1')}" if element in SCALAR_TYPES else None
     return SCALAR_TYPES.get(text)
-
-
-def _resolve(function: JITCallable, chosen: Iterable[int | str], option: str) -> set[str]:
-    names = {function.arg_names[item] if isinstance(item, int) else item for item in chosen}
-    for parameter in function.params:
-        if parameter.name in names and parameter.is_constexpr:
-            raise ArgumentValueError(
-                parameter.name,
-                f"a constexpr parameter listed in {option}",
-                "run-time parameters only",
-                kernel=function.fn.__name__,
-            )
-    return names

@@ -138,3 +138,63 @@ def test_switches_under_tritons_names() -> None:
     assert table.get("print_autotuning") is False
     with pytest.raises(AttributeError, match="no switch 'nothing'"):
         _ = knobs.runtime.nothing
+
+
+class LeastBlock(triton.runtime.Autotuner):
+    """A tuner as libraries derive them: it takes what Triton's takes, by position, and has its own way to choose."""
+
+    def __init__(self, fn: Any, arg_names: Any, configs: Any, key: Any, reset_to_zero: Any, restore_value: Any) -> None:
+        super().__init__(fn, arg_names, configs, key, reset_to_zero, restore_value, None, None, None, None, None, False)
+        self.name = self.base_fn.__name__
+        self.tried: list[int] = []
+
+    def run(self, *args: Any, **keywords: Any) -> Any:
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        key = tuple(self.nargs[name] for name in self.keys)
+        if key not in self.cache:
+            times = {config: self._bench(*args, config=config, **keywords) for config in self.prune_configs(keywords)}
+            self.cache[key] = min(times, key=lambda config: config.kwargs["BLOCK"])
+            self.pre_hook({**self.nargs, **keywords, **self.cache[key].all_kwargs()}, reset_only=True)
+        self.best_config = self.cache[key]
+        return self.fn.run(*args, **keywords, **self.best_config.all_kwargs())
+
+    def _bench(self, *args: Any, config: triton.Config, **meta: Any) -> Any:
+        self.tried.append(config.kwargs["BLOCK"])
+        return super()._bench(*args, config=config, **meta)
+
+
+def test_tuners_of_libraries_derive_from_ours() -> None:
+    kernel = LeastBlock(increment, increment.arg_names, configs(32, 16), ["n"], ["x_ptr"], None)
+    kernel._do_bench = lambda launch, quantiles: [launch(), 1.0, 1.0]  # pyright: ignore[reportPrivateUsage]
+    x = np.full(40, 5.0, np.float32)
+    kernel[grid](x, x.size)
+    kernel[grid](x, x.size)
+    assert kernel.name == "increment"
+    assert kernel.tried == [32, 16]
+    np.testing.assert_array_equal(x, np.full(40, 2.0, np.float32))
+
+
+def test_arguments_that_are_none_are_not_reset_nor_restored() -> None:
+    @triton.jit
+    def optional(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+        offsets = tl.arange(0, BLOCK)
+        tl.store(x_ptr + offsets, offsets, mask=offsets < n)
+        if y_ptr is not None:
+            tl.store(y_ptr + offsets, offsets, mask=offsets < n)
+
+    bench = fake_bench({16: 1.0, 32: 2.0}, [], [16, 32])
+    options = {"reset_to_zero": ["x_ptr", "y_ptr"], "restore_value": ["y_ptr"], "do_bench": bench}
+    kernel = triton.autotune(configs(16, 32), key=["n"], **options)(optional)
+    x = np.zeros(16, np.int32)
+    kernel[(1,)](x, None, 16)
+    np.testing.assert_array_equal(x, np.arange(16))
+
+
+def test_parameters_say_what_the_decorator_says() -> None:
+    @triton.jit(do_not_specialize=["n"], do_not_specialize_on_alignment=[0])
+    def kernel(x_ptr, n, m, BLOCK: tl.constexpr = 4):
+        pass
+
+    assert [p.name for p in kernel.params if p.do_not_specialize] == ["n"]
+    assert [p.num for p in kernel.params if p.do_not_specialize_on_alignment] == [0]
+    assert [p.default for p in kernel.params if p.has_default] == [4]
