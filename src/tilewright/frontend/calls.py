@@ -16,7 +16,7 @@ from tilewright.frontend.scope import is_named_tuple
 from tilewright.frontend.state import CompiledFunction, FunctionState
 from tilewright.language import iteration
 from tilewright.language.aggregates import construct
-from tilewright.language.callables import ConstexprFunction, JITCallable, Parameter
+from tilewright.language.callables import ConstexprFunction, JITCallable
 from tilewright.language.dtypes import dtype, void
 from tilewright.language.registry import is_builtin, with_hint
 from tilewright.language.values import (
@@ -153,19 +153,15 @@ def bind_arguments(function: JITCallable, args: list[Any], keywords: dict[str, A
             f"its signature is {function.fn.__name__}{function.signature}",
         ) from None
     bound.apply_defaults()
-    return [as_argument(p, bound.arguments[p.name]) for p in function.params]
+    return [as_argument(bound.arguments[p.name]) for p in function.params]
 
 
-def as_argument(parameter: Parameter, value: Any) -> base_value:
-    """A value as it enters a device function."""
+def as_argument(value: Any) -> base_value:
+    """A value as it enters a device function, whatever the parameter's annotation says: as in Triton, a run-time value
+    in a parameter that is declared constexpr is an error only where a constant is needed."""
     from tilewright.frontend.expressions import wrap
 
     value = wrap(value)
-    if isinstance(value, tensor) and parameter.is_constexpr:
-        raise with_hint(
-            TypeError(f"parameter `{parameter.name}` is declared constexpr but the argument is {describe(value)}"),
-            "pass a compile-time constant, or drop the annotation of the parameter",
-        )
     if isinstance(value, tuple):
         return value.with_values([v if isinstance(v, base_value) else constexpr(v) for v in value.values])
     return value if isinstance(value, base_value) else constexpr(value)

@@ -9,6 +9,7 @@ from typing import Any
 from tilewright.frontend.state import FunctionState
 from tilewright.language.arithmetic import logical_and
 from tilewright.language.callables import JITCallable
+from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, describe, tensor, tuple, unwrap
 
 
@@ -126,9 +127,9 @@ def compare(state: FunctionState, node: ast.Compare, values: list[Any]) -> Any:
 
 def _compare_pair(state: FunctionState, node: ast.Compare, kind: ast.cmpop, lhs: Any, rhs: Any) -> Any:
     if isinstance(kind, ast.Is):
-        return constexpr(unwrap(lhs) is unwrap(rhs))
+        return constexpr(_is_same(unwrap(lhs), unwrap(rhs)))
     if isinstance(kind, ast.IsNot):
-        return constexpr(unwrap(lhs) is not unwrap(rhs))
+        return constexpr(not _is_same(unwrap(lhs), unwrap(rhs)))
     if isinstance(kind, ast.In | ast.NotIn):
         if isinstance(lhs, tensor) or _holds_tensor(rhs):
             raise state.unsupported(node, "`in` is defined for compile-time values only")
@@ -151,6 +152,13 @@ def _compare_pair(state: FunctionState, node: ast.Compare, kind: ast.cmpop, lhs:
                 return constexpr(isinstance(kind, ast.NotEq))
             raise state.error(node, f"cannot compare {describe(value)} with {describe(other)}")
     return _apply(state, node, _COMPARE[type(kind)], lhs, rhs)
+
+
+def _is_same(lhs: Any, rhs: Any) -> bool:
+    """`lhs is rhs`. There is one object per element type in Triton, so `x.dtype is tl.float32` asks for equality."""
+    if type(lhs) is dtype and type(rhs) is dtype:
+        return lhs == rhs
+    return lhs is rhs
 
 
 def _holds_tensor(value: Any) -> bool:

@@ -71,7 +71,6 @@ tensor too: `x.sum(0)` is `tl.sum(x, 0)`.
 - A loop over unsigned bounds compares unsigned.
 - A loop variable read after its loop is undefined, as in Triton, but gives a warning; so does a function that returns a
   value on some ways only.
-- A parameter annotated `tl.constexpr` refuses a run-time argument where it is passed, not where it is used.
 - `sort`, `topk` and `flip` give Triton's results by other intermediate shapes.
 - `inline_asm_elementwise` and `tl.extra.cuda` need a target that has them; elsewhere they are compile-time errors.
 """

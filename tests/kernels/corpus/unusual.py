@@ -217,6 +217,29 @@ def integer_powers_of_two(out_ptr, n, SHIFT: tl.constexpr):
     tl.store(out_ptr + 4, -7 // 2 + n)
 
 
+@triton.jit
+def clipped(x, limit, from_below: tl.constexpr):
+    if from_below:
+        x = tl.maximum(x, limit)
+    return x
+
+
+@triton.jit
+def value_for_constant(out_ptr, x, from_below):
+    tl.store(out_ptr, clipped(x, 3, from_below))
+    tl.store(out_ptr + 1, clipped(x, 3, True))
+
+
+@triton.jit
+def dtype_identity(out_ptr, x_ptr):
+    x = tl.load(x_ptr)
+    wide = tl.float32 if x_ptr.dtype.element_ty is tl.bfloat16 else tl.float64
+    if x.dtype is not tl.float16:
+        x = x.to(wide) * 2
+    if x.dtype is tl.float32:
+        tl.store(out_ptr, x)
+
+
 CASES = [
     (bool_arguments, "*i32 u1 i32"),
     (narrow_arguments, "*i32 i8 i16 fp16 bf16"),
@@ -236,4 +259,6 @@ CASES = [
     (scalar_loads, "*fp16 i32"),
     (annotated, "*fp32 i32 fp32 =16"),
     (integer_powers_of_two, "*i32 i32 =3"),
+    (value_for_constant, "*i32 i32 u1"),
+    (dtype_identity, "*fp64 *bf16"),
 ]
