@@ -124,12 +124,9 @@ def lower_annotated_assign(state: FunctionState, node: ast.AnnAssign) -> None:
     if name in state.scope:
         raise state.error(node.target, f"{name} is already defined. constexpr cannot be reassigned.")
     value = evaluate(state, node.value)
-    if isinstance(value, tensor):
-        raise state.error(
-            node.value, f"`{name}` is declared constexpr but its value is {describe(value)}, known only at run time"
-        )
     state.scope[name] = value if isinstance(value, base_value) else constexpr(value)
-    state.constexpr_names.add(name)
+    if not isinstance(value, tensor):  # as in Triton, a run-time value is an error only where a constant is needed
+        state.constexpr_names.add(name)
 
 
 def lower_augmented_assign(state: FunctionState, node: ast.AugAssign) -> None:

@@ -228,6 +228,9 @@ def clipped(x, limit, from_below: tl.constexpr):
 def value_for_constant(out_ptr, x, from_below):
     tl.store(out_ptr, clipped(x, 3, from_below))
     tl.store(out_ptr + 1, clipped(x, 3, True))
+    twice: tl.constexpr = x * 2
+    for i in range(0, twice, 4):
+        tl.store(out_ptr + 2, i * twice)
 
 
 @triton.jit

@@ -173,7 +173,9 @@ def constexpr_twice(o, n):
 
 @jit
 def runtime_constexpr(o, n):
-    X: tl.constexpr = n  # HERE
+    X: tl.constexpr = n
+    tl.store(o, X * 2)
+    tl.store(o + tl.arange(0, X), n)  # HERE
 
 
 @jit
@@ -454,7 +456,7 @@ CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (conditional_return_in_loop, UnsupportedLanguageConstruct, "Cannot have `return` statements inside", "afterwards"),
     (too_many_arguments, CompilationError, "too many positional arguments", "exponential(x)"),
     (constexpr_twice, CompilationError, "X is already defined. constexpr cannot be reassigned.", None),
-    (runtime_constexpr, CompilationError, "declared constexpr but its value is a run-time scalar int32", None),
+    (runtime_constexpr, CompilationError, "arange's arguments must be of type tl.constexpr", "annotate"),
     (static_failure, CompileTimeAssertionFailure, "three 3 is not more", None),
     (
         ambiguous,
