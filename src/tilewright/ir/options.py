@@ -34,7 +34,7 @@ class Option:
     def describe(self) -> str:
         """Type and default, as ``--list-passes`` shows them: ``int = 16``."""
         kind = self.type.__name__ if isinstance(self.type, type) else str(self.type)
-        return f"{kind} (required)" if self.required else f"{kind} = {format_value(self.default)}"
+        return f"{kind} (required)" if self.required else f"{kind} = {_quote(format_value(self.default))}"
 
 
 def options_of_dataclass(cls: type) -> list[Option]:

@@ -91,13 +91,18 @@ class Pass(ABC):
     @classmethod
     def summary(cls) -> str:
         """First paragraph of the docstring, for ``--list-passes``."""
-        text = (cls.__doc__ or "").strip()
-        return " ".join(text.split("\n\n")[0].split())
+        return first_paragraph(cls)
 
     def spelling(self) -> str:
         """The pass with its non-default options, as a pipeline writes it: ``coalesce{num-warps=8}``."""
         text = format_options(self)
         return f"{self.name}{{{text}}}" if text else self.name
+
+
+def first_paragraph(documented: object) -> str:
+    """The first paragraph of a docstring, as one line."""
+    text = (documented.__doc__ or "").strip()
+    return " ".join(text.split("\n\n")[0].split())
 
 
 PassT = TypeVar("PassT", bound=type[Pass])

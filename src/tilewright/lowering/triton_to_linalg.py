@@ -47,7 +47,7 @@ def triton_to_linalg_experimental(
     transpose_reduce_to_rank0: bool = True,
     enable_collapse_shape: bool = False,
 ) -> PassPipeline:
-    """triton-shared's name for the pipeline of passes; here both names mean it."""
+    """The same as `triton-to-linalg`: in triton-shared this name is that of the pipeline of passes."""
     return triton_to_linalg(enable_make_gather_scatter, transpose_reduce_to_rank0, enable_collapse_shape)
 
 

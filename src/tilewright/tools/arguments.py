@@ -37,7 +37,7 @@ input and output:
 checks:
   --verify-each                     verify after every pass (input and output are always verified)
   --no-verify                       do not verify at all
-  --check-stage=STAGE               at the end, check the contract of tt, structured, linalg or loops
+  --check-stage=STAGE               at the end, check the contract of tt, structured, linalg, loops or ttg
   --verify-diagnostics              check errors and remarks against '// expected-error {{...}}' comments
 
 watching:
@@ -149,5 +149,5 @@ def _value_of(name: str, value: str | None, following: list[str]) -> str:
 def _unknown_flag(name: str) -> PipelineError:
     known = [*available_passes(), *available_pipelines(), *_SWITCHES, *_VALUE_FLAGS]
     near = get_close_matches(name, known, n=3)
-    hint = f"did you mean {', '.join('--' + word for word in near)}?" if near else "--list-passes shows what there is"
+    hint = f"did you mean {', '.join('--' + word for word in near)}?" if near else "--list-passes shows all passes"
     return PipelineError(f"unknown pass or flag '--{name}'; {hint}")

@@ -36,13 +36,14 @@ from tilewright.ir.passes import (
     PassPipeline,
     available_passes,
     available_pipelines,
+    first_paragraph,
     parse_pipeline,
 )
 from tilewright.ir.printing import print_op
 from tilewright.ir.stages import STAGES, check_stage
 from tilewright.ir.verify import verify_module
 from tilewright.support import knobs
-from tilewright.support.errors import PassError, TilewrightError
+from tilewright.support.errors import PassError, PipelineError, TilewrightError
 from tilewright.tools.arguments import USAGE, Request, UsageError, parse_arguments
 from tilewright.tools.expectations import (
     Diagnostic,
@@ -64,7 +65,7 @@ def run(
     """One call of tilewright-opt; returns the exit code: 0, 1 for a diagnosed error, 2 for a wrong command line."""
     out, err = stdout or sys.stdout, stderr or sys.stderr
     try:
-        request = parse_arguments(list(argv))
+        request = _read_command_line(argv)
         if request.has("help"):
             out.write(USAGE)
             return 0
@@ -74,7 +75,7 @@ def run(
         text = _read_input(request.file, stdin or sys.stdin)
         return _Session(request, err).run(text, out)
     except UsageError as error:
-        err.write(f"tilewright-opt: error: {error}\n\n{USAGE}")
+        err.write(f"tilewright-opt: error: {error} (--help lists all flags)\n")
         return 2
     except TilewrightError as error:
         if knobs.get("tracebacks"):
@@ -87,6 +88,17 @@ def run(
         reason = f"internal error: {type(error).__name__}: {error}"
         err.write(f"tilewright-opt: error: {reason} (TILEWRIGHT_TRACEBACKS=1 shows where)\n")
         return 1
+
+
+def _read_command_line(argv: Sequence[str]) -> Request:
+    """What is asked for; an unknown pass, option, stage or target is a wrong command line like any other."""
+    try:
+        request = parse_arguments(list(argv))
+        if request.check_stage and request.check_stage not in STAGES:
+            raise UsageError(f"unknown stage '{request.check_stage}'; there are {', '.join(STAGES)}")
+        return request
+    except PipelineError as error:
+        raise UsageError(str(error)) from error
 
 
 def _read_input(file: str, stdin: TextIO) -> str:
@@ -128,9 +140,13 @@ class _Session:
     request: Request
     stderr: TextIO
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    facts: TargetFacts | None = None
+    """Of the target, where passes run."""
 
     def run(self, text: str, stdout: TextIO) -> int:
         pipeline = self._pipeline(text)
+        if pipeline.passes:
+            self.facts = _find_facts(self.request.target)
         context = self._context()
         failed = False
         printed: list[str] = []
@@ -182,7 +198,7 @@ class _Session:
         )
 
     def _run_passes(self, module: ModuleOp, pipeline: PassPipeline) -> None:
-        context = PassContext(facts=_find_facts(self.request.target))
+        context = PassContext(facts=self.facts)
         try:
             pipeline.run(module, context, self._instruments())
         finally:
@@ -208,10 +224,7 @@ class _Session:
         return [*instruments, CrashReproducer(file, only_internal=file is None)]
 
     def _check_stage(self, module: ModuleOp) -> None:
-        stage = STAGES.get(self.request.check_stage)
-        if stage is None:
-            raise UsageError(f"unknown stage '{self.request.check_stage}'; there are {', '.join(STAGES)}")
-        check_stage(module, stage)
+        check_stage(module, STAGES[self.request.check_stage])
 
     def _report(self, error: TilewrightError) -> None:
         self.diagnostics.append(diagnostic_of_error(error))
@@ -252,8 +265,7 @@ def render_pass_list() -> str:
     lines.append("pipelines:")
     for name, builder in available_pipelines().items():
         lines.append(f"  --{name}")
-        summary = (builder.__doc__ or "").strip().split("\n")[0]
-        lines.append(f"      {summary}")
+        lines.append(f"      {first_paragraph(builder)}")
         lines.extend(f"      {option.flag}: {option.describe()}" for option in options_of_callable(builder))
     return "\n".join(lines) + "\n"
 

@@ -145,7 +145,7 @@ def _drop_ops(module: ModuleOp) -> Iterator[ModuleOp]:
 
 def _remove(op: Operation) -> bool:
     """Take an op away; its results become other values. False where that is impossible."""
-    if op.has_trait(IsTerminator) or op.parent is None:
+    if op.has_trait(IsTerminator, value_if_unregistered=False) or op.parent is None:
         return op.parent is None
     for result in op.results:
         if not result.first_use:

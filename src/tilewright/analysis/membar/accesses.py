@@ -157,7 +157,9 @@ def touches_of(op: Operation) -> Sequence[Touch]:
 
 
 def _only_forwards(op: Operation) -> bool:
-    return any(isinstance(result.type, MemDescType) for result in op.results) or op.has_trait(IsTerminator)
+    return any(isinstance(result.type, MemDescType) for result in op.results) or op.has_trait(
+        IsTerminator, value_if_unregistered=False
+    )
 
 
 class SliceFinder:

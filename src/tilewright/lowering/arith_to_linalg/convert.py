@@ -72,24 +72,34 @@ class TritonArithToLinalgPass(Pass):
       tt.return %0 : tensor<4xf32>
     }
     // becomes
+    #map = affine_map<(d0) -> (d0)>
     func.func @k(%x: tensor<4xf32>, %gx: i32, %gy: i32, %gz: i32, %px: i32, %py: i32, %pz: i32) -> tensor<4xf32> {
-      %0 = linalg.generic {...} ins(%x, %x : ...) outs(%x : ...) { arith.addf; linalg.yield } -> tensor<4xf32>
+      %0 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]}
+          ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) {
+      ^bb0(%a: f32, %b: f32, %out: f32):
+        %sum = arith.addf %a, %b : f32
+        linalg.yield %sum : f32
+      } -> tensor<4xf32>
       return %0 : tensor<4xf32>
     }
     ```
-
-    An op without a lowering stays as it is and is remarked. The options are triton-shared's;
-    ``transpose-reduce-to-rank0=false`` reduces along the axis as it stands, without a transpose.
+    An op without a lowering stays as it is and is remarked. The options are triton-shared's.
     """
 
     name = "triton-arith-to-linalg"
 
     pids_to_func_args: bool = True
+    """Make the grid's extents and the program's id arguments of functions."""
     tt_to_func_func: bool = True
+    """Make `func.func` of `tt.func`."""
     addptr_to_linalg: bool = True
+    """Lower `tt.addptr` on tensors of pointers, which stay tensors of `!tt.ptr`."""
     assert_to_cf: bool = True
+    """Make `cf.assert` of `tt.assert`."""
     tensor_ptr_to_linalg: bool = False
+    """Lower everything on tensors of pointers."""
     transpose_reduce_to_rank0: bool = True
+    """Move an axis that is not the first to the front before it is reduced; else it is reduced where it is."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         options = LoweringOptions(

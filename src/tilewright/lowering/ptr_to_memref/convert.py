@@ -54,9 +54,13 @@ class TritonPtrToMemrefPass(Pass):
     func.func @k(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
       %m = builtin.unrealized_conversion_cast %p : !tt.ptr<f32> to memref<*xf32>
       "use"(%m) : (memref<*xf32>) -> ()
+      return
+    }
     // becomes
     func.func @k(%p: memref<*xf32> {tt.divisibility = 16 : i32}) {
       "use"(%p) : (memref<*xf32>) -> ()
+      return
+    }
     ```
     An argument that is only ever seen through one ``tt.bitcast`` gets the element type of the cast (Triton reads
     ``i1`` memory as ``i8``). Memory that is read as several types is ``memref<*xi8>`` (see `byte_memory`). Ops that

@@ -15,7 +15,10 @@ _CUDA = re.compile(r"cuda:(\d+)")
 def make_ttgir(
     *, target: str, num_warps: int = 4, num_stages: int = 3, threads_per_warp: int = 32, num_ctas: int = 1
 ) -> list[Pass]:
-    """The passes in order, for a target such as `cuda:90`. Raises `PipelineError` for one that is not supported."""
+    """From Triton IR to TritonGPU IR that is ready to be lowered, for a target such as `cuda:90`.
+
+    Raises `PipelineError` for one that is not supported.
+    """
     found = _CUDA.fullmatch(target)
     if found is None:
         raise PipelineError(f"unknown target '{target}'; expected cuda:CAPABILITY, e.g. cuda:90")

@@ -23,6 +23,7 @@ class TritonToUnstructuredPass(Pass):
     """Accesses that have no structure become gathers, scatters and atomics on a base with element offsets.
 
     ```mlir
+    %zeros = arith.constant dense<0.000000e+00> : tensor<64xf32>
     %p = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
     %q = tt.addptr %p, %rows : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
     %v = tt.load %q, %m, %zeros : tensor<64x!tt.ptr<f32>>
@@ -30,7 +31,9 @@ class TritonToUnstructuredPass(Pass):
     ```
     becomes
     ```mlir
+    %zero = arith.constant 0.000000e+00 : f32
     %v = tts.gather %x[%rows] mask = %m default = %zero : (<f32>, tensor<64xi32>) -> tensor<64xf32>
+    %c0 = arith.constant 0 : i32
     tts.scatter %s into %y[%c0] : f32 into (<f32>, i32)
     ```
     Pointers that control flow carries become offsets that it carries, and a base as well where that changes. An

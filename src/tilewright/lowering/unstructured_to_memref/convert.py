@@ -27,6 +27,7 @@ class UnstructuredToMemrefPass(Pass):
     ```mlir
     %v = tts.gather %p[%i] : (<f32>, i32) -> f32
     // becomes
+    %c0 = arith.constant 0 : index
     %m = builtin.unrealized_conversion_cast %p : !tt.ptr<f32> to memref<*xf32>
     %o = arith.index_cast %i : i32 to index
     %e = memref.reinterpret_cast %m to offset: [%o], sizes: [1], strides: [1]

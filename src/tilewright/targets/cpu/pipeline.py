@@ -33,12 +33,12 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
         (
             "linalg",
             (
-                TritonToUnstructuredPass(),
+                TritonToUnstructuredPass(),  # every access that is left is at offsets from a base
                 *_checks(),
-                TritonArithToLinalgPass(),
-                StructuredToMemrefPass(),
-                UnstructuredToMemrefPass(),
-                TritonPtrToMemrefPass(),
+                TritonArithToLinalgPass(),  # everything that is not memory
+                StructuredToMemrefPass(),  # tiles
+                UnstructuredToMemrefPass(),  # single elements
+                TritonPtrToMemrefPass(),  # signatures and control flow
                 # Bounds of loads and stores become one value, which is how narrowing knows them equal.
                 CsePass(),
                 CanonicalizePass(),
@@ -48,10 +48,10 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
         (
             "loops",
             (
-                LinalgFuseElementwisePass(),
-                LinalgNarrowResultsPass(),
-                LinalgMergeSiblingsPass(),
-                ForwardLoadsPass(),
+                LinalgFuseElementwisePass(),  # chains become one loop each
+                LinalgNarrowResultsPass(),  # casts of results that are reduced, too, which fusion leaves
+                LinalgMergeSiblingsPass(),  # loops over the same elements become one
+                ForwardLoadsPass(),  # no copies of what can be read in place
                 LinalgToLoopsPass(),
             ),
         ),

@@ -60,7 +60,11 @@ def seed_texts() -> tuple[tuple[str, ...], tuple[str, ...]]:
 def single_ops(module: ModuleOp) -> Iterator[Operation]:
     """The ops that can stand in a function alone."""
     for op in module.walk():
-        if not op.has_trait(IsTerminator) and not isinstance(op, ModuleOp) and op.parent_op() is not module:
+        if (
+            not op.has_trait(IsTerminator, value_if_unregistered=False)
+            and not isinstance(op, ModuleOp)
+            and op.parent_op() is not module
+        ):
             yield op
 
 

@@ -89,7 +89,11 @@ def is_private(op: Operation) -> bool:
 def symbol_name(op: Operation) -> str | None:
     """The name that an op defines in its module, or None."""
     name = op.properties.get("sym_name")
-    return name.data if isinstance(name, StringAttr) and op.has_trait(SymbolOpInterface) else None
+    return (
+        name.data
+        if isinstance(name, StringAttr) and op.has_trait(SymbolOpInterface, value_if_unregistered=False)
+        else None
+    )
 
 
 @register_pass

@@ -52,7 +52,7 @@ class _Remover:
         if isinstance(op, ModuleOp | Func) or self._live.is_live_op(op):
             return False
         parent = op.parent_op()
-        if op.has_trait(IsTerminator):
+        if op.has_trait(IsTerminator, value_if_unregistered=False):
             return False
         return parent is not None and not isinstance(parent, ModuleOp)
 

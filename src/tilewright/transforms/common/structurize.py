@@ -89,7 +89,7 @@ class Structurizer:
                     if join is None or join is stop:
                         return list(arguments)
                     block = join
-                case _ if terminator.has_trait(ReturnLike):
+                case _ if terminator.has_trait(ReturnLike, value_if_unregistered=False):
                     return self._map(terminator.operands, mapping)
                 case _:
                     raise NotStructurable(f"'{terminator.name}' is not understood")
@@ -159,7 +159,7 @@ def _find_return(region: Region) -> Operation | None:
     """A terminator that leaves the region."""
     for block in region.blocks:
         last = block.last_op
-        if last is not None and not last.successors and last.has_trait(ReturnLike):
+        if last is not None and not last.successors and last.has_trait(ReturnLike, value_if_unregistered=False):
             return last
     return None
 

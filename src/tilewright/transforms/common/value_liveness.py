@@ -66,7 +66,7 @@ class ValueLiveness:
         for op in function.body.walk():
             if isinstance(op, cf.ConditionalBranchOp):
                 self._mark(op.cond)  # blocks stay, so what chooses between them does
-            if isinstance(op, CARRIERS) or op.has_trait(IsTerminator):
+            if isinstance(op, CARRIERS) or op.has_trait(IsTerminator, value_if_unregistered=False):
                 continue
             if may_write(op):
                 self._mark_op(op)

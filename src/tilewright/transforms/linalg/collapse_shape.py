@@ -25,8 +25,10 @@ class CollapseShapePass(Pass):
     """Dimensions that lie one behind the other become one, for fills, broadcasts, transposes and reductions of tensors.
 
     ```mlir
+    %e = tensor.empty() : tensor<4x8xf32>
     %f = linalg.fill ins(%c : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
     // becomes
+    %e = tensor.empty() : tensor<4x8xf32>                    // unused now
     %e1 = tensor.empty() : tensor<32xf32>
     %f1 = linalg.fill ins(%c : f32) outs(%e1 : tensor<32xf32>) -> tensor<32xf32>
     %f = tensor.expand_shape %f1 [[0, 1]] output_shape [4, 8] : tensor<32xf32> into tensor<4x8xf32>

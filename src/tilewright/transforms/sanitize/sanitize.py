@@ -97,8 +97,11 @@ class SanitizePass(Pass):
     name = "triton-sanitize"
 
     bounds: bool = True
+    """Accesses outside the storage of the argument that the address derives from."""
     race: bool = False
+    """Two programs that touch one element without atomics, one of them storing."""
     init: bool = False
+    """Reads of memory that nobody wrote, and stores of lanes without a value."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for function in list(module.body.block.ops):

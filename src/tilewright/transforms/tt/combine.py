@@ -165,6 +165,7 @@ class CombinePass(Pass):
 
     Before:
     ```mlir
+    %zero = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
     %d = tt.dot %a, %b, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
     %e = arith.addf %d, %c : tensor<32x32xf32>
     ```

@@ -21,11 +21,12 @@ def make_ttir(
     rewrite_gathered_descriptors: bool = False,
     unit_inner_stride: bool = False,
 ) -> list[Pass]:
-    """The passes in order. A target that lowers block pointers or descriptors itself leaves their rewrite out, or asks
-    for that of descriptors only where rows are gathered through them; `unit_inner_stride` lets contiguity be seen
-    through descriptor arguments.
+    """From the front end's output to what every back end starts from.
+
+    A target that lowers block pointers or descriptors itself leaves their rewrite out, or asks for that of descriptors
+    only where rows are gathered through them; `unit-inner-stride` lets contiguity be seen through descriptor arguments.
     """
-    passes: list[Pass] = [InlinePass()]
+    passes: list[Pass] = [InlinePass()]  # first: what follows sees across calls
     if rewrite_tensor_pointers:
         passes.append(RewriteTensorPointerPass())
     if rewrite_tensor_descriptors:
@@ -33,12 +34,12 @@ def make_ttir(
     elif rewrite_gathered_descriptors:
         passes.append(RewriteTensorDescriptorToPointerPass(unit_inner_stride=unit_inner_stride, only_gathered=True))
     passes += [
-        CanonicalizePass(),
-        CombinePass(),
-        ReorderBroadcastPass(),
-        CsePass(),
-        SymbolDcePass(),
-        LoopUnrollPass(),
+        CanonicalizePass(),  # constants and plain forms, which the next two look for
+        CombinePass(),  # fewer ops for the same
+        ReorderBroadcastPass(),  # work on small tensors, which are made large last
+        CsePass(),  # addresses that were computed for several accesses
+        SymbolDcePass(),  # functions that were inlined everywhere
+        LoopUnrollPass(),  # last, so that what is copied is small
     ]
     return passes
 

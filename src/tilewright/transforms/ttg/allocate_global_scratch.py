@@ -1,22 +1,4 @@
-"""`tritongpu-global-scratch-memory-allocation`: places for the global memory that a program needs for itself.
-
-Before:
-
-```mlir
-tt.func @k() {
-  %0 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
-  tt.call @helper() : () -> ()
-```
-
-After: each allocation, and each call of a function that allocates, has the byte offset of its part; the module states
-what one program needs in all. Parts do not share memory: descriptors made in them may be read until the kernel ends.
-
-```mlir
-module attributes {ttg.global_scratch_memory_alignment = 128 : i32, ttg.global_scratch_memory_size = 256 : i32} {
-  %0 = ttg.global_scratch_alloc {..., ttg.global_scratch_memory_offset = 0 : i32} : !tt.ptr<i8>
-  tt.call @helper() {ttg.global_scratch_memory_offset = 128 : i32} : () -> ()
-```
-"""
+"""`tritongpu-global-scratch-memory-allocation`: places for the global memory that a program needs for itself."""
 
 from __future__ import annotations
 
@@ -35,7 +17,23 @@ OFFSET = "ttg.global_scratch_memory_offset"
 
 @register_pass
 class GlobalScratchMemoryAllocationPass(Pass):
-    """Lay out the global scratch memory of every function, callees first."""
+    """Lays out the global scratch memory of every function, callees first.
+
+    Before:
+    ```mlir
+    tt.func @k() {
+      %0 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
+      tt.call @helper() : () -> ()
+    ```
+    After: each allocation, and each call of a function that allocates, has the byte offset of its part; the module
+    states what one program needs in all.
+    ```mlir
+    module attributes {ttg.global_scratch_memory_alignment = 128 : i32, ttg.global_scratch_memory_size = 256 : i32} {
+      %0 = ttg.global_scratch_alloc {..., ttg.global_scratch_memory_offset = 0 : i32} : !tt.ptr<i8>
+      tt.call @helper() {ttg.global_scratch_memory_offset = 128 : i32} : () -> ()
+    ```
+    Parts do not share memory: descriptors made in them may be read until the kernel ends.
+    """
 
     name = "tritongpu-global-scratch-memory-allocation"
 

@@ -1,21 +1,4 @@
-"""`allocate-shared-memory`: every buffer in shared memory gets its place.
-
-Before:
-
-```mlir
-%a = ttg.local_alloc %x : (tensor<32x32xf16, #blocked>) -> !ttg.memdesc<32x32xf16, #shared, #smem>
-%y = ttg.convert_layout %x : tensor<32x32xf16, #blocked> -> tensor<32x32xf16, #other>
-```
-
-After: the ops say at which byte of the function's shared memory their buffers start, the module how many bytes a
-kernel needs.
-
-```mlir
-module attributes {ttg.shared = 4096 : i32, ...} {
-  %a = ttg.local_alloc %x {allocation.offset = 0 : i32} : ...
-  %y = ttg.convert_layout %x {allocation.offset = 2048 : i32} : ...
-```
-"""
+"""`allocate-shared-memory`: every buffer in shared memory gets its place."""
 
 from __future__ import annotations
 
@@ -41,11 +24,26 @@ def find_shared_limit(context: PassContext) -> int | None:
 class AllocateSharedMemoryPass(Pass):
     """Places buffers in shared memory, those that live at different times over each other.
 
-    Raises OutOfSharedMemory if a kernel needs more than `limit` bytes, by default what the target has.
+    Before:
+    ```mlir
+    %a = ttg.local_alloc %x : (tensor<32x32xf16, #blocked>) -> !ttg.memdesc<32x32xf16, #shared, #smem>
+    %y = ttg.convert_layout %x : tensor<32x32xf16, #blocked> -> tensor<32x32xf16, #other>
+    %z = ttg.local_load %a : !ttg.memdesc<32x32xf16, #shared, #smem> -> tensor<32x32xf16, #other>
+    ```
+    After: the ops say at which byte of the function's shared memory their buffers start, the module how many bytes a
+    kernel needs.
+    ```mlir
+    module attributes {ttg.shared = 4096 : i32} {
+      %a = ttg.local_alloc %x {allocation.offset = 0 : i32} : ...
+      %y = ttg.convert_layout %x {allocation.offset = 2048 : i32} : ...
+      %z = ttg.local_load %a : ...
+    ```
+    Raises OutOfSharedMemory if a kernel needs more than the limit.
     """
 
     name = "allocate-shared-memory"
     limit: int = 0
+    """Bytes that a CTA may have; 0: as many as the target has."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         allocation = ModuleAllocation(module)

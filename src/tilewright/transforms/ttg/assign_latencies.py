@@ -154,6 +154,7 @@ class AssignLatenciesPass(Pass):
     name = "tritongpu-assign-latencies"
 
     num_stages: int = 3
+    """Iterations of a loop that are under way at the same time."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         loops = [op for op in module.walk() if isinstance(op, scf.ForOp)]

@@ -1,15 +1,4 @@
-"""`tritongpu-check-clusters`: programs of several CTAs exchange nothing between them.
-
-A program with `num_ctas` above 1 runs on a cluster of CTAs, each with its part of every tensor, as the layouts say.
-What is computed element by element runs so, and what a CTA finds within its own part: loads, stores, reductions and
-conversions that leave a CTA's elements to it. Elements never travel from CTA to CTA, so the rest is refused here:
-
-```mlir
-module attributes {"ttg.num-ctas" = 2 : i32} {
-  tt.func @k(%x: tensor<64xf32, #split>) {
-    %s = "tt.reduce"(%x) <{axis = 0 : i32}> ...   // error: the elements of its axis lie in several CTAs ...
-```
-"""
+"""`tritongpu-check-clusters`: programs of several CTAs exchange nothing between them."""
 
 from __future__ import annotations
 
@@ -29,7 +18,17 @@ NUM_CTAS = "ttg.num-ctas"
 
 @register_pass
 class CheckClustersPass(Pass):
-    """Refuses, where a program has several CTAs, ops that would need the elements of another one."""
+    """Refuses, where a program has several CTAs, ops that would need the elements of another one.
+
+    ```mlir
+    module attributes {"ttg.num-ctas" = 2 : i32} {
+      tt.func @k(%x: tensor<64xf32, #split>) {
+        %s = "tt.reduce"(%x) <{axis = 0 : i32}> ...   // error: combines elements that lie in several CTAs, ...
+    ```
+    A program with `num_ctas` above 1 runs on a cluster of CTAs, each with its part of every tensor, as the layouts
+    say. What is computed element by element runs so, and what a CTA finds within its own part: loads, stores,
+    reductions and conversions that leave a CTA's elements to it. Elements never travel from CTA to CTA.
+    """
 
     name = "tritongpu-check-clusters"
 

@@ -119,6 +119,7 @@ class F32DotTCPass(Pass):
     name = "tritongpu-F32DotTC"
 
     emu_tf32: bool = False
+    """Decompose `tf32x3`, too."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for dot in [op for op in module.walk() if isinstance(op, tt.DotOp)]:

@@ -1,20 +1,4 @@
-"""`membar`: barriers between accesses of shared memory by different threads.
-
-Before:
-
-```mlir
-ttg.local_store %x, %m : tensor<32x32xf16, #blocked> -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
-%y = ttg.local_load %m : !ttg.memdesc<32x32xf16, #shared, #smem, mutable> -> tensor<32x32xf16, #other>
-```
-
-After:
-
-```mlir
-ttg.local_store %x, %m : ...
-ttg.local_barrier
-%y = ttg.local_load %m : ...
-```
-"""
+"""`membar`: barriers between accesses of shared memory by different threads."""
 
 from __future__ import annotations
 
@@ -47,6 +31,17 @@ def insert_barriers(allocation: ModuleAllocation, skips: MembarFilter) -> None:
 class MembarPass(Pass):
     """Inserts barriers where a thread may touch shared memory that another one is not done with.
 
+    Before:
+    ```mlir
+    ttg.local_store %x, %m : tensor<32x32xf16, #blocked> -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
+    %y = ttg.local_load %m : !ttg.memdesc<32x32xf16, #shared, #smem, mutable> -> tensor<32x32xf16, #other>
+    ```
+    After:
+    ```mlir
+    ttg.local_store %x, %m : tensor<32x32xf16, #blocked> -> !ttg.memdesc<32x32xf16, #shared, #smem, mutable>
+    ttg.local_barrier
+    %y = ttg.local_load %m : !ttg.memdesc<32x32xf16, #shared, #smem, mutable> -> tensor<32x32xf16, #other>
+    ```
     Buffers lie where `allocation.offset` says, or where `allocate-shared-memory` would put them.
     """
 

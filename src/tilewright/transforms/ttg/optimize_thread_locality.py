@@ -1,4 +1,4 @@
-"""`tritongpu-optimize-thread-locality`: elements that are combined lie in one thread, or at least in one warp."""
+"""`tritongpu-optimize-thread-locality`: less is exchanged between threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tilewright.transforms.ttg.reduce_after_loop import reduce_after_loops
 
 @register_pass
 class OptimizeThreadLocalityPass(Pass):
-    """Three ways to exchange less between threads:
+    """Elements that are combined lie in one thread, or at least in one warp, so that threads exchange less.
 
     1. A reshape that may reorder, and whose result is reduced, gives every thread whole rows along the axis.
     2. A gather gets a layout in which one warp holds each row along the axis of both tensors, so that it needs no

@@ -48,6 +48,7 @@ class PipelinePass(Pass):
     name = "tritongpu-pipeline"
 
     num_stages: int = 3
+    """With 1, stores through descriptors wait in loops that do not say `tt.num_stages` themselves."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         axis_info: ModuleAxisInfo | None = None

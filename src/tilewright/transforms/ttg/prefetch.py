@@ -90,7 +90,9 @@ def _find_chain(value: SSAValue) -> tuple[Operation, ...] | None:
         chain.append(op)
         if isinstance(op, ttg.LocalLoadOp):
             return tuple(reversed(chain))
-        if len(op.operands) != 1 or not (op.has_trait(ElementwiseMappable) or isinstance(op, PER_LANE)):
+        if len(op.operands) != 1 or not (
+            op.has_trait(ElementwiseMappable, value_if_unregistered=False) or isinstance(op, PER_LANE)
+        ):
             return None
         value = op.operands[0]
     return None

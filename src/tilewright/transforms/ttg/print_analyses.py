@@ -2,15 +2,6 @@
 
 The first three leave the IR as it is and say what they found in remarks, in triton-opt's words; the last inserts
 barriers, for IR whose buffers have no places yet.
-
-```mlir
-%0 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
-// remark: contiguity = [128], divisibility = [1073741824], constancy = [1], constant_value = <none>
-%a = ttg.local_alloc : () -> ...                    // remark: offset = 0, size = 512
-%y = ttg.convert_layout %x : ...                    // remark: scratch offset = 512, size = 1024
-tt.call @f() : () -> ()                             // remark: virtual offset = 512, size = 256
-%v = ttg.memdesc_index %a[%i] : ...                 // remark: %v -> %a
-```
 """
 
 from __future__ import annotations
@@ -31,7 +22,13 @@ from tilewright.transforms.ttg.membar import filter_of, insert_barriers
 
 @register_pass
 class PrintAlignmentPass(Pass):
-    """Remarks with the axis info of each result that is made of integers or pointers."""
+    """Remarks with the axis info of each result that is made of integers or pointers.
+
+    ```mlir
+    %0 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+    // remark: contiguity = [128], divisibility = [1073741824], constancy = [1], constant_value = <none>
+    ```
+    """
 
     name = "test-print-alignment"
 
@@ -46,7 +43,12 @@ class PrintAlignmentPass(Pass):
 
 @register_pass
 class PrintAliasPass(Pass):
-    """Remarks with the buffers that each memdesc may be, arguments of blocks at the op around them."""
+    """Remarks with the buffers that each memdesc may be, arguments of blocks at the op around them.
+
+    ```mlir
+    %v = ttg.memdesc_index %a[%i] : ...                 // remark: %v -> %a
+    ```
+    """
 
     name = "test-print-alias"
 
@@ -66,7 +68,14 @@ def _op_of(value: SSAValue) -> Operation | None:
 
 @register_pass
 class PrintAllocationPass(Pass):
-    """Remarks with the place of each buffer, and what each function needs in all."""
+    """Remarks with the place of each buffer, and what each function needs in all.
+
+    ```mlir
+    %a = ttg.local_alloc : () -> ...                    // remark: offset = 0, size = 512
+    %y = ttg.convert_layout %x : ...                    // remark: scratch offset = 512, size = 1024
+    tt.call @f() : () -> ()                             // remark: virtual offset = 512, size = 256
+    ```
+    """
 
     name = "test-print-allocation"
 
@@ -81,7 +90,14 @@ class PrintAllocationPass(Pass):
 
 @register_pass
 class PrintMembarPass(Pass):
-    """Inserts the barriers that `membar` would insert after `allocate-shared-memory`."""
+    """Inserts the barriers that `membar` would insert after `allocate-shared-memory`.
+
+    ```mlir
+    ttg.local_store %x, %m : ...
+    ttg.local_barrier                                   // is new
+    %y = ttg.local_load %m : ...
+    ```
+    """
 
     name = "test-print-membar"
 

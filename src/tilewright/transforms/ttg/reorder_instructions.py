@@ -14,11 +14,11 @@ from tilewright.layouts.distributed import DotOperandLayout
 
 @register_pass
 class ReorderInstructionsPass(Pass):
-    """Ops move to where fewer values are alive at once:
+    """Ops move to where fewer values are alive at once.
 
-    1. what makes an operand of a matrix product, and is used in other loops alone, moves to its use in each of them;
-    2. a buffer is filled right after its value is made, so that the registers are free again;
-    3. transposes stand next to what they transpose, where they fold into it;
+    1. What makes an operand of a matrix product, and is used in other loops alone, moves to its use in each of them.
+    2. A buffer is filled right after its value is made, so that the registers are free again.
+    3. Transposes stand next to what they transpose, where they fold into it.
     4. B of a product is loaded after A, right before the product.
 
     ```mlir
