@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,12 +21,8 @@ class LayoutError(TilewrightError):
 
 
 def show_layout(encoding: str, shape: str, *, bits: int = 32, svg: str | None = None) -> int:
-    """Draw `encoding` (IR text) on a tensor of `shape` (`128x64`); returns the exit status."""
-    try:
-        text, pictures = _draw(encoding, _parse_shape(shape), bits)
-    except TilewrightError as error:
-        print(f"tilewright: error: {error}", file=sys.stderr)
-        return 1
+    """Draw `encoding` (IR text) on a tensor of `shape` (`128x64`); the exit status. Raises LayoutError."""
+    text, pictures = _draw(encoding, _parse_shape(shape), bits)
     if svg is not None:
         Path(svg).write_text(render_svg(pictures), encoding="utf-8")
         return 0

@@ -26,6 +26,9 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
     if not path.exists():
         print(f"tilewright: error: no such file: {script}", file=sys.stderr)
         return 2
+    if path.is_dir() and not (path / "__main__.py").exists():
+        print(f"tilewright: error: {script} is a folder without a __main__.py", file=sys.stderr)
+        return 2
     compat.install()
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)) if path.is_file() else script)

@@ -81,5 +81,5 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     ],
 )
 def test_the_command_explains(encoding: str, shape: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["layout", encoding, shape]) == 1
+    assert main(["layout", encoding, shape]) == 2
     assert message in capsys.readouterr().err

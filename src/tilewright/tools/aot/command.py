@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.runtime.interface import KernelInterface
 from tilewright.runtime.jit import JITFunction
-from tilewright.support import knobs
-from tilewright.support.errors import TilewrightError
 from tilewright.targets.base import Target, find_target
 from tilewright.tools.aot.signature import SignatureError, c_name, entries_of, read_signature
 from tilewright.tools.aot.variants import Variant, compile_variants
@@ -21,15 +18,8 @@ from tilewright.tools.user_files import load_file
 
 
 def run_compile(options: argparse.Namespace) -> int:
-    """The command; errors are messages, and the exit status 1."""
-    try:
-        files = compile_ahead(options)
-    except (TilewrightError, ValueError, KeyError) as error:
-        if knobs.get("tracebacks"):
-            raise
-        print(f"tilewright: error: {error.args[0] if isinstance(error, KeyError) else error}", file=sys.stderr)
-        return 1
-    for file in files:
+    """The command: prints the names of the files that it wrote; the exit status. Raises as `compile_ahead`."""
+    for file in compile_ahead(options):
         print(file)
     return 0
 
