@@ -29,11 +29,11 @@ def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any 
     """Convert each element of `input` to `dtype`.
 
     Floating to a narrower floating type rounds to nearest even, or towards zero with `fp_downcast_rounding="rtz"`; the
-    option is an error for other conversions. Floating to integer truncates; to int1 is `!= 0`. Signed integers are sign
-    extended, unsigned and int1 zero extended. float16 to and from bfloat16 passes through float32. Integers reach a
-    float8 type only through a wider float. What is too large for a float8 type, infinities too, becomes its largest
-    finite value, and NaN stays NaN (float8e4b15 has none, and goes through float16 to at most 1.75). With
-    `bitcast=True` the bits are kept; the widths must agree.
+    option is an error for other conversions, and without effect where the dtype is that of `input`. Floating to integer
+    truncates; to int1 is `!= 0`. Signed integers are sign extended, unsigned and int1 zero extended. float16 to and
+    from bfloat16 passes through float32. Integers reach a float8 type only through a wider float. What is too large for
+    a float8 type, infinities too, becomes its largest finite value, and NaN stays NaN (float8e4b15 has none, and goes
+    through float16 to at most 1.75). With `bitcast=True` the bits are kept; the widths must agree.
     """
     value = as_tensor(input, "input")
     target = element_type(dtype)
@@ -52,6 +52,8 @@ def to(input: tensor, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any
 def cast_to(value: tensor, target: dtype, rounding: str | None = None) -> tensor:
     """`cast` for a tensor and a plain dtype; returns `value` itself where nothing changes."""
     source, target = value.type.scalar, target.scalar
+    if source == target:
+        return value
     narrowing = source.is_floating() and target.is_floating() and target.primitive_bitwidth < source.primitive_bitwidth
     if rounding is not None:
         if rounding not in _ROUNDINGS:
@@ -61,8 +63,6 @@ def cast_to(value: tensor, target: dtype, rounding: str | None = None) -> tensor
                 "fp_downcast_rounding should be set only for truncating fp conversions. "
                 f"Source scalar type is {source} and destination type is {target}"
             )
-    if source == target:
-        return value
     if source.is_floating() and target.is_floating():
         return _float_to_float(value, target, rounding or "rtne", narrowing)
     if source.is_fp16() or source.is_bf16():

@@ -14,6 +14,9 @@ from tilewright.language.registry import builtin, is_builtin
 from tilewright.language.values import base_value, constexpr, slice_type
 from tilewright.language.values import unwrap as _unwrap_if_constexpr
 
+CONSTEXPR_0 = constexpr(0)
+"""What Triton's own library functions have as a default where they mean 0 or False; copies of them name it too."""
+
 
 def __getattr__(name: str) -> Any:
     """Everything else is the language's own."""
@@ -21,6 +24,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "CONSTEXPR_0",
     "JITCallable",
     "_aggregate",
     "_unsplat",

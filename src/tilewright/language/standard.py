@@ -11,6 +11,7 @@ They are compiled into the kernels that use them, like a user's own device funct
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from tilewright.language import combining, creation, elementwise, shape
@@ -330,3 +331,10 @@ def interleave(a, b):
 @constexpr_function
 def _interleaved_shape(extents):
     return [*extents[:-2], 2 * extents[-2]]
+
+
+def __getattr__(name: str) -> Any:
+    """What Triton has in its module of this name and we have in `sorting`, which builds on this one."""
+    if name in ("bitonic_merge", "flip", "sort", "topk"):
+        return getattr(import_module("tilewright.language.sorting"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,6 +23,7 @@ def rounding(x_ptr, out_ptr, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + i)
     tl.store(out_ptr + i, x.to(tl.float16, fp_downcast_rounding="rtz"))
     tl.store(out_ptr + i, x.to(tl.float16, fp_downcast_rounding="rtne"))
+    tl.store(out_ptr + i, x.to(x.dtype, fp_downcast_rounding="rtne"))
     tl.store(out_ptr + i, tl.cast(x, tl.float8e5, fp_downcast_rounding="rtne"))
 
 
