@@ -111,7 +111,8 @@ def add_peers(case: Case, wanted: list[str]) -> dict[str, str]:
         available["PyTorch"] = case.eager or (lambda: case.traced(*case.tensors))  # pyright: ignore
         available["PyTorch out="] = case.prepared
         if case.traced is not None and "torch.compile" in wanted:
-            compiled = torch.compile(case.traced)
+            torch.compiler.reset()
+            compiled = torch.compile(case.traced, dynamic=False)
             available["torch.compile"] = lambda: compiled(*case.tensors)
     case.peers = {name: run for name, run in available.items() if run is not None and name in wanted}
     return reasons

@@ -65,3 +65,31 @@ func.func @cheap(%x: tensor<4xf32>, %s: f32) -> (tensor<4xf32>, tensor<4xf32>) {
   } -> tensor<4xf32>
   return %b, %d : tensor<4xf32>, tensor<4xf32>
 }
+
+// An element that a body extracts at its own place is an operand, so that what makes it moves into the loop; one at
+// another place is not.
+// CHECK-LABEL: @own_element
+// CHECK-SAME: %[[T:.*]]: tensor<8xi32>, %[[OTHER:.*]]: tensor<8xi32>
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[T]] : tensor<8xi32>)
+// CHECK: arith.muli
+// CHECK: tensor.extract %[[OTHER]][%{{.*}}] : tensor<8xi32>
+// CHECK-NOT: tensor.extract
+// CHECK: return
+func.func @own_element(%t: tensor<8xi32>, %other: tensor<8xi32>, %c: index) -> tensor<8xi32> {
+  %e = tensor.empty() : tensor<8xi32>
+  %d = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%t : tensor<8xi32>) outs(%e : tensor<8xi32>) {
+  ^bb0(%x: i32, %o: i32):
+    %0 = arith.muli %x, %x : i32
+    linalg.yield %0 : i32
+  } -> tensor<8xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<8xi32>) {
+  ^bb0(%o: i32):
+    %i = linalg.index 0 : index
+    %x = tensor.extract %d[%i] : tensor<8xi32>
+    %y = tensor.extract %other[%c] : tensor<8xi32>
+    %0 = arith.addi %x, %y : i32
+    linalg.yield %0 : i32
+  } -> tensor<8xi32>
+  return %r : tensor<8xi32>
+}

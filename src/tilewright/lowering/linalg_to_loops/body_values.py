@@ -25,7 +25,7 @@ from tilewright.dialects import arith, linalg, memref, tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.linalg_to_loops.element_access import emit_load
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, stride_along
+from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Operand, stride_along
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Window
 from tilewright.support.errors import PassError
@@ -43,8 +43,15 @@ class Frame:
     """Lanes that exist, in the last, partial vector of the vector dimension."""
     is_streamed: bool = False
     """Whether its stores go past the caches, to aligned addresses."""
+    end: Index = 0
+    """Of a stretch: the lane behind its last one."""
     in_front: bool = False
     """Whether all lanes are in front of the ends of boxes and outputs (see `padding.Front`)."""
+
+
+def first_of(value: SSAValue) -> object:
+    """The key of what a value is in the first lane."""
+    return "first", value
 
 
 class BodyValues:
@@ -55,6 +62,7 @@ class BodyValues:
         self.nest = nest
         self.frames = frames
         self.level_of = {dim: level + 1 for level, dim in enumerate(nest.order)}
+        self.start_dim = STRETCH if STRETCH in self.level_of else nest.vector_dim
         self._inputs = dict(zip(nest.body.args, nest.inputs, strict=False))
         first_output = len(nest.inputs)
         self._outputs = {
@@ -110,6 +118,39 @@ class BodyValues:
                 found = frame.values[key] = self.emitter.broadcast(scalar, self.nest.lanes)
         return found
 
+    def first(self, value: SSAValue) -> SSAValue:
+        """What an integer that has a step is in the first lane: of a stretch where there are stretches, else of a
+        vector."""
+        if not self.is_lanes(dims := self.nest.depends.get(value, frozenset())):
+            return self.get(value)
+        assert self.nest.vector_dim is not None and self.start_dim is not None
+        frame = self.frames[self.depth(dims - {self.nest.vector_dim} | {self.start_dim})]
+        if (found := frame.values.get(first_of(value))) is None:
+            with self.emitter.at(frame.cursor):
+                found = frame.values[first_of(value)] = self._compute_first(value)
+        return found
+
+    def lanes_into_stretch(self) -> Index:
+        """How many lanes of the stretch are in front of this vector."""
+        assert self.nest.vector_dim is not None
+        frame = self.frames[self.level_of[self.nest.vector_dim]]
+        if (found := frame.values.get("into stretch")) is None:
+            with self.emitter.at(frame.cursor):
+                found = self.emitter.ssa(self.emitter.sub(frame.induction, self.induction(STRETCH)))
+            frame.values["into stretch"] = found
+        return found
+
+    def _compute_first(self, value: SSAValue) -> SSAValue:
+        op = value.owner
+        assert isinstance(op, Operation) and self.start_dim is not None
+        if isinstance(op, linalg.IndexOp):
+            return self.emitter.ssa(self.induction(self.start_dim))
+        if isinstance(op, arith.IndexCastOp):
+            return self.emitter.index_cast(self.first(op.input), op.result.type)
+        operands = [self.first(operand) for operand in op.operands]
+        same = type(op).create(operands=operands, result_types=[value.type], properties=dict(op.properties))
+        return self.emitter.insert(same).results[0]
+
     def _compute(self, value: SSAValue) -> SSAValue:
         if isinstance(value, BlockArgument):
             if (operand := self._inputs.get(value)) is not None:
@@ -123,6 +164,8 @@ class BodyValues:
             return self.index_lanes(op.input.owner.dim.value.data, op.result.type)
         if isinstance(op, memref.LoadOp | tensor.ExtractOp):
             return emit_load(self, op)
+        if op in self.nest.steps.remainders:
+            return self._remainder_lanes(op)
         return self.apply(op)[op.results.index(value)]
 
     def apply(self, op: Operation) -> list[SSAValue]:
@@ -133,12 +176,23 @@ class BodyValues:
         types = [vector_type(self.nest.lanes, result.type) if lanes else result.type for result in op.results]
         frame = self.frames[self.depth(dims)]
         with self.emitter.at(frame.cursor):
+            attributes, properties = dict(op.attributes), dict(op.properties)
             copy = self.emitter.insert(
-                type(op).create(operands=operands, result_types=types, properties=dict(op.properties))
+                type(op).create(operands=operands, result_types=types, properties=properties, attributes=attributes)
             )
         for result, new in zip(op.results, copy.results, strict=True):
             frame.values[result] = new
         return list(copy.results)
+
+    def _remainder_lanes(self, op: Operation) -> SSAValue:
+        """All lanes of a remainder, from those of the dividend: along a stretch both differ by one number."""
+        dividend = op.operands[0]
+        first = self.first(dividend)
+        assert self.start_dim is not None
+        with self.emitter.at(self.frames[self.level_of[self.start_dim]].cursor):
+            multiple = self.emitter.arith(arith.SubiOp, first, self.first(op.results[0]))
+        multiples = self.spread(multiple, frozenset((self.start_dim,)))
+        return self.emitter.arith(arith.SubiOp, self.get(dividend), multiples)
 
     def index_lanes(self, dim: int, type: Attribute) -> SSAValue:
         """The induction variable of `dim` as an integer of `type`, lane numbers added in the vector dimension."""
@@ -421,4 +475,4 @@ def _is_integer(type_: Attribute) -> bool:
     return isinstance(type_, IntegerType | IndexType)
 
 
-__all__ = ["Block", "BodyValues", "Frame", "pack_bool", "unpack_bool"]
+__all__ = ["Block", "BodyValues", "Frame", "first_of", "pack_bool", "unpack_bool"]

@@ -3,6 +3,7 @@
 %p = memref.reinterpret_cast %base to offset: [%i], sizes: [1], strides: [1]
 %v = memref.load %p[%c0]                       (predicate %live)
   ->  %v = vector.gather %flat[%c0] [%i], %live, %zero
+  ->  %v = vector.maskedload %flat[%first], %live, %zero      where the lanes' places follow one another
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, UnrankedMemRefType, i1, i32
+from xdsl.dialects.builtin import IndexType, IntegerType, UnrankedMemRefType, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects import arith, memref, tensor
+from tilewright.dialects import arith, memref, tensor, vector
 from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
+from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def _in_window(window: Window, indices: list[SSAValue]) -> Address:
     base = window.offset
     terms: list[tuple[SSAValue, Index]] = []
     for index, stride in zip(indices, window.strides, strict=True):
-        if _number(index) != 0:
+        if constant_of(index) != 0:
             terms.append((index, stride))
     return Address(window.flat, base, tuple(terms), window.stored_as_byte)
 
@@ -78,16 +80,9 @@ def _in_cast(values: BodyValues, view: memref.ReinterpretCastOp, indices: list[S
     else:
         terms.append((offset, 1))
     for index, stride in zip(indices, view.mixed_strides, strict=True):
-        if _number(index) != 0:
+        if constant_of(index) != 0:
             terms.append((index, stride))
     return Address(flat, base, tuple(terms), stored_as_byte=False)
-
-
-def _number(value: SSAValue) -> int | None:
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
 
 
 def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAValue:
@@ -102,9 +97,15 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
     stored = element_type(address.flat.type)
     zero = emitter.constant(0 if _is_integer(stored) else 0.0, stored)
     if values.is_lanes(nest.depends[result]):
-        base, lanes = _lane_address(values, address)
-        mask = predicate_lanes(values, op)
-        loaded = emitter.gather(address.flat, base, lanes, mask, values.spread(zero, frozenset()))
+        mask = predicate_mask(values, op)
+        if (place := _place_of_neighbours(values, address)) is None:
+            base, lanes = _lane_address(values, address)
+            live = values.all_lanes() if mask is None else mask
+            loaded = emitter.gather(address.flat, base, lanes, live, values.spread(zero, frozenset()))
+        elif mask is None:
+            loaded = emitter.vector_load(address.flat, place, nest.lanes)
+        else:
+            loaded = emitter.masked_load(address.flat, place, mask, values.spread(zero, frozenset()))
     else:
         condition = predicate_scalar(values, op)
         if condition is None:
@@ -130,8 +131,14 @@ def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
     address = address_of(values, op)
     assert isinstance(address, Address)
     if values.nest.lanes > 1:
-        base, lanes = _lane_address(values, address)
-        emitter.scatter(values.get_lanes(op.value), address.flat, base, lanes, predicate_lanes(values, op))
+        element, mask = values.get_lanes(op.value), predicate_mask(values, op)
+        if (place := _place_of_neighbours(values, address)) is None:
+            base, lanes = _lane_address(values, address)
+            emitter.scatter(element, address.flat, base, lanes, values.all_lanes() if mask is None else mask)
+        elif mask is None:
+            emitter.vector_store(element, address.flat, place)
+        else:
+            emitter.masked_store(element, address.flat, place, mask)
         return
     value = values.get(op.value)
     index = _scalar_address(values, address)
@@ -164,6 +171,35 @@ def _scalar_address(values: BodyValues, address: Address) -> Index:
     for value, stride in address.terms:
         total = values.emitter.add(total, values.emitter.mul(values.get(value), stride))
     return total
+
+
+def _place_of_neighbours(values: BodyValues, address: Address) -> Index | None:
+    """Where the first lane's element is, if each lane's is the one behind that of the lane before."""
+    nest = values.nest
+    step, parts = 0, list[tuple[int, SSAValue, Index]]()
+    assert nest.vector_dim is not None and values.start_dim is not None
+    for value, stride in address.terms:
+        dims = nest.depends.get(value, frozenset())
+        if nest.vector_dim in dims:
+            own, scale = nest.steps.of.get(value), constant_of(stride)
+            if own is None or scale is None:
+                return None
+            step += own * scale
+            dims = dims - {nest.vector_dim} | {values.start_dim}
+        parts.append((values.depth(dims), value, stride))
+    if step != 1:
+        return None
+    emitter, total = values.emitter, address.base
+    for level, value, stride in sorted(parts, key=lambda part: part[0]):
+        frame = values.frames[level]
+        key = ("place", total, value, stride)
+        if (found := frame.values.get(key)) is None:
+            with emitter.at(frame.cursor):
+                found = emitter.ssa(emitter.add(total, emitter.mul(values.first(value), stride)))
+            frame.values[key] = found
+        total = found
+    # Places are those of the first lane of a stretch, or of this vector.
+    return total if values.start_dim == nest.vector_dim else emitter.add(total, values.lanes_into_stretch())
 
 
 def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue]:
@@ -203,21 +239,33 @@ def predicate_scalar(values: BodyValues, op: Operation) -> SSAValue | None:
     total: SSAValue | None = None
     for condition, polarity in values.nest.predicates.get(op, ()):
         value = values.get(condition)
+        if is_constantly(value, polarity):
+            continue
         if not polarity:
             value = values.emitter.arith(arith.XOrIOp, value, values.emitter.constant(1, i1))
         total = value if total is None else values.emitter.arith(arith.AndIOp, total, value)
     return total
 
 
-def predicate_lanes(values: BodyValues, op: Operation) -> SSAValue:
-    """All conditions of an access, and the lanes that exist, as a mask."""
+def predicate_mask(values: BodyValues, op: Operation) -> SSAValue | None:
+    """All conditions of an access, and the lanes that exist, as a mask; None where that is all lanes."""
     total = values.mask()
     for condition, polarity in values.nest.predicates.get(op, ()):
+        if is_constantly(values.get(condition), polarity):
+            continue
         value = values.get_lanes(condition)
         if not polarity:
             value = values.emitter.arith(arith.XOrIOp, value, values.all_lanes())
         total = value if total is None else values.emitter.arith(arith.AndIOp, total, value)
-    return values.all_lanes() if total is None else total
+    return total
+
+
+def is_constantly(value: SSAValue, truth: bool) -> bool:
+    """Whether a condition is known to hold, or to fail."""
+    if isinstance(value.owner, vector.BroadcastOp):
+        value = value.owner.operands[0]
+    number = constant_of(value)
+    return number is not None and bool(number) == truth
 
 
 def _is_integer(type_: Attribute) -> bool:

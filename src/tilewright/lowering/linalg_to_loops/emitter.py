@@ -259,6 +259,18 @@ class LoopEmitter:
         assert isinstance(op, scf.ForOp)
         return op, body
 
+    def while_below(self, start: Index, end: Index, inits: Sequence[SSAValue] = ()) -> tuple[scf.WhileOp, Block]:
+        """An `scf.while` over a counter that its body moves on by itself, and other values; the body is still without
+        terminator, which yields the next counter first."""
+        types = [INDEX, *(value.type for value in inits)]
+        before, body = Block(arg_types=types), Block(arg_types=types)
+        with self.at(Cursor(before)):
+            below = self.compare_values("slt", before.args[0], self.ssa(end), i1)
+            self.create(scf.ConditionOp, (below, *before.args))
+        op = self.create(scf.WhileOp, (self.ssa(start), *inits), types, regions=[Region(before), Region(body)])
+        assert isinstance(op, scf.WhileOp)
+        return op, body
+
     def yield_(self, values: Sequence[SSAValue] = ()) -> None:
         self.create(scf.YieldOp, values)
 
@@ -274,6 +286,11 @@ class LoopEmitter:
         then_block, else_block = Block(), Block()
         self.create(scf.IfOp, (condition,), (), regions=[Region(then_block), Region(else_block)])
         return then_block, else_block
+
+    def if_else_of(self, condition: SSAValue, types: Sequence[Attribute]) -> tuple[Operation, Block, Block]:
+        """An `scf.if` with results, or none, and two blocks that are still without terminator."""
+        blocks = Block(), Block()
+        return self.create(scf.IfOp, (condition,), types, regions=[Region(block) for block in blocks]), *blocks
 
     def choose(
         self, condition: SSAValue | bool, then: Callable[[], None] | None, otherwise: Callable[[], None] | None

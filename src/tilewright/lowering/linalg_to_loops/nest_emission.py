@@ -6,6 +6,8 @@ for %i = %full to %n step 16 { masked }             runs once or not at all
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i1
@@ -18,7 +20,7 @@ from tilewright.lowering.linalg_to_loops.combination import fold_lanes
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
 from tilewright.lowering.linalg_to_loops.element_access import emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, is_straight, plan_nest
+from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Output, is_straight, plan_nest
 from tilewright.lowering.linalg_to_loops.padding import (
     Front,
     Padding,
@@ -32,6 +34,12 @@ from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.rows_together import RowsTogether, plan_rows_together
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming, streamed_inputs
+from tilewright.lowering.linalg_to_loops.stretches import (
+    number_in_all_lanes,
+    plan_stretches,
+    start_stretch,
+    stretches_pay,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +76,16 @@ class _NestWriter:
         self.padding: Padding | None = None
         self.together: RowsTogether | None = None
         self.front: Front | None = None
-        # Accumulators start at the first loop of the reduction, or at the lanes that hold them side by side.
-        self.start = len(nest.order)
-        if self.reducing:
-            carried = [dim for dim in nest.order if nest.iterators[dim]]
-            self.start = nest.order.index(carried[0]) if carried else len(nest.order)
+        self.plain = nest
+        """The nest without a loop over stretches."""
+
+    @property
+    def start(self) -> int:
+        """The level where accumulators start: the first loop of the reduction, or over stretches of its lanes."""
+        order, iterators = self.nest.order, self.nest.iterators
+        carried = (level for level, dim in enumerate(order) if self.reducing and dim != STRETCH and iterators[dim])
+        first = next(carried, len(order))
+        return first - 1 if first and self.nest.vector_reduces() and order[first - 1] == STRETCH else first
 
     def write(self) -> list[SSAValue | None]:
         if (
@@ -93,8 +106,11 @@ class _NestWriter:
             outside.values[comparison] = self.emitter.constant(int(holds), comparison.type)
         if self.padding is None:
             self.front = find_front(self.emitter, self.nest)
+        stretched = None if self.together else plan_stretches(self.nest, self.front.comparisons if self.front else ())
         streaming = plan_streaming(self.emitter, self.nest)
-        if streaming is None or self.prefetching.asked_for(streaming.window):
+        if stretched is not None:
+            self._stretched_or_not(stretched, outside)
+        elif streaming is None or self.prefetching.asked_for(streaming.window):
             self._level(0, [outside])
         else:
             self._stream_or_not(streaming, outside)
@@ -123,6 +139,28 @@ class _NestWriter:
         with self.emitter.at(Cursor(plain)):
             self.emitter.yield_()
 
+    def _stretched_or_not(self, stretched: Nest, outside: Frame) -> None:
+        """A nest whose vectors run along stretches; where that depends on the divisors, also as it is without."""
+        if self.front is not None:
+            for comparison, lanes in self.front.comparisons.items():
+                outside.values[comparison] = number_in_all_lanes(lanes)
+        pays = stretches_pay(BodyValues(self.emitter, stretched, [outside]))
+        if pays is True:
+            self.nest = stretched
+            self._level(0, [outside])
+            return
+        assert isinstance(pays, SSAValue)
+        kept = [number for number in self.reducing if self.nest.outputs[number].dest is None]
+        choice, *blocks = self.emitter.if_else_of(pays, [self.yielded[number].type for number in kept])
+        for block, nest in zip(blocks, (stretched, self.plain), strict=True):
+            self.nest = nest
+            with self.emitter.at(Cursor(block)):
+                self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
+                scalars = [self.scalars[number] for number in kept]
+                self.emitter.yield_([scalar for scalar in scalars if scalar is not None])
+        for number, result in zip(kept, choice.results, strict=True):
+            self.scalars[number] = result
+
     # -- loops ------------------------------------------------------------------------------------------------------
 
     def _level(self, level: int, frames: list[Frame]) -> None:
@@ -134,20 +172,77 @@ class _NestWriter:
             self._innermost(frames, [])
             return
         dim = self.nest.order[level]
+        if dim == STRETCH:
+
+            def inside(inner: list[Frame], carried: list[SSAValue]) -> list[SSAValue]:
+                self._level(level + 1, inner)
+                return carried
+
+            self._in_stretches(frames, [], inside)
+            with self._without_stretches():
+                self._loops(level, frames, self._steps_behind_stretches(frames))
+            return
         with self.emitter.at(frames[-1].cursor):
-            steps = self._steps(dim)
+            steps = self._steps(dim, frames)
+        self._loops(level, frames, steps)
+
+    def _loops(self, level: int, frames: list[Frame], steps: list[Step]) -> None:
+        dim = self.nest.order[level]
         for step in steps:
             if dim == self.nest.vector_dim and self.nest.has_reduction:
                 self._side_by_side(level, frames, step)
             else:
                 self._loop(level, frames, step, [])
 
-    def _steps(self, dim: int) -> list[Step]:
+    def _in_stretches(
+        self,
+        frames: list[Frame],
+        carried: list[SSAValue],
+        inside: Callable[[list[Frame], list[SSAValue]], list[SSAValue]],
+    ) -> list[SSAValue]:
+        """The loop over stretches of the vector dimension, as far as its front; what `inside` makes of `carried`."""
+        assert self.nest.vector_dim is not None
+        upper = self.nest.bounds[self.nest.vector_dim] if self.front is None else self.front.bound
+        outer = frames[-1]
+        with self.emitter.at(outer.cursor):
+            loop, body = self.emitter.while_below(0, upper, carried)
+        outer.cursor.anchor = loop
+        inner = Frame(Cursor(body), STRETCH, body.args[0])
+        inner.end = start_stretch(BodyValues(self.emitter, self.nest, [*frames, inner]), upper)
+        results = inside([*frames, inner], list(body.args[1:]))
+        with self.emitter.at(Cursor(body)):
+            self.emitter.yield_([self.emitter.ssa(inner.end), *results])
+        outer.cursor.anchor = loop.next_op
+        return list(loop.results[1:])
+
+    @contextmanager
+    def _without_stretches(self) -> Generator[None]:
+        stretched, self.nest = self.nest, self.plain
+        yield
+        self.nest = stretched
+
+    def _steps_behind_stretches(self, frames: list[Frame]) -> list[Step]:
+        """What stretches leave over: the vector dimension behind its front."""
+        if self.front is None:
+            return []
+        assert self.nest.vector_dim is not None
+        with self.emitter.at(frames[-1].cursor):
+            return [step for step in self._steps(self.nest.vector_dim, frames) if not step.in_front]
+
+    def _steps(self, dim: int, frames: list[Frame]) -> list[Step]:
         """How the range of a dimension is cut into loops."""
         bound = self.nest.bounds[dim]
         if dim != self.nest.vector_dim:
             return [Step(0, bound, 1, masked=False)]
         lanes, steps = self.nest.lanes, list[Step]()
+        if (stretch := frames[-1]).dim == STRETCH:
+            length = self.emitter.sub(stretch.end, stretch.induction)
+            full = self.emitter.add(stretch.induction, self.emitter.align_down(length, lanes))
+            in_front = self.front is not None
+            return [
+                Step(stretch.induction, full, 1, masked=False, in_front=in_front),
+                Step(full, stretch.end, 1, masked=True, in_front=in_front),
+            ]
         start: Index = lanes if self.nest.folds() else 0
         if self.front is not None:
             steps.append(Step(start, self.front.bound, self.nest.unroll, masked=False, in_front=True))
@@ -256,9 +351,17 @@ class _NestWriter:
     def _reduction_loops(self, level: int, groups: list[list[Frame]], carried: list[SSAValue]) -> list[SSAValue]:
         if level == len(self.nest.order):
             return self._steps_of_groups(groups, carried)
-        dim = self.nest.order[level]
-        with self.emitter.at(groups[0][-1].cursor):
-            steps = self._steps(dim)
+        dim, frames = self.nest.order[level], groups[0]
+        if dim == STRETCH:
+            carried = self._in_stretches(
+                frames, carried, lambda inner, initial: self._reduction_loops(level + 1, [inner], initial)
+            )
+            with self._without_stretches():
+                for step in self._steps_behind_stretches(frames):
+                    carried = self._reduction_loop(level, groups, step, carried)
+            return carried
+        with self.emitter.at(frames[-1].cursor):
+            steps = self._steps(dim, frames)
         for step in steps:
             carried = self._reduction_loop(level, groups, step, carried)
         return carried

@@ -21,6 +21,7 @@ from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
 from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
 from tilewright.lowering.linalg_to_loops.predication import Predicate
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 
@@ -33,6 +34,9 @@ STREAMING_COST = 2
 
 HEAVY = 20
 """Cost of a transcendental function, or of an access at a computed place."""
+
+STRETCH = -1
+"""The loop over stretches, as if it were a dimension (see `stretches`)."""
 
 _NARROWING = 4
 _MATH_DIALECTS = ("arith.", "math.", "ub.")
@@ -105,6 +109,8 @@ class Nest:
     has_tiles: bool = False
     """Whether the extents are those of the tiles that the operands are, so that whole vectors stay inside of them."""
     depends: dict[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
+    steps: LaneSteps = field(default_factory=LaneSteps)
+    """Which integers grow by how much from lane to lane; with stretches, along one of them."""
     cost: int = 0
     combination: Combination | None = None
     """How all results are combined together, where one of them has no combiner of its own."""
@@ -155,6 +161,8 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
         if nest.lanes == 1:
             nest.vector_dim = None
     nest.order = order_loops(nest)
+    if nest.vector_dim is not None and is_straight(nest.body):
+        nest.steps = find_lane_steps(nest.body, nest.depends, nest.predicates, nest.vector_dim)
     if nest.vector_dim is not None and nest.has_reduction and nest.cost <= LIGHT_BODY and not nest.folds():
         nest.unroll = min(UNROLL, max(1, nest.extents[nest.vector_dim] // nest.lanes))
 

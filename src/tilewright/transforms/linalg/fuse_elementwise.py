@@ -22,6 +22,7 @@ from tilewright.transforms.linalg.fusion_plan import (
     through_expand,
 )
 from tilewright.transforms.linalg.generators import repeat_generators
+from tilewright.transforms.linalg.own_elements import read_own_elements
 from tilewright.transforms.linalg.structured import is_elementwise
 
 
@@ -40,10 +41,11 @@ class LinalgFuseElementwisePass(Pass):
       subf, exp, addf; linalg.yield %exp, %sum
     }
     ```
-    Fills and constants become scalars of the body, broadcasts, transposes and unit dimensions become index maps. A
-    producer with several readers is computed again in each if that is cheap; what is dear (division, transcendental
-    functions, memory access) is computed once, kept as a further result of its first reader where that walks the same
-    elements.
+    Fills and constants become scalars of the body, broadcasts, transposes and unit dimensions become index maps;
+    elements that a body extracts at its own place become operands. A producer with several readers is computed again in
+    each if that is cheap, or index arithmetic, which mostly turns out to be linear (`linalg_to_loops.stretches`). What
+    is dear (division, transcendental functions, memory access) is computed once, kept as a further result of its first
+    reader where that walks the same elements.
     """
 
     name = "linalg-fuse-elementwise"
@@ -59,6 +61,8 @@ def fuse_block(block: Block) -> None:
     """Fuse within a block and, first, within the blocks that its ops contain."""
     repeat_generators(block)
     for op in block.ops:
+        if isinstance(op, linalg.GenericOp):
+            read_own_elements(op)
         if not isinstance(op, linalg.StructuredOp):
             for region in op.regions:
                 for inner in region.blocks:

@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
+from tilewright.dialects.types import is_integer_or_index
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import is_elementwise, shape_or_scalar
 
@@ -29,6 +30,8 @@ class FusionPlan:
     kept: dict[Operation, list[SSAValue]] = field(default_factory=dict[Operation, list[SSAValue]])
     """Consumer to the inputs that it computes itself and yields for others too."""
     cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    indices: set[Operation] = field(default_factory=set[Operation])
+    """Ops that make integers of loop counters and scalars alone."""
     reading: set[Operation] = field(default_factory=set[Operation])
     """Ops that read memory, by themselves or through a producer that moves into them: they cannot pass a write."""
 
@@ -92,7 +95,9 @@ def _decide(
     if reads_memory and any(writes[reader] != writes[op] for reader in same_block):
         return
     trivial = total <= 2 and not reads_memory
-    if total <= CHEAP or (len(readers.ops) == 1 and not readers.others and len(same_block) == 1):
+    if _is_index_arithmetic(op, plan):
+        plan.indices.add(op)
+    if total <= CHEAP or op in plan.indices or (len(readers.ops) == 1 and not readers.others and len(same_block) == 1):
         for reader in readers.ops:
             if reader in same_block or (trivial and not op.inputs):
                 if total > CHEAP and _repeats(op, reader, result):
@@ -100,6 +105,22 @@ def _decide(
                 _move(op, reader, plan)
         return
     _keep_in_first_reader(op, result, plan, order, writes)
+
+
+def _is_index_arithmetic(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
+    """Whether an op makes integers of loop counters and scalars alone, which a loop need not look up."""
+    for value in op.inputs:
+        producer = producer_of(value)
+        if producer not in plan.indices and not isinstance(producer or value.owner, linalg.FillOp | arith.ConstantOp):
+            return False
+    body = op.body.block
+    if body.args[len(op.inputs)].uses.get_length():
+        return False
+    return all(
+        isinstance(inner, linalg.YieldOp | linalg.IndexOp)
+        or (inner.name.startswith("arith.") and is_integer_or_index(inner.results[0].type))
+        for inner in body.ops
+    )
 
 
 def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> None:

@@ -1,0 +1,107 @@
+"""Loops that take indices apart by // and % run from one multiple of the divisor to the next.
+
+    for %i = 0 to %n step 16 { %x = %first + lanes(%i); %q = %x / %c; %r = %x % %c; gather p[%r + %q * %stride] }
+      ->
+    while (%i < %n) {
+      %x0 = %first + %i; %q = %x0 / %c; %r0 = %x0 - %q * %c                 once, as numbers
+      %end = min(%n, %i + %c - %r0)
+      for %j = %i to %end step 16 { load p[%r0 + %q * %stride - %i + %j] }  the last vector masked
+    } with %i = %end
+
+Along a stretch each quotient is one number, each remainder grows with the lane (see `lane_steps`); several divisions,
+of one index or of each other's results, end a stretch where the first of them does. A divisor that is known when the
+program runs is tested for being long enough in front of the loop, which is written both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import arith, vector
+from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
+from tilewright.lowering.linalg_to_loops.lane_steps import SHORTEST, Division, Rounding, find_lane_steps
+from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, is_straight
+
+
+def plan_stretches(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
+    """A planned nest with a loop over stretches around its vector loop; None where it divides no lane numbers. The
+    comparisons in `known` are numbers there."""
+    dim = nest.vector_dim
+    if dim is None or nest.lanes == 1 or nest.folds() or not is_straight(nest.body):
+        return None
+    depends = {**nest.depends, **dict.fromkeys(known, frozenset[int]())}
+    level = nest.order.index(dim)
+    outside = frozenset(nest.order[:level])
+    steps = find_lane_steps(nest.body, depends, nest.predicates, dim, outside)
+    if not steps.divisions:
+        return None
+    for value, step in steps.of.items():
+        if step == 0:
+            depends[value] = depends[value] - {dim} | {STRETCH}
+    order = [*nest.order[:level], STRETCH, *nest.order[level:]]
+    # Vectors of a stretch start anywhere, so the last one of a tile may reach beyond it.
+    return replace(nest, order=order, depends=depends, steps=steps, has_tiles=False, unroll=1, fetches=[])
+
+
+def number_in_all_lanes(lanes: SSAValue) -> SSAValue:
+    """The number that was spread over the lanes of a vector."""
+    assert isinstance(lanes.owner, vector.BroadcastOp)
+    return lanes.owner.operands[0]
+
+
+def stretches_pay(values: BodyValues) -> SSAValue | bool:
+    """Whether all divisors are long enough; `values` are those in front of the loop."""
+    emitter = values.emitter
+    verdict: SSAValue | bool = True
+    for divisor in dict.fromkeys(division.divisor for division in values.nest.steps.divisions):
+        if isinstance(divisor, SSAValue):
+            number = values.get(divisor)
+            least = emitter.constant(SHORTEST, number.type)
+            verdict = emitter.both(verdict, emitter.compare("sge", number, least))
+    return verdict
+
+
+def start_stretch(values: BodyValues, upper: Index) -> Index:
+    """Divide the first lane of a stretch, and say where the stretch ends; `values` are those in front of its loop."""
+    emitter, steps = values.emitter, values.nest.steps
+    known = values.frames[-1].values
+    end = upper
+    with emitter.at(values.frames[-1].cursor):
+        for division in steps.divisions:
+            quotient, rest, room = _divide_first(values, division)
+            known.update((op.results[0], quotient) for op, other in steps.quotients.items() if other == division)
+            known.update((first_of(op.results[0]), rest) for op, other in steps.remainders.items() if other == division)
+            end = emitter.min(end, emitter.add(values.induction(STRETCH), emitter.index_cast(room, INDEX)))
+    return end
+
+
+def _divide_first(values: BodyValues, division: Division) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Quotient and remainder of the first lane, and how many lanes from there on have that quotient."""
+    emitter = values.emitter
+    dividend = values.first(division.dividend)
+    type_ = dividend.type
+    match division.divisor:
+        case int() as number:
+            divisor = emitter.constant(number, type_)
+        case divisor:
+            divisor = values.get(divisor)
+    match division:
+        case Division(rounding=Rounding.DOWN, divisor=int() as number):
+            bits = emitter.constant(number.bit_length() - 1, type_)
+            quotient = emitter.value(arith.ShRSIOp, (dividend, bits), type_)
+        case Division(rounding=Rounding.UNSIGNED):
+            quotient = emitter.value(arith.DivUIOp, (dividend, divisor), type_)
+        case _:
+            quotient = emitter.value(arith.DivSIOp, (dividend, divisor), type_)
+    rest = emitter.arith(arith.SubiOp, dividend, emitter.arith(arith.MuliOp, quotient, divisor))
+    behind = divisor
+    if division.rounding is Rounding.TO_ZERO:
+        # Below zero quotients change behind a multiple of the divisor, not in front of it.
+        one, zero = emitter.constant(1, type_), emitter.constant(0, type_)
+        behind = emitter.select(emitter.compare_values("sge", dividend, zero, i1), divisor, one)
+    return quotient, rest, emitter.arith(arith.SubiOp, behind, rest)
