@@ -10,7 +10,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 .PHONY: help venv demo test check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 venv: $(STAMP) ## create .venv with tilewright and its development tools
 

@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -139,10 +140,25 @@ def describe_machine() -> Row:
     return json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr.strip()[-300:]}
 
 
+INTRODUCTION = """\
+# GPU benchmarks
+
+{machine}. `make gpu` writes this file.
+
+Medians over launches with a cold L2 cache: the same kernel source through tilewright and official Triton, each in the
+best of the same configurations (ours is named), and PyTorch's own operator. `to Triton`: above 1 we are faster. Errors
+are relative to a result in float64.
+"""
+OVERHEADS = {
+    "launch_seconds": "launch from Python",
+    "first_kernel_seconds": "first kernel of a process, imports and compilation included",
+    "matmul_seconds": "matrix product, compiled and launched",
+}
+
+
 def render(report: Row) -> str:
     """The table as Markdown."""
-    machine = report["machine"]
-    lines = [f"{machine.get('device', 'no GPU')}, {machine.get('packages', machine)}", ""]
+    lines = [INTRODUCTION.format(machine=_machine(report["machine"]))]
     lines += ["| case | unit | tilewright | Triton | PyTorch | to Triton | error | Triton's error | configuration |"]
     lines += ["|---|---|---|---|---|---|---|---|---|"]
     for row in report["cases"]:
@@ -152,13 +168,33 @@ def render(report: Row) -> str:
         cells = [row["name"], unit, *(_rate(result) for result in (ours, official, torch)), ratio]
         cells += [_number(ours.get("error_norm")), _number(official.get("error_norm")), _config(ours)]
         lines.append("| " + " | ".join(cells) + " |")
-    for entry in report.get("overheads", ()):
-        figures = {key: value for key, value in entry.items() if key not in ("what", "implementation", "all")}
-        shown = ", ".join(f"{key} {_seconds(value)}" for key, value in figures.items())
-        lines.append(f"\n{entry['what']}, {entry['implementation']}: {shown}")
+    lines += _overhead_lines(report.get("overheads", ()))
     failed = [(row["name"], name, row[name]["error"]) for row in report["cases"] for name in row if _failed(row[name])]
-    lines += ["", *(f"FAILED {case} ({name}): {error}" for case, name, error in failed)]
+    lines += [f"\nFAILED {case} ({name}): {error}" for case, name, error in failed]
     return "\n".join(lines)
+
+
+def _machine(machine: Row) -> str:
+    packages = machine.get("packages", {})
+    known = [f"{name} {version}" for name, version in packages.items() if version]
+    return "; ".join([machine.get("device", f"no GPU ({machine.get('error', '')})"), ", ".join(known)])
+
+
+def _overhead_lines(entries: Sequence[Row]) -> list[str]:
+    """What the host takes, a row for each figure."""
+    if not entries:
+        return []
+    lines = ["", "## What the host takes", "", "| | tilewright | Triton |", "|---|---|---|"]
+    for key, meaning in OVERHEADS.items():
+        found = {entry["implementation"]: entry[key] for entry in entries if key in entry}
+        lines.append(
+            f"| {meaning} | " + " | ".join(_seconds(found.get(name)) for name in ("tilewright", "triton")) + " |"
+        )
+    return lines + [
+        f"\nFAILED {entry['what']} ({entry['implementation']}): {entry['error']}"
+        for entry in entries
+        if "error" in entry
+    ]
 
 
 def _failed(result: Any) -> bool:
@@ -175,7 +211,7 @@ def _number(value: float | None) -> str:
 
 def _seconds(value: Any) -> str:
     if not isinstance(value, float):
-        return str(value)
+        return ""
     return f"{value * 1e6:.2f} us" if value < 1e-3 else f"{value:.3f} s"
 
 
