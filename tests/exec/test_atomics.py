@@ -115,6 +115,29 @@ def test_many_to_a_few_places(op: Any, meaning: Meaning, dtype: Any) -> None:
     np.testing.assert_array_equal(x, expected)
 
 
+@triton.jit
+def add_at_places(x_ptr, place_ptr, y_ptr, n, columns, COLUMNS: tl.constexpr, SCOPE: tl.constexpr):
+    i, j = tl.program_id(0), tl.arange(0, COLUMNS)
+    row = tl.load(place_ptr + i)
+    y = tl.load(y_ptr + i * columns + j, mask=(i < n) & (j < columns))
+    tl.atomic_add(x_ptr + row * columns + j, y, mask=(i < n) & (j < columns), scope=SCOPE)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("columns", [5, 64, 1000])
+def test_rows_that_meet(columns: int, scope: str) -> None:
+    """Rows of whole numbers, many to a few; rows of 1000 floats start anywhere and cross pages."""
+    y = numbers(np.float32, 96 * columns, 12).reshape(96, columns)
+    place = np.random.default_rng(13).integers(0, 6, 96)
+    x = np.zeros((6, columns), np.float32)
+    add_at_places[(100,)](
+        x, np.append(place, [0] * 4), y, 96, columns, COLUMNS=max(8, 1 << (columns - 1).bit_length()), SCOPE=scope
+    )
+    expected = np.zeros_like(x)
+    np.add.at(expected, place, y)
+    np.testing.assert_array_equal(x, expected)
+
+
 @pytest.mark.parametrize("sem", SEMANTICS)
 @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.int64], ids=lambda dtype: np.dtype(dtype).name)
 def test_scalars_reach_every_element(dtype: Any, sem: str) -> None:

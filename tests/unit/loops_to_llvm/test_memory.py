@@ -218,6 +218,65 @@ def test_atomics_from_two_threads(kind: str, type: str, operation: np.ufunc | No
     assert out[0] == expected
 
 
+SCATTER = """
+func.func @k(%x: memref<*x$T>, %i: memref<*x$I>, %m: memref<*xi1>, %o: memref<*x$T>, $GRID) {
+  %lanes = arith.constant $N : index
+  %c0 = arith.constant 0 : index
+  %c1000 = arith.constant 1000 : index
+  %p = arith.index_cast %px : i32 to index
+  %at = arith.muli %p, %lanes : index
+  %some = arith.constant 1000000 : index
+  %xs = memref.reinterpret_cast %x to offset: [0], sizes: [%some], strides: [1] : memref<*x$T> to memref<?x$T>
+  %is = memref.reinterpret_cast %i to offset: [0], sizes: [%some], strides: [1] : memref<*x$I> to memref<?x$I>
+  %ms = memref.reinterpret_cast %m to offset: [0], sizes: [%some], strides: [1] : memref<*xi1> to memref<?xi1>
+  %os = memref.reinterpret_cast %o to offset: [0], sizes: [%some], strides: [1] : memref<*x$T> to memref<?x$T>
+  %v = vector.load %xs[%at] : memref<?x$T>, vector<$Nx$T>
+  %places = vector.load %is[%at] : memref<?x$I>, vector<$Nx$I>
+  %live = vector.load %ms[%at] : memref<?xi1>, vector<$Nxi1>
+  vector.atomic_scatter addf %v, %os[%c1000] [%places], %live
+    : memref<?x$T>, vector<$Nx$I>, vector<$Nxi1>, vector<$Nx$T>
+  vector.end_atomics
+  return
+}
+"""
+
+
+def places_of_lanes(lanes: int, rows: int) -> np.ndarray:
+    """Neighbours, also across a page; equal places; places anywhere, also below the base."""
+    chance = np.random.default_rng(2)
+    steps = np.arange(lanes)
+    kinds = [
+        lambda: chance.integers(-900, 3000) + steps,
+        lambda: np.full(lanes, chance.integers(-900, 3000)),
+        lambda: chance.integers(-900, 3000, lanes),
+        lambda: np.sort(chance.integers(0, 16, lanes)) + 500,
+    ]
+    return np.stack([kinds[row % len(kinds)]() for row in range(rows)])
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+@pytest.mark.parametrize(
+    ("type", "index"), [("f32", "i32"), ("f32", "i64"), ("f64", "i64"), ("f16", "i32"), ("bf16", "i32")]
+)
+def test_atomic_scatter_from_two_threads(type: str, index: str, lanes: int) -> None:
+    """Whole numbers, few enough that every order adds to the same sums; masked-off lanes touch nothing."""
+    rows = 256
+    chance = np.random.default_rng(3)
+    places = places_of_lanes(lanes, rows)
+    values = chance.integers(1, 3, places.shape).astype(DTYPES[type])
+    live = chance.random(places.shape) < np.where(np.arange(rows) % 3 == 0, 0.6, 1.0)[:, None]
+    live[5], places[5][~live[5]] = False, 1 << 30
+    expected = np.zeros(4100, np.float64)
+    np.add.at(expected, places[live] + 1000, values[live].astype(np.float64))
+    kernel = SCATTER.replace("$T", type).replace("$I", index).replace("$N", str(lanes))
+    for facts in machines():
+        out = np.zeros(4100, values.dtype)
+        run_loops(
+            kernel, values, places.astype(DTYPES[index]), live, out, grid=(rows, 1, 1), num_threads=2, facts=facts
+        )
+        np.testing.assert_array_equal(out.astype(np.float64), expected)
+
+
 def test_compare_and_swap_body() -> None:
     """Each program replaces n by n + 1 when it is even, n + 3 when odd, in one indivisible step."""
     kernel = """

@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect, Operation
 
+from tilewright.dialects.vector.atomics import AtomicScatterOp, EndAtomicsOp
 from tilewright.dialects.vector.attributes import CombiningKind, CombiningKindAttr, Punctuation, PunctuationAttr
 from tilewright.dialects.vector.compute import (
     DeinterleaveOp,
@@ -44,12 +45,14 @@ from tilewright.dialects.vector.shapes import (
 from tilewright.dialects.vector.transfer import TransferReadOp, TransferWriteOp
 
 OPERATIONS: list[type[Operation]] = [
+    AtomicScatterOp,
     BitcastOp,
     BroadcastOp,
     CompressStoreOp,
     ConstantMaskOp,
     CreateMaskOp,
     DeinterleaveOp,
+    EndAtomicsOp,
     ExpandLoadOp,
     ExtractOp,
     ExtractStridedSliceOp,
@@ -82,6 +85,7 @@ Vector = Dialect("vector", OPERATIONS, [CombiningKindAttr, PunctuationAttr])
 
 __all__ = [
     "OPERATIONS",
+    "AtomicScatterOp",
     "BitcastOp",
     "BroadcastOp",
     "CombiningKind",
@@ -90,6 +94,7 @@ __all__ = [
     "ConstantMaskOp",
     "CreateMaskOp",
     "DeinterleaveOp",
+    "EndAtomicsOp",
     "ExpandLoadOp",
     "ExtractOp",
     "ExtractStridedSliceOp",

@@ -203,7 +203,8 @@ class MaskedStoreOp(VectorMemoryOp):
         verify_mask(self.mask.type, self.value_to_store.type)
 
 
-def _verify_index_vector(index_vec: Attribute, vector: Attribute) -> None:
+def verify_index_vector(index_vec: Attribute, vector: Attribute) -> None:
+    """Check that there is one index per lane."""
     if not is_integer_or_index(element_type(index_vec)) or shape_of(index_vec) != shape_of(vector):
         raise VerifyException(f"{index_vec} does not hold one index per lane of {vector}")
 
@@ -248,7 +249,7 @@ class GatherOp(VectorMemoryOp):
     def verify_(self) -> None:
         self.verify_access(self.results[0].type)
         verify_mask(self.mask.type, self.results[0].type)
-        _verify_index_vector(self.index_vec.type, self.results[0].type)
+        verify_index_vector(self.index_vec.type, self.results[0].type)
 
 
 @op_definition
@@ -287,7 +288,7 @@ class ScatterOp(VectorMemoryOp):
     def verify_(self) -> None:
         self.verify_access(self.value_to_store.type)
         verify_mask(self.mask.type, self.value_to_store.type)
-        _verify_index_vector(self.index_vec.type, self.value_to_store.type)
+        verify_index_vector(self.index_vec.type, self.value_to_store.type)
 
 
 @op_definition

@@ -17,14 +17,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects import arith, memref, tensor, vector
 from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.body_values import BodyValues
 
-Access = memref.LoadOp | memref.StoreOp | tensor.ExtractOp
+Access = memref.LoadOp | memref.StoreOp | memref.AtomicRMWOp | tensor.ExtractOp
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,31 @@ def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
     _, then_block, _ = emitter.if_(condition)
     with emitter.at(Cursor(then_block)):
         emitter.store(value, address.flat, index)
+        emitter.yield_()
+
+
+def emit_atomic(values: BodyValues, op: memref.AtomicRMWOp) -> None:
+    """Update an element, or those of all lanes, where the predicate holds. Nobody reads what was there."""
+    emitter = values.emitter
+    address = address_of(values, op)
+    assert isinstance(address, Address)
+    if values.nest.lanes > 1:
+        element, mask = values.get_lanes(op.value), predicate_mask(values, op)
+        live = values.all_lanes() if mask is None else mask
+        if (base := _place_of_neighbours(values, address)) is None:
+            base, lanes = _lane_address(values, address)
+        else:
+            lanes = values.lane_numbers(INDEX)
+        emitter.atomic_scatter(op.combination, element, address.flat, base, lanes, live)
+        return
+    value, index = values.get(op.value), _scalar_address(values, address)
+    condition = predicate_scalar(values, op)
+    if condition is None:
+        emitter.insert(memref.AtomicRMWOp(value, address.flat, [emitter.ssa(index)], op.combination))
+        return
+    _, then_block, _ = emitter.if_(condition)
+    with emitter.at(Cursor(then_block)):
+        emitter.insert(memref.AtomicRMWOp(value, address.flat, [emitter.ssa(index)], op.combination))
         emitter.yield_()
 
 

@@ -18,7 +18,7 @@ from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combination import fold_lanes
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
-from tilewright.lowering.linalg_to_loops.element_access import emit_store, load_at
+from tilewright.lowering.linalg_to_loops.element_access import emit_atomic, emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Output, is_straight, plan_nest
 from tilewright.lowering.linalg_to_loops.padding import (
@@ -117,6 +117,9 @@ class _NestWriter:
         if self.together is not None:
             with self.emitter.at(Cursor(cursor.block, cursor.anchor)):
                 self.together.finish(self.nest.outputs, self._combine)
+        if self.nest.lanes > 1 and any(isinstance(op, memref.AtomicRMWOp) for op in self.nest.body.ops):
+            with self.emitter.at(Cursor(cursor.block, cursor.anchor)):
+                self.emitter.insert(vector.EndAtomicsOp())
         return self.scalars
 
     def _stream_or_not(self, streaming: Streaming, outside: Frame) -> None:
@@ -443,6 +446,8 @@ class _NestWriter:
                 for op in self.nest.body.ops:
                     if isinstance(op, memref.StoreOp):
                         emit_store(values, op)
+                    elif isinstance(op, memref.AtomicRMWOp):
+                        emit_atomic(values, op)
             written = [
                 (output, output.dest, self._yielded(values, output, self.yielded[number]))
                 for number, output in enumerate(self.nest.outputs)

@@ -18,6 +18,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
 from tilewright.dialects.types import bit_width
+from tilewright.lowering.guarded_atomics import can_scatter
 from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
 from tilewright.lowering.linalg_to_loops.emitter import Index
@@ -41,6 +42,7 @@ STRETCH = -1
 _NARROWING = 4
 _MATH_DIALECTS = ("arith.", "math.", "ub.")
 _LOADS = (memref.LoadOp, tensor.ExtractOp)
+WRITES = (memref.StoreOp, memref.AtomicRMWOp)
 _STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.StoreOp, *_LOADS)
 
 
@@ -196,7 +198,7 @@ def cost_of(op: Operation) -> int:
     name = op.name
     if isinstance(op, arith.ConstantOp | linalg.YieldOp | linalg.IndexOp | arith.IndexCastOp | arith.ExtFOp):
         return 0
-    if isinstance(op, (*_LOADS, memref.StoreOp)):
+    if isinstance(op, (*_LOADS, *WRITES)):
         return HEAVY
     if op.regions:
         return HEAVY
@@ -227,7 +229,7 @@ def is_vectorizable(nest: Nest) -> bool:
     known = nest.combination is not None or all(output.combiner or not output.reduces for output in nest.outputs)
     if not is_straight(nest.body) or (all(nest.iterators) and nest.has_reduction and not known):
         return False
-    stores = [op for op in nest.body.ops if isinstance(op, memref.StoreOp)]
+    stores = [op for op in nest.body.ops if isinstance(op, WRITES)]
     if stores and (len(stores) > 1 or any(isinstance(op, _LOADS) for op in nest.body.ops)):
         return False
     return all(_is_vector_access(expr) for operand in nest.inputs for expr in operand.access) and all(
@@ -236,8 +238,11 @@ def is_vectorizable(nest: Nest) -> bool:
 
 
 def is_straight(body: Block) -> bool:
-    """Whether a body is only arithmetic, loads and stores, without control flow or other effects."""
-    return all(isinstance(op, _STRAIGHT) or (not op.regions and op.name.startswith(_MATH_DIALECTS)) for op in body.ops)
+    """Whether a body is only arithmetic, loads, stores and sums in memory, without control flow or other effects."""
+    return all(
+        isinstance(op, _STRAIGHT) or can_scatter(op) or (not op.regions and op.name.startswith(_MATH_DIALECTS))
+        for op in body.ops
+    )
 
 
 def _is_vector_access(expr: AffineExpr) -> bool:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import arith, linalg, memref, scf, tensor
+from tilewright.lowering.guarded_atomics import can_scatter
 
 Predicate: TypeAlias = "tuple[tuple[SSAValue, bool], ...]"
 """Conditions that must all have the given value."""
@@ -47,7 +48,7 @@ def _is_convertible(op: scf.IfOp) -> bool:
                 if isinstance(inner, scf.IfOp):
                     if not _is_convertible(inner):
                         return False
-                elif isinstance(inner, _MOVABLE):
+                elif isinstance(inner, _MOVABLE) or can_scatter(inner):
                     continue
                 elif isinstance(inner, _TRAPPING) or inner.regions or not inner.name.startswith(("arith.", "math.")):
                     return False
@@ -69,7 +70,7 @@ def _flatten(op: scf.IfOp, outer: Predicate, predicates: dict[Operation, Predica
                 parent.insert_op_before(inner, op)
                 if isinstance(inner, scf.IfOp):
                     _flatten(inner, here, predicates)
-                elif isinstance(inner, (memref.StoreOp, *_LOADS)):
+                elif isinstance(inner, (memref.StoreOp, memref.AtomicRMWOp, *_LOADS)):
                     predicates[inner] = here
     if op.results:
         for result, when_true, when_false in zip(op.results, yielded[0], yielded[1], strict=True):

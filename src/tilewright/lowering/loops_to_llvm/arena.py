@@ -22,6 +22,9 @@ HEADER_BYTES = 64
 PROGRAM_ID_OFFSET = 16 - HEADER_BYTES
 """Where the program id is, counted from the arena's address."""
 
+HELD_REGION_OFFSET = 48 - HEADER_BYTES
+"""Where the region of memory is that the thread holds the lock of; 0: none."""
+
 
 @dataclass(frozen=True)
 class Slot:

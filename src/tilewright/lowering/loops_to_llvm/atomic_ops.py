@@ -1,7 +1,8 @@
 """memref.atomic_rmw and memref.generic_atomic_rmw.
 
-What the CPU (or LLVM by a compare-and-swap loop) does is `atomicrmw`; products, soft floats and arbitrary bodies are
-compare-and-swap loops written here. All are acquire and release.
+Floats take the lock of their region of memory, but for those at system scope (see `lowering.guarded_atomics`). Of the
+others, what the CPU (or LLVM by a compare-and-swap loop) does is `atomicrmw`; products, soft floats and arbitrary
+bodies are compare-and-swap loops written here. All are acquire and release.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import cast
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects import memref
+from tilewright.lowering.guarded_atomics import is_guarded
 from tilewright.lowering.loops_to_llvm.addressing import element_address
 from tilewright.lowering.loops_to_llvm.arith_ops import emit_float_minmax
 from tilewright.lowering.loops_to_llvm.conversions import from_compute, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.guarded_atomics import emit_guarded
 from tilewright.lowering.loops_to_llvm.types import F32
 
 _NATIVE: dict[str, str] = {
@@ -43,16 +46,19 @@ def lower_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
     address = element_address(low, op.operands[1], low.memref(op.operands[1]), op.operands[2:])
     if type.scalar.text == "i1":
         low.fail(op, "on i1: atomics need at least a byte")
+
+    def step(current: str) -> str:
+        return operand if kind == "assign" else _combine(low, kind, current, operand, op.operands[0].type)
+
+    if is_guarded(atomic):
+        low.set(op.results[0], emit_guarded(low, type, address, step))
+        return
     if kind in _NATIVE and (not type.scalar.is_soft_float or kind == "assign"):
         instruction = (
             f"atomicrmw {_NATIVE[kind]} ptr {address}, {type.text} {operand} acq_rel, align {type.scalar.bytes}"
         )
         low.set(op.results[0], low.fn.value(instruction))
         return
-
-    def step(current: str) -> str:
-        return _combine(low, kind, current, operand, op.operands[0].type)
-
     low.set(op.results[0], emit_compare_and_swap_loop(low, op.results[0].type, address, step))
 
 
@@ -76,6 +82,9 @@ def lower_generic_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
         low.set(block.args[0], current)
         return low.get(low.lower_region(op.regions[0])[0])
 
+    if is_guarded(cast(memref.GenericAtomicRMWOp, op)):
+        low.set(op.results[0], emit_guarded(low, low.type_of(op.results[0]), address, step))
+        return
     low.set(op.results[0], emit_compare_and_swap_loop(low, op.results[0].type, address, step))
 
 

@@ -30,6 +30,7 @@ from tilewright.lowering.loops_to_llvm import (
     atomic_ops,
     control_ops,
     func_ops,
+    guarded_atomics,
     math_ops,
     memref_ops,
     vector_ops,
@@ -73,7 +74,7 @@ class LoweredModule:
 def rule_table() -> dict[type[Operation], Rule]:
     """Every op of the loops stage and the function that lowers it."""
     table: dict[type[Operation], Rule] = {}
-    for module in (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops):
+    for module in (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops, guarded_atomics):
         table.update(module.RULES)
     return table
 

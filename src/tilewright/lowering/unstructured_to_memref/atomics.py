@@ -20,11 +20,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, memref
-from tilewright.dialects.tt.enums import RMWOp
+from tilewright.dialects.tt.enums import MemSyncScope, RMWOp
 from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp
+from tilewright.lowering.guarded_atomics import mark_system_scope
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable
 from tilewright.lowering.tensor_builder import element_of, is_tensor
 from tilewright.lowering.unstructured_to_memref.accesses import element_index
@@ -54,7 +55,7 @@ def lower_atomic_rmw(op: AtomicRMWOp, b: MemoryBuilder) -> Sequence[SSAValue]:
 
     def access(offset: SSAValue, value: SSAValue) -> SSAValue:
         place = b.element(base, element_index(b, start, offset))
-        return b.insert(memref.AtomicRMWOp(value, place, [b.index(0)], kind)).results[0]
+        return _scoped(b.insert(memref.AtomicRMWOp(value, place, [b.index(0)], kind)), op).results[0]
 
     return _by_lane(b, op.result, [op.offset, op.value], op.mask, access)
 
@@ -75,9 +76,16 @@ def lower_atomic_cas(op: AtomicCASOp, b: MemoryBuilder) -> Sequence[SSAValue]:
 
         zero = b.index(0)
         b.inline(block, body)
-        return b.insert(memref.GenericAtomicRMWOp(place, [zero], Region(block))).results[0]
+        return _scoped(b.insert(memref.GenericAtomicRMWOp(place, [zero], Region(block))), op).results[0]
 
     return _by_lane(b, op.result, [op.offset, op.cmp, op.value], None, access)
+
+
+def _scoped(atomic: Operation, op: AtomicRMWOp | AtomicCASOp) -> Operation:
+    """The atomic, marked where its scope is the system."""
+    if op.scope.value.data == MemSyncScope.SYS:
+        mark_system_scope(atomic)
+    return atomic
 
 
 def _bits(b: MemoryBuilder, value: SSAValue, element: Attribute) -> SSAValue:

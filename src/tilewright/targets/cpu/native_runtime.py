@@ -23,6 +23,9 @@ from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
 LaunchFunction = Callable[[int, int, int, int, int, int], object]
 PackedLaunchFunction = Callable[[int, bytes, int, int, int, int], object]
 
+KERNEL_IMPORTS = ("tilewright_assert_failed", "tilewright_hold_region", "tilewright_release_region")
+"""What kernels call."""
+
 _X86_PAUSE = 'call void asm sideeffect "pause", "~{memory}"()'
 _ARM_PAUSE = 'call void asm sideeffect "isb", "~{memory}"()'
 
@@ -43,6 +46,7 @@ def runtime_text(facts: CpuFacts, launcher: str = "launcher.ll") -> str:
         "types.ll",
         "threads_linux.ll" if is_linux else "threads_posix.ll",
         "threads.ll",
+        "regions.ll",
         "pool.ll",
         "launches.ll",
         launcher,
@@ -58,7 +62,7 @@ class NativeRuntime:
     EXPORTS = (
         "tilewright_launch_method",
         "tilewright_launch_packed_method",
-        "tilewright_assert_failed",
+        *KERNEL_IMPORTS,
         "tilewright_set_num_threads",
         "tilewright_pool_after_fork",
         "tilewright_pool_init",
@@ -90,7 +94,7 @@ class NativeRuntime:
 
     def symbols(self) -> dict[str, int]:
         """Addresses of the functions that kernels may call, by name."""
-        return {"tilewright_assert_failed": self._library.address("tilewright_assert_failed")}
+        return {name: self._library.address(name) for name in KERNEL_IMPORTS}
 
 
 def _python_function(method_definition: int) -> Callable[..., object]:

@@ -59,6 +59,8 @@ fresh:
   store i64 %bytes, ptr %size
   %number = getelementptr %ArenaHeader, ptr %block, i32 0, i32 6
   store i64 0, ptr %number
+  %held = getelementptr %ArenaHeader, ptr %block, i32 0, i32 8
+  store i64 0, ptr %held
   br label %use
 
 use:
@@ -649,6 +651,7 @@ define void @tilewright_pool_after_fork() {
   store i32 0, ptr @busy
   store i32 0, ptr @sleepers
   store i32 0, ptr @worker_count
+  call void @forget_regions()
   ret void
 }
 

@@ -30,7 +30,8 @@
   i32,      ; 4 z
   i32,      ; 5 (padding)
   i64,      ; 6 number of the launch that the next field is of (see codegen/microkernels/keeping.py)
-  i64       ; 7 which stores of packed operands are in use, a bit each
+  i64,      ; 7 which stores of packed operands are in use, a bit each
+  i64       ; 8 the region of memory whose lock the thread holds (see regions.ll), as its address / 4096; 0: none
 }
 
 ; What the launcher must know of a worker that sleeps.

@@ -1,0 +1,39 @@
+"""Which atomics are performed under the lock of a region of memory, in place of a locked instruction an element.
+
+x86 and AArch64 have no atomic sums of floats: each costs a compare-and-swap loop, about 18 cycles an element. A lock
+taken once for neighbouring elements makes ordinary vector additions of them. All atomics on floats of all kernels use
+these locks (`targets/cpu/native/regions.ll`), so they exclude each other; integers, which programs wait for and signal
+with, are left to the CPU's own instructions, and so are floats at system scope, which others than kernels may change.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation
+
+from tilewright.dialects import memref
+from tilewright.dialects.memref import AtomicRMWKind
+from tilewright.dialects.types import element_type, is_float
+
+SYSTEM_SCOPE = "tilewright.system_scope"
+"""Unit attribute of atomics that others than the kernels of this process may interfere with."""
+
+
+def mark_system_scope(op: Operation) -> None:
+    """Say that an atomic must be indivisible for everybody."""
+    op.attributes[SYSTEM_SCOPE] = UnitAttr()
+
+
+def is_guarded(op: memref.AtomicRMWOp | memref.GenericAtomicRMWOp) -> bool:
+    """Whether an atomic takes the lock of its region."""
+    return is_float(element_type(op.memref.type)) and SYSTEM_SCOPE not in op.attributes
+
+
+def can_scatter(op: Operation) -> bool:
+    """Whether an atomic can be performed for all lanes of a vector: `vector.atomic_scatter`."""
+    return (
+        isinstance(op, memref.AtomicRMWOp)
+        and op.combination == AtomicRMWKind.ADDF
+        and is_guarded(op)
+        and not op.result.uses.get_length()
+    )
