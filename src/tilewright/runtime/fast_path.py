@@ -37,6 +37,10 @@ class Plan:
     """Picks the slots that the kernel takes, where it does not take all that a reader finds."""
     written: tuple[tuple[int, int], ...]
     """NumPy arguments, and descriptors of such, that the kernel stores to: their slots, their parameters' numbers."""
+    disjoint: bool = True
+    """Whether no two pointers share memory."""
+    is_repeatable: bool = True
+    """Whether native code may come to recognise such launches; see `runtime/repeating.py`."""
 
     def check(self, values: Sequence[Any]) -> None:
         """Raises ArgumentValueError where the kernel stores to a read-only array."""
@@ -99,6 +103,7 @@ class Shortcuts:
             return
         plan = make_plan(kernel, reader, values, rules, place)
         if plan is not None:
+            plan.disjoint = len(reader.pointers) < 2 or bool(seen[0][-1])
             plans[key_of(seen[0], options)] = plan
 
 

@@ -33,6 +33,7 @@ from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
 from tilewright.runtime.interface import KernelInterface
 from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.parameters import parameter_rules
+from tilewright.runtime.repeating import RepeatedCalls
 from tilewright.runtime.request import kernel_source
 from tilewright.runtime.tensors import MockTensor
 from tilewright.support import knobs
@@ -68,16 +69,19 @@ class JITFunction(JITCallable, KernelInterface):
         self._shortcuts = Shortcuts()
         self._all_shortcuts: dict[Hashable, Shortcuts] = {}
         self._globals: list[tuple[str, Any, dict[str, Any]]] = []
+        self._calls = RepeatedCalls(self.pre_run_hooks, self._start)
 
     def __getitem__(self, grid: GridLike) -> Callable[..., CompiledKernel | None]:
         """A function that launches this kernel over `grid`: one to three integers, or a function of the arguments."""
-        return partial(self._start, grid)
+        return partial(self._calls.launch, grid)
 
     def _start(self, grid: GridLike, /, *args: Any, **keywords: Any) -> CompiledKernel | None:
         """As `run`, by the short way where these arguments have been seen before."""
         try:
             seen = self._recognise(args, keywords)
             if seen is not None and self._repeat(grid, *seen):
+                if seen[0].is_repeatable:
+                    self._calls.learn(args, keywords, seen, self.binder.rules, self._globals)
                 return seen[0].kernel
             return self.run(*args, grid=grid, **keywords)
         except TilewrightError as error:
@@ -174,8 +178,14 @@ class JITFunction(JITCallable, KernelInterface):
             kernel = self._kernels[key] = self._compile(bound, driver)
             disjoint = bound.pointers_disjoint()
             kernel.relaunch = KeptLaunch(self.binder, replace(bound, values=()), disjoint, driver, launch)
-            self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
+            self._note_globals()
         return kernel
+
+    def _note_globals(self) -> None:
+        """Have launches watch the global variables that this kernel was compiled with so far."""
+        if len(self.used_global_vals) != len(self._globals):
+            self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
+            self._calls.forget()
 
     def _check_global(self, name: str, value: Any, scope: dict[str, Any]) -> None:
         """A constant from outside is compiled in: a new value would silently be ignored."""

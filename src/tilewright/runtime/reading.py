@@ -115,7 +115,7 @@ class _Writer:
         """Add a tensor or array that the reader finds under a name."""
         if value.__class__ is _ndarray:
             self._add_array(number, name)
-        elif _is_tensor_class(value.__class__):
+        elif is_tensor_class(value.__class__):
             self._add_tensor(number, value, name)
         else:
             return False
@@ -229,7 +229,7 @@ class _Writer:
         return Reader(self.scope["read"], tuple(self.formats), numbers, tuple(self.pointers))
 
 
-def _is_tensor_class(kind: type) -> bool:
+def is_tensor_class(kind: type) -> bool:
     """Whether this is PyTorch's own tensor class; others may keep their data elsewhere."""
     torch: Any = sys.modules.get("torch")
     return torch is not None and kind in (getattr(torch, "Tensor", None), torch.nn.Parameter)

@@ -13,6 +13,7 @@ The environment is read once, at the first question. No other module reads envir
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -140,6 +141,8 @@ _values: dict[str, KnobValue] = {}
 generation: int = 0
 """Counts the changes of switches: what was derived from them holds while this stays the same."""
 
+_generation_cell = array("q", [0])
+
 
 def get(name: str) -> Any:
     """The value of a switch: the innermost `scope` that sets it, else the environment, else the default."""
@@ -175,6 +178,12 @@ def _update(values: Mapping[str, KnobValue]) -> None:
     global generation
     _values.update(values)
     generation += 1
+    _generation_cell[0] = generation
+
+
+def generation_address() -> int:
+    """Where native code finds `generation`, as an i64."""
+    return _generation_cell.buffer_info()[0]
 
 
 def renew() -> None:

@@ -53,7 +53,8 @@ class NativeKernel(Protocol):
     `launch_within` (extents of the data, and `names` of the slots) or `launch_on` (the data itself), that one is
     used: see `compiler/kernel.py`. For launches that are made again and again a kernel may have `starter(formats,
     device)`: the forms of its slots in the letters of Python's `struct`, and the number of the device; it returns a
-    function (values, x, y, z) that runs a grid, or None where it cannot.
+    function (values, x, y, z) that runs a grid, or None where it cannot. One whose launches native code recognises
+    has `call_table(hooks, long_way)`; see `runtime/repeating.py`.
     """
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None: ...
@@ -65,7 +66,8 @@ class Target(Protocol):
 
     A target whose stages depend on the options of a compilation has a method `configured(options)` that returns the
     target for them (see `Configurable`). `assembly_key` and `image_key` name its assembly and its machine code in
-    `kernel.asm`, "asm" and "obj" where it has no such attributes.
+    `kernel.asm`, "asm" and "obj" where it has no such attributes. `ignored_options` names the options that say nothing
+    about its code: kernels that differ in them alone are compiled once.
     """
 
     name: str

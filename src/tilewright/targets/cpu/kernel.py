@@ -14,6 +14,7 @@ from tilewright.targets.cpu.assertions import Meanings, assertion_error
 
 if TYPE_CHECKING:
     from tilewright.targets.cpu.native_runtime import NativeRuntime
+    from tilewright.targets.cpu.repeat import CallTable
 
 _ASSERTION, _OUT_OF_MEMORY = 1, 2
 
@@ -29,6 +30,7 @@ class CpuKernel:
         "_launch",
         "_launch_packed",
         "_library",
+        "_runtime",
         "arena_bytes",
         "name",
     )
@@ -41,6 +43,7 @@ class CpuKernel:
         self._assertions = assertions
         self._library = library
         self._entry = library.address(name)
+        self._runtime = runtime
         self._launch = runtime.launch
         self._launch_packed = runtime.launch_packed
         self._estimate = ctypes.c_int64(0)  # ns per program, learned by the pool
@@ -61,7 +64,19 @@ class CpuKernel:
             self._estimate_address,
         )
         if failure:
-            raise self._error(failure)
+            raise self.error_of(failure)
+
+    @property
+    def words(self) -> tuple[int, int, int]:
+        """Addresses of the entry and of the time per program, and the arena's bytes between them."""
+        return self._entry, self.arena_bytes, self._estimate_address
+
+    def call_table(self, hooks: list[Any], long_way: Callable[..., Any]) -> CallTable | None:
+        """An empty table of calls (see `targets/cpu/repeat.py`); None where native code cannot read arguments."""
+        from tilewright.targets.cpu.repeat import CallTable, find_array_layout
+
+        layout = find_array_layout()
+        return None if layout is None else CallTable(self._runtime, hooks, long_way, layout)
 
     def starter(self, formats: Sequence[str], device: int) -> Callable[[Sequence[Any], int, int, int], None]:
         """A function that packs slot values of these forms and runs a grid (x, y, z) on them."""
@@ -72,11 +87,12 @@ class CpuKernel:
             slots = pack(*values, x, y, z)
             failure = launch(entry, slots, x * y * z, knobs.get("num_threads"), arena, estimate)
             if failure:
-                raise self._error(failure)
+                raise self.error_of(failure)
 
         return start
 
-    def _error(self, failure: Any) -> TilewrightError:
+    def error_of(self, failure: Any) -> TilewrightError:
+        """What a failure tuple of the launcher stands for."""
         reason, message, x, y, z = failure
         if reason == _ASSERTION:
             return assertion_error(message.decode(errors="replace"), self._assertions, self.name, (x, y, z))

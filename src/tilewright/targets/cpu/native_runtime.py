@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from string import Template
@@ -30,9 +30,8 @@ _X86_PAUSE = 'call void asm sideeffect "pause", "~{memory}"()'
 _ARM_PAUSE = 'call void asm sideeffect "isb", "~{memory}"()'
 
 
-def runtime_text(facts: CpuFacts, launcher: str = "launcher.ll") -> str:
-    """LLVM IR of the runtime for a machine: the pool, and a launcher for Python (`launcher.ll`) or C
-    (`c_launcher.ll`)."""
+def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("launcher.ll", "repeat.ll")) -> str:
+    """LLVM IR of the runtime for a machine: the pool, and launchers for Python or C (`c_launcher.ll`)."""
     is_linux = "linux" in facts.triple
     names = {
         "SYS_FUTEX": "202" if facts.is_x86 else "98",
@@ -49,7 +48,7 @@ def runtime_text(facts: CpuFacts, launcher: str = "launcher.ll") -> str:
         "regions.ll",
         "pool.ll",
         "launches.ll",
-        launcher,
+        *launchers,
     )
     parts = [f'target triple = "{facts.triple}"']
     parts.extend(Template((folder / source).read_text()).substitute(names) for source in sources)
@@ -62,6 +61,8 @@ class NativeRuntime:
     EXPORTS = (
         "tilewright_launch_method",
         "tilewright_launch_packed_method",
+        "tilewright_repeat_method",
+        "tilewright_repeat_init",
         *KERNEL_IMPORTS,
         "tilewright_set_num_threads",
         "tilewright_pool_after_fork",
@@ -80,6 +81,9 @@ class NativeRuntime:
         self.launch_packed: PackedLaunchFunction = _python_function(
             self._library.address("tilewright_launch_packed_method")
         )
+        self._repeat_init = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(
+            self._library.address("tilewright_repeat_init")
+        )
         self.num_threads = 0
         self.set_num_threads(available_cores())
         if hasattr(os, "register_at_fork"):
@@ -92,17 +96,24 @@ class NativeRuntime:
         self.num_threads = count
         self._set_num_threads(count)
 
+    def recognising(
+        self, table_address: int, long_way: Callable[..., object], array_class: type, item_size_at: int
+    ) -> Callable[..., object]:
+        """The function `(grid, *arguments, **constants)` over a table of calls; `repeat.py` says what the table is."""
+        self._repeat_init(id(array_class), item_size_at)
+        return _python_function(self._library.address("tilewright_repeat_method"), (table_address, long_way))
+
     def symbols(self) -> dict[str, int]:
         """Addresses of the functions that kernels may call, by name."""
         return {name: self._library.address(name) for name in KERNEL_IMPORTS}
 
 
-def _python_function(method_definition: int) -> Callable[..., object]:
-    """Wrap a static PyMethodDef into a Python callable."""
+def _python_function(method_definition: int, bound: object = None) -> Callable[..., object]:
+    """Wrap a static PyMethodDef into a Python callable, with what the function gets as `self`."""
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object
-    new.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-    return new(method_definition, None, None)
+    new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return new(method_definition, bound, None)
 
 
 _lock = threading.Lock()

@@ -108,7 +108,7 @@ def write_cpu_files(
         f"{RUNTIME}.c": _RUNTIME_SOURCE.substitute(runtime=RUNTIME),
     }
     objects = {f"{variant.name}.o": variant.image for variant in variants}
-    objects[f"{RUNTIME}.o"] = compile_text(runtime_text(facts, "c_launcher.ll"), facts, effort=Effort.NONE)
+    objects[f"{RUNTIME}.o"] = compile_text(runtime_text(facts, ["c_launcher.ll"]), facts, effort=Effort.NONE)
     contents = {name: text.encode() for name, text in files.items()} | objects
     for name, data in contents.items():
         (folder / name).write_bytes(data)

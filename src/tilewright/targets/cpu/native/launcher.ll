@@ -111,7 +111,6 @@ read:
 
 define internal ptr @launch_over(ptr %arguments, i64 %slots) {
 entry:
-  %launch = alloca %Launch, align 64
   %kernel_object = load ptr, ptr %arguments
   %kernel = call i64 @PyLong_AsLongLong(ptr %kernel_object)
   %programs_at = getelementptr ptr, ptr %arguments, i64 2
@@ -128,12 +127,21 @@ entry:
   %estimate_address = call i64 @PyLong_AsLongLong(ptr %estimate_object)
   %error = call ptr @PyErr_Occurred()
   %fine = icmp eq ptr %error, null
-  br i1 %fine, label %check, label %bad_argument
+  br i1 %fine, label %go, label %bad_argument
 
 bad_argument:
   ret ptr null
 
-check:
+go:
+  %estimate = inttoptr i64 %estimate_address to ptr
+  %result = call ptr @launch_grid(i64 %kernel, i64 %slots, i64 %programs, i64 %threads_given, i64 %arena_bytes, ptr %estimate)
+  ret ptr %result
+}
+
+; Run a grid without the GIL: the number 0, a failure tuple, or null where a signal handler raised.
+define internal ptr @launch_grid(i64 %kernel, i64 %slots, i64 %programs, i64 %threads_given, i64 %arena_bytes, ptr %estimate) {
+entry:
+  %launch = alloca %Launch, align 64
   %some = icmp sgt i64 %programs, 0
   br i1 %some, label %prepare, label %success
 
@@ -143,7 +151,6 @@ prepare:
   %default = load i32, ptr @default_threads
   %use_default = icmp sle i32 %threads_given32, 0
   %threads = select i1 %use_default, i32 %default, i32 %threads_given32
-  %estimate = inttoptr i64 %estimate_address to ptr
   %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 7
   %state = call ptr @PyEval_SaveThread()
   store ptr %state, ptr %state_slot
@@ -152,7 +159,10 @@ prepare:
   call void @PyEval_RestoreThread(ptr %state_now)
   %raised = call ptr @PyErr_Occurred()
   %quiet = icmp eq ptr %raised, null
-  br i1 %quiet, label %back, label %bad_argument
+  br i1 %quiet, label %back, label %interrupted
+
+interrupted:
+  ret ptr null
 
 back:
   %failed_slot = getelementptr %Launch, ptr %launch, i32 0, i32 1

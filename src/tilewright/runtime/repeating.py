@@ -1,0 +1,189 @@
+"""Calls that are made again and again are recognised by native code, where the kernel's target has such.
+
+    add_kernel[(64,)](x, y, out, n, BLOCK=1024)     the long way: binds, compiles, files a plan
+    add_kernel[(64,)](x, y, out, n, BLOCK=1024)     the short way in Python finds the plan, and describes the call
+    add_kernel[(64,)](a, b, out, m, BLOCK=1024)     native: arguments of the same kinds as those
+
+A description is at least as fine as the key of `reading.Reader`, so what it matches is a launch of the same kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright.runtime.fast_path import Recognised, is_constant
+from tilewright.runtime.reading import is_tensor_class
+from tilewright.runtime.specialization import ParameterRule
+from tilewright.support import knobs
+from tilewright.support.tracebacks import ends_tracebacks
+from tilewright.targets.cpu.repeat import Call, CallTable, Item, Kind
+
+Variables = Sequence[tuple[str, Any, dict[str, Any]]]
+"""Global variables that a kernel was compiled with: name, value, dictionary."""
+
+_ndarray: Any = np.ndarray
+
+
+class RepeatedCalls:
+    """The calls of one kernel that native code recognises."""
+
+    def __init__(self, hooks: list[Callable[..., Any]], long_way: Callable[..., Any]) -> None:
+        self.launch = long_way
+        """What `kernel[grid]` calls, with the grid in front of the arguments."""
+        self._hooks = hooks
+        self._long_way = long_way
+        self._table: CallTable | None = None
+        self._generation = -1
+        self._learnt: set[Hashable] = set()
+
+    def learn(
+        self,
+        args: Sequence[Any],
+        keywords: dict[str, Any],
+        seen: Recognised,
+        rules: Sequence[ParameterRule],
+        variables: Variables,
+    ) -> None:
+        """Have native code recognise calls like this one, which took the short way in Python."""
+        plan = seen[0]
+        table = self._table_for(plan.kernel.native)
+        if table is None:
+            plan.is_repeatable = False
+            return
+        if self._generation != knobs.generation:
+            self._generation = knobs.generation
+            self.forget()
+        form = (id(plan), len(args), *keywords)
+        if form not in self._learnt and not table.is_full:
+            self._learnt.add(form)
+            call = describe_call(args, keywords, seen, rules, variables)
+            if call is None:
+                plan.is_repeatable = False
+            else:
+                table.add(call)
+
+    def _table_for(self, native: Any) -> CallTable | None:
+        """The table of this kernel's calls; None for targets that have no such, and where arrays cannot be read."""
+        if not hasattr(native, "call_table"):
+            return None
+        if self._table is None:
+            self._table = native.call_table(self._hooks, self._long_way)
+            if self._table is not None:
+                self.launch = self._table.launch
+        return self._table
+
+    def forget(self) -> None:
+        """Let no call be recognised but those that are learnt from now on."""
+        if self._table is not None:
+            self._table.clear()
+            self._learnt.clear()
+
+
+def describe_call(
+    args: Sequence[Any],
+    keywords: dict[str, Any],
+    seen: Recognised,
+    rules: Sequence[ParameterRule],
+    variables: Variables,
+) -> Call | None:
+    """What a call that was recognised has been; None where native code cannot tell whether another one is like it."""
+    plan, _, values, _ = seen
+    native: Any = plan.kernel.native
+    numbers = {rule.name: number for number, rule in enumerate(rules)}
+    given = {*range(len(args)), *(numbers[name] for name in keywords if name in numbers)}
+    if any(not rule.is_constexpr for number, rule in enumerate(rules) if number not in given):
+        return None
+    slots = _slots_of(values, rules)
+    stored = {number for _, number in plan.written}
+    describe = _Describer(rules, slots, stored)
+    by_position = [describe.item(value, number) for number, value in enumerate(args)]
+    by_keyword = [(name, describe.item(value, numbers.get(name))) for name, value in keywords.items()]
+    call = Call(
+        [item for item in by_position if item is not None],
+        [(name, item) for name, item in by_keyword if item is not None],
+        plan.disjoint,
+        len(slots),
+        variables,
+        native.words,
+        plan.kernel,
+        _raiser(native),
+    )
+    return call if len(call.items) == len(args) + len(keywords) and call.fits else None
+
+
+def _slots_of(values: Sequence[Any], rules: Sequence[ParameterRule]) -> dict[int, int]:
+    """Parameter to slot, for arguments of one slot each."""
+    taken = [
+        number
+        for number, (value, rule) in enumerate(zip(values, rules, strict=True))
+        if not rule.is_constexpr and value is not None and not is_constant(value, rule)
+    ]
+    return {number: slot for slot, number in enumerate(taken)}
+
+
+class _Describer:
+    """Describes the arguments of one call."""
+
+    def __init__(self, rules: Sequence[ParameterRule], slots: dict[int, int], stored: set[int]) -> None:
+        self.rules = rules
+        self.slots = slots
+        self.stored = stored
+
+    def item(self, value: Any, number: int | None) -> Item | None:
+        """One argument; a keyword that is no parameter is an option, which is compiled in like a constant."""
+        rule = None if number is None else self.rules[number]
+        if rule is None or rule.is_constexpr or value is None:
+            return self._constant(value)
+        assert number is not None
+        slot = self.slots.get(number, -1)
+        kind = value.__class__
+        if kind is int and rule.forced_type is None and -(2**63) <= value < 2**63:
+            number = class_of_integer(value, rule)
+            return Item(kind=Kind.INTEGER, type=int, number=number, detail=_detail(rule), slot=slot)
+        if kind is float and rule.forced_type in (None, "fp32"):
+            return Item(kind=Kind.FLOAT, type=float, slot=slot)
+        if kind is _ndarray:
+            is_aligned = not value.ctypes.data & 15
+            return self._memory(Kind.ARRAY, value, is_aligned, slot, int(number in self.stored))
+        if is_tensor_class(kind) and value.is_cpu:
+            return self._memory(Kind.TENSOR, value, not value.data_ptr() & 15, slot, 0)
+        return None
+
+    @staticmethod
+    def _memory(kind: Kind, value: Any, is_aligned: bool, slot: int, detail: int) -> Item:
+        facts = {"number": int(is_aligned), "detail": detail, "slot": slot}
+        return Item(kind=kind, type=value.__class__, target=value.dtype, **facts)
+
+    @staticmethod
+    def _constant(value: Any) -> Item | None:
+        if value.__class__ is not int:
+            return Item(kind=Kind.OBJECT, type=value.__class__, target=value)
+        return Item(kind=Kind.CONSTANT, type=int, number=value) if -(2**63) <= value < 2**63 else None
+
+
+def _detail(rule: ParameterRule) -> int:
+    """Which integers have classes of their own: 1 for the number 1, plus 2 for the multiples of 16."""
+    return rule.specialize + 2 * (rule.specialize and rule.specialize_alignment)
+
+
+def class_of_integer(value: int, rule: ParameterRule) -> int:
+    """As `Reader` tells integers apart: by range, and by what they are specialised on."""
+    is_multiple = rule.specialize and rule.specialize_alignment and not value & 15
+    if not -(2**31) <= value < 2**31:
+        return 4 if is_multiple else 3
+    if rule.specialize and value == 1:
+        return 1
+    return 2 if is_multiple else 0
+
+
+def _raiser(native: Any) -> Any:
+    """A function that raises what a failure tuple of a kernel's launcher stands for, as the user is to see it."""
+
+    @ends_tracebacks
+    def fail(failure: Any) -> None:
+        raise native.error_of(failure)
+
+    return fail

@@ -1,0 +1,781 @@
+; Launches that are made again: `kernel[grid](x, y, n, BLOCK=1024)` as a native function, for calls whose arguments are
+; like those of a call that Python has seen through. `runtime/repeating.py` writes down what that call was (%Repeat) and
+; says what a match means; whatever does not match, or is unusual, goes to the function that the table names.
+;
+; Why it is not Python: a kernel that streams through the caches leaves nothing of the interpreter in them. A launch of
+; 3 us that way takes 25 us behind a vector sum of 12 MiB, and workers go to sleep meanwhile.
+
+; What the argument of a call must be. Kinds: 0 the object itself, 1 an integer constant, 2 an integer, 3 a float,
+; 4 a NumPy array, 5 a PyTorch tensor in the host's memory.
+%Item = type {
+  i64,      ; 0 kind
+  ptr,      ; 1 its class
+  ptr,      ; 2 kind 0: the object; kinds 4 and 5: the dtype
+  i64,      ; 3 kind 1: the number; kind 2: its class; kinds 4 and 5: whether 16 divides the address
+  i64,      ; 4 kind 2: 1 if 1 has a class of its own, 2 if multiples of 16 have; kind 4: 1 if the kernel stores to it
+  i64,      ; 5 its slot, -1 where it has none
+  ptr       ; 6 name of the parameter, for arguments by keyword
+}
+
+; A global variable that the kernel was compiled with.
+%Global = type { ptr, ptr, ptr }            ; dictionary, name, value
+
+%Repeat = type {
+  i64,      ;  0 generation of the switches
+  i64,      ;  1 arguments by position
+  i64,      ;  2 arguments by keyword
+  ptr,      ;  3 their items
+  i64,      ;  4 pointers among them
+  i64,      ;  5 1 if no two pointers share memory
+  i64,      ;  6 global variables
+  ptr,      ;  7 those
+  i64,      ;  8 kernel entry
+  i64,      ;  9 arena bytes per thread
+  i64,      ; 10 slots without the grid
+  i64,      ; 11 threads, 0: the default
+  ptr,      ; 12 estimate of the time per program
+  ptr,      ; 13 what the call returns
+  ptr       ; 14 function that raises what stopped the grid
+}
+
+%Table = type {
+  ptr,      ; 0 generation of the switches now
+  ptr,      ; 1 list that must be empty: hooks to be called before launches
+  i64,      ; 2 number of calls known
+  ptr       ; 3 array of %Repeat*
+}
+
+; The extent of one pointer's memory.
+%Extent = type { i64, i64 }
+
+; NumPy's array object, whose layout is part of its ABI (`runtime/repeating.py` checks it on samples).
+%Array = type { i64, ptr, ptr, i32, ptr, ptr, ptr, ptr, i32 }   ; .., class, data, rank, shape, strides, base, dtype, flags
+
+@repeat_name = private constant [7 x i8] c"launch\00"
+@repeat_doc = private constant [50 x i8] c"launch(grid, *arguments, **constants): the kernel\00"
+@tilewright_repeat_method = global %MethodDef { ptr @repeat_name, ptr @tilewright_repeat, i32 130, ptr @repeat_doc }
+
+@array_class = internal global ptr null
+@item_size_at = internal global i64 0       ; where a NumPy dtype keeps the size of an element
+@data_ptr_text = private constant [9 x i8] c"data_ptr\00"
+@storage_text = private constant [16 x i8] c"untyped_storage\00"
+@nbytes_text = private constant [7 x i8] c"nbytes\00"
+@dtype_text = private constant [6 x i8] c"dtype\00"
+@is_cpu_text = private constant [7 x i8] c"is_cpu\00"
+@data_ptr_name = internal global ptr null
+@storage_name = internal global ptr null
+@nbytes_name = internal global ptr null
+@dtype_name = internal global ptr null
+@is_cpu_name = internal global ptr null
+
+@_Py_TrueStruct = external global i8
+@PyLong_Type = external global i8
+@PyTuple_Type = external global i8
+
+declare ptr @PyUnicode_InternFromString(ptr)
+declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)
+declare double @PyFloat_AsDouble(ptr)
+declare i64 @PyTuple_Size(ptr)
+declare ptr @PyTuple_GetItem(ptr, i64)
+declare i64 @PyList_Size(ptr)
+declare ptr @PyDict_GetItem(ptr, ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyObject_VectorcallMethod(ptr, ptr, i64, ptr)
+declare ptr @PyObject_GetAttr(ptr, ptr)
+declare void @PyErr_Clear()
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+
+; Before the first call: NumPy's array class, and where its dtypes keep the size of an element.
+define void @tilewright_repeat_init(ptr %array_class, i64 %item_size_at) {
+  store ptr %array_class, ptr @array_class
+  store i64 %item_size_at, ptr @item_size_at
+  %data_ptr = call ptr @PyUnicode_InternFromString(ptr @data_ptr_text)
+  store ptr %data_ptr, ptr @data_ptr_name
+  %storage = call ptr @PyUnicode_InternFromString(ptr @storage_text)
+  store ptr %storage, ptr @storage_name
+  %nbytes = call ptr @PyUnicode_InternFromString(ptr @nbytes_text)
+  store ptr %nbytes, ptr @nbytes_name
+  %dtype = call ptr @PyUnicode_InternFromString(ptr @dtype_text)
+  store ptr %dtype, ptr @dtype_name
+  %is_cpu = call ptr @PyUnicode_InternFromString(ptr @is_cpu_text)
+  store ptr %is_cpu, ptr @is_cpu_name
+  ret void
+}
+
+; launch(grid, *arguments, **constants). %self is a tuple: address of the %Table, function for calls that are not known.
+define ptr @tilewright_repeat(ptr %self, ptr %arguments, i64 %count, ptr %names) {
+entry:
+  %slots = alloca [35 x i64], align 64
+  %extents = alloca [3 x i64]
+  %address_object = call ptr @PyTuple_GetItem(ptr %self, i64 0)
+  %address = call i64 @PyLong_AsLongLong(ptr %address_object)
+  %table = inttoptr i64 %address to ptr
+  %generation_slot = load ptr, ptr %table
+  %generation = load i64, ptr %generation_slot
+  %hooks_slot = getelementptr %Table, ptr %table, i32 0, i32 1
+  %hooks = load ptr, ptr %hooks_slot
+  %hook_count = call i64 @PyList_Size(ptr %hooks)
+  %unwatched = icmp eq i64 %hook_count, 0
+  br i1 %unwatched, label %grid, label %unknown
+
+grid:
+  %given = icmp sgt i64 %count, 0
+  br i1 %given, label %read_grid, label %unknown
+
+read_grid:
+  %grid_object = load ptr, ptr %arguments
+  %programs = call i64 @read_grid(ptr %grid_object, ptr %extents)
+  %plain = icmp sgt i64 %programs, 0
+  br i1 %plain, label %search, label %unknown
+
+search:
+  %known_slot = getelementptr %Table, ptr %table, i32 0, i32 2
+  %known = load i64, ptr %known_slot
+  %calls_slot = getelementptr %Table, ptr %table, i32 0, i32 3
+  %calls = load ptr, ptr %calls_slot
+  br label %next
+
+next:
+  %i = phi i64 [ 0, %search ], [ %after, %try ]
+  %some = icmp ult i64 %i, %known
+  br i1 %some, label %try, label %unknown
+
+try:
+  %call_slot = getelementptr ptr, ptr %calls, i64 %i
+  %call = load ptr, ptr %call_slot
+  %fits = call i1 @is_call_again(ptr %call, i64 %generation, ptr %arguments, i64 %count, ptr %names, ptr %slots)
+  %after = add i64 %i, 1
+  br i1 %fits, label %launch, label %next
+
+launch:
+  %slots_at = getelementptr %Repeat, ptr %call, i32 0, i32 10
+  %slot_count = load i64, ptr %slots_at
+  %grid_slots = getelementptr i64, ptr %slots, i64 %slot_count
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %grid_slots, ptr align 8 %extents, i64 24, i1 false)
+  %result = call ptr @launch_again(ptr %call, ptr %slots, i64 %programs)
+  ret ptr %result
+
+unknown:
+  %long_way = call ptr @PyTuple_GetItem(ptr %self, i64 1)
+  %answer = call ptr @PyObject_Vectorcall(ptr %long_way, ptr %arguments, i64 %count, ptr %names)
+  ret ptr %answer
+}
+
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+; Run the grid of a call that is known. Nothing of %call is read once other threads of Python may run.
+define internal ptr @launch_again(ptr %call, ptr %slots, i64 %programs) {
+entry:
+  %entry_slot = getelementptr %Repeat, ptr %call, i32 0, i32 8
+  %kernel = load i64, ptr %entry_slot
+  %arena_slot = getelementptr %Repeat, ptr %call, i32 0, i32 9
+  %arena_bytes = load i64, ptr %arena_slot
+  %threads_slot = getelementptr %Repeat, ptr %call, i32 0, i32 11
+  %threads = load i64, ptr %threads_slot
+  %estimate_slot = getelementptr %Repeat, ptr %call, i32 0, i32 12
+  %estimate = load ptr, ptr %estimate_slot
+  %result_slot = getelementptr %Repeat, ptr %call, i32 0, i32 13
+  %result = load ptr, ptr %result_slot
+  %raise_slot = getelementptr %Repeat, ptr %call, i32 0, i32 14
+  %raise = load ptr, ptr %raise_slot
+  call void @Py_IncRef(ptr %result)
+  call void @Py_IncRef(ptr %raise)
+  %slots_address = ptrtoint ptr %slots to i64
+  %status = call ptr @launch_grid(i64 %kernel, i64 %slots_address, i64 %programs, i64 %threads, i64 %arena_bytes, ptr %estimate)
+  %failed = icmp eq ptr %status, null
+  br i1 %failed, label %drop, label %ended
+
+ended:
+  %kind_slot = getelementptr i8, ptr %status, i64 8
+  %kind = load ptr, ptr %kind_slot
+  %is_failure = icmp eq ptr %kind, @PyTuple_Type
+  br i1 %is_failure, label %tell, label %done
+
+tell:                                        ; the function raises
+  %reason = alloca ptr
+  store ptr %status, ptr %reason
+  %nothing = call ptr @PyObject_Vectorcall(ptr %raise, ptr %reason, i64 1, ptr null)
+  call void @Py_DecRef(ptr %status)
+  br label %drop
+
+done:
+  call void @Py_DecRef(ptr %status)
+  call void @Py_DecRef(ptr %raise)
+  ret ptr %result
+
+drop:
+  call void @Py_DecRef(ptr %raise)
+  call void @Py_DecRef(ptr %result)
+  ret ptr null
+}
+
+; The extents of a grid that is a tuple of one to three positive integers below 2^21: their product; else 0.
+define internal i64 @read_grid(ptr %grid, ptr %extents) {
+entry:
+  %overflow = alloca i32
+  store i64 1, ptr %extents
+  %second = getelementptr i64, ptr %extents, i64 1
+  store i64 1, ptr %second
+  %third = getelementptr i64, ptr %extents, i64 2
+  store i64 1, ptr %third
+  %kind_slot = getelementptr i8, ptr %grid, i64 8
+  %kind = load ptr, ptr %kind_slot
+  %is_tuple = icmp eq ptr %kind, @PyTuple_Type
+  br i1 %is_tuple, label %measure, label %unusual
+
+measure:
+  %rank = call i64 @PyTuple_Size(ptr %grid)
+  %beyond = sub i64 %rank, 1
+  %fits = icmp ult i64 %beyond, 3
+  br i1 %fits, label %head, label %unusual
+
+head:
+  %axis = phi i64 [ 0, %measure ], [ %next, %accept ]
+  %product = phi i64 [ 1, %measure ], [ %larger, %accept ]
+  %more = icmp ult i64 %axis, %rank
+  br i1 %more, label %look, label %end
+
+look:
+  %extent = call ptr @PyTuple_GetItem(ptr %grid, i64 %axis)
+  %extent_kind_slot = getelementptr i8, ptr %extent, i64 8
+  %extent_kind = load ptr, ptr %extent_kind_slot
+  %is_integer = icmp eq ptr %extent_kind, @PyLong_Type
+  br i1 %is_integer, label %convert, label %unusual
+
+convert:
+  %value = call i64 @PyLong_AsLongLongAndOverflow(ptr %extent, ptr %overflow)
+  %before = sub i64 %value, 1
+  %small = icmp ult i64 %before, 2097151
+  br i1 %small, label %accept, label %unusual
+
+accept:
+  %slot = getelementptr i64, ptr %extents, i64 %axis
+  store i64 %value, ptr %slot
+  %larger = mul i64 %product, %value
+  %next = add i64 %axis, 1
+  br label %head
+
+end:
+  ret i64 %product
+
+unusual:
+  ret i64 0
+}
+
+; Whether a call is like %call; its slots are then at %slots.
+define internal i1 @is_call_again(ptr %call, i64 %generation, ptr %arguments, i64 %count, ptr %names, ptr %slots) {
+entry:
+  %memory = alloca [16 x %Extent]
+  %made_at = load i64, ptr %call
+  %is_current = icmp eq i64 %made_at, %generation
+  br i1 %is_current, label %counts, label %differs
+
+counts:
+  %by_position_slot = getelementptr %Repeat, ptr %call, i32 0, i32 1
+  %by_position = load i64, ptr %by_position_slot
+  %by_keyword_slot = getelementptr %Repeat, ptr %call, i32 0, i32 2
+  %by_keyword = load i64, ptr %by_keyword_slot
+  %behind_grid = sub i64 %count, 1
+  %same_count = icmp eq i64 %behind_grid, %by_position
+  br i1 %same_count, label %keywords, label %differs
+
+keywords:
+  %without = icmp eq ptr %names, null
+  br i1 %without, label %count_keywords, label %size
+
+size:
+  %named = call i64 @PyTuple_Size(ptr %names)
+  br label %count_keywords
+
+count_keywords:
+  %keyword_count = phi i64 [ 0, %keywords ], [ %named, %size ]
+  %same_keywords = icmp eq i64 %keyword_count, %by_keyword
+  br i1 %same_keywords, label %globals, label %differs
+
+globals:
+  %same_globals = call i1 @are_globals_unchanged(ptr %call)
+  br i1 %same_globals, label %items, label %differs
+
+items:
+  %items_slot = getelementptr %Repeat, ptr %call, i32 0, i32 3
+  %first_item = load ptr, ptr %items_slot
+  %all = add i64 %by_position, %by_keyword
+  br label %head
+
+head:
+  %i = phi i64 [ 0, %items ], [ %next, %advance ]
+  %pointers = phi i64 [ 0, %items ], [ %pointers_after, %advance ]
+  %more = icmp ult i64 %i, %all
+  br i1 %more, label %look, label %compare
+
+look:
+  %item = getelementptr %Item, ptr %first_item, i64 %i
+  %place = getelementptr ptr, ptr %arguments, i64 %i
+  %behind = getelementptr ptr, ptr %place, i64 1
+  %argument = load ptr, ptr %behind
+  %is_named = icmp uge i64 %i, %by_position
+  br i1 %is_named, label %check_name, label %check
+
+check_name:
+  %position = sub i64 %i, %by_position
+  %name = call ptr @PyTuple_GetItem(ptr %names, i64 %position)
+  %name_slot = getelementptr %Item, ptr %item, i32 0, i32 6
+  %wanted_name = load ptr, ptr %name_slot
+  %same_name = icmp eq ptr %name, %wanted_name
+  br i1 %same_name, label %check, label %differs
+
+check:
+  %kind = load i64, ptr %item
+  %is_memory = icmp uge i64 %kind, 4
+  %extent = getelementptr %Extent, ptr %memory, i64 %pointers
+  %value_slot = getelementptr %Item, ptr %item, i32 0, i32 5
+  %slot_number = load i64, ptr %value_slot
+  %slot = getelementptr i64, ptr %slots, i64 %slot_number
+  br i1 %is_memory, label %check_memory, label %check_value
+
+check_memory:
+  %memory_fits = call i1 @is_memory_again(ptr %item, ptr %argument, ptr %slot, ptr %extent)
+  br i1 %memory_fits, label %advance, label %differs
+
+check_value:
+  %value_fits = call i1 @is_value_again(ptr %item, ptr %argument, ptr %slot)
+  br i1 %value_fits, label %advance, label %differs
+
+advance:
+  %one = zext i1 %is_memory to i64
+  %pointers_after = add i64 %pointers, %one
+  %next = add i64 %i, 1
+  br label %head
+
+compare:
+  %disjoint_slot = getelementptr %Repeat, ptr %call, i32 0, i32 5
+  %was_disjoint = load i64, ptr %disjoint_slot
+  %disjoint = call i1 @are_disjoint(ptr %memory, i64 %pointers)
+  %is_disjoint = zext i1 %disjoint to i64
+  %same_overlap = icmp eq i64 %is_disjoint, %was_disjoint
+  ret i1 %same_overlap
+
+differs:
+  ret i1 false
+}
+
+define internal i1 @are_globals_unchanged(ptr %call) {
+entry:
+  %count_slot = getelementptr %Repeat, ptr %call, i32 0, i32 6
+  %count = load i64, ptr %count_slot
+  %globals_slot = getelementptr %Repeat, ptr %call, i32 0, i32 7
+  %globals = load ptr, ptr %globals_slot
+  br label %head
+
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %look ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %unchanged
+
+look:
+  %global = getelementptr %Global, ptr %globals, i64 %i
+  %scope = load ptr, ptr %global
+  %name_slot = getelementptr %Global, ptr %global, i32 0, i32 1
+  %name = load ptr, ptr %name_slot
+  %value_slot = getelementptr %Global, ptr %global, i32 0, i32 2
+  %value = load ptr, ptr %value_slot
+  %now = call ptr @PyDict_GetItem(ptr %scope, ptr %name)
+  %same = icmp eq ptr %now, %value
+  %next = add i64 %i, 1
+  br i1 %same, label %head, label %changed
+
+unchanged:
+  ret i1 true
+
+changed:
+  ret i1 false
+}
+
+; Whether no two of the extents overlap.
+define internal i1 @are_disjoint(ptr %memory, i64 %count) {
+entry:
+  br label %outer
+
+outer:
+  %i = phi i64 [ 0, %entry ], [ %next_i, %inner_end ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %first, label %apart
+
+first:
+  %one = getelementptr %Extent, ptr %memory, i64 %i
+  %one_low = load i64, ptr %one
+  %one_high_slot = getelementptr %Extent, ptr %one, i32 0, i32 1
+  %one_high = load i64, ptr %one_high_slot
+  %next_i = add i64 %i, 1
+  br label %inner
+
+inner:
+  %j = phi i64 [ %next_i, %first ], [ %next_j, %second ]
+  %more_j = icmp ult i64 %j, %count
+  br i1 %more_j, label %second, label %inner_end
+
+second:
+  %two = getelementptr %Extent, ptr %memory, i64 %j
+  %two_low = load i64, ptr %two
+  %two_high_slot = getelementptr %Extent, ptr %two, i32 0, i32 1
+  %two_high = load i64, ptr %two_high_slot
+  %before = icmp ule i64 %one_high, %two_low
+  %behind = icmp ule i64 %two_high, %one_low
+  %clear = or i1 %before, %behind
+  %next_j = add i64 %j, 1
+  br i1 %clear, label %inner, label %overlap
+
+inner_end:
+  br label %outer
+
+apart:
+  ret i1 true
+
+overlap:
+  ret i1 false
+}
+
+; Whether an argument that is no memory is like %item; its value is then at %slot, if it has one.
+define internal i1 @is_value_again(ptr %item, ptr %argument, ptr %slot) {
+entry:
+  %overflow = alloca i32
+  %kind = load i64, ptr %item
+  %object_slot = getelementptr %Item, ptr %item, i32 0, i32 2
+  %object = load ptr, ptr %object_slot
+  %number_slot = getelementptr %Item, ptr %item, i32 0, i32 3
+  %number = load i64, ptr %number_slot
+  %is_object = icmp eq i64 %kind, 0
+  br i1 %is_object, label %identity, label %class
+
+identity:
+  %same = icmp eq ptr %argument, %object
+  ret i1 %same
+
+class:
+  %class_slot = getelementptr %Item, ptr %item, i32 0, i32 1
+  %wanted = load ptr, ptr %class_slot
+  %its_class_slot = getelementptr i8, ptr %argument, i64 8
+  %its_class = load ptr, ptr %its_class_slot
+  %same_class = icmp eq ptr %its_class, %wanted
+  br i1 %same_class, label %which, label %differs
+
+which:
+  %is_float = icmp eq i64 %kind, 3
+  br i1 %is_float, label %float, label %integer
+
+float:
+  %wide = call double @PyFloat_AsDouble(ptr %argument)
+  %narrow = fptrunc double %wide to float
+  %bits = bitcast float %narrow to i32
+  %bits64 = zext i32 %bits to i64
+  store i64 %bits64, ptr %slot
+  ret i1 true
+
+integer:
+  %value = call i64 @PyLong_AsLongLongAndOverflow(ptr %argument, ptr %overflow)
+  %outside = load i32, ptr %overflow
+  %inside = icmp eq i32 %outside, 0
+  br i1 %inside, label %constant_or_not, label %differs
+
+constant_or_not:
+  %is_constant = icmp eq i64 %kind, 1
+  br i1 %is_constant, label %constant, label %classify
+
+constant:
+  %same_number = icmp eq i64 %value, %number
+  ret i1 %same_number
+
+classify:
+  %finer_slot = getelementptr %Item, ptr %item, i32 0, i32 4
+  %finer = load i64, ptr %finer_slot
+  %its_number = call i64 @class_of_integer(i64 %value, i64 %finer)
+  %fits = icmp eq i64 %its_number, %number
+  br i1 %fits, label %keep, label %differs
+
+keep:
+  %slot_number_slot = getelementptr %Item, ptr %item, i32 0, i32 5
+  %slot_number = load i64, ptr %slot_number_slot
+  %has_slot = icmp sge i64 %slot_number, 0
+  br i1 %has_slot, label %store, label %fine
+
+store:
+  store i64 %value, ptr %slot
+  br label %fine
+
+fine:
+  ret i1 true
+
+differs:
+  ret i1 false
+}
+
+; As `Reader` numbers them: 1 the number 1, 2 a multiple of 16, 0 another of 32 bits; 4 a wider multiple of 16, 3 another.
+define internal i64 @class_of_integer(i64 %value, i64 %finer) {
+  %low = trunc i64 %value to i32
+  %again = sext i32 %low to i64
+  %narrow = icmp eq i64 %again, %value
+  %knows_one_bit = and i64 %finer, 1
+  %knows_one = icmp ne i64 %knows_one_bit, 0
+  %knows_multiple_bit = and i64 %finer, 2
+  %knows_multiple = icmp ne i64 %knows_multiple_bit, 0
+  %rest = and i64 %value, 15
+  %no_rest = icmp eq i64 %rest, 0
+  %multiple = and i1 %no_rest, %knows_multiple
+  %is_one = icmp eq i64 %value, 1
+  %one = and i1 %is_one, %knows_one
+  %narrow_multiple = select i1 %multiple, i64 2, i64 0
+  %narrow_class = select i1 %one, i64 1, i64 %narrow_multiple
+  %wide_class = select i1 %multiple, i64 4, i64 3
+  %class = select i1 %narrow, i64 %narrow_class, i64 %wide_class
+  ret i64 %class
+}
+
+; Whether an array or tensor is like %item; its address is then at %slot, and where its memory lies at %extent.
+define internal i1 @is_memory_again(ptr %item, ptr %argument, ptr %slot, ptr %extent) {
+entry:
+  %class_slot = getelementptr %Item, ptr %item, i32 0, i32 1
+  %wanted = load ptr, ptr %class_slot
+  %its_class_slot = getelementptr i8, ptr %argument, i64 8
+  %its_class = load ptr, ptr %its_class_slot
+  %same_class = icmp eq ptr %its_class, %wanted
+  br i1 %same_class, label %which, label %differs
+
+which:
+  %kind = load i64, ptr %item
+  %is_array = icmp eq i64 %kind, 4
+  br i1 %is_array, label %array, label %tensor
+
+array:
+  %array_fits = call i1 @read_array(ptr %item, ptr %argument, ptr %slot, ptr %extent)
+  br i1 %array_fits, label %check, label %differs
+
+tensor:
+  %tensor_fits = call i1 @read_tensor(ptr %item, ptr %argument, ptr %slot, ptr %extent)
+  br i1 %tensor_fits, label %check, label %differs
+
+check:
+  %address = load i64, ptr %slot
+  %rest = and i64 %address, 15
+  %no_rest = icmp eq i64 %rest, 0
+  %is_aligned = zext i1 %no_rest to i64
+  %aligned_slot = getelementptr %Item, ptr %item, i32 0, i32 3
+  %was_aligned = load i64, ptr %aligned_slot
+  %fits = icmp eq i64 %is_aligned, %was_aligned
+  ret i1 %fits
+
+differs:
+  ret i1 false
+}
+
+; An array of the item's dtype, writable if the kernel stores to it. The memory is that of the array that owns it.
+define internal i1 @read_array(ptr %item, ptr %argument, ptr %slot, ptr %extent) {
+entry:
+  %dtype_slot = getelementptr %Array, ptr %argument, i32 0, i32 7
+  %dtype = load ptr, ptr %dtype_slot
+  %wanted_slot = getelementptr %Item, ptr %item, i32 0, i32 2
+  %wanted = load ptr, ptr %wanted_slot
+  %same_dtype = icmp eq ptr %dtype, %wanted
+  %flags_slot = getelementptr %Array, ptr %argument, i32 0, i32 8
+  %flags = load i32, ptr %flags_slot
+  %writable_bit = and i32 %flags, 1024
+  %writable = icmp ne i32 %writable_bit, 0
+  %stored_slot = getelementptr %Item, ptr %item, i32 0, i32 4
+  %stored = load i64, ptr %stored_slot
+  %read_only = icmp eq i64 %stored, 0
+  %allowed = or i1 %writable, %read_only
+  %usable = and i1 %same_dtype, %allowed
+  br i1 %usable, label %address, label %differs
+
+address:
+  %data_slot = getelementptr %Array, ptr %argument, i32 0, i32 2
+  %data = load i64, ptr %data_slot
+  store i64 %data, ptr %slot
+  %base_slot = getelementptr %Array, ptr %argument, i32 0, i32 6
+  %base = load ptr, ptr %base_slot
+  %owns = icmp eq ptr %base, null
+  br i1 %owns, label %measure, label %check_strides
+
+check_strides:                               ; of a view: whole elements
+  %rank_slot = getelementptr %Array, ptr %argument, i32 0, i32 3
+  %rank = load i32, ptr %rank_slot
+  %strides_slot = getelementptr %Array, ptr %argument, i32 0, i32 5
+  %strides = load ptr, ptr %strides_slot
+  %size = call i64 @item_size(ptr %argument)
+  br label %next_stride
+
+next_stride:
+  %axis = phi i32 [ 0, %check_strides ], [ %axis_after, %stride ]
+  %more = icmp slt i32 %axis, %rank
+  br i1 %more, label %stride, label %owner
+
+stride:
+  %axis64 = zext i32 %axis to i64
+  %stride_slot = getelementptr i64, ptr %strides, i64 %axis64
+  %stride_value = load i64, ptr %stride_slot
+  %part = srem i64 %stride_value, %size
+  %whole = icmp eq i64 %part, 0
+  %axis_after = add i32 %axis, 1
+  br i1 %whole, label %next_stride, label %differs
+
+owner:
+  %view = phi ptr [ %argument, %next_stride ], [ %under, %climb ]
+  %under_slot = getelementptr %Array, ptr %view, i32 0, i32 6
+  %under = load ptr, ptr %under_slot
+  %ends = icmp eq ptr %under, null
+  br i1 %ends, label %plain, label %climb_or_not
+
+climb_or_not:
+  %under_class_slot = getelementptr i8, ptr %under, i64 8
+  %under_class = load ptr, ptr %under_class_slot
+  %array_class = load ptr, ptr @array_class
+  %is_array = icmp eq ptr %under_class, %array_class
+  br i1 %is_array, label %climb, label %plain
+
+climb:
+  br label %owner
+
+plain:                                       ; contiguous in C's or Fortran's order
+  %owner_flags_slot = getelementptr %Array, ptr %view, i32 0, i32 8
+  %owner_flags = load i32, ptr %owner_flags_slot
+  %order_bits = and i32 %owner_flags, 3
+  %ordered = icmp ne i32 %order_bits, 0
+  br i1 %ordered, label %measure, label %differs
+
+measure:
+  %measured = phi ptr [ %argument, %address ], [ %view, %plain ]
+  %start_slot = getelementptr %Array, ptr %measured, i32 0, i32 2
+  %start = load i64, ptr %start_slot
+  %bytes = call i64 @array_bytes(ptr %measured)
+  %end = add i64 %start, %bytes
+  store i64 %start, ptr %extent
+  %end_slot = getelementptr %Extent, ptr %extent, i32 0, i32 1
+  store i64 %end, ptr %end_slot
+  ret i1 true
+
+differs:
+  ret i1 false
+}
+
+define internal i64 @item_size(ptr %array) {
+  %dtype_slot = getelementptr %Array, ptr %array, i32 0, i32 7
+  %dtype = load ptr, ptr %dtype_slot
+  %at = load i64, ptr @item_size_at
+  %slot = getelementptr i8, ptr %dtype, i64 %at
+  %size = load i32, ptr %slot
+  %size64 = zext i32 %size to i64
+  ret i64 %size64
+}
+
+; The number of elements times their size.
+define internal i64 @array_bytes(ptr %array) {
+entry:
+  %size = call i64 @item_size(ptr %array)
+  %rank_slot = getelementptr %Array, ptr %array, i32 0, i32 3
+  %rank = load i32, ptr %rank_slot
+  %shape_slot = getelementptr %Array, ptr %array, i32 0, i32 4
+  %shape = load ptr, ptr %shape_slot
+  br label %head
+
+head:
+  %axis = phi i32 [ 0, %entry ], [ %after, %multiply ]
+  %bytes = phi i64 [ %size, %entry ], [ %product, %multiply ]
+  %more = icmp slt i32 %axis, %rank
+  br i1 %more, label %multiply, label %end
+
+multiply:
+  %axis64 = zext i32 %axis to i64
+  %extent_slot = getelementptr i64, ptr %shape, i64 %axis64
+  %extent = load i64, ptr %extent_slot
+  %product = mul i64 %bytes, %extent
+  %after = add i32 %axis, 1
+  br label %head
+
+end:
+  ret i64 %bytes
+}
+
+; A tensor of the item's dtype in the host's memory; the memory is that of its storage.
+define internal i1 @read_tensor(ptr %item, ptr %argument, ptr %slot, ptr %extent) {
+entry:
+  %receiver = alloca ptr
+  %end_slot = getelementptr %Extent, ptr %extent, i32 0, i32 1
+  %dtype_name = load ptr, ptr @dtype_name
+  %wanted_slot = getelementptr %Item, ptr %item, i32 0, i32 2
+  %wanted = load ptr, ptr %wanted_slot
+  %same_dtype = call i1 @has_attribute(ptr %argument, ptr %dtype_name, ptr %wanted)
+  br i1 %same_dtype, label %device, label %differs
+
+device:
+  %is_cpu_name = load ptr, ptr @is_cpu_name
+  %on_cpu = call i1 @has_attribute(ptr %argument, ptr %is_cpu_name, ptr @_Py_TrueStruct)
+  br i1 %on_cpu, label %address, label %differs
+
+address:
+  %data_ptr_name = load ptr, ptr @data_ptr_name
+  %has_address = call i1 @ask_number(ptr %argument, ptr %data_ptr_name, ptr %slot)
+  br i1 %has_address, label %storage, label %differs
+
+storage:
+  store ptr %argument, ptr %receiver
+  %storage_name = load ptr, ptr @storage_name
+  %its_storage = call ptr @PyObject_VectorcallMethod(ptr %storage_name, ptr %receiver, i64 1, ptr null)
+  %none = icmp eq ptr %its_storage, null
+  br i1 %none, label %raised, label %extents
+
+extents:
+  %has_start = call i1 @ask_number(ptr %its_storage, ptr %data_ptr_name, ptr %extent)
+  %nbytes_name = load ptr, ptr @nbytes_name
+  %has_size = call i1 @ask_number(ptr %its_storage, ptr %nbytes_name, ptr %end_slot)
+  call void @Py_DecRef(ptr %its_storage)
+  %start = load i64, ptr %extent
+  %size = load i64, ptr %end_slot
+  %end = add i64 %start, %size
+  store i64 %end, ptr %end_slot
+  %known = and i1 %has_start, %has_size
+  ret i1 %known
+
+raised:
+  call void @PyErr_Clear()
+  ret i1 false
+
+differs:
+  ret i1 false
+}
+
+; Whether an attribute is this very object.
+define internal i1 @has_attribute(ptr %object, ptr %name, ptr %wanted) {
+entry:
+  %value = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
+  %none = icmp eq ptr %value, null
+  br i1 %none, label %raised, label %compare
+raised:
+  call void @PyErr_Clear()
+  ret i1 false
+compare:
+  %same = icmp eq ptr %value, %wanted
+  call void @Py_DecRef(ptr %value)
+  ret i1 %same
+}
+
+; The integer that a method without arguments returns.
+define internal i1 @ask_number(ptr %object, ptr %method, ptr %result) {
+entry:
+  %receiver = alloca ptr
+  %overflow = alloca i32
+  store ptr %object, ptr %receiver
+  store i64 0, ptr %result
+  %value = call ptr @PyObject_VectorcallMethod(ptr %method, ptr %receiver, i64 1, ptr null)
+  %none = icmp eq ptr %value, null
+  br i1 %none, label %raised, label %convert
+raised:
+  call void @PyErr_Clear()
+  ret i1 false
+convert:
+  %number = call i64 @PyLong_AsLongLongAndOverflow(ptr %value, ptr %overflow)
+  store i64 %number, ptr %result
+  call void @Py_DecRef(ptr %value)
+  %outside = load i32, ptr %overflow
+  %fine = icmp eq i32 %outside, 0
+  ret i1 %fine
+}

@@ -1,0 +1,274 @@
+"""Calls that native code recognises: no others than those that Python knows, with the same slots."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from itertools import permutations
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from launch_values import RULES, VALUES
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.codegen.llvm_backend import compile_text
+from tilewright.runtime.fast_path import Plan, is_constant
+from tilewright.runtime.reading import make_reader
+from tilewright.runtime.repeating import describe_call
+from tilewright.runtime.specialization import ParameterRule
+from tilewright.support import knobs
+from tilewright.support.errors import ArgumentValueError, ChangedGlobalError, DeviceAssertionError
+from tilewright.targets.cpu.facts import host_facts
+from tilewright.targets.cpu.kernel import CpuKernel
+from tilewright.targets.cpu.native_runtime import native_runtime
+from tilewright.targets.cpu.repeat import MOST_CALLS, MOST_SLOTS, Item, Kind
+
+pytestmark = pytest.mark.skipif(bool(knobs.get("target")) and knobs.get("target") != "cpu", reason="the CPU's launcher")
+
+
+@pytest.fixture(scope="module")
+def recorder() -> Iterator[tuple[CpuKernel, np.ndarray[Any, Any]]]:
+    """A kernel that copies its slots and the grid behind them, and where to."""
+    seen = np.zeros(MOST_SLOTS + 3, np.uint64)
+    text = f"""define void @record(ptr %args, i64 %lo, i64 %hi, ptr %arena) {{
+  %seen = inttoptr i64 {seen.ctypes.data} to ptr
+  call void @llvm.memcpy.p0.p0.i64(ptr %seen, ptr %args, i64 {seen.nbytes}, i1 false)
+  ret void
+}}
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"""
+    facts = host_facts()
+    image = compile_text(f'target triple = "{facts.triple}"\n{text}', facts)
+    runtime = native_runtime()
+    yield CpuKernel("record", runtime.loader.load(image, ("record",)), runtime, 0, {}), seen
+
+
+def described(value: Any, rule: ParameterRule, native: CpuKernel) -> tuple[Any, Any, Any] | None:
+    """The call k[..](value), its key in Python, and the reader that finds it; None where Python has no short way."""
+    reader = make_reader([value], [rule])
+    try:
+        seen = None if reader is None else reader.read(value)
+    except OverflowError:
+        seen = None
+    if reader is None or seen is None:
+        return None
+    plan = Plan(SimpleNamespace(native=native), None, None, ())  # pyright: ignore[reportArgumentType]
+    call = describe_call((value,), {}, (plan, seen[1], (value,), {}), [rule], [])
+    return call, seen[0], reader
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_only_what_python_takes_for_the_same_launch_is_recognised(
+    rule: ParameterRule, recorder: tuple[CpuKernel, np.ndarray[Any, Any]]
+) -> None:
+    native, seen = recorder
+    missed = object()
+    for value in VALUES:
+        found = described(value, rule, native)
+        if found is None or found[0] is None:
+            continue
+        call, key, reader = found
+        table = native.call_table([], lambda *_: missed)
+        assert table is not None
+        table.add(call)
+        for other in VALUES:
+            answer = table.launch((5, 1), other)
+            if answer is missed:
+                continue
+            assert answer is call.result
+            assert other.__class__ is value.__class__
+            other_key, slots = reader.read(other)
+            assert other_key == key, (value, other)
+            kept = [] if is_constant(other, rule) else list(slots)
+            expected = np.array([bits(slot) for slot in kept] + [5, 1, 1], np.uint64)
+            assert np.array_equal(seen[: len(expected)], expected), (value, other)
+        assert table.launch((5,), value) is call.result
+
+
+def bits(value: Any) -> int:
+    """A slot of 64 bits: the float32, or the integer."""
+    with np.errstate(over="ignore"):
+        return int(np.float32(value).view(np.uint32)) if isinstance(value, float) else value % 2**64
+
+
+def test_integers_and_floats_of_one_class_are_one_call(recorder: tuple[CpuKernel, np.ndarray[Any, Any]]) -> None:
+    native, seen = recorder
+    rules = [ParameterRule("n"), ParameterRule("x")]
+    values = (17, 0.5)
+    reader = make_reader(values, rules)
+    assert reader is not None
+    plan = Plan(SimpleNamespace(native=native), None, None, ())  # pyright: ignore[reportArgumentType]
+    call = describe_call((17,), {"x": 0.5}, (plan, (), values, {}), rules, [])
+    assert call is not None
+    table = native.call_table([], lambda *_, **__: None)
+    assert table is not None
+    table.add(call)
+    assert table.launch((2,), 18, x=-1e30) is call.result
+    assert seen[:2].tolist() == [18, bits(-1e30)]
+    for args, keywords in [
+        ((32,), {"x": 0.5}),
+        ((17, 0.5), {}),
+        ((17,), {"y": 0.5}),
+        ((17,), {}),
+        ((True,), {"x": 1.0}),
+    ]:
+        assert table.launch((2,), *args, **keywords) is None
+    for grid in [2, (0,), (), (1, 1, 1, 1), (2**21,), (2.0,), lambda meta: (1,), (True,)]:
+        assert table.launch(grid, 18, x=0.5) is None
+
+
+def test_a_full_table_and_too_many_slots_are_left_to_python(recorder: tuple[CpuKernel, np.ndarray[Any, Any]]) -> None:
+    native, _ = recorder
+    rules = [ParameterRule(f"p{i}") for i in range(MOST_SLOTS + 1)]
+    plan = Plan(SimpleNamespace(native=native), None, None, ())  # pyright: ignore[reportArgumentType]
+    values = (2,) * (MOST_SLOTS + 1)
+    assert describe_call(values, {}, (plan, (), values, {}), rules, []) is None
+    assert describe_call(values[1:], {}, (plan, (), values[1:], {}), rules[1:], []) is not None
+
+
+@triton.jit
+def scale(x_ptr, out_ptr, n, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) * factor, mask=mask)
+
+
+def launched(kernel: Any, grid: Any, *args: Any, **keywords: Any) -> bool:
+    """Launch, and tell whether Python had no part in it."""
+    calls = kernel._calls
+    table, way = calls._table, []
+    before = kernel._recognise
+    kernel._recognise = lambda *rest: way.append(rest) or before(*rest)
+    try:
+        assert kernel[grid](*args, **keywords) is not None
+    finally:
+        del kernel._recognise
+    return table is not None and not way
+
+
+def fresh() -> Any:
+    return triton.jit(scale.fn)
+
+
+def test_the_third_launch_is_native_for_other_arrays_of_the_same_kind() -> None:
+    kernel = fresh()
+    x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+    states = [launched(kernel, (1,), x, out, 100, 2.0, BLOCK=128) for _ in range(3)]
+    assert states == [False, False, True]
+    other, result = np.arange(256, dtype=np.float32)[128:], np.zeros(99, np.float32)
+    assert launched(kernel, (1,), other, result, 99, -3.0, BLOCK=128)
+    assert np.array_equal(result, other[:99] * np.float32(-3))
+    assert not launched(kernel, (1,), out, out, 99, 1.0, BLOCK=128), "overlapping arguments are another kernel"
+    assert not launched(kernel, (1,), x.astype(np.float64), out, 99, 1.0, BLOCK=128)
+
+
+def test_tensors_are_recognised_by_what_they_are() -> None:
+    torch = pytest.importorskip("torch")
+    kernel = fresh()
+    x, out = torch.arange(100, dtype=torch.float32), torch.zeros(100)
+    for _ in range(2):
+        launched(kernel, (1,), x, out, 100, 2.0, BLOCK=128)
+    y = torch.full((64, 2), 3.0)
+    result = torch.zeros(128)
+    assert launched(kernel, (1,), y, result, 111, 2.0, BLOCK=128)
+    assert torch.equal(result, torch.cat([torch.full((111,), 6.0), torch.zeros(17)]))
+    assert not launched(kernel, (1,), y[:50], y, 99, 1.0, BLOCK=128), "views of one storage overlap"
+    assert not launched(kernel, (1,), y.half(), result, 99, 1.0, BLOCK=128)
+    assert not launched(kernel, (1,), y.view(-1)[1:], result, 99, 1.0, BLOCK=128), "16 does not divide the address"
+
+
+def test_switches_and_hooks_send_calls_the_long_way() -> None:
+    kernel = fresh()
+    x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+    for _ in range(3):
+        launched(kernel, (1,), x, out, 100, 2.0, BLOCK=128)
+    with knobs.scope(num_threads=1):
+        assert not launched(kernel, (1,), x, out, 100, 2.0, BLOCK=128)
+    states = [launched(kernel, (1,), x, out, 100, 2.0, BLOCK=128) for _ in range(3)]
+    assert states[-1]
+    seen: list[Any] = []
+    kernel.add_pre_run_hook(lambda *args, **_: seen.append(args))
+    assert not launched(kernel, (1,), x, out, 100, 2.0, BLOCK=128)
+    assert len(seen) == 1
+
+
+def test_arrays_nobody_may_write_are_refused() -> None:
+    kernel = fresh()
+    x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+    for _ in range(3):
+        launched(kernel, (1,), x, out, 100, 2.0, BLOCK=128)
+    frozen = np.zeros(100, np.float32)
+    frozen.flags.writeable = False
+    with pytest.raises(ArgumentValueError, match="read-only array"):
+        kernel[(1,)](x, frozen, 100, 2.0, BLOCK=128)
+    assert launched(kernel, (1,), frozen, out, 100, 2.0, BLOCK=128)
+
+
+FACTOR = tl.constexpr(2)
+
+
+@triton.jit
+def scaled_by_global(out_ptr):
+    tl.store(out_ptr, FACTOR)
+
+
+def test_a_changed_global_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = np.zeros(1, np.int32)
+    for _ in range(3):
+        scaled_by_global[(1,)](out)
+    monkeypatch.setitem(scaled_by_global.fn.__globals__, "FACTOR", tl.constexpr(3))
+    with pytest.raises(ChangedGlobalError, match="FACTOR has changed"):
+        scaled_by_global[(1,)](out)
+
+
+@triton.jit
+def checked(x_ptr, limit):
+    tl.device_assert(tl.load(x_ptr) < limit, "too large")
+
+
+def test_a_failed_assertion_is_raised_without_frames_of_ours() -> None:
+    with knobs.scope(debug=True):
+        x = np.zeros(1, np.int32)
+        for _ in range(3):
+            checked[(1,)](x, 5)
+        x[0] = 9
+        with pytest.raises(DeviceAssertionError, match="too large") as caught:
+            checked[(1,)](x, 6)
+    assert [entry.frame.code.name for entry in caught.traceback] == [
+        "test_a_failed_assertion_is_raised_without_frames_of_ours"
+    ]
+
+
+def test_known_calls_keep_no_argument_alive() -> None:
+    kernel = fresh()
+    x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+    for _ in range(3):
+        launched(kernel, (1,), x, out, 100, 2.0, BLOCK=128)
+    gone = weakref.ref(x)
+    del x
+    gc.collect()
+    assert gone() is None
+
+
+def test_more_kinds_of_calls_than_the_table_holds_still_run() -> None:
+    kernel = fresh()
+    x, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+    arguments = {"x_ptr": x, "out_ptr": out, "n": 15, "factor": 2.0}
+    forms = [dict(form) for form in permutations(arguments.items())]
+    natives = 0
+    for form in [*forms, *forms, *forms]:
+        out[:] = 0
+        natives += launched(kernel, (1,), **form, BLOCK=64)
+        assert out.sum() == 30
+    assert kernel._calls._table.is_full
+    assert natives == 2 * MOST_CALLS
+
+
+def test_an_item_says_what_an_argument_is_compared_with() -> None:
+    item = Item(kind=Kind.INTEGER, type=int, number=2, detail=3, slot=4)
+    assert item.words("n")[0] == Kind.INTEGER
+    assert not item.kind.is_memory
+    assert Kind.TENSOR.is_memory
