@@ -242,7 +242,7 @@ class LoopEmitter:
         """An index as an integer of another type, or back."""
         if isinstance(value, int):
             return self.constant(value, type)
-        return self.value(arith.IndexCastOp, (value,), type)
+        return value if value.type == type else self.value(arith.IndexCastOp, (value,), type)
 
     # -- control flow -----------------------------------------------------------------------------------------------
 

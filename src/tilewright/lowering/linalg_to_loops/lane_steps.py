@@ -112,6 +112,8 @@ class _Walk:
             case arith.ShLIOp():
                 bits = constant_of(op.operands[1])
                 return None if bits is None or found[0] is None or not 0 <= bits < NARROWEST else found[0] << bits
+            case arith.SelectOp():
+                return found[1] if found[0] == 0 and found[1] == found[2] else None
             case _:
                 return self._of_division(op, found)
 

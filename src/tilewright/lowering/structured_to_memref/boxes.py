@@ -60,7 +60,7 @@ Part = Callable[[SSAValue, Box], None]
 
 def for_each_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
     """Call `part` for views that cover the box: once, or inside of loops, or in both branches of a test."""
-    straight = _without_static_wraps(tile)
+    straight = without_static_wraps(tile)
     if not straight.irregular_dims:
         emit_plain_part(b, straight, box, part)
         return
@@ -196,7 +196,7 @@ def truncated_remainder(value: int, bound: int) -> int:
     return -remainder if value < 0 else remainder
 
 
-def _without_static_wraps(tile: Tile) -> Tile:
+def without_static_wraps(tile: Tile) -> Tile:
     """The tile with the wraps dropped that are known to do nothing, offsets reduced accordingly."""
     offsets, wraps = list(tile.offsets), list(tile.wraps)
     for dim in tile.wrapped_dims:

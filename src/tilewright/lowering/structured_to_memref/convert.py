@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from tilewright.dialects import tts
 from tilewright.dialects.tts.masked import MaskedLoadOp, MaskedStoreOp
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.lowering.access_lowering import AccessTable, erase_unused, lower_accesses
-from tilewright.lowering.structured_to_memref.loads import lower_load, lower_masked_load
+from tilewright.lowering.access_lowering import AccessLowering, erase_unused, lower_accesses
+from tilewright.lowering.structured_to_memref.loads import lower_load, lower_load_in_lanes, lower_masked_load
 from tilewright.lowering.structured_to_memref.stores import lower_masked_store, lower_store
 
-TABLE: AccessTable = {
+TABLE: dict[type[Operation], AccessLowering] = {
     tts.LoadOp: lower_load,
     tts.StoreOp: lower_store,
     MaskedLoadOp: lower_masked_load,
@@ -45,6 +46,10 @@ class StructuredToMemrefPass(Pass):
 
     name = "structured-to-memref"
 
+    rows_by_lane: bool = False
+    """Load a row that wraps around element by element, as a `linalg.generic` that fuses with its readers, in place of
+    a copy where it does not wrap and a loop over its lanes where it does."""
+
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        lower_accesses(module, TABLE, context)
+        lower_accesses(module, TABLE | {tts.LoadOp: lower_load_in_lanes} if self.rows_by_lane else TABLE, context)
         erase_unused(module, POINTERS)

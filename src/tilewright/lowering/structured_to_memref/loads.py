@@ -34,7 +34,7 @@ from tilewright.dialects import tts
 from tilewright.dialects.tts.masked import MaskedLoadOp
 from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import fold_index
-from tilewright.lowering.structured_to_memref.boxes import Box, for_each_part
+from tilewright.lowering.structured_to_memref.boxes import Box, for_each_part, without_static_wraps
 from tilewright.lowering.structured_to_memref.masks import (
     box_ends,
     is_partial,
@@ -58,6 +58,15 @@ def lower_masked_load(op: MaskedLoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     tile = tile_of(op.ptr)
     box = Box(_folded(op.mixed_mask_starts()), _folded(op.mixed_mask_dims()))
     return (emit_load(b, tile, box, op.mask, op.other),)
+
+
+def lower_load_in_lanes(op: tts.LoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
+    """As `lower_load`, but for rows that wrap or are gathered: each of their lanes reads its own address."""
+    tile = without_static_wraps(tile_of(op.ptr))
+    if not tile.is_irregular_row:
+        return lower_load(op, b)
+    counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
+    return (_load_by_lane(b, tile, origin_box(tile, counts), None, op.other),)
 
 
 def origin_box(tile: Tile, counts: Sequence[int | SSAValue]) -> Box:
@@ -131,9 +140,12 @@ def _load_by_lane(b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None,
         places = [b.lane_index(dim) for dim in range(tile.rank)]
         live = live_lane(b, tile, box, ends, places, lanes[0] if mask is not None else None)
         dead_value = lanes[len(inputs) - 1] if is_tensor(default) else default
+        # A division would keep a branch from becoming a predicate; that of a wrap does not trap for any lane.
+        wrapped = b.index_add(start, lane_offset(b, tile, places)) if tile.wrapped_dims else None
 
         def read() -> Sequence[SSAValue]:
-            value = b.load_element(base, b.index_add(start, lane_offset(b, tile, places)))
+            offset = b.index_add(start, lane_offset(b, tile, places)) if wrapped is None else wrapped
+            value = b.load_element(base, offset)
             return (b.as_type(value, tile.element),)
 
         return read() if live is None else b.if_else(live, [tile.element], read, lambda: (dead_value,))

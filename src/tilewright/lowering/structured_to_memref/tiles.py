@@ -51,6 +51,12 @@ class Tile:
         gathered = () if self.gather_dim is None else (self.gather_dim,)
         return tuple(sorted({*self.wrapped_dims, *gathered}))
 
+    @property
+    def is_irregular_row(self) -> bool:
+        """Whether the tile is one row of lanes, each of which has an address of its own."""
+        wide = tuple(dim for dim, size in enumerate(self.sizes) if size > 1)
+        return len(wide) == 1 and wide[0] in self.irregular_dims
+
 
 def tile_of(pointer: SSAValue) -> Tile:
     """The tile behind the pointer operand of a tts access; `NotAddressable` where it is not known here."""

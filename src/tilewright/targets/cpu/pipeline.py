@@ -36,7 +36,7 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
                 TritonToUnstructuredPass(),  # every access that is left is at offsets from a base
                 *_checks(),
                 TritonArithToLinalgPass(),  # everything that is not memory
-                StructuredToMemrefPass(),  # tiles
+                StructuredToMemrefPass(rows_by_lane=True),  # tiles
                 UnstructuredToMemrefPass(),  # single elements
                 TritonPtrToMemrefPass(),  # signatures and control flow
                 # Bounds of loads and stores become one value, which is how narrowing knows them equal.
