@@ -134,7 +134,7 @@ def widen_to_f32(b: LaneBuilder, value: str, source: FloatFormat) -> str:
 def narrow_from_f32(b: LaneBuilder, value: str, target: FloatFormat, *, towards_zero: bool = False) -> str:
     """The narrow float nearest to an f32 (ties to even), or the next one towards zero."""
     if target.name == BF16.name:
-        if b.lanes in target.instruction_lanes and not towards_zero:
+        if has_bf16_instruction(b, target) and not towards_zero:
             return _narrow_by_instruction(b, value)
         return _narrow_to_bf16(b, value, towards_zero=towards_zero)
     bits = b.bits(value)
@@ -202,6 +202,17 @@ def _narrow_to_bf16(b: LaneBuilder, value: str, *, towards_zero: bool) -> str:
     return b.cast("trunc", b.lshr(b.select(is_nan, quiet, bits, "i32"), 16), "i32", "i16")
 
 
+def has_bf16_instruction(b: LaneBuilder, target: FloatFormat | None) -> bool:
+    """Whether the machine has an instruction that narrows so many f32 to bfloat16."""
+    return target is not None and target.name == BF16.name and b.lanes in target.instruction_lanes
+
+
+def narrow_to_bf16_flushing(b: LaneBuilder, value: str) -> str:
+    """The bfloat16 nearest to an f32, where there is an instruction for it; 0 for a subnormal number."""
+    name = f"llvm.x86.avx512bf16.cvtneps2bf16.{32 * b.lanes}"
+    return b.bits(b.fn.call(b.type("bfloat"), name, [(b.type("float"), value)]), "bfloat", "i16")
+
+
 def _narrow_by_instruction(b: LaneBuilder, value: str) -> str:
     """A call of a function that is inlined: the branch in it would cut the caller's block in two."""
     name, type = f"tw_narrow_bf16_v{b.lanes}", b.type("float")
@@ -213,8 +224,7 @@ def _narrowing_function(module: ModuleText, name: str, lanes: int) -> str:
     f32, i16 = f"<{lanes} x float>", f"<{lanes} x i16>"
     fn = FunctionText(module, name, i16, [Parameter(f32, "%x")], linkage="internal", attributes="alwaysinline")
     b = LaneBuilder(fn, lanes)
-    rounded = fn.call(b.type("bfloat"), f"llvm.x86.avx512bf16.cvtneps2bf16.{32 * lanes}", [(f32, "%x")])
-    quick = b.bits(rounded, "bfloat", "i16")
+    quick = narrow_to_bf16_flushing(b, "%x")
     classify = f"llvm.x86.avx512.fpclass.ps.{32 * lanes}"
     fn.declare(f"declare {b.type('i1')} @{classify}({f32}, i32 immarg)")
     is_subnormal = fn.call(b.type("i1"), classify, [(f32, "%x"), ("i32", "32")])

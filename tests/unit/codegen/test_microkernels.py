@@ -78,7 +78,7 @@ SHAPES = [(1, 1, 5), (3, 32, 7), (8, 31, 9), (7, 3, 10), (17, 69, 33), (2, 17, 0
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("size", ["8x32", "4x16", "64x64"])
+@pytest.mark.parametrize("size", ["8x32", "4x16", "16x64", "64x64"])
 def test_shapes(kind: str, size: str) -> None:
     name = f"tw_mk_{kind}_{TYPES[kind][2]}_{size}"
     for facts in machines():
@@ -87,7 +87,7 @@ def test_shapes(kind: str, size: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["f32", "bf16", "i8"])
-@pytest.mark.parametrize("size", ["8x32", "64x64"])
+@pytest.mark.parametrize("size", ["8x32", "16x64", "64x64"])
 def test_transposed_a(kind: str, size: str) -> None:
     for facts in machines():
         for m, n, k in SHAPES:

@@ -91,13 +91,22 @@ def _reads_interleaved(element: ElementKind, rows: int, columns: int, facts: Tar
     return has_amx_form(element, rows, columns, facts) or has_dot_form(element, rows, columns, facts)
 
 
+def flushes_subnormals(element: str, accumulator: str, facts: TargetFacts) -> bool:
+    """Whether the kernels for whole blocks, where A's k stride is 1, take subnormal operands for zeros."""
+    kind = element_kind(element, accumulator)
+    return element == "bf16" and _reads_interleaved(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts)
+
+
 def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str:
-    """The kernel to call for counts that are known: the variant without edges where they fill its register tiles."""
+    """The kernel to call for counts that are known: the variant without edges where they fill its register tiles; on
+    AMX tiles, that for few rows."""
     if _PANELS_NAME.match(name) is not None:
         return name
     parts = parse_name(name)
     if parts.rows < SMALLEST_BLOCK:
         return name
+    if has_amx_form(parts.element, parts.rows, parts.columns, facts) and m_count <= SMALLEST_BLOCK:
+        return name.replace(f"_{parts.rows}x", f"_{SMALLEST_BLOCK}x")
     if _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
         return name
     lanes = facts.lanes(parts.element.accumulator_bits)
@@ -187,8 +196,9 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     if _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
         if parts.form.separate_output:
             raise ValueError(f"'{name}': kernels that read interleaved panels have no separate output")
-        emit = emit_amx_kernel if has_amx_form(parts.element, parts.rows, parts.columns, facts) else emit_dot_kernel
-        return emit(name, module, facts, parts.element, parts.form)
+        if has_amx_form(parts.element, parts.rows, parts.columns, facts):
+            return emit_amx_kernel(name, module, facts, parts.element, parts.rows, parts.form)
+        return emit_dot_kernel(name, module, facts, parts.element, parts.form)
     if parts.rows >= SMALLEST_BLOCK:
         tile = plan_block_tile(facts, parts.element, parts.columns)
         return emit_block_kernel(name, module, facts, parts.element, tile, parts.form)
@@ -222,6 +232,7 @@ __all__ = [
     "direct_name",
     "emit_microkernel",
     "exact_name",
+    "flushes_subnormals",
     "keeps_always",
     "parse_name",
     "plan_panels",

@@ -1,8 +1,9 @@
 """Matrix products on AMX tiles: bf16 into f32 and int8 into i32, sixteen by sixteen results an instruction.
 
 The loops around it are in `interleaved.py`. Blocks of 32 x 32 of C are four tiles; two tiles of A and two of a panel
-feed four products. A is read in place where 32 rows and whole tiles of k exist, else through a zero-padded copy. Where
-C is not a full block the tiles go through a scratch block and masked additions.
+feed four products. Kernels of 16 rows (``tw_mk_bf16_f32_16x32``) have blocks of 16 x 32: one tile of A feeds two
+products. A is read in place where all rows of a block and whole tiles of k exist, else through a zero-padded copy.
+Where C is not a full block the tiles go through a scratch block and masked additions.
 
 A unit that was idle for half a microsecond takes as long to reach its full speed again, and slows everything else down
 meanwhile: products that alternate with other work (attention) pay that each time.
@@ -21,6 +22,7 @@ from tilewright.ir.facts import TargetFacts
 _FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
 _PRODUCTS = {"bf16": "llvm.x86.tdpbf16ps", "i8": "llvm.x86.tdpbssd"}
 _TILE_C, _TILE_A, _TILE_B = (0, 1, 2, 3), (4, 5), (6, 7)
+_TILE_ROWS = 16
 _CONFIGURATION = "@tw_amx_configuration"
 
 
@@ -46,7 +48,13 @@ def release_tiles(fn: FunctionText) -> None:
 
 
 class AmxWriter(InterleavedWriter):
-    """Writes one kernel."""
+    """Writes one kernel, for blocks of `height` rows."""
+
+    def __init__(self, fn: FunctionText, element: ElementKind, form: BlockForm, height: int) -> None:
+        super().__init__(fn, element, form)
+        self.height = height
+        self.a_tiles = _TILE_A[: height // _TILE_ROWS]
+        self.c_tiles = _TILE_C[: height // _TILE_ROWS * 2]
 
     def begin(self) -> None:
         if not self.form.is_configured:
@@ -57,15 +65,15 @@ class AmxWriter(InterleavedWriter):
             release_tiles(self.fn)
 
     def multiply_panel(self, frame: Frame, a: str, c: str, strides: list[str], depth: str, columns: str) -> None:
-        self.loop("%m_count", BLOCK, lambda m0: self._block(frame, a, c, strides, m0, depth, columns))
+        self.loop("%m_count", self.height, lambda m0: self._block(frame, a, c, strides, m0, depth, columns))
 
     def _block(self, frame: Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str) -> None:
         """One block of C over one panel."""
         fn = self.fn
-        rows = self.minimum(fn.value(f"sub i64 %m_count, {m0}"), BLOCK)
+        rows = self.minimum(fn.value(f"sub i64 %m_count, {m0}"), self.height)
         a_m = self.at(a, fn.value(f"mul i64 {m0}, {strides[0]}"))
         c_m = self.at(c, fn.value(f"mul i64 {m0}, {strides[2]}"))
-        all_rows = fn.value(f"icmp eq i64 {rows}, {BLOCK}")
+        all_rows = fn.value(f"icmp eq i64 {rows}, {self.height}")
         whole_k = fn.value(f"icmp eq i64 {fn.value(f'urem i64 {depth}, {self.k_tile}')}, 0")
         in_place = fn.value(f"and i1 {all_rows}, {whole_k}")
         copy, ready, before = fn.new_label("copy"), fn.new_label("ready"), fn.label
@@ -88,7 +96,7 @@ class AmxWriter(InterleavedWriter):
         self._each_c_tile("llvm.x86.tilestored64", c_m, strides[2])
         fn.branch(done)
         fn.start(edge)
-        for tile in _TILE_C:
+        for tile in self.c_tiles:
             fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
         self._multiply(source.name, stride.name, frame.panel, depth)
         self._each_c_tile("llvm.x86.tilestored64", frame.scratch, str(4 * BLOCK))
@@ -103,8 +111,8 @@ class AmxWriter(InterleavedWriter):
         return self.at(at, str(column_bytes)) if column_bytes else at
 
     def _each_c_tile(self, instruction: str, base: str, stride: str) -> None:
-        for tile in _TILE_C:
-            address = self._tile_address(base, stride, 16 * (tile // 2), 64 * (tile % 2))
+        for tile in self.c_tiles:
+            address = self._tile_address(base, stride, _TILE_ROWS * (tile // 2), 64 * (tile % 2))
             self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", stride)])
 
     def _start_c(self, c: str, stride: str) -> None:
@@ -116,7 +124,7 @@ class AmxWriter(InterleavedWriter):
         zero, load, ready = (fn.new_label(hint) for hint in ("zero", "load", "ready"))
         fn.branch_if(self.is_first, zero, load)
         fn.start(zero)
-        for tile in _TILE_C:
+        for tile in self.c_tiles:
             fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
         fn.branch(ready)
         fn.start(load)
@@ -126,7 +134,7 @@ class AmxWriter(InterleavedWriter):
 
     def _multiply(self, a: str, a_stride: str, panel: str, depth: str) -> None:
         """C tiles += A B over the depth of the panel."""
-        lower = self._tile_address(a, a_stride, 16, 0)
+        strips = [self._tile_address(a, a_stride, _TILE_ROWS * number, 0) for number in range(len(self.a_tiles))]
         panel_row = 4 * BLOCK
 
         def step(k: str) -> None:
@@ -135,12 +143,11 @@ class AmxWriter(InterleavedWriter):
             loads = [
                 (_TILE_B[0], self.at(panel, down), str(panel_row)),
                 (_TILE_B[1], self.at(self.at(panel, "64"), down), str(panel_row)),
-                (_TILE_A[0], self.at(a, offset), a_stride),
-                (_TILE_A[1], self.at(lower, offset), a_stride),
+                *((tile, self.at(strip, offset), a_stride) for tile, strip in zip(self.a_tiles, strips, strict=True)),
             ]
             for tile, address, stride in loads:
                 self.fn.call("void", "llvm.x86.tileloadd64", [("i8", str(tile)), ("ptr", address), ("i64", stride)])
-            for tile in _TILE_C:
+            for tile in self.c_tiles:
                 operands = (tile, _TILE_A[tile // 2], _TILE_B[tile % 2])
                 self.fn.call("void", _PRODUCTS[self.element.name], [("i8", str(operand)) for operand in operands])
 
@@ -166,7 +173,7 @@ class AmxWriter(InterleavedWriter):
         self.loop(rows, 1, row)
 
     def _copy_rows(self, target: str, a: str, stride: str, rows: str, depth: str) -> None:
-        """32 rows of A with zeros for what does not exist, up to a whole tile of k."""
+        """The rows of a block of A with zeros for what does not exist, up to a whole tile of k."""
         fn = self.fn
         size, scalar, lanes = self.element.bytes, self.element.memory, self.k_tile
         text = f"<{lanes} x {scalar}>"
@@ -185,12 +192,14 @@ class AmxWriter(InterleavedWriter):
 
             self.loop(depth, lanes, chunk)
 
-        self.loop(str(BLOCK), 1, row)
+        self.loop(str(self.height), 1, row)
 
 
-def emit_amx_kernel(name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, form: BlockForm) -> str:
-    """The definition of a kernel of at least 16 x 16 on AMX tiles."""
+def emit_amx_kernel(
+    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, rows: int, form: BlockForm
+) -> str:
+    """The definition of a kernel of at least 16 x 16 on AMX tiles; one of 16 rows has blocks of so many."""
     general = general_kernel(name, module, facts, element, form)
     fn = kernel_function(name, module)
-    AmxWriter(fn, element, form).write(general)
+    AmxWriter(fn, element, form, _TILE_ROWS if rows == _TILE_ROWS else BLOCK).write(general)
     return fn.text()

@@ -10,6 +10,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import linalg
 from tilewright.lowering.linalg_to_loops.combination import combination_of_reduction
 from tilewright.lowering.linalg_to_loops.emitter import Index
+from tilewright.lowering.linalg_to_loops.flushed import mark_flushed_narrowings
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
 from tilewright.lowering.linalg_to_loops.nest_plan import Operand
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
@@ -34,6 +35,7 @@ def run_generic(
     bounds: Sequence[Index] | None = None,
 ) -> None:
     """Emit the nest of a generic at the cursor; its only result goes to `dest` if that is given."""
+    mark_flushed_narrowings(op, lowering.context.facts)
     body = op.body.block
     maps = op.maps
     count = len(op.inputs)

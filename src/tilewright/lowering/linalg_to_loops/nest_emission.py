@@ -26,6 +26,7 @@ from tilewright.lowering.linalg_to_loops.padding import (
     Padding,
     find_front,
     find_padding,
+    has_short_rows,
     padded_element,
     settled_comparisons,
 )
@@ -111,7 +112,10 @@ class _NestWriter:
         if stretched is not None:
             self._stretched_or_not(stretched, outside)
         elif streaming is None or self.prefetching.asked_for(streaming.window):
-            self._level(0, [outside])
+            if self.front is not None and has_short_rows(self.nest):
+                self._whole_rows_or_not(self.front, outside)
+            else:
+                self._level(0, [outside])
         else:
             self._stream_or_not(streaming, outside)
         if self.together is not None:
@@ -121,6 +125,22 @@ class _NestWriter:
             with self.emitter.at(Cursor(cursor.block, cursor.anchor)):
                 self.emitter.insert(vector.EndAtomicsOp())
         return self.scalars
+
+    def _whole_rows_or_not(self, front: Front, outside: Frame) -> None:
+        """Two versions of a loop, chosen by whether the front of a row is all of it."""
+        dim = self.nest.vector_dim
+        assert dim is not None
+        extent = self.nest.bounds[dim]
+
+        def version(front: Front | None) -> Callable[[], None]:
+            def emit() -> None:
+                self.front = front
+                self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
+
+            return emit
+
+        is_whole = self.emitter.compare("eq", front.bound, extent)
+        self.emitter.choose(is_whole, version(Front(extent, front.comparisons)), version(None))
 
     def _stream_or_not(self, streaming: Streaming, outside: Frame) -> None:
         """Two versions of a loop, chosen by the size of the launch."""

@@ -29,6 +29,10 @@ _FALSE_BEHIND = {2: False, 5: True}
 """Value of `index <predicate> bound` behind the bound: slt is false there, sge is true."""
 
 
+FEW_VECTORS = 8
+"""Vectors of a row up to which the ends of two loops over it cost as much as what they save."""
+
+
 @dataclass(frozen=True, slots=True)
 class Padding:
     """Behind `bound`, `count` lanes have the same value."""
@@ -129,7 +133,9 @@ def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
     for %j = 0 to %front step 16 { %x };  for %j = %front to 128 step 16 { select(...) }
     """
     dim = nest.vector_dim
-    if dim is None or nest.folds() or is_at_most(nest.bounds[dim], nest.lanes * nest.unroll):
+    if dim is None or nest.folds() or is_at_most(nest.bounds[dim], nest.lanes):
+        return None
+    if is_at_most(nest.bounds[dim], nest.lanes * nest.unroll) and not has_short_rows(nest):
         return None
     comparisons: dict[SSAValue, SSAValue] = {}
     bound: Index = nest.bounds[dim]
@@ -148,6 +154,26 @@ def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
     if not comparisons and not ends:
         return None
     return Front(emitter.align_down(bound, nest.lanes * nest.unroll), comparisons)
+
+
+def has_short_rows(nest: Nest) -> bool:
+    """Whether a loop over rows of a few vectors each is to be chosen by whether the front is all of a row.
+
+    for %i { for %j = 0 to %front { %x };  for %j = %front to 64 { select(...) } }
+      ->
+    if %front == 64 { for %i { for %j = 0 to 64 { %x } } } else { for %i { for %j = 0 to 64 { select(...) } } }
+    """
+    dim = nest.vector_dim
+    if (
+        dim is None
+        or len(nest.order) < 2
+        or nest.order[-1] != dim
+        or any(output.dest is None for output in nest.outputs)
+    ):
+        return False
+    extent = nest.bounds[dim]
+    step = nest.lanes * nest.unroll
+    return isinstance(extent, int) and extent % step == 0 and extent <= FEW_VECTORS * nest.lanes
 
 
 def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:

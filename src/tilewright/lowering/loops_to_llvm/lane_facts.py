@@ -1,19 +1,22 @@
-"""Facts that hold for every lane of a value, in every iteration of the loops that carry it."""
+"""Facts that hold for every lane of a value, in every iteration of the loops that carry it.
+
+What a buffer of the function's own holds has a fact that everything stored there has.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue, Use
 
-from tilewright.dialects import arith, scf, vector
+from tilewright.dialects import arith, memref, scf, vector
 
 
 class LaneFact(ABC):
     """Answers for the values of one function, remembered.
 
     Values that loops carry are proved by induction over the iterations: while a value's own update is looked at, it is
-    assumed to have the property.
+    assumed to have the property. So are the elements of a buffer, over the stores to it.
     """
 
     def __init__(self) -> None:
@@ -48,12 +51,32 @@ class LaneFact(ABC):
                 return all(map(self.holds, op.operands))
             case arith.SIToFPOp() | arith.UIToFPOp():
                 return True
+            case memref.LoadOp() | vector.LoadOp():
+                return self._holds_for_elements(op.operands[0])
+            case memref.AllocaOp():
+                return all(self._keeps_fact(use) for use in value.uses)
             case scf.ForOp():
                 return self.holds(op.regions[0].block.args[1 + value.index])
             case scf.IfOp() if op.regions[1].blocks:
                 return all(self.holds(_yielded(region.block.last_op, value.index)) for region in op.regions)
             case _:
                 return self.proves(op)
+
+    def _holds_for_elements(self, buffer: SSAValue) -> bool:
+        """Whether a buffer is of the function's own, and no element of it is ever without the property."""
+        return isinstance(buffer.owner, memref.AllocaOp) and self.holds(buffer)
+
+    def _keeps_fact(self, use: Use) -> bool:
+        """Whether a use of a buffer reads it, or stores something that has the property."""
+        match use.operation:
+            case memref.LoadOp() | vector.LoadOp() | vector.MaskedLoadOp():
+                return True
+            case memref.StoreOp() | vector.StoreOp() as store:
+                return self.holds(store.operands[0])
+            case vector.MaskedStoreOp() as store:
+                return self.holds(store.value_to_store)
+            case _:
+                return False
 
     def _prove_carried(self, value: BlockArgument) -> bool:
         loop = value.block.parent_op()
