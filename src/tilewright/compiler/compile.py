@@ -42,9 +42,8 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     """The compiled kernel, from the disk cache if it is there. Raises CompilationError and PassError classes."""
     target = configured(target, options)
     source = overridden(source, options)
-    key = fingerprint(
-        source.identity(), options.identity(), target.fingerprint(), toolchain_fingerprint(), knobs.code_key()
-    )
+    relevant = options.identity(getattr(target, "ignored_options", frozenset()))
+    key = fingerprint(source.identity(), relevant, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
     cache = DiskCache(cache_directory())
     entry = None if knobs.get("always_compile") else cache.get(key)
     if entry is None:

@@ -206,7 +206,7 @@ class Autotuner(KernelInterface):
         kept = self._kept_results(key, candidates)
         timings = kept.load() if kept is not None else None
         if timings is None:
-            timings = {config: self._bench(*args, config=config, grid=grid, **keywords) for config in candidates}
+            timings = self._measure(candidates, args, grid, keywords)
             if kept is not None:
                 kept.store(timings)
         self.bench_time = time.perf_counter() - start
@@ -236,6 +236,35 @@ class Autotuner(KernelInterface):
                 f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
                 "Make sure that you don't re-define auto-tuned symbols."
             )
+
+    def _measure(
+        self, candidates: Sequence[Config], args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]
+    ) -> dict[Config, Sequence[float]]:
+        """The times of each configuration. Those without hooks that are compiled to the same code, since the target
+        does not know warps or stages, are measured once."""
+        timings: dict[Config, Sequence[float]] = {}
+        known: dict[str, Sequence[float]] = {}
+        for config in candidates:
+            code = None if config.pre_hook is not None else self._code_of(config, args, grid, keywords)
+            if code is None or code not in known:
+                timings[config] = self._bench(*args, config=config, grid=grid, **keywords)
+            else:
+                timings[config] = known[code]
+            if code is not None:
+                known[code] = timings[config]
+        return timings
+
+    def _code_of(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> str | None:
+        """What names the code of a configuration; None where it is not compiled, which `_bench` says why, and of what
+        cannot be compiled without a launch, such as launchers of libraries."""
+        self._check_conflicts(config, keywords)
+        if not hasattr(self.fn, "warmup"):
+            return None
+        try:
+            kernel = self.fn.run(*args, grid=grid, **{**keywords, **config.all_kwargs(), "warmup": True})
+        except TilewrightError:
+            return None
+        return getattr(kernel, "hash", None)
 
     @property
     def do_bench(self) -> Callable[..., Sequence[float]]:

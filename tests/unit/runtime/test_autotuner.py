@@ -198,3 +198,20 @@ def test_parameters_say_what_the_decorator_says() -> None:
     assert [p.name for p in kernel.params if p.do_not_specialize] == ["n"]
     assert [p.num for p in kernel.params if p.do_not_specialize_on_alignment] == [0]
     assert [p.default for p in kernel.params if p.has_default] == [4]
+
+
+def test_configurations_that_compile_to_the_same_code_are_measured_once() -> None:
+    seen: list[int] = []
+    bench = fake_bench({32: 2.0, 16: 1.0}, seen, [32, 16])
+    candidates = [
+        c for block in (32, 16) for warps in (2, 4) for c in configs(block, num_warps=warps, num_stages=warps)
+    ]
+    kernel = triton.autotune(candidates, key=["n"], do_bench=bench)(double)
+    x = np.arange(40, dtype=np.float32)
+    out = np.zeros_like(x)
+    compiled = kernel[grid](x, out, x.size)
+    assert seen == [32, 16]
+    assert [times[0] for times in kernel.configs_timings.values()] == [2.0, 2.0, 1.0, 1.0]
+    assert kernel.best_config is not None
+    assert (compiled.metadata.num_warps, kernel.best_config.num_warps) == (2, 2)
+    np.testing.assert_array_equal(out, x * 2)

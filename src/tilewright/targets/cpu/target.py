@@ -41,6 +41,19 @@ class CpuTarget:
     """Compiles for this host, or (objects and text only) for a processor that is named."""
 
     name = "cpu"
+    ignored_options = frozenset(
+        {
+            "num_warps",
+            "num_stages",
+            "num_ctas",
+            "maxnreg",
+            "ptx_version",
+            "ptx_options",
+            "enable_reflect_ftz",
+            "launch_cooperative_grid",
+            "launch_pdl",
+        }
+    )
 
     def __init__(self, facts: CpuFacts) -> None:
         self._facts = facts
@@ -68,9 +81,9 @@ class CpuTarget:
         return CodegenOptions(
             target_name=self.name,
             arch=self._facts.cpu,
-            num_warps=options.num_warps,
-            num_ctas=options.num_ctas,
-            num_stages=options.num_stages,
+            num_warps=1,
+            num_ctas=1,
+            num_stages=1,
             warp_size=1,
             debug=bool(options.debug),
             sanitize_overflow=bool(options.sanitize_overflow),

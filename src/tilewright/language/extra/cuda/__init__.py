@@ -38,13 +38,14 @@ def smid() -> tensor:
 
 @builtin
 def num_threads() -> constexpr:
-    """Threads per program: 32 times the number of warps."""
-    return constexpr(current().options.num_warps * 32)
+    """Threads per program: on a GPU 32 times the number of warps, elsewhere 1."""
+    options = current().options
+    return constexpr(options.num_warps * options.warp_size)
 
 
 @builtin
 def num_warps() -> constexpr:
-    """Warps per program."""
+    """Warps per program; 1 where there are no warps."""
     return constexpr(current().options.num_warps)
 
 
