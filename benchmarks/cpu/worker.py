@@ -108,7 +108,7 @@ def add_peers(case: Case, wanted: list[str]) -> dict[str, str]:
     if torch is None:
         reasons["PyTorch"] = reasons["torch.compile"] = "PyTorch is not installed"
     else:
-        available["PyTorch"] = case.eager or (lambda: case.traced(*case.tensors))  # pyright: ignore
+        available["PyTorch"] = case.eager or (lambda: case.traced(*case.tensors))
         available["PyTorch out="] = case.prepared
         if case.traced is not None and "torch.compile" in wanted:
             torch.compiler.reset()
@@ -134,7 +134,7 @@ def add_mlir(row: Any, case: Case, mlir: MlirPeer | str) -> None:
     if isinstance(mlir, str):
         row.absent["triton-shared"] = mlir
         return
-    launch = next((launch for launch in case.ours if launch.label == row.block), case.ours[0])  # pyright: ignore
+    launch = next((launch for launch in case.ours if launch.label == row.block), case.ours[0])
     try:
         seconds = mlir.seconds(launch)  # pyright: ignore[reportArgumentType]
     except Unavailable as reason:

@@ -141,7 +141,7 @@ def mask_dims_of(kind: type[Operation]) -> Change:
     def change(op: Operation) -> bool:
         if not isinstance(op, kind) or not op.mask_dims:
             return False
-        tile = (op.result if isinstance(op, tts.LoadOp) else op.value).type  # pyright: ignore
+        tile = (op.result if isinstance(op, tts.LoadOp) else op.value).type
         dims = list(static_values(op.static_mask_dims))
         place = dims.index(DYNAMIC_INDEX)
         dims[place] = tile.get_shape()[place]
@@ -151,10 +151,10 @@ def mask_dims_of(kind: type[Operation]) -> Change:
         op.operands = operands
         op.properties["static_mask_dims"] = DenseArrayBase.from_list(i64, dims)
         if isinstance(op, tts.LoadOp):
-            counts = list(static_values(op.properties["operandSegmentSizes"]))  # pyright: ignore
+            counts = list(static_values(op.properties["operandSegmentSizes"]))
             counts[1] -= 1
             segments = op.properties["operandSegmentSizes"]
-            op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(segments.elt_type, counts)  # pyright: ignore
+            op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(segments.elt_type, counts)
         return True
 
     return change

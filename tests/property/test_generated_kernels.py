@@ -79,7 +79,7 @@ def test_a_wrong_engine_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     original = differential.run_native
 
-    def spoilt(*args):  # type: ignore[no-untyped-def]
+    def spoilt(*args):
         outcome = original(*args)
         for region in outcome.memory:
             region[...] ^= 1

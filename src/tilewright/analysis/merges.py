@@ -82,7 +82,7 @@ def with_parts(state: State, parts: Mapping[PartKey, Expr]) -> State:
         )
         for number, dim in enumerate(state.dims)
     )
-    return replace(state, dims=dims, uniform=parts.get(("uniform", 0), state.uniform), base=base)  # pyright: ignore
+    return replace(state, dims=dims, uniform=parts.get(("uniform", 0), state.uniform), base=base)
 
 
 def find_mismatch(lhs: State, rhs: State) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.analysis.index_algebra import Choice, Constant, Expr, Phi, Product, Sum, Symbol, Uniform
 from tilewright.dialects import arith, scf, tt
@@ -139,16 +139,17 @@ class Signs:
         return all(value is not None and self.is_value_nonnegative(value, depth) for value in values)
 
     def _prove_block_argument(self, value: SSAValue, depth: int) -> bool:
-        block = value.owner
-        loop = block.parent_op() if isinstance(block, Block) else None
+        if not isinstance(value, BlockArgument):
+            return False
+        block, loop = value.block, value.block.parent_op()
         if not isinstance(loop, scf.ForOp):
             return False
-        number = block.args.index(value) - 1  # pyright: ignore
+        number = value.index - 1
         if number < 0:
             if "unsignedCmp" in loop.properties:
                 return False
             return self._all_nonnegative((loop.operands[0], loop.operands[2]), depth)
-        return self._all_nonnegative((loop.operands[3 + number], _yielded(block, number)), depth)  # pyright: ignore
+        return self._all_nonnegative((loop.operands[3 + number], _yielded(block, number)), depth)
 
 
 def _yielded(block: Block, number: int) -> SSAValue | None:

@@ -258,7 +258,7 @@ def _store(m: Machine, op: tt.StoreOp, pointer: Any, value: Any, mask: Any = Tru
 
 
 def _make_tensor_ptr(m: Machine, op: tt.MakeTensorPtrOp, base: Any, *numbers: Any) -> BlockPointer:
-    shape = op.result.type.pointee_type.get_shape()  # type: ignore[union-attr]
+    shape = op.result.type.pointee_type.get_shape()
     rank = len(shape)
     ints = [int(n) for n in numbers]
     return BlockPointer(int(base), ints[:rank], ints[rank : 2 * rank], ints[2 * rank :], shape, size_of(op.base.type))

@@ -42,7 +42,7 @@ def test_failures_are_counted_and_kept(
 
     original = differential.run_native
 
-    def spoilt(*args):  # type: ignore[no-untyped-def]
+    def spoilt(*args):
         outcome = original(*args)
         for region in outcome.memory:
             region[...] ^= 1

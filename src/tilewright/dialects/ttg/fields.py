@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from xdsl.ir import Attribute
 from xdsl.parser import AttrParser
@@ -95,7 +96,7 @@ def integers(values: Mapping[str, FieldValue], key: str) -> tuple[int, ...]:
     value = values.get(key, ())
     if not isinstance(value, list | tuple) or not all(type(item) is int for item in value):
         raise ValueError(f"{key} must be a list of integers")
-    return tuple(value)  # pyright: ignore
+    return cast("tuple[int, ...]", tuple(value))
 
 
 def vectors(values: Mapping[str, FieldValue], key: str, rank: int | None = None) -> Vectors:
@@ -103,7 +104,7 @@ def vectors(values: Mapping[str, FieldValue], key: str, rank: int | None = None)
     value = values.get(key, ())
     if not isinstance(value, list | tuple):
         raise ValueError(f"{key} must be a list of vectors")
-    result = tuple(integers({key: item}, key) for item in value)  # pyright: ignore
+    result = tuple(integers({key: item}, key) for item in value)
     if rank is not None and any(len(vector) != rank for vector in result):
         raise ValueError(f"every vector of {key} must have {rank} coordinates")
     return result

@@ -266,7 +266,9 @@ def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
                 parts += [flat, emitter.ssa(window.offset), *(emitter.ssa(stride) for stride in window.strides)]
         terminator.operands = [*without(terminator.operands, views), *parts]
     kept = without(op.results, views)
-    part_types = [value.type for value in op.true_region.block.last_op.operands[len(kept) :]]  # pyright: ignore
+    yielded = op.true_region.block.last_op
+    assert yielded is not None
+    part_types = [value.type for value in yielded.operands[len(kept) :]]
     regions = [op.detach_region(region) for region in list(op.regions)]
     new = scf.IfOp.create(
         operands=[op.cond], result_types=[*(value.type for value in kept), *part_types], regions=regions

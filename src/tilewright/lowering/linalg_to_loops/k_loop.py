@@ -289,7 +289,7 @@ def _cast_of(view: SSAValue) -> memref.ReinterpretCastOp:
             case memref.SubviewOp() if all(entry == 0 for entry in op.mixed_offsets) and all(
                 entry == 1 for entry in op.mixed_strides
             ):
-                if len(op.mixed_sizes) != op.result.type.get_num_dims():  # pyright: ignore
+                if len(op.mixed_sizes) != op.result.type.get_num_dims():
                     raise NoMatchError
                 op = op.source.owner
             case memref.ReinterpretCastOp():

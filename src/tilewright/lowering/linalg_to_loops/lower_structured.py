@@ -74,7 +74,11 @@ def run_generic(
     if dest is None:
         for number, result in enumerate(op.results):
             window, scalar = outputs[number][0], scalars[number]
-            lowering.sources[result] = window if window is not None else Uniform(scalar)  # pyright: ignore
+            if window is None:
+                assert scalar is not None, "a result without memory is a number"
+                lowering.sources[result] = Uniform(scalar)
+            else:
+                lowering.sources[result] = window
 
 
 def reduces(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> bool:

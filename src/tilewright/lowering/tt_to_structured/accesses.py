@@ -6,8 +6,9 @@ A plan holds everything that the rewrite needs, so that the rewrite can not fail
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.analysis.lanes import BlockPointer, Lanes, Unknown
@@ -96,7 +97,7 @@ def padding_constant(padding: tt.PaddingOption, element: Attribute) -> ConstantA
     """The number that a padded lane reads: zero, or not a number (zero of a type that has none)."""
     if is_float(element):
         return FloatAttr(float("nan") if padding is tt.PaddingOption.NAN else 0.0, element)
-    return IntegerAttr(0, element)  # pyright: ignore
+    return IntegerAttr(0, cast("IntegerType", element))
 
 
 class AccessRewriter:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tilewright.analysis.origins import Absolute, Opaque, Origins, is_address, pointee_bytes
 from tilewright.analysis.splats import emit_scalar, is_splat_tree
 from tilewright.dialects import arith, tt, tts
+from tilewright.dialects.construction import static_values
 from tilewright.dialects.tt.types import PointerType, is_pointer_like, pointer_type
 from tilewright.dialects.types import INDEX, element_type, is_tensor, with_element_type
 from tilewright.ir.builder import OpBuilder
@@ -50,9 +51,9 @@ class Anchors:
 
 def _divisible(argument: SSAValue, size: int, function: tt.FuncOp) -> bool:
     attributes = function.arg_attrs
-    if attributes is None or not isinstance(argument.owner, Block):
+    if attributes is None or not isinstance(argument, BlockArgument):
         return False
-    hint = attributes.data[argument.index].data.get("tt.divisibility")  # pyright: ignore
+    hint = attributes.data[argument.index].data.get("tt.divisibility")
     return isinstance(hint, IntegerAttr) and hint.value.data % size == 0
 
 
@@ -228,11 +229,9 @@ def _moved(
         start = builder.insert(arith.constant_index(old)).results[0] if isinstance(old, int) else old
         step = builder.insert(arith.AddiOp(start, step)).results[0]
     offsets[dim] = step
-    return tts.MakeTensorPtrOp(base, _static(op.sizes), op.mixed_strides, offsets, op.mixed_shape, _static(op.order))
-
-
-def _static(array: object) -> list[int]:
-    return [int(value) for value in array.get_values()]  # pyright: ignore
+    return tts.MakeTensorPtrOp(
+        base, static_values(op.sizes), op.mixed_strides, offsets, op.mixed_shape, static_values(op.order)
+    )
 
 
 def _number(op: Operation, name: str) -> int:

@@ -153,7 +153,7 @@ class _Fusion:
         producer = value.owner
         match producer:
             case linalg.FillOp():
-                if producer.inputs[0].type == element_type(producer.results[0].type):  # pyright: ignore
+                if producer.inputs[0].type == element_type(producer.results[0].type):
                     return producer.inputs[0]
             case tensor.SplatOp():
                 return producer.input
