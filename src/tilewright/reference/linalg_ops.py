@@ -139,7 +139,7 @@ class Nest:
         self.frame.active = np.ones(lanes, np.bool_)
         combine = self._find_running_total()
         if combine is not None:
-            self._run_total(combine, counters, reduced, lanes)
+            self._run_total(combine, reduced, lanes)
             return
         for place in np.ndindex(*(self.ranges[dim] for dim in reduced)):
             for dim, index in zip(reduced, place, strict=True):
@@ -192,9 +192,7 @@ class Nest:
         same_type = self.inputs[0].dtype == self.outputs[0].dtype
         return SEQUENTIAL[type(first)] if same_type and self.inputs[0].dtype != np.bool_ else None
 
-    def _run_total(
-        self, combine: np.ufunc, counters: list[Any], reduced: Sequence[int], lanes: tuple[int, ...]
-    ) -> None:
+    def _run_total(self, combine: np.ufunc, reduced: Sequence[int], lanes: tuple[int, ...]) -> None:
         """``total = total op element`` along the reduced dimensions, in order, by running totals."""
         source: Array = np.moveaxis(self.inputs[0], list(reduced), range(len(reduced))).reshape(-1, *lanes)
         start = self.outputs[0][np.newaxis]

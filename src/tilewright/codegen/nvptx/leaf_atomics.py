@@ -48,7 +48,7 @@ class AtomicLeaf:
 
     facts: NvptxFacts
 
-    def atomic_width(self, kind: str, scalar: str, bits: int) -> int:
+    def atomic_width(self, kind: str, scalar: str) -> int:
         """How many neighbouring elements one atomic may combine, aligned to their size."""
         if kind != "fadd":
             return 1

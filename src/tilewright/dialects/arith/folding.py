@@ -360,7 +360,7 @@ def fold_cast(op: CastOp) -> Folded:
     if values is None or not has_static_shape(result_type):
         return None
     from_type, to_type = element_type(source.type), element_type(result_type)
-    if not _is_exact_cast(op, values, from_type, to_type):
+    if not _is_exact_cast(op, values, to_type):
         return None
     with np.errstate(all="ignore"):
         try:
@@ -370,7 +370,7 @@ def fold_cast(op: CastOp) -> Folded:
     return (attr_of(np.asarray(result), result_type),)
 
 
-def _is_exact_cast(op: CastOp, values: Array, from_type: Attribute, to_type: Attribute) -> bool:
+def _is_exact_cast(op: CastOp, values: Array, to_type: Attribute) -> bool:
     """Whether the meaning covers a constant cast: floats that do not fit an integer are undefined, odd rounding modes
     are left alone."""
     if op.name in _FLOAT_TO_INTEGER:

@@ -77,10 +77,10 @@ def _inline(b: TensorBuilder, region: Region, lanes: Sequence[SSAValue]) -> Sequ
                 return [mapping.get(value, value) for value in op.operands]
             b.insert(op.clone(mapping))
         raise AssertionError("a map region ends with its return")
-    return _inline_blocks(b, region, entry, lanes)
+    return _inline_blocks(b, region, lanes)
 
 
-def _inline_blocks(b: TensorBuilder, region: Region, entry: Block, lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
+def _inline_blocks(b: TensorBuilder, region: Region, lanes: Sequence[SSAValue]) -> Sequence[SSAValue]:
     """An `scf.execute_region` with a copy of the blocks; every return branches to one block that yields."""
     copy = region.clone()
     first = copy.first_block

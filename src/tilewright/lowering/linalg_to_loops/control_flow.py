@@ -172,7 +172,7 @@ def lower_scan(lowering: FunctionLowering, op: scf.ForOp, scan: ScanLoop) -> Non
         ends[0] if all(is_same(ends[0], end) for end in ends) else extent
         for extent, *ends in zip(scan.shape, *bounds, strict=True)
     )
-    emit_scan(lowering, op, scan, windows, common if all(window.owned for window in windows) else scan.shape)
+    emit_scan(lowering, scan, windows, common if all(window.owned for window in windows) else scan.shape)
     for window, result in zip(windows, op.results[:count], strict=True):
         lowering.sources[result] = window
         lowering.storage.held[window.flat] = result

@@ -21,7 +21,7 @@ def lower_to_tensor(lowering: FunctionLowering, op: bufferization.ToTensorOp) ->
     lowering.define(op, lowering.window_for(op, op.memref))
 
 
-def memref_sizes(lowering: FunctionLowering, value: SSAValue) -> list[Index] | None:
+def memref_sizes(value: SSAValue) -> list[Index] | None:
     """The extents of a view."""
     match value.owner:
         case memref.SubviewOp() as view:
@@ -42,7 +42,7 @@ def lower_alloc(lowering: FunctionLowering, op: memref.AllocOp) -> None:
 def lower_copy(lowering: FunctionLowering, op: memref.CopyOp) -> None:
     """A loop that copies full vectors."""
     source, dest = lowering.memory.window(op.source), lowering.memory.window(op.target)
-    sizes = memref_sizes(lowering, op.source) or memref_sizes(lowering, op.target)
+    sizes = memref_sizes(op.source) or memref_sizes(op.target)
     if source is None or dest is None or sizes is None:
         return
     copy_window(lowering, source, dest, sizes, extents_of(source.shape, dest.shape))

@@ -107,9 +107,7 @@ def _find_combination(op: scf.ForOp, readers: Sequence[Operation], yield_op: Ope
     return combination_of(inner_ops, args[:count], args[count : 2 * count], inner_yield.operands)
 
 
-def emit_scan(
-    lowering: FunctionLowering, op: scf.ForOp, scan: ScanLoop, windows: Sequence[Window], bounds: Sequence[Index]
-) -> None:
+def emit_scan(lowering: FunctionLowering, scan: ScanLoop, windows: Sequence[Window], bounds: Sequence[Index]) -> None:
     """Write the scanned tiles to `windows`, at least up to `bounds`."""
     writer = _ScanWriter(lowering, scan, windows)
     emitter = lowering.emitter

@@ -49,12 +49,12 @@ class AccessPlanner:
         state = self.pointers.state(op.ptr)
         if isinstance(state, Unknown):
             return state
-        problem = self._problem(op, state)
+        problem = self._problem(state)
         if problem is not None:
             return Unknown(problem)
         return AccessPlan(op, state, self._mask(op, state), self._other(op))
 
-    def _problem(self, op: tt.LoadOp | tt.StoreOp, state: Lanes | BlockPointer) -> str | None:
+    def _problem(self, state: Lanes | BlockPointer) -> str | None:
         if state.base is None:
             return "an access through something that is no pointer"
         if is_pointer_like(state.base.pointee):

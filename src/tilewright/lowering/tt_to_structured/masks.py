@@ -57,7 +57,7 @@ class MaskEmitter:
         dims = [count for _, count in spans]
         if state.conditions:
             dims[0] = self._unless(self._all_conditions(state.conditions), dims[0])
-        return EmittedMask(tuple(starts), tuple(dims), self._all_lanes(state.lanes, shape))
+        return EmittedMask(tuple(starts), tuple(dims), self._all_lanes(state.lanes))
 
     # Boxes
 
@@ -160,7 +160,7 @@ class MaskEmitter:
 
     # Lane masks
 
-    def _all_lanes(self, masks: tuple[LaneMask, ...], shape: tuple[int, ...]) -> SSAValue | None:
+    def _all_lanes(self, masks: tuple[LaneMask, ...]) -> SSAValue | None:
         result: SSAValue | None = None
         for mask in masks:
             value = self._lane_mask(mask)

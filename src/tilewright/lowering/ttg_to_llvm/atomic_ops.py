@@ -33,7 +33,7 @@ def lower_atomic_rmw(op: tt.AtomicRMWOp, fn: FunctionLowering) -> None:
     kind = RMWOp.of(op.atomic_rmw_op).keyword
     if element.bits < 16 or (element.bits == 16 and not element.is_float and kind != "exch"):
         raise op_error(op, f"has no atomic {kind} on {element.bits} bits: use 32 or 64", pass_name=PASS_NAME)
-    width = fn.leaf.atomic_width(kind, scalar, element.bits)
+    width = fn.leaf.atomic_width(kind, scalar)
     plan = _narrowed(access_plan(fn, op.ptr, op.mask, element), width)
     pointers, values = fn.registers(op.ptr), fn.registers(op.val)
     order = _order(op)

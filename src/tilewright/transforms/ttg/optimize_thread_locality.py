@@ -107,7 +107,7 @@ def _optimize_gather(op: tt.GatherOp, program: ProgramShape) -> None:
     if rank == 1 or ttg.layout_of(source.encoding).cga:
         return
     if not (source.encoding == indices.encoding and _keeps_rows_in_warps(source, indices, axis)):
-        layout = _gather_layout(source, indices, axis, warps_around(op, program), program.lanes)
+        layout = _gather_layout(source, axis, warps_around(op, program), program.lanes)
         encoding = ttg.encoding_of(layout)
         moved = (with_encoding(source, encoding), with_encoding(indices, encoding))
         if not _keeps_rows_in_warps(as_tensor(moved[0]), as_tensor(moved[1]), axis):
@@ -116,9 +116,8 @@ def _optimize_gather(op: tt.GatherOp, program: ProgramShape) -> None:
     op.properties["efficient_layout"] = UNIT
 
 
-def _gather_layout(
-    source: TensorType[Attribute], indices: TensorType[Attribute], axis: int, warps: int, lanes: int
-) -> BlockedLayout:
+def _gather_layout(source: TensorType[Attribute], axis: int, warps: int, lanes: int) -> BlockedLayout:
+    """A layout in which a warp holds whole rows along an axis."""
     shape = source.get_shape()
     others = [dim for dim in reversed(range(len(shape))) if dim != axis]
     along = min(shape[axis], lanes)

@@ -75,7 +75,7 @@ class LayoutPropagation:
             for use in tuple(value.uses):
                 pending.extend(
                     target
-                    for target in _reached_by(value, use.operation, use.index)
+                    for target in _reached_by(use.operation, use.index)
                     if is_tensor(target.type) and self._reach(target, encodings, use.operation)
                 )
 
@@ -106,8 +106,8 @@ _HANDING_ON = (
 """Ops through which a value goes as it is, or which can be left out."""
 
 
-def _reached_by(value: SSAValue, user: Operation, index: int) -> Iterable[SSAValue]:
-    """The values that get their layout from `value` at operand `index` of `user`."""
+def _reached_by(user: Operation, index: int) -> Iterable[SSAValue]:
+    """The values that get their layout from operand `index` of `user`."""
     match user:
         case scf.ForOp() if index >= 3:
             return (user.region_iter_args[index - 3], user.results[index - 3])
