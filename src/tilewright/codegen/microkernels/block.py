@@ -19,11 +19,14 @@ from dataclasses import dataclass
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
 from tilewright.codegen.microkernels.panels import PanelWriter, padded_depth
-from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, KState, Rows, kernel_function
+from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, KState, LinesAhead, Rows, kernel_function
 from tilewright.ir.facts import TargetFacts
 
 GROUP_COLUMNS = 128
 """Columns that are packed together, so that each row of B is visited once for several panels."""
+
+CHUNK = 16
+"""Steps of k that ask for a line of each row of A, a row of C and the lines of B."""
 
 PREFETCHED_ROWS = 4
 """Lines of B that a chunk of k asks for."""
@@ -257,7 +260,7 @@ class BlockWriter(PanelWriter):
         fn = self.fn
         number = fn.value(f"udiv i64 {position}, {self.tile.rows}")
         if self.form.packed_b:
-            lines = self.scaled(number, self.k_panel // self.prefetch_chunk * PREFETCHED_ROWS)
+            lines = self.scaled(number, self.k_panel // CHUNK * PREFETCHED_ROWS)
             offset = fn.value(f"urem i64 {self.scaled(lines, 64)}, {self.k_panel * self.panel_row_bytes}")
             return self.advance(self.next_b, offset)
         if self.transposed_b:
@@ -265,7 +268,7 @@ class BlockWriter(PanelWriter):
             return self.advance(self.next_b, fn.value(f"mul i64 {column}, {self.strides.b_row}"))
         line = fn.value(f"and i64 {self.scaled(number, 64)}, {GROUP_COLUMNS * self.element.bytes - 1}")
         lines = GROUP_COLUMNS * self.element.bytes // 64
-        blocks = self.prefetch_chunk // PREFETCHED_ROWS
+        blocks = CHUNK // PREFETCHED_ROWS
         block = fn.value(f"and i64 {fn.value(f'udiv i64 {number}, {lines}')}, {blocks - 1}")
         row = fn.value(f"mul i64 {self.scaled(block, PREFETCHED_ROWS)}, {self.strides.b_row}")
         return self.advance(self.advance(self.next_b, line), row)
@@ -316,34 +319,23 @@ class BlockWriter(PanelWriter):
     # ------------------------------------------------------------------- what the inner loop asks for: B is a panel
 
     @property
-    def prefetch_chunk(self) -> int:
-        return 64 // self.element.accumulator_bytes
+    def chunk(self) -> int:
+        return CHUNK
 
-    def prefetch(self, state: KState) -> None:
+    def lines_ahead(self, state: KState, rows: int) -> list[LinesAhead]:
         """The next rows of A, and one of C, into the first level cache; rows of B that come next into the second."""
         fn = self.fn
-        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-        number = fn.value(f"udiv i64 {state.k}, {self.prefetch_chunk}")
-        address = self.advance(self.next_c.first, fn.value(f"mul i64 {number}, {self.next_c.stride}"))
-        for line in range(0, self.panel_row_bytes, 64):
-            at = self.advance(address, str(line)) if line else address
-            fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")
-        address = self.advance(self.next_a, state.a_offset)
-        for row in range(self.tile.rows):
-            at = self._row_offset(address, self.strides.a_row, row) if row else address
-            fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
+        number = fn.value(f"udiv i64 {state.k}, {CHUNK}")
+        c_row = self.advance(self.next_c.first, fn.value(f"mul i64 {number}, {self.next_c.stride}"))
+        a = LinesAhead(self.advance(self.next_a, state.a_offset), self.strides.a_row, rows, level=3)
+        c = LinesAhead(c_row, "64", -(-self.panel_row_bytes // 64), level=3, is_written=True)
         if self.form.packed_b:
             # Chunks of k are that long that this is the next lines each time.
-            address = self.advance(self.next_line, self.scaled(state.k, PREFETCHED_ROWS * 64 // self.prefetch_chunk))
-            for line in range(PREFETCHED_ROWS):
-                at = self.advance(address, str(64 * line)) if line else address
-                fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)")
-            return
-        row_stride, _ = self._b_strides()
-        address = self.advance(self.next_line, fn.value(f"mul i64 {state.k}, {row_stride}"))
-        for row in range(PREFETCHED_ROWS):
-            at = self._row_offset(address, self.strides.b_row, row) if row else address
-            fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)")
+            b, stride = self.advance(self.next_line, self.scaled(state.k, PREFETCHED_ROWS * 64 // CHUNK)), "64"
+        else:
+            stride, _ = self._b_strides()
+            b = self.advance(self.next_line, fn.value(f"mul i64 {state.k}, {stride}"))
+        return [a, c, LinesAhead(b, stride, PREFETCHED_ROWS, level=2)]
 
     @property
     def b_step(self) -> str:

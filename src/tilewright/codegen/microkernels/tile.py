@@ -7,11 +7,11 @@ strips of at most four rows (rows past the end repeat the last one and are not s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
-from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, Phi, vector_constant
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile, plan_register_tile
 from tilewright.ir.facts import TargetFacts
 
@@ -49,6 +49,26 @@ class KState:
     a_offset: str
     b: str
     sums: list[str]
+    line: str = ""
+    """The line to ask for next; empty in loops that ask for none."""
+
+    @property
+    def values(self) -> list[str]:
+        """All of them, in the order of `TileWriter.state_phis`."""
+        return [self.k, self.a_offset, self.b, *self.sums, *([self.line] if self.line else [])]
+
+
+@dataclass(frozen=True)
+class LinesAhead:
+    """Cache lines that will be needed: steps of k ask for one each, `count` of them in a row."""
+
+    first: str
+    stride: str
+    """Bytes from one to the next."""
+    count: int
+    level: int
+    """The cache that they go to, as `llvm.prefetch` counts: 3 is the nearest."""
+    is_written: bool = False
 
 
 class TileWriter:
@@ -245,10 +265,8 @@ class TileWriter:
         fn.branch_if(fn.value(f"icmp sgt i64 {self.steps}, 0"), some, done)
         fn.start(some)
         begin = KState("0", "0", b, old)
-        if masks is None and self.prefetch_chunk:
-            end = self._chunks(rows, begin)
-        else:
-            end = self._steps(rows, begin, self.steps, masks)
+        asks = masks is None and self.chunk
+        end = self._chunks(rows, begin) if asks else self._steps(rows, begin, self.steps, masks)
         latch = fn.label
         fn.branch(done)
         fn.start(done)
@@ -262,18 +280,52 @@ class TileWriter:
         return [results[at : at + width] for at in range(0, len(results), width)]
 
     def _chunks(self, rows: list[str], begin: KState) -> KState:
-        """The loop over k in chunks, with requests for what comes after this tile in front of each."""
+        """The loop over k in chunks, in which each step asks for a line that is needed after this tile.
+
+        for k in steps by CHUNK:
+          if k + CHUNK <= steps:  a loop of a few steps for all kinds of lines but the last
+          the steps that are left of the chunk, or of all, with lines of the last kind
+        """
         fn = self.fn
 
         def body(state: KState) -> KState:
-            self.prefetch(state)
-            end = fn.value(f"add nsw i64 {state.k}, {self.prefetch_chunk}")
+            *kinds, last = self.lines_ahead(state, len(rows))
+            end = fn.value(f"add nsw i64 {state.k}, {self.chunk}")
+            whole, rest, before = fn.new_label("whole"), fn.new_label("rest"), fn.label
+            fn.branch_if(fn.value(f"icmp sle i64 {end}, {self.steps}"), whole, rest)
+            fn.start(whole)
+            led = state
+            for lines in kinds:
+                led = self._steps(rows, led, fn.value(f"add nsw i64 {led.k}, {lines.count}"), None, lines)
+            after = fn.label
+            fn.branch(rest)
+            fn.start(rest)
+            merged = self._merge(state, before, led, after)
             end = fn.call("i64", "llvm.smin.i64", [("i64", end), ("i64", self.steps)])
-            return self._steps(rows, state, end, None)
+            return self._steps(rows, merged, end, None, last)
 
         return self._repeat(begin, self.steps, body)
 
-    def _steps(self, rows: list[str], begin: KState, end: str, masks: list[str] | None) -> KState:
+    def _merge(self, first: KState, before: str, second: KState, after: str) -> KState:
+        """The state at the start of a block: that of one predecessor, or that of the other."""
+        phis, merged = self._state_phis(first)
+        for phi, one, other in zip(phis, first.values, second.values, strict=True):
+            phi.add(one, before)
+            phi.add(other, after)
+        return merged
+
+    def _state_phis(self, like: KState) -> tuple[list[Phi], KState]:
+        """Phis for the values of a state, and the state that they make."""
+        fn, text = self.fn, self.vector.type(self.element.accumulator)
+        k, a_offset, b = fn.phi("i64", "k"), fn.phi("i64", "ao"), fn.phi("ptr", "bp")
+        sums = [fn.phi(text, "c") for _ in like.sums]
+        line = [fn.phi("ptr", "line")] if like.line else []
+        phis = [k, a_offset, b, *sums, *line]
+        return phis, KState(k.name, a_offset.name, b.name, [phi.name for phi in sums], line[0].name if line else "")
+
+    def _steps(
+        self, rows: list[str], begin: KState, end: str, masks: list[str] | None, lines: LinesAhead | None = None
+    ) -> KState:
         """At least one step of k, up to `end`."""
         fn = self.fn
         width = len(begin.sums) // len(rows)
@@ -285,14 +337,20 @@ class TileWriter:
                 value = self._load_a(self.advance(base, state.a_offset))
                 for column, old in zip(columns, state.sums[number * width :], strict=False):
                     sums.append(self.element.multiply_add(self.vector, value, column, old))
+            if lines is not None:
+                hints = f"i32 {int(lines.is_written)}, i32 {lines.level}, i32 1"
+                fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+                fn.emit(f"call void @llvm.prefetch.p0(ptr {state.line}, {hints})")
             return KState(
                 fn.value(f"add nsw i64 {state.k}, 1"),
                 fn.value(f"add i64 {state.a_offset}, {self.strides.a_k}"),
                 self.advance(state.b, self.b_step),
                 sums,
+                "" if lines is None else self.advance(state.line, lines.stride),
             )
 
-        return self._repeat(begin, end, body)
+        after = self._repeat(replace(begin, line="" if lines is None else self._opaque(lines.first)), end, body)
+        return replace(after, line="")
 
     def _repeat(self, begin: KState, end: str, body: Callable[[KState], KState]) -> KState:
         """``do state = body(state) while state.k < end``."""
@@ -300,17 +358,9 @@ class TileWriter:
         loop, done, before = fn.new_label("k"), fn.new_label("done"), fn.label
         fn.branch(loop)
         fn.start(loop)
-        text = self.vector.type(self.element.accumulator)
-        k, a_offset, b = fn.phi("i64", "k"), fn.phi("i64", "ao"), fn.phi("ptr", "bp")
-        sums = [fn.phi(text, "c") for _ in begin.sums]
-        after = body(KState(k.name, a_offset.name, b.name, [phi.name for phi in sums]))
-        pairs = zip(
-            (k, a_offset, b, *sums),
-            (begin.k, begin.a_offset, begin.b, *begin.sums),
-            (after.k, after.a_offset, after.b, *after.sums),
-            strict=True,
-        )
-        for phi, first, following in pairs:
+        phis, state = self._state_phis(begin)
+        after = body(state)
+        for phi, first, following in zip(phis, begin.values, after.values, strict=True):
             phi.add(first, before)
             phi.add(following, fn.label)
         fn.branch_if(fn.value(f"icmp slt i64 {after.k}, {end}"), loop, done)
@@ -318,12 +368,13 @@ class TileWriter:
         return after
 
     @property
-    def prefetch_chunk(self) -> int:
-        """Steps of k between calls of `prefetch`; 0: it is not called."""
+    def chunk(self) -> int:
+        """Steps of k that ask for the lines of one `lines_ahead`; 0: no step asks for any."""
         return 0
 
-    def prefetch(self, state: KState) -> None:
-        """Ask for what comes after this tile."""
+    def lines_ahead(self, state: KState, rows: int) -> list[LinesAhead]:
+        """What the steps of a chunk ask for in a tile of so many rows; all kinds but the last less than it has steps."""
+        raise NotImplementedError
 
     def load_b(self, base: str, vector: int, mask: str | None) -> str:
         size = self.element.bytes
