@@ -4,6 +4,8 @@ from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializa
 from xdsl.ir import Attribute, Dialect, Operation
 
 from tilewright.dialects.arith.attributes import (
+    CMPF_KEYWORDS,
+    CMPI_KEYWORDS,
     CmpFPredicate,
     CmpIPredicate,
     FastMathFlagsAttr,
@@ -141,6 +143,8 @@ OPERATIONS: list[type[Operation]] = [
 Arith = Dialect("arith", OPERATIONS, [FastMathFlagsAttr, IntegerOverflowAttr], [ArithConstants()])
 
 __all__ = [
+    "CMPF_KEYWORDS",
+    "CMPI_KEYWORDS",
     "OPERATIONS",
     "AddUIExtendedOp",
     "AddfOp",

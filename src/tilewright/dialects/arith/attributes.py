@@ -101,12 +101,18 @@ def _keywords(enum: type[IntEnum]) -> tuple[str, ...]:
     return tuple(member.name.lower() for member in enum)
 
 
+CMPI_KEYWORDS = _keywords(CmpIPredicate)
+"""The predicates of ``arith.cmpi`` in text, by their integers; LLVM's ``icmp`` has the same."""
+CMPF_KEYWORDS = _keywords(CmpFPredicate)
+"""The predicates of ``arith.cmpf`` in text, by their integers; LLVM's ``fcmp`` has the same."""
+
+
 @irdl_custom_directive
 class CmpIPredicateKeyword(EnumKeyword):
     """``slt`` for ``2 : i64``."""
 
     attribute: AttributeVariable
-    keywords = _keywords(CmpIPredicate)
+    keywords = CMPI_KEYWORDS
 
 
 @irdl_custom_directive
@@ -114,7 +120,7 @@ class CmpFPredicateKeyword(EnumKeyword):
     """``oeq`` for ``1 : i64``."""
 
     attribute: AttributeVariable
-    keywords = _keywords(CmpFPredicate)
+    keywords = CMPF_KEYWORDS
 
 
 @irdl_custom_directive

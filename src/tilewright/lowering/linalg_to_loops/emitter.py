@@ -42,8 +42,7 @@ Index: TypeAlias = "int | SSAValue"
 INDEX = IndexType()
 _NO_OVERFLOW = arith.IntegerOverflowAttr("none")
 _NO_FASTMATH = arith.FastMathFlagsAttr("none")
-_PREDICATE_NAMES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_PREDICATES = {name: IntegerAttr(code, i64) for code, name in enumerate(_PREDICATE_NAMES)}
+_PREDICATES = {name: IntegerAttr(code, i64) for code, name in enumerate(arith.CMPI_KEYWORDS)}
 _FOLD_COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,

@@ -20,6 +20,7 @@ from tilewright.codegen.float_formats import has_bf16_instruction, narrow_from_f
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import vector_constant
 from tilewright.dialects import arith
+from tilewright.lowering.llvm_instructions import INTEGER_BINARY, INTEGER_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import (
     float_literal,
     from_compute,
@@ -35,24 +36,7 @@ from tilewright.lowering.loops_to_llvm.quiet_minmax import emit_range, has_range
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import emit_uniform_division
 
-_INTEGER_BINARY: dict[type[Operation], str] = {
-    arith.AddiOp: "add",
-    arith.SubiOp: "sub",
-    arith.MuliOp: "mul",
-    arith.AndIOp: "and",
-    arith.OrIOp: "or",
-    arith.XOrIOp: "xor",
-    arith.ShLIOp: "shl",
-    arith.ShRSIOp: "ashr",
-    arith.ShRUIOp: "lshr",
-}
 _SHIFTS = ("shl", "ashr", "lshr")
-_INTEGER_MINMAX: dict[type[Operation], str] = {
-    arith.MaxSIOp: "smax",
-    arith.MinSIOp: "smin",
-    arith.MaxUIOp: "umax",
-    arith.MinUIOp: "umin",
-}
 _FLOAT_BINARY: dict[type[Operation], str] = {
     arith.AddfOp: "fadd contract",
     arith.SubfOp: "fsub contract",
@@ -81,11 +65,6 @@ _DIVISIONS: dict[type[Operation], str] = {
     arith.CeilDivUIOp: "ceildivui",
     arith.FloorDivSIOp: "floordivsi",
 }
-_INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_FLOAT_PREDICATES = (
-    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
-    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
-)
 FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
 """On an `arith.truncf` whose subnormal results may become zeros."""
 
@@ -129,7 +108,7 @@ def constant_text(value: object, scalar: ScalarType) -> str:
 def lower_integer_binary(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     a, b = low.get(op.operands[0]), low.get(op.operands[1])
-    opcode = _INTEGER_BINARY[type_of_op(op)]
+    opcode = INTEGER_BINARY[type_of_op(op)]
     if a[0] != "%" and b[0] != "%" and not type.lanes and opcode in ("add", "mul", "sub"):
         low.set(op.results[0], _fold(opcode, int(a), int(b), type.scalar.bits))
         return
@@ -146,7 +125,7 @@ def _is_in_range(amount: str, bits: int) -> bool:
 
 
 def _defined_shift(low: FunctionLowering, op: Operation, shifted: str, amount: str) -> str:
-    """Shifting by the width or more gives 0 on every machine; LLVM leaves it open, and processors differ."""
+    """Shifting by the width or more gives 0 on every CPU; LLVM leaves it open, and processors differ."""
     type = low.type_of(op.results[0])
     b = low.lanes(type)
     scalar = type.scalar.text
@@ -166,7 +145,7 @@ def _fold(opcode: str, a: int, b: int, bits: int) -> str:
 def lower_integer_minmax(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     b = low.lanes(type)
-    name = _INTEGER_MINMAX[type_of_op(op)]
+    name = INTEGER_MINMAX[type_of_op(op)]
     low.set(op.results[0], b.intrinsic(name, type.scalar.text, low.get(op.operands[0]), low.get(op.operands[1])))
 
 
@@ -260,7 +239,7 @@ def lower_negf(low: FunctionLowering, op: Operation) -> None:
 def lower_cmpi(low: FunctionLowering, op: Operation) -> None:
     compare = cast(arith.CmpiOp, op)
     type = low.type_of(compare.lhs)
-    predicate = _INTEGER_PREDICATES[compare.predicate.value.data]
+    predicate = arith.CMPI_KEYWORDS[compare.predicate.value.data]
     low.set(
         compare.result, low.fn.value(f"icmp {predicate} {type.text} {low.get(compare.lhs)}, {low.get(compare.rhs)}")
     )
@@ -271,7 +250,7 @@ def lower_cmpf(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(compare.lhs)
     b = low.lanes(type)
     x, y = (to_compute(b, low.get(v), type.scalar) for v in (compare.lhs, compare.rhs))
-    predicate = _FLOAT_PREDICATES[compare.predicate.value.data]
+    predicate = arith.CMPF_KEYWORDS[compare.predicate.value.data]
     low.set(compare.result, b.fcmp(predicate, x, y, compute_scalar(type.scalar).text))
 
 
@@ -395,8 +374,8 @@ def lower_extended(low: FunctionLowering, op: Operation) -> None:
 
 RULES: dict[type[Operation], Rule] = {
     arith.ConstantOp: lower_constant,
-    **dict.fromkeys(_INTEGER_BINARY, lower_integer_binary),
-    **dict.fromkeys(_INTEGER_MINMAX, lower_integer_minmax),
+    **dict.fromkeys(INTEGER_BINARY, lower_integer_binary),
+    **dict.fromkeys(INTEGER_MINMAX, lower_integer_minmax),
     **dict.fromkeys(_DIVISIONS, lower_division),
     **dict.fromkeys(_FLOAT_BINARY, lower_float_binary),
     **dict.fromkeys(_FLOAT_MINMAX_OPS, lower_float_minmax),

@@ -11,28 +11,12 @@ from xdsl.ir import Operation
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.dialects import arith, math, tt
 from tilewright.dialects.types import element_type
+from tilewright.lowering.llvm_instructions import INTEGER_BINARY, INTEGER_MINMAX
 from tilewright.lowering.ttg_to_llvm.float_conversions import compute_type, to_compute
 from tilewright.lowering.ttg_to_llvm.function_lowering import FunctionLowering, lowers
 from tilewright.lowering.ttg_to_llvm.types import element_of
 from tilewright.lowering.ttg_to_llvm.values import is_literal
 
-_BINARY: dict[type[Operation], str] = {
-    arith.AddiOp: "add",
-    arith.SubiOp: "sub",
-    arith.MuliOp: "mul",
-    arith.AndIOp: "and",
-    arith.OrIOp: "or",
-    arith.XOrIOp: "xor",
-    arith.ShLIOp: "shl",
-    arith.ShRSIOp: "ashr",
-    arith.ShRUIOp: "lshr",
-}
-_MINMAX: dict[type[Operation], str] = {
-    arith.MaxSIOp: "smax",
-    arith.MinSIOp: "smin",
-    arith.MaxUIOp: "umax",
-    arith.MinUIOp: "umin",
-}
 _DIVISIONS: dict[type[Operation], str] = {
     arith.DivSIOp: "sdiv",
     arith.DivUIOp: "udiv",
@@ -42,11 +26,6 @@ _DIVISIONS: dict[type[Operation], str] = {
     arith.CeilDivUIOp: "ceil udiv",
     arith.FloorDivSIOp: "floor sdiv",
 }
-_INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_FLOAT_PREDICATES = (
-    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
-    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
-)
 _UNARY: dict[type[Operation], tuple[str, str]] = {
     math.CountLeadingZerosOp: ("ctlz", ", i1 false"),
     math.CountTrailingZerosOp: ("cttz", ", i1 false"),
@@ -55,16 +34,16 @@ _UNARY: dict[type[Operation], tuple[str, str]] = {
 }
 
 
-@lowers(*_BINARY)
+@lowers(*INTEGER_BINARY)
 def lower_binary(op: Operation, fn: FunctionLowering) -> None:
-    head = f"{_BINARY[type(op)]} {fn.element(op.results[0]).text} "
+    head = f"{INTEGER_BINARY[type(op)]} {fn.element(op.results[0]).text} "
     fn.elementwise(op, lambda a, b: fn.text.value(f"{head}{a}, {b}"))
 
 
-@lowers(*_MINMAX)
+@lowers(*INTEGER_MINMAX)
 def lower_minmax(op: Operation, fn: FunctionLowering) -> None:
     b, type = LaneBuilder(fn.text, 0), fn.element(op.results[0]).text
-    fn.elementwise(op, lambda x, y: b.intrinsic(_MINMAX[_class_of(op)], type, x, y))
+    fn.elementwise(op, lambda x, y: b.intrinsic(INTEGER_MINMAX[_class_of(op)], type, x, y))
 
 
 def _class_of(op: Operation) -> type[Operation]:
@@ -159,14 +138,14 @@ def _upper_half(fn: FunctionLowering, type_text: str, extend: str, x: str, y: st
 
 @lowers(arith.CmpiOp)
 def lower_cmpi(op: arith.CmpiOp, fn: FunctionLowering) -> None:
-    head = f"icmp {_INTEGER_PREDICATES[op.predicate.value.data]} {fn.element(op.lhs).text} "
+    head = f"icmp {arith.CMPI_KEYWORDS[op.predicate.value.data]} {fn.element(op.lhs).text} "
     fn.elementwise(op, lambda a, b: fn.text.value(f"{head}{a}, {b}"))
 
 
 @lowers(arith.CmpfOp)
 def lower_cmpf(op: arith.CmpfOp, fn: FunctionLowering) -> None:
     element = fn.element(op.lhs)
-    head = f"fcmp {_FLOAT_PREDICATES[op.predicate.value.data]} {compute_type(element).text} "
+    head = f"fcmp {arith.CMPF_KEYWORDS[op.predicate.value.data]} {compute_type(element).text} "
 
     def compare(a: str, b: str) -> str:
         return fn.text.value(f"{head}{to_compute(fn, a, element)}, {to_compute(fn, b, element)}")
