@@ -1,13 +1,14 @@
 """The decorator of op classes: xDSL's, with the assembly format compiled when the op is first read or printed.
 
-Compiling a format costs a quarter of a millisecond, for every op on every start of the compiler, and a normal
-compilation neither parses
-nor prints.
+xDSL compiles an op's format when the class is defined, which costs a quarter of a millisecond per op on every start of
+the compiler, although a normal compilation neither parses nor prints.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from xdsl.irdl import IRDLOperation, irdl_op_definition
@@ -22,6 +23,15 @@ OpT = TypeVar("OpT", bound=IRDLOperation)
 
 def op_definition(cls: type[OpT]) -> type[OpT]:
     """`irdl_op_definition`, with the assembly format compiled on first use."""
+    return _define(cls, "")
+
+
+def op_definition_with(directives_module: str) -> Callable[[type[OpT]], type[OpT]]:
+    """As `op_definition`; formats may use all `DIRECTIVES` of a module, which is imported on first use, too."""
+    return lambda cls: _define(cls, directives_module)
+
+
+def _define(cls: type[OpT], directives_module: str) -> type[OpT]:
     text = cls.assembly_format
     if text is None:
         return irdl_op_definition(cls)
@@ -33,7 +43,10 @@ def op_definition(cls: type[OpT]) -> type[OpT]:
     def program() -> FormatProgram:
         from xdsl.irdl.declarative_assembly_format import FormatProgram
 
-        return FormatProgram.from_str(text, cls.get_irdl_definition())
+        definition = cls.get_irdl_definition()
+        if directives_module:
+            definition.custom_directives = import_module(directives_module).DIRECTIVES
+        return FormatProgram.from_str(text, definition)
 
     def parse(op_type: type[OpT], parser: Parser) -> OpT:
         return program().parse(parser, op_type)

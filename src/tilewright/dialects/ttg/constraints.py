@@ -7,7 +7,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import EqAttrConstraint
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.tt.definition import op_definition_with
+from tilewright.dialects.definition import op_definition_with
 from tilewright.dialects.ttg.types import ASYNC_TOKEN, MemDescType
 from tilewright.dialects.types import TypeWhere, is_tensor
 
