@@ -61,18 +61,26 @@ compilation = Namespace(
 
 
 class RuntimeNamespace(Namespace):
-    """The switches of launches, and the hooks around them, to which functions are added."""
+    """The switches of launches, and the hooks around launches and compilations: `launch_enter_hook` and
+    `launch_exit_hook`, to which functions are added or one of which takes the place of all; `jit_cache_hook` and
+    `jit_post_compile_hook`, which are a function or None."""
 
     def __getattr__(self, name: str) -> Any:
         if name in HOOKS:
             return getattr(import_module("tilewright.runtime.hooks"), name)
         return super().__getattr__(name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in HOOKS:
+            import_module("tilewright.runtime.hooks").set_hook(name, value)
+        else:
+            super().__setattr__(name, value)
+
     def __dir__(self) -> list[str]:
         return sorted([*super().__dir__(), *HOOKS])
 
 
-HOOKS = ("launch_enter_hook", "launch_exit_hook")
+HOOKS = ("launch_enter_hook", "launch_exit_hook", "jit_cache_hook", "jit_post_compile_hook")
 runtime = RuntimeNamespace({"interpret": "interpret", "debug": "debug", "override_arch": "override_arch"})
 autotuning = Namespace({"print": "print_autotuning", "cache": "cache_autotuning"})
 language = Namespace({"fp32_default": "f32_default", "default_fp_fusion": "default_fp_fusion"})

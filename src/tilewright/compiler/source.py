@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
-from tilewright.support.errors import ArgumentError
+from tilewright.support.errors import ArgumentError, CompilationError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target
 
@@ -40,6 +40,13 @@ class Source(Protocol):
         ...
 
 
+class Specialization(NamedTuple):
+    """What the `repr` of a kernel is told."""
+
+    constants: Mapping[str, Any]
+    signature: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class ASTSource:
     """A kernel and what it is specialised on.
@@ -55,6 +62,18 @@ class ASTSource:
     attrs: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
     noalias: bool = False
     first_stage: str = "source"
+
+    @property
+    def name(self) -> str:
+        """The kernel's symbol: what its function says, without the modules that it may name. Raises CompilationError
+        for what is no identifier."""
+        names = self.fn.arg_names
+        constants = {names[path[0]]: value for path, value in self.paths(self.constexprs).items() if len(path) == 1}
+        said = self.fn.repr(Specialization(constants, self.full_signature()))
+        name = str(said).rpartition(".")[2]
+        if name != self.fn.fn.__name__ and not (name.isascii() and name.isidentifier()):
+            raise CompilationError(f"`{self.fn.fn.__name__}` cannot be called {said!r} by its `repr`: no identifier")
+        return name
 
     def paths(self, by_name: Mapping[Any, Any]) -> dict[ArgumentPath, Any]:
         """A mapping by parameter name, index or path, keyed by path. Raises ArgumentError for a name that is none."""
@@ -91,6 +110,7 @@ class ASTSource:
             self.paths(self.constexprs),
             {path: _attributes(values) for path, values in self.paths(self.attrs).items()},
             target.codegen_options(options),
+            name=self.name,
         )
         if self.noalias:
             _promise_disjoint(module)
@@ -106,6 +126,7 @@ class ASTSource:
                 (path, repr(sorted(_attributes(values).items()))) for path, values in self.paths(self.attrs).items()
             ),
             self.noalias,
+            self.name,
         )
         return fingerprint(self.fn.cache_key, parts)
 

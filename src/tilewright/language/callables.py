@@ -209,6 +209,10 @@ class JITCallable:
         """Module and qualified name: the stem of the symbol of a device function."""
         return f"{self.fn.__module__}.{self.fn.__qualname__}"
 
+    def repr(self, specialization: Any) -> str:
+        """What a kernel is called that this function becomes: the function's name."""
+        return self.fn.__name__
+
     # -- names from outside -------------------------------------------------------------------------------------------
     def find_name(self, name: str) -> tuple[bool, Any]:
         """The value of a name from outside: captured by a closure, or global; (False, None) if there is none."""

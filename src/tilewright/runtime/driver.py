@@ -154,6 +154,11 @@ def driver_for(name: str, device: int | None = None, *, for_its_code: bool = Tru
     return Driver(name, target.on_device(device) if for_its_code else target, device)
 
 
+def current_driver(name: str) -> Driver:
+    """The driver of a target by name, for the current device where it has several."""
+    return driver_for(name, _present_device() if name == GPU else None)
+
+
 def _present_device() -> int:
     return import_module(PLACEMENT).current_device()
 
@@ -218,8 +223,7 @@ class ActiveDriver:
 
     @property
     def active(self) -> Driver:
-        name = default_target()
-        return driver_for(name, _present_device() if name == GPU else None)
+        return current_driver(default_target())
 
     def set_active(self, driver: object) -> None:
         """Make a driver the one that all launches use. Raises TargetError for what is none."""

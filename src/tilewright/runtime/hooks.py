@@ -43,8 +43,27 @@ class HookChain:
         return bool(self.calls)
 
 
+CompileHook = Callable[..., Any]
+"""Called with the keywords of `compile_keywords`."""
+
 launch_enter_hook = HookChain()
 launch_exit_hook = HookChain(is_reversed=True)
+jit_cache_hook: CompileHook | None = None
+"""Called where a launch needs a kernel that this process has not compiled; where it returns True, nothing is compiled
+nor launched."""
+jit_post_compile_hook: CompileHook | None = None
+"""Called when such a kernel is there."""
+
+
+def set_hook(name: str, value: Any) -> None:
+    """Make `value` the hook of a name: a function, or None for no hook."""
+    if name.startswith("jit_"):
+        globals()[name] = value
+        return
+    chain: HookChain = globals()[name]
+    functions = value.calls if isinstance(value, HookChain) else [] if value is None else [value]
+    chain.calls = list(functions)
+    knobs.renew()
 
 
 def are_set() -> bool:

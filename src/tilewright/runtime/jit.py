@@ -27,7 +27,8 @@ from tilewright.language.callables import JITCallable, Parameter
 from tilewright.language.values import unwrap
 from tilewright.runtime import hooks
 from tilewright.runtime.binding import Binder, Bound
-from tilewright.runtime.driver import Driver, active_driver
+from tilewright.runtime.device_caches import DeviceCaches
+from tilewright.runtime.driver import Driver, active_driver, current_driver
 from tilewright.runtime.fast_path import Plan, Recognised, Shortcuts, is_writable, present_switches, read_only
 from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
 from tilewright.runtime.interface import KernelInterface
@@ -59,7 +60,7 @@ class JITFunction(JITCallable, KernelInterface):
         self.module = fn.__module__
         self.version = version
         self.debug = debug
-        self.repr = repr
+        self._repr = repr
         self.do_not_specialize = tuple(do_not_specialize or ())
         self.do_not_specialize_on_alignment = tuple(do_not_specialize_on_alignment or ())
         self.launch_metadata = launch_metadata
@@ -138,8 +139,8 @@ class JITFunction(JITCallable, KernelInterface):
         bound = binder.bind(values, options)
         driver = active_driver(bound, is_launched=not warmup)
         shortcuts = self._present_shortcuts()
-        kernel = self._find(bound, shortcuts.switches, driver)
-        if warmup:
+        kernel = self._find(bound, shortcuts.switches, driver, is_warmup=warmup)
+        if warmup or kernel is None:
             return kernel
         if knobs.get("validate"):
             observer = import_module("tilewright.tools.validation.observer")
@@ -170,16 +171,36 @@ class JITFunction(JITCallable, KernelInterface):
             self._shortcuts = shortcuts
         return self._shortcuts
 
-    def _find(self, bound: Bound, switches: Hashable, driver: Driver) -> CompiledKernel:
-        """The kernel for these arguments on a device: compiled before in this process, or else now."""
+    def _find(self, bound: Bound, switches: Hashable, driver: Driver, *, is_warmup: bool) -> CompiledKernel | None:
+        """The kernel for these arguments on a device: compiled before in this process, or else now. None where a hook
+        says that it is not to be compiled."""
         key = (bound.key(), switches, driver.name, driver.target)
         kernel = self._kernels.get(key)
         if kernel is None:
+            if self._tell(hooks.jit_cache_hook, bound, driver, is_warmup=is_warmup):
+                return None
             kernel = self._kernels[key] = self._compile(bound, driver)
             disjoint = bound.pointers_disjoint()
             kernel.relaunch = KeptLaunch(self.binder, replace(bound, values=()), disjoint, driver, launch)
             self._note_globals()
+            self._tell(hooks.jit_post_compile_hook, bound, driver, is_warmup=is_warmup)
         return kernel
+
+    def _tell(self, hook: hooks.CompileHook | None, bound: Bound, driver: Driver, *, is_warmup: bool) -> bool:
+        """Tell a hook of compilations, if there is one, what is compiled. Whether it forbids that."""
+        if hook is None:
+            return False
+        preloading = import_module("tilewright.runtime.preloading")
+        return preloading.call_hook(hook, self, bound, driver.name, is_warmup=is_warmup)
+
+    @ends_tracebacks
+    def preload(self, specialization_data: str) -> CompiledKernel | None:
+        """Compile what a hook of compilations was told of, so that the first launch with such arguments need not.
+
+        Raises OptionError for what was told of another function.
+        """
+        bound, target = import_module("tilewright.runtime.preloading").read(self, specialization_data)
+        return self._find(bound, self._present_shortcuts().switches, current_driver(target), is_warmup=True)
 
     def _note_globals(self) -> None:
         """Have launches watch the global variables that this kernel was compiled with so far."""
@@ -211,6 +232,11 @@ class JITFunction(JITCallable, KernelInterface):
         named = {name: v if name in constants else MockTensor.wrap_dtype(v) for name, v in keywords.items()}
         return self.run(*values, grid=grid, warmup=True, **named)
 
+    def repr(self, specialization: Any) -> str:
+        """What the kernel is called: by the function that was given to `jit(repr=...)`, which gets the `signature` and
+        the `constants` by parameter name."""
+        return super().repr(specialization) if self._repr is None else self._repr(specialization)
+
     def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
         """Call `hook(*args, **keywords)` before every launch."""
         self.pre_run_hooks.append(hook)
@@ -236,6 +262,18 @@ class JITFunction(JITCallable, KernelInterface):
     def cache(self) -> dict[Hashable, CompiledKernel]:
         """The kernels compiled so far in this process, by specialisation."""
         return self._kernels
+
+    @property
+    def device_caches(self) -> DeviceCaches:
+        """The same under Triton's name, where `clear()` forgets them."""
+        return DeviceCaches(self._kernels, self.binder, self.forget)
+
+    def forget(self) -> None:
+        """Forget what was compiled in this process: the next launch asks the disk cache, or compiles."""
+        self._kernels.clear()
+        self._all_shortcuts.clear()
+        self._shortcuts = Shortcuts()
+        self._calls.forget()
 
     def _compile(self, bound: Bound, driver: Driver) -> CompiledKernel:
         options = CompileOptions.from_keywords(bound.options, debug=bool(knobs.get("debug") or self.debug))
@@ -304,3 +342,18 @@ def jit(
         )
 
     return decorate if fn is None else decorate(fn)
+
+
+FURTHER_NAMES = {
+    "TensorWrapper": "tilewright.runtime.tensors",
+    "constexpr_function": "tilewright.language.callables",
+    "driver": "tilewright.runtime.driver",
+    "reinterpret": "tilewright.runtime.tensors",
+}
+"""What Triton has in its module of this name, and we elsewhere."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in FURTHER_NAMES:
+        return getattr(import_module(FURTHER_NAMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

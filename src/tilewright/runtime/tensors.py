@@ -36,6 +36,26 @@ class TensorWrapper:
     def element_size(self) -> int:
         return self.base.element_size() if hasattr(self.base, "element_size") else self.base.itemsize
 
+    def cpu(self) -> TensorWrapper:
+        """The same in host memory."""
+        return TensorWrapper(self.base.cpu(), self.dtype)
+
+    def to(self, device: Any) -> TensorWrapper:
+        """The same on a device."""
+        return TensorWrapper(self.base.to(device), self.dtype)
+
+    def clone(self) -> TensorWrapper:
+        """The same in memory of its own."""
+        return TensorWrapper(self.base.clone() if hasattr(self.base, "clone") else self.base.copy(), self.dtype)
+
+    def copy_(self, other: TensorWrapper) -> None:
+        """Take over the contents of another of the same shape."""
+        self.base[...] = other.base
+
+    def new_empty(self, sizes: Sequence[int]) -> TensorWrapper:
+        """One of this dtype with other extents, and nothing in it yet."""
+        return TensorWrapper(self.base.new_empty(sizes), self.dtype)
+
     def __str__(self) -> str:
         return f"TensorWrapper[{self.dtype}]({self.base})"
 
