@@ -93,3 +93,48 @@ func.func @own_element(%t: tensor<8xi32>, %other: tensor<8xi32>, %c: index) -> t
   } -> tensor<8xi32>
   return %r : tensor<8xi32>
 }
+
+#same = affine_map<(d0) -> (d0)>
+
+// Sums in memory compute their places and masks; what is read from memory stays in front of what writes it.
+// CHECK-LABEL: @sums_in_memory
+// CHECK: %[[V:[0-9]+]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8xf32>) {
+// CHECK: linalg.generic {{.*}} ins(%arg1, %[[V]] : tensor<8xi32>, tensor<8xf32>) {
+// CHECK: arith.muli
+// CHECK: arith.cmpi
+// CHECK: scf.if
+// CHECK: memref.atomic_rmw addf
+func.func @sums_in_memory(%m: memref<*xf32>, %i: tensor<8xi32>, %two: tensor<8xi32>) {
+  %e = tensor.empty() : tensor<8xi32>
+  %f = tensor.empty() : tensor<8xf32>
+  %b = tensor.empty() : tensor<8xi1>
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : i32
+  %double = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%i : tensor<8xi32>) outs(%e : tensor<8xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %0 = arith.muli %a, %c2 : i32
+    linalg.yield %0 : i32
+  } -> tensor<8xi32>
+  %some = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%i : tensor<8xi32>) outs(%b : tensor<8xi1>) {
+  ^bb0(%a: i32, %o: i1):
+    %0 = arith.cmpi slt, %a, %c2 : i32
+    linalg.yield %0 : i1
+  } -> tensor<8xi1>
+  %v = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%i : tensor<8xi32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: i32, %o: f32):
+    %0 = arith.index_cast %a : i32 to index
+    %p = memref.reinterpret_cast %m to offset: [%0], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
+    %1 = memref.load %p[%c0] : memref<1xf32, strided<[1], offset: ?>>
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%double, %v, %some : tensor<8xi32>, tensor<8xf32>, tensor<8xi1>) {
+  ^bb0(%a: i32, %x: f32, %on: i1):
+    scf.if %on {
+      %0 = arith.index_cast %a : i32 to index
+      %p = memref.reinterpret_cast %m to offset: [%0], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
+      %old = memref.atomic_rmw addf %x, %p[%c0] : (f32, memref<1xf32, strided<[1], offset: ?>>) -> f32
+    }
+    linalg.yield
+  }
+  return
+}

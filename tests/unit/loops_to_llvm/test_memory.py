@@ -223,6 +223,7 @@ func.func @k(%x: memref<*x$T>, %i: memref<*x$I>, %m: memref<*xi1>, %o: memref<*x
   %lanes = arith.constant $N : index
   %c0 = arith.constant 0 : index
   %c1000 = arith.constant 1000 : index
+  %c5000 = arith.constant 5000 : index
   %p = arith.index_cast %px : i32 to index
   %at = arith.muli %p, %lanes : index
   %some = arith.constant 1000000 : index
@@ -235,6 +236,12 @@ func.func @k(%x: memref<*x$T>, %i: memref<*x$I>, %m: memref<*xi1>, %o: memref<*x
   %live = vector.load %ms[%at] : memref<?xi1>, vector<$Nxi1>
   vector.atomic_scatter addf %v, %os[%c1000] [%places], %live
     : memref<?x$T>, vector<$Nx$I>, vector<$Nxi1>, vector<$Nx$T>
+  %first = vector.extract %places[0] : $I from vector<$Nx$I>
+  %run = arith.index_cast %first : $I to index
+  %behind = arith.addi %run, %c5000 : index
+  %step = vector.step : vector<$Nxindex>
+  vector.atomic_scatter addf %v, %os[%behind] [%step], %live
+    : memref<?x$T>, vector<$Nxindex>, vector<$Nxi1>, vector<$Nx$T>
   vector.end_atomics
   return
 }
@@ -265,12 +272,15 @@ def test_atomic_scatter_from_two_threads(type: str, index: str, lanes: int) -> N
     places = places_of_lanes(lanes, rows)
     values = chance.integers(1, 3, places.shape).astype(DTYPES[type])
     live = chance.random(places.shape) < np.where(np.arange(rows) % 3 == 0, 0.6, 1.0)[:, None]
-    live[5], places[5][~live[5]] = False, 1 << 30
-    expected = np.zeros(4100, np.float64)
+    live[5] = False
+    expected = np.zeros(8100, np.float64)
     np.add.at(expected, places[live] + 1000, values[live].astype(np.float64))
+    runs = places[:, :1] + np.arange(lanes) + 5000
+    np.add.at(expected, runs[live], values[live].astype(np.float64))
+    places[5, 1:] = 1 << 30
     kernel = SCATTER.replace("$T", type).replace("$I", index).replace("$N", str(lanes))
     for facts in machines():
-        out = np.zeros(4100, values.dtype)
+        out = np.zeros(8100, values.dtype)
         run_loops(
             kernel, values, places.astype(DTYPES[index]), live, out, grid=(rows, 1, 1), num_threads=2, facts=facts
         )

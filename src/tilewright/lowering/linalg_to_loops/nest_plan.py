@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import IndexType, MemRefType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
@@ -153,18 +153,17 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
     """Fill in order, vector dimension, lanes and unrolling."""
     nest.depends = find_dependences(nest)
     nest.cost = sum(cost_of(op) for op in nest.body.ops)
-    widest = widest_element(nest.body)
-    register_lanes = max(1, vector_bits // widest)
+    nest.vector_dim = choose_vector_dim(nest) if is_vectorizable(nest) else None
+    if nest.vector_dim is not None and is_straight(nest.body):
+        nest.steps = find_lane_steps(nest.body, nest.depends, nest.predicates, nest.vector_dim)
+    register_lanes = max(1, vector_bits // widest_lane(nest))
     if not nest.has_reduction and nest.cost <= STREAMING_COST and vector_bits >= 512 and nest.touches_caller_memory():
         register_lanes = max(1, register_lanes // 2)
-    nest.vector_dim = choose_vector_dim(nest) if is_vectorizable(nest) else None
     if nest.vector_dim is not None:
         nest.lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.vector_dim]))
         if nest.lanes == 1:
             nest.vector_dim = None
     nest.order = order_loops(nest)
-    if nest.vector_dim is not None and is_straight(nest.body):
-        nest.steps = find_lane_steps(nest.body, nest.depends, nest.predicates, nest.vector_dim)
     if nest.vector_dim is not None and nest.has_reduction and nest.cost <= LIGHT_BODY and not nest.folds():
         nest.unroll = min(UNROLL, max(1, nest.extents[nest.vector_dim] // nest.lanes))
 
@@ -211,16 +210,21 @@ def cost_of(op: Operation) -> int:
     return 1
 
 
-def widest_element(body: Block) -> int:
-    """Bits of the widest number that the body computes with; i1 and index do not count."""
+def widest_lane(nest: Nest) -> int:
+    """Bits of the widest number that lanes hold: not i1 and index, nor what all lanes share, nor places that follow one
+    another, of which the first is enough."""
     widest = 8
-    types: list[Attribute] = [argument.type for argument in body.args]
-    for op in body.ops:
-        types.extend(result.type for result in op.results)
-    for type in types:
-        if not isinstance(type, IndexType | MemRefType):
-            widest = max(widest, bit_width(type))
+    for value in (*nest.body.args, *(result for op in nest.body.ops for result in op.results)):
+        if isinstance(value.type, IndexType | MemRefType) or nest.vector_dim not in nest.depends[value]:
+            continue
+        if value not in nest.steps.of or not all(_is_place(use.operation, nest) for use in value.uses):
+            widest = max(widest, bit_width(value.type))
     return widest
+
+
+def _is_place(op: Operation, nest: Nest) -> bool:
+    """Whether an op only goes on computing a place, or is the view of it."""
+    return isinstance(op, memref.ReinterpretCastOp) or any(result in nest.steps.of for result in op.results)
 
 
 def is_vectorizable(nest: Nest) -> bool:

@@ -3,7 +3,7 @@
 A region is 4 KiB; the runtime's `tilewright_hold_region` takes its lock, giving back the one that the thread holds,
 which the header of the arena names. The lanes of a vector are added
 
-- as one vector where they are neighbours in one region,
+- as one vector where they are neighbours in one region, which is known here or found out by comparing their places,
 - summed first where all of them are one element,
 - one by one otherwise, each region held until another is needed.
 
@@ -16,6 +16,7 @@ Other threads change the elements: loads and stores are volatile, so that LLVM k
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.ir import Operation
@@ -41,18 +42,35 @@ def lower_atomic_scatter(low: FunctionLowering, op: Operation) -> None:
         low.fail(op, f"of kind {scatter.combination.name.lower()}: lanes can be added only")
     fn, type = low.fn, low.type_of(scatter.value)
     base = element_address(low, scatter.base, low.memref(scatter.base), scatter.indices)
-    offsets, lanes = low.get(scatter.index_vec), type.of("i64")
-    if (given := low.type_of(scatter.index_vec)).scalar.text != "i64":
-        offsets = fn.value(f"sext {given.text} {offsets} to {lanes}")
     mask = for_scalar_use(low, low.get(scatter.mask), type.lanes)
-    bits = fn.value(f"bitcast {type.of('i1')} {mask} to i{type.lanes}")
+    lanes = _Lanes(fn, type, low.get(scatter.value), fn.value(f"bitcast {type.of('i1')} {mask} to i{type.lanes}"), mask)
+    low.module.externals.update((HOLD, RELEASE))
+    if isinstance(scatter.index_vec.owner, vector.StepOp):
+        crosses, inside, end = fn.new_label("crosses"), fn.new_label("inside"), fn.new_label("added")
+        fn.branch_if(_is_inside(fn, base, type), inside, crosses)
+        fn.start(crosses)
+        _call_adder(low, base, _steps(type), lanes)
+        fn.branch(end)
+        fn.start(inside)
+        _add_together(lanes, base, end)
+        fn.start(end)
+        return
+    offsets, given = low.get(scatter.index_vec), low.type_of(scatter.index_vec)
+    if given.scalar.text != "i64":
+        offsets = fn.value(f"sext {given.text} {offsets} to {type.of('i64')}")
+    _call_adder(low, base, offsets, lanes)
+
+
+def _call_adder(low: FunctionLowering, base: str, offsets: str, lanes: _Lanes) -> None:
+    type = lanes.type
     name = f"tw.atomic_add.{type.lanes}x{type.scalar.text}"
     if type.scalar.format is not None:
         name += f".{type.scalar.format.name}"
-    low.module.externals.update((HOLD, RELEASE))
-    fn.module.define_once(name, lambda: _LaneAdder(low, name, type).text())
-    operands = f"ptr {base}, {lanes} {offsets}, {type.text} {low.get(scatter.value)}, i{type.lanes} {bits}, ptr {ARENA}"
-    fn.emit(f"call void {global_name(name)}({operands})")
+    low.fn.module.define_once(name, lambda: _LaneAdder(low, name, type).text())
+    operands = (
+        f"ptr {base}, {type.of('i64')} {offsets}, {type.text} {lanes.values}, i{type.lanes} {lanes.bits}, ptr {ARENA}"
+    )
+    low.fn.emit(f"call void {global_name(name)}({operands})")
 
 
 def lower_end_atomics(low: FunctionLowering, op: Operation) -> None:
@@ -90,13 +108,69 @@ def _update(fn: FunctionText, type: ValueType, address: str, step: Callable[[str
     return before
 
 
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """What is added: the values, and which of them, as bits and as a mask."""
+
+    fn: FunctionText
+    type: ValueType
+    values: str
+    bits: str
+    mask: str
+
+
+def _steps(type: ValueType) -> str:
+    """0, 1, 2, ..."""
+    return vector_constant("i64", map(str, range(type.lanes)))
+
+
+def _is_inside(fn: FunctionText, address: str, type: ValueType) -> str:
+    """Whether a vector lies in one region."""
+    start = fn.value(f"ptrtoint ptr {address} to i64")
+    end = fn.value(f"add i64 {start}, {type.lanes * type.scalar.bytes - 1}")
+    return fn.value(f"icmp ult i64 {fn.value(f'xor i64 {start}, {end}')}, {1 << REGION_BITS}")
+
+
+def _add_together(lanes: _Lanes, address: str, end: str) -> None:
+    """Add one vector, and go to `end`. It is masked only where lanes are off: what a masked store writes cannot be
+    handed on to the next load."""
+    fn, type, bits = lanes.fn, lanes.type, f"i{lanes.type.lanes}"
+    some, whole, part = (fn.new_label(hint) for hint in ("some", "whole", "part"))
+    fn.branch_if(fn.value(f"icmp eq {bits} {lanes.bits}, 0"), end, some)
+    fn.start(some)
+    _hold(fn, fn.value(f"ptrtoint ptr {address} to i64"))
+    fn.branch_if(fn.value(f"icmp eq {bits} {lanes.bits}, -1"), whole, part)
+    fn.start(whole)
+    _update(fn, type, address, lambda before: _sum(fn, type, before, lanes.values))
+    fn.branch(end)
+    fn.start(part)
+    suffix, masks = intrinsic_suffix(type.scalar.text, type.lanes), type.of("i1")
+    place = (f"ptr align {type.scalar.bytes}", address)
+    load, store = f"llvm.masked.load.{suffix}.p0", f"llvm.masked.store.{suffix}.p0"
+    fn.declare(f"declare {type.text} @{load}(ptr, {masks}, {type.text})")
+    fn.declare(f"declare void @{store}({type.text}, ptr, {masks})")
+    before = fn.call(type.text, load, [place, (masks, lanes.mask), (type.text, "zeroinitializer")])
+    total = _sum(fn, type, before, lanes.values)
+    fn.call("void", store, [(type.text, total), place, (masks, lanes.mask)])
+    fn.branch(end)
+
+
+def _compute_type(type: ValueType) -> ScalarType:
+    return F32 if type.scalar.is_soft_float else type.scalar
+
+
+def _sum(fn: FunctionText, type: ValueType, left: str, right: str) -> str:
+    b = LaneBuilder(fn, type.lanes)
+    total = b.fadd(widen(b, left, type.scalar), widen(b, right, type.scalar), _compute_type(type).text)
+    return from_compute(b, total, type.scalar)
+
+
 class _LaneAdder:
-    """Writes the function that adds the lanes of one vector type."""
+    """Writes the function that adds the lanes of one vector type, wherever they belong."""
 
     def __init__(self, low: FunctionLowering, name: str, type: ValueType) -> None:
         self.type = type
         self.scalar: ScalarType = type.scalar
-        self.lanes = type.lanes
         self.bits = f"i{type.lanes}"
         self.offsets = type.of("i64")
         parameters = [
@@ -119,7 +193,7 @@ class _LaneAdder:
         address, is_run = self._find_run()
         fn.branch_if(is_run, together, apart)
         fn.start(together)
-        self._add_together(address, end)
+        _add_together(_Lanes(fn, self.type, "%values", "%bits", self.mask), address, end)
         fn.start(apart)
         self._add_apart(end)
         fn.start(end)
@@ -130,35 +204,12 @@ class _LaneAdder:
         """Where the first lane lies, and whether lane i is the element i behind it, all in one region."""
         fn = self.fn
         first = fn.value(f"extractelement {self.offsets} %offsets, i64 0")
-        steps = vector_constant("i64", map(str, range(self.lanes)))
-        run = fn.value(f"add {self.offsets} {self._splat(first)}, {steps}")
+        run = fn.value(f"add {self.offsets} {self._splat(first)}, {_steps(self.type)}")
         follows = self._all_live(fn.value(f"icmp eq {self.offsets} %offsets, {run}"))
         leads = fn.value(f"trunc {self.bits} %bits to i1")
         address = self._address(first)
-        start = fn.value(f"ptrtoint ptr {address} to i64")
-        end = fn.value(f"add i64 {start}, {self.lanes * self.scalar.bytes - 1}")
-        crossing = fn.value(f"xor i64 {start}, {end}")
-        inside = fn.value(f"icmp ult i64 {crossing}, {1 << REGION_BITS}")
+        inside = _is_inside(fn, address, self.type)
         return address, fn.value(f"and i1 {fn.value(f'and i1 {follows}, {leads}')}, {inside}")
-
-    def _add_together(self, address: str, end: str) -> None:
-        """One vector; masked only where lanes are off: what it stores cannot be handed on to the next load."""
-        fn, type = self.fn, self.type
-        _hold(fn, fn.value(f"ptrtoint ptr {address} to i64"))
-        whole, part = fn.new_label("whole"), fn.new_label("part")
-        fn.branch_if(fn.value(f"icmp eq {self.bits} %bits, -1"), whole, part)
-        fn.start(whole)
-        _update(fn, type, address, lambda before: self._sum(before, "%values", self.lanes))
-        fn.branch(end)
-        fn.start(part)
-        suffix, masks = intrinsic_suffix(self.scalar.text, self.lanes), type.of("i1")
-        place = (f"ptr align {self.scalar.bytes}", address)
-        load, store = f"llvm.masked.load.{suffix}.p0", f"llvm.masked.store.{suffix}.p0"
-        fn.declare(f"declare {type.text} @{load}(ptr, {masks}, {type.text})")
-        fn.declare(f"declare void @{store}({type.text}, ptr, {masks})")
-        before = fn.call(type.text, load, [place, (masks, self.mask), (type.text, "zeroinitializer")])
-        fn.call("void", store, [(type.text, self._sum(before, "%values", self.lanes)), place, (masks, self.mask)])
-        fn.branch(end)
 
     def _add_apart(self, end: str) -> None:
         fn = self.fn
@@ -166,11 +217,10 @@ class _LaneAdder:
         lane = self._first_lane("%bits")
         offset = self._lane_of(offsets, "i64", lane)
         same = self._all_live(fn.value(f"icmp eq {self.offsets} %offsets, {self._splat(offset)}"))
-        sum_label, each = fn.new_label("sum"), fn.new_label("each")
-        fn.branch_if(same, sum_label, each)
-        fn.start(sum_label)
-        self._add_one(offset, self._sum_of_live(), F32 if self.scalar.is_soft_float else self.scalar)
-        fn.branch(end)
+        equal, each = fn.new_label("equal"), fn.new_label("each")
+        fn.branch_if(same, equal, each)
+        fn.start(equal)
+        self._add_sum(offset, end)
         fn.start(each)
         values = self._spill(self.type.text, "%values")
         loop = fn.new_label("lane")
@@ -185,6 +235,17 @@ class _LaneAdder:
         left.add(less, fn.label)
         fn.branch_if(fn.value(f"icmp eq {self.bits} {less}, 0"), end, loop)
 
+    def _add_sum(self, offset: str, end: str) -> None:
+        """Add what lanes have to one element. Sums of all lanes have a branch of their own: LLVM makes masks of what is
+        in the register of the sum before, and every sum would wait for the last."""
+        fn = self.fn
+        of_all, of_some = fn.new_label("all"), fn.new_label("some")
+        fn.branch_if(fn.value(f"icmp eq {self.bits} %bits, -1"), of_all, of_some)
+        for label, masked in ((of_all, False), (of_some, True)):
+            fn.start(label)
+            self._add_one(offset, self._sum_over_lanes(masked=masked), _compute_type(self.type))
+            fn.branch(end)
+
     def _add_one(self, offset: str, value: str, held_as: ScalarType) -> None:
         """Add to the element at an offset a value of its type, or of the type it is computed in."""
         address = self._address(offset)
@@ -192,40 +253,33 @@ class _LaneAdder:
         one = LaneBuilder(self.fn, 0)
 
         def step(before: str) -> str:
-            total = one.fadd(widen(one, before, self.scalar), widen(one, value, held_as), self._compute.text)
+            total = one.fadd(widen(one, before, self.scalar), widen(one, value, held_as), _compute_type(self.type).text)
             return from_compute(one, total, self.scalar)
 
         _update(self.fn, ValueType(self.scalar), address, step)
 
     # -- values -----------------------------------------------------------------------------------------------------
 
-    @property
-    def _compute(self) -> ScalarType:
-        return F32 if self.scalar.is_soft_float else self.scalar
-
-    def _sum(self, left: str, right: str, lanes: int) -> str:
-        b = LaneBuilder(self.fn, lanes)
-        total = b.fadd(widen(b, left, self.scalar), widen(b, right, self.scalar), self._compute.text)
-        return from_compute(b, total, self.scalar)
-
-    def _sum_of_live(self) -> str:
-        """The sum over the lanes that are on, in the type that it is computed in."""
-        b, text = LaneBuilder(self.fn, self.lanes), self._compute.text
-        zero = float_literal(-0.0, self._compute)
-        live = b.select(self.mask, widen(b, "%values", self.scalar), b.splat(text, zero), text)
-        name = f"llvm.vector.reduce.fadd.{intrinsic_suffix(text, self.lanes)}"
-        return self.fn.call(text, name, [(text, zero), (b.type(text), live)], flags="reassoc ")
+    def _sum_over_lanes(self, *, masked: bool) -> str:
+        """The sum over all lanes, or over those that are on, in the type that it is computed in."""
+        b, compute = LaneBuilder(self.fn, self.type.lanes), _compute_type(self.type)
+        text, zero = compute.text, float_literal(-0.0, compute)
+        lanes = widen(b, "%values", self.scalar)
+        if masked:
+            lanes = b.select(self.mask, lanes, b.splat(text, zero), text)
+        name = f"llvm.vector.reduce.fadd.{intrinsic_suffix(text, self.type.lanes)}"
+        return self.fn.call(text, name, [(text, zero), (b.type(text), lanes)], flags="reassoc ")
 
     def _all_live(self, lanes: str) -> str:
         """Whether a condition holds in all lanes that are on."""
-        b = LaneBuilder(self.fn, self.lanes)
+        b = LaneBuilder(self.fn, self.type.lanes)
         fine = b.or_(lanes, b.not_(self.mask), "i1")
         packed = self.fn.value(f"bitcast {self.type.of('i1')} {fine} to {self.bits}")
         return self.fn.value(f"icmp eq {self.bits} {packed}, -1")
 
     def _splat(self, offset: str) -> str:
         single = self.fn.value(f"insertelement {self.offsets} poison, i64 {offset}, i64 0")
-        mask = f"<{self.lanes} x i32> zeroinitializer"
+        mask = f"<{self.type.lanes} x i32> zeroinitializer"
         return self.fn.value(f"shufflevector {self.offsets} {single}, {self.offsets} poison, {mask}")
 
     def _address(self, offset: str) -> str:

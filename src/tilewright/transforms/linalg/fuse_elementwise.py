@@ -69,7 +69,7 @@ def fuse_block(block: Block) -> None:
                     fuse_block(inner)
     plan = plan_fusion(block)
     for op in reversed(list(block.ops)):
-        if isinstance(op, linalg.StructuredOp) and op.results:
+        if isinstance(op, linalg.StructuredOp) and (op.results or not op.outputs):
             rebuild(op, plan)
         elif is_dead_tensor_op(op):
             op.detach()
@@ -88,7 +88,7 @@ def is_dead_tensor_op(op: Operation) -> bool:
 
 def rebuild(op: linalg.StructuredOp, plan: FusionPlan) -> None:
     """Write the fused form of an op whose producers are planned to move into it."""
-    if not any(result.uses.get_length() for result in op.results) and not may_write(op):
+    if op.results and not any(result.uses.get_length() for result in op.results) and not may_write(op):
         op.detach()
         op.erase()
         return

@@ -92,7 +92,7 @@ def _decide(
     same_block = [reader for reader in readers.ops if reader.parent_block() is op.parent_block()]
     reads_memory = op in plan.reading
     total = plan.cost[op]
-    if reads_memory and any(writes[reader] != writes[op] for reader in same_block):
+    if reads_memory and any(writes[reader] != writes[op] or may_write(reader) for reader in same_block):
         return
     trivial = total <= 2 and not reads_memory
     if _is_index_arithmetic(op, plan):

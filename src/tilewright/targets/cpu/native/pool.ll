@@ -61,6 +61,8 @@ fresh:
   store i64 0, ptr %number
   %held = getelementptr %ArenaHeader, ptr %block, i32 0, i32 8
   store i64 0, ptr %held
+  %mode = getelementptr %ArenaHeader, ptr %block, i32 0, i32 9
+  store i32 0, ptr %mode
   br label %use
 
 use:
@@ -172,6 +174,7 @@ slice:
   %count = call i64 @llvm.umin.i64(i64 %programs, i64 %left)
   %to = add i64 %from, %count
   call void %kernel(ptr %args, i64 %from, i64 %to, ptr %arena)
+  call void @leave_gate(ptr %arena)
   %finish = call i64 @now_ns()
   %spent = sub i64 %finish, %begin
   %is_short = icmp ult i64 %spent, 500000
@@ -433,6 +436,8 @@ no_memory:
   ret void
 
 begin:
+  %alone_slot = getelementptr %Launch, ptr %launch, i32 0, i32 6
+  store i32 1, ptr %alone_slot
   %one_thread = icmp sle i32 %threads, 1
   %one_program = icmp ule i64 %total, 1
   %alone = or i1 %one_thread, %one_program
@@ -478,6 +483,7 @@ serial_all:
   br label %end
 
 parallel:
+  store i32 0, ptr %alone_slot
   call void @run_parallel(ptr %launch, i64 %from, i64 %total, i32 %threads, ptr %arena, ptr %estimate)
   store atomic i32 0, ptr @busy release, align 4
   br label %end

@@ -1,7 +1,13 @@
 ; Locks of regions of memory (4 KiB each), under which kernels change floats: a locked instruction for many elements, in
 ; place of one for each. A thread holds at most one, which the header of its arena names; it waits for nothing while it
 ; holds it, so that whoever spins here goes on after a few instructions of another thread.
+;
+; A launch that runs on one thread needs no locks while no other launch changes floats. The gate says who does: threads
+; that take locks pass it together, one that takes none alone. Threads pass it with the first region that they need and
+; leave it where a slice of programs ends; who is alone, after some thousand regions at the latest. Neither takes more
+; than milliseconds, and behind the gate they wait for nobody.
 
+@gate = internal global i64 0, align 64     ; how many threads take locks now; -1: one thread takes none
 @region_locks = internal global [1024 x [16 x i32]] zeroinitializer, align 64
 
 declare i32 @sched_yield()
@@ -15,6 +21,82 @@ define internal ptr @lock_of_region(i64 %region) alwaysinline {
   ret ptr %lock
 }
 
+; Pass the gate: 1 where locks have to be taken, 2 where not.
+define internal i32 @pass_gate(ptr %launch) {
+entry:
+  %alone_slot = getelementptr %Launch, ptr %launch, i32 0, i32 6
+  %alone = load i32, ptr %alone_slot
+  %is_alone = icmp ne i32 %alone, 0
+  br i1 %is_alone, label %try_alone, label %look
+
+try_alone:
+  %closing = cmpxchg ptr @gate, i64 0, i64 -1 acquire monotonic
+  %closed = extractvalue { i64, i1 } %closing, 1
+  br i1 %closed, label %alone_now, label %look
+
+alone_now:
+  ret i32 2
+
+look:
+  %tries = phi i32 [ 0, %entry ], [ 0, %try_alone ], [ %next, %again ]
+  %seen = load atomic i64, ptr @gate monotonic, align 8
+  %open = icmp sge i64 %seen, 0
+  br i1 %open, label %join, label %wait
+
+join:
+  %more = add i64 %seen, 1
+  %joining = cmpxchg ptr @gate, i64 %seen, i64 %more acquire monotonic
+  %joined = extractvalue { i64, i1 } %joining, 1
+  br i1 %joined, label %together, label %again
+
+together:
+  ret i32 1
+
+wait:
+  call void @pause_or_yield(i32 %tries)
+  br label %again
+
+again:
+  %next = add i32 %tries, 1
+  br label %look
+}
+
+; Leave the gate, if this thread has passed it: the end of a slice of programs.
+define internal void @leave_gate(ptr %arena) {
+entry:
+  %header = getelementptr i8, ptr %arena, i64 -64
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode = load i32, ptr %mode_slot
+  %outside = icmp eq i32 %mode, 0
+  br i1 %outside, label %end, label %leave
+leave:
+  store i32 0, ptr %mode_slot
+  %was_alone = icmp eq i32 %mode, 2
+  br i1 %was_alone, label %open, label %count_down
+open:
+  store atomic i64 0, ptr @gate release, align 8
+  ret void
+count_down:
+  atomicrmw sub ptr @gate, i64 1 release
+  br label %end
+end:
+  ret void
+}
+
+; One round of waiting for another thread, which may have lost its CPU.
+define internal void @pause_or_yield(i32 %tries) {
+entry:
+  call void @pause_a_little()
+  %low = and i32 %tries, 255
+  %yields = icmp eq i32 %low, 255
+  br i1 %yields, label %yield, label %end
+yield:
+  %ignored = call i32 @sched_yield()
+  br label %end
+end:
+  ret void
+}
+
 ; Hold %region (an address / 4096) in place of the region that this thread holds, if any.
 define void @tilewright_hold_region(ptr %arena, i64 %region) {
 entry:
@@ -22,6 +104,23 @@ entry:
   %header = getelementptr i8, ptr %arena, i64 -64
   %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
   store i64 %region, ptr %held_slot
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %known_mode = load i32, ptr %mode_slot
+  %outside = icmp eq i32 %known_mode, 0
+  br i1 %outside, label %pass, label %inside
+
+pass:
+  %launch = load ptr, ptr %header
+  %new_mode = call i32 @pass_gate(ptr %launch)
+  store i32 %new_mode, ptr %mode_slot
+  br label %inside
+
+inside:
+  %mode = phi i32 [ %known_mode, %entry ], [ %new_mode, %pass ]
+  %needs_lock = icmp eq i32 %mode, 1
+  br i1 %needs_lock, label %lock_it, label %end
+
+lock_it:
   %lock = call ptr @lock_of_region(i64 %region)
   fence release
   br label %try
@@ -32,22 +131,12 @@ try:
   br i1 %free, label %end, label %spin
 
 spin:
-  %tries = phi i32 [ 0, %try ], [ %next, %spin_on ]
-  call void @pause_a_little()
+  %tries = phi i32 [ 0, %try ], [ %next, %spin ]
+  call void @pause_or_yield(i32 %tries)
+  %next = add i32 %tries, 1
   %seen = load atomic i32, ptr %lock monotonic, align 4
   %is_free = icmp eq i32 %seen, 0
-  br i1 %is_free, label %try, label %again
-
-again:                                       ; its holder may have lost its CPU
-  %next = add i32 %tries, 1
-  %often = and i32 %next, 255
-  %yields = icmp eq i32 %often, 0
-  br i1 %yields, label %yield, label %spin_on
-yield:
-  %ignored = call i32 @sched_yield()
-  br label %spin_on
-spin_on:
-  br label %spin
+  br i1 %is_free, label %try, label %spin
 
 end:
   ret void
@@ -63,6 +152,22 @@ entry:
   br i1 %none, label %end, label %release
 release:
   store i64 0, ptr %held_slot
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode = load i32, ptr %mode_slot
+  %locked = icmp eq i32 %mode, 1
+  br i1 %locked, label %unlock, label %count
+count:
+  %count_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 10
+  %given_back = load i32, ptr %count_slot
+  %more = add i32 %given_back, 1
+  store i32 %more, ptr %count_slot
+  %low = and i32 %more, 4095
+  %enough = icmp eq i32 %low, 0
+  br i1 %enough, label %leave, label %end
+leave:
+  call void @leave_gate(ptr %arena)
+  br label %end
+unlock:
   %lock = call ptr @lock_of_region(i64 %held)
   store atomic i32 0, ptr %lock release, align 4
   br label %end
@@ -72,6 +177,7 @@ end:
 
 ; In the child of a fork nobody holds anything.
 define internal void @forget_regions() {
+  store i64 0, ptr @gate
   call void @llvm.memset.p0.i64(ptr align 64 @region_locks, i8 0, i64 65536, i1 false)
   ret void
 }
