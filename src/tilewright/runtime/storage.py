@@ -115,7 +115,11 @@ def _data_ptr_storage(tensor: Any) -> Storage:
         raise ArgumentTypeError(
             "", f"tensor of dtype {tensor.dtype}", "an integer, float16/32/64, bfloat16, float8 or bool dtype"
         )
-    address = tensor.data_ptr()
+    try:
+        address = tensor.data_ptr()
+    except RuntimeError as error:  # of PyTorch's: sparse tensors, tensors that a transformation traces
+        layout = getattr(tensor, "layout", type(tensor).__name__)
+        raise ArgumentTypeError("", f"tensor of layout {layout} without an address", "a dense tensor") from error
     device = getattr(tensor, "device", "cpu")
     if (untyped := getattr(tensor, "untyped_storage", None)) is not None:
         storage = untyped()

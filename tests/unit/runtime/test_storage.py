@@ -97,3 +97,9 @@ def test_what_kernels_cannot_read_is_refused() -> None:
         find_storage(np.zeros(4, np.dtype([("a", np.int32), ("b", np.int16)]))["a"])
     assert find_storage(4) is None
     assert find_storage("text") is None
+
+
+def test_tensors_without_memory_of_their_own_are_refused() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch, a test-only dependency, is not installed")
+    with pytest.raises(ArgumentTypeError, match=r"tensor of layout torch\.sparse_coo without an address"):
+        find_storage(torch.eye(4).to_sparse())
