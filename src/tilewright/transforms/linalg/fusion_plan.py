@@ -25,8 +25,8 @@ _SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 class FusionPlan:
     """Which producers move where."""
 
-    moving: set[tuple[Operation, Operation]] = field(default_factory=set[tuple[Operation, Operation]])
-    """Pairs of producer and the structured op that computes it again in its body."""
+    moving: dict[Operation, set[Operation]] = field(default_factory=dict[Operation, set[Operation]])
+    """From a structured op to the producers that it computes again in its body."""
     kept: dict[Operation, list[SSAValue]] = field(default_factory=dict[Operation, list[SSAValue]])
     """Consumer to the inputs that it computes itself and yields for others too."""
     cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
@@ -37,7 +37,7 @@ class FusionPlan:
 
     def moves(self, producer: Operation, consumer: Operation) -> bool:
         """Whether `producer` is computed inside of `consumer`."""
-        return (producer, consumer) in self.moving
+        return producer in self.moving.get(consumer, ())
 
     def kept_in(self, consumer: Operation) -> list[SSAValue]:
         """The producers' results that a consumer yields besides its own."""
@@ -124,13 +124,10 @@ def _is_index_arithmetic(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
 
 
 def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> None:
-    plan.moving.add((producer, reader))
+    # What moved into the producer moves on with it.
+    plan.moving.setdefault(reader, set()).update((producer, *plan.moving.get(producer, ())))
     if producer in plan.reading:
         plan.reading.add(reader)
-    # What moved into the producer moves on with it.
-    for inner, consumer in list(plan.moving):
-        if consumer is producer:
-            plan.moving.add((inner, reader))
 
 
 def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp, value: SSAValue) -> bool:

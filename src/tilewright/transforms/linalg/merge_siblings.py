@@ -54,6 +54,8 @@ class LinalgMergeSiblingsPass(Pass):
 def merge_block(block: Block) -> None:
     """Merge the generics of one block, each into the last one before it that it may join."""
     heads: list[linalg.GenericOp] = []
+    touching: dict[SSAValue, list[int]] = {}
+    """From a value to the heads that read or make it, by number: only these have anything in common with a reader."""
     writes = 0
     written_before: dict[Operation, int] = {}
     for op in list(block.ops):
@@ -61,7 +63,7 @@ def merge_block(block: Block) -> None:
         writes += may_write(op)
         if not isinstance(op, linalg.GenericOp) or not is_mergeable(op):
             continue
-        for position in reversed(range(len(heads))):
+        for position in sorted({n for value in op.inputs for n in touching.get(value, ())}, reverse=True):
             head = heads[position]
             same_memory = written_before[head] == written_before[op]
             if may_merge(head, op, same_memory=same_memory):
@@ -69,7 +71,10 @@ def merge_block(block: Block) -> None:
                 written_before[merged] = written_before[head]
                 break
         else:
+            position, merged = len(heads), op
             heads.append(op)
+        for value in (*merged.inputs, *merged.results):
+            touching.setdefault(value, []).append(position)
 
 
 def is_mergeable(op: linalg.GenericOp) -> bool:
