@@ -13,15 +13,15 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, NativeKernel, Parameters, StageTexts
+from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, Parameters, StageTexts
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
 from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
-from tilewright.support.errors import NoAssemblerError, StageContractError
+from tilewright.support.errors import NoAssemblerError, OptionError, StageContractError
 from tilewright.support.fingerprint import fingerprint
-from tilewright.targets.base import Target, configured
+from tilewright.targets.base import NativeKernel, Target, configured
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -126,10 +126,10 @@ def _read_plan(data: dict[str, Any] | None) -> Plan | None:
 
 
 def stages_from(source: Source, target: Target) -> list[str]:
-    """The stages that a source goes through, its own first. Raises ValueError where the target has no such stage."""
+    """The stages that a source goes through, its own first. Raises OptionError where the target has no such stage."""
     names = ["source", *(stage for stage, _ in target.stages())]
     if source.first_stage not in names:
-        raise ValueError(f"no stage {source.first_stage!r}; target {target.name} has {', '.join(names)}")
+        raise OptionError(f"no stage {source.first_stage!r}; target {target.name} has {', '.join(names)}")
     return names[names.index(source.first_stage) :]
 
 

@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from tilewright.support.sanitizing import Plan
+    from tilewright.targets.base import NativeKernel
 
 
 WORD_BYTES = 4
-
-
-class NativeKernel(Protocol):
-    """Loaded machine code. `launch` runs programs 0 to num_programs - 1 and returns when all are done."""
-
-    def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None: ...
 
 
 BoundedLaunch = Callable[[Sequence[int], Mapping[int, tuple[int, int]], Sequence[int]], None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
-from tilewright.support.errors import ArgumentError, CompilationError
+from tilewright.support.errors import ArgumentError, CompilationError, OptionError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target
 
@@ -219,10 +219,10 @@ class OverriddenSource:
 
 def overridden(source: Source, options: CompileOptions) -> Source:
     """The source, or the text that stands for one of its stages by the option `ir_override`: a file whose suffix names
-    the stage. Raises ValueError where there is no such file, and later where the target has no such stage."""
+    the stage. Raises OptionError where there is no such file, and later where the target has no such stage."""
     path = options.ir_override
     if path is None or isinstance(source, OverriddenSource):
         return source
     if not Path(path).is_file():
-        raise ValueError(f"ir_override={path!r}: there is no such file")
+        raise OptionError(f"ir_override={path!r}: there is no such file")
     return OverriddenSource(source, TextSource.read(path))

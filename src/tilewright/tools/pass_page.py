@@ -14,6 +14,7 @@ from tilewright.ir.passes import Pass, PassPipeline, available_passes, available
 from tilewright.lowering.tt_to_ttg.pipeline import make_ttgir
 from tilewright.targets.cpu import pipeline as cpu
 from tilewright.targets.cuda import pipeline as cuda
+from tilewright.tools.arguments import USAGE
 
 INTRODUCTION = """\
 # Passes
@@ -28,6 +29,11 @@ tilewright-opt kernel.mlir --cse --tritongpu-pipeline="num-stages=4"
 
 IR below is abridged: `...` stands for types and ops that do not matter, and what the body of an op does is sometimes
 said in words.
+
+## The command
+
+```
+{usage}```
 """
 
 SECTIONS: list[tuple[str, str, tuple[str, ...]]] = [
@@ -56,7 +62,7 @@ SECTIONS: list[tuple[str, str, tuple[str, ...]]] = [
 
 def render() -> str:
     """The page."""
-    lines = [INTRODUCTION]
+    lines = [INTRODUCTION.format(usage=USAGE)]
     for title, purpose, packages in SECTIONS:
         lines += [f"## {title}", "", purpose, ""]
         for cls in passes_of(packages):
