@@ -61,6 +61,17 @@ class BlockForm:
     """The caller has configured the AMX tiles, and releases them."""
 
 
+@dataclass(frozen=True)
+class Upcoming:
+    """The lines of B that a tile asks for, `PREFETCHED_ROWS` in each chunk of k."""
+
+    first: str
+    per_k: str
+    """Bytes by which they move in each step of k."""
+    stride: str
+    """Bytes from one to the next."""
+
+
 class BlockWriter(PanelWriter):
     """Writes one kernel for whole blocks."""
 
@@ -75,7 +86,7 @@ class BlockWriter(PanelWriter):
         self.depth = ""
         self.next_b = ""
         self.next_a = ""
-        self.next_line = ""
+        self.upcoming = Upcoming("", "", "")
         self.next_c = Rows("", "")
         self.is_first = ""
         self.output: Rows | None = None
@@ -225,10 +236,8 @@ class BlockWriter(PanelWriter):
             set_result(m0)
             self.next_c = self._below(c_m, rows)
             self.next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
-            self.next_line = self._next_line(m0 if self.form.packed_b else fn.value(f"add i64 {first}, {m0}"))
+            self.upcoming = self._upcoming_panel(m0) if self.form.packed_b else self._upcoming_rows(n0, m0)
             self.full_tile(a_m, panel, c_m, rows)
-
-        first = fn.value(f"mul i64 {fn.value(f'udiv i64 {n0}, {self.tile.columns}')}, %m_count")
 
         def rest(m0: str) -> None:
             a_m, c_m = at(m0)
@@ -251,27 +260,34 @@ class BlockWriter(PanelWriter):
         place = self.result or Rows(c, self.strides.c_row)
         return Rows(self._row_offset(place.first, place.stride, rows), place.stride)
 
-    def _next_line(self, position: str) -> str:
-        """Where a tile starts to ask for B: successive tiles take other lines of a row, then other rows of a chunk.
+    def _upcoming_panel(self, m0: str) -> Upcoming:
+        """Lines of the next panel, one after the other."""
+        number = self.fn.value(f"udiv i64 {m0}, {self.tile.rows}")
+        lines = self.scaled(number, self.k_panel // CHUNK * PREFETCHED_ROWS)
+        offset = self.fn.value(f"urem i64 {self.scaled(lines, 64)}, {self.k_panel * self.panel_row_bytes}")
+        return Upcoming(self.advance(self.next_b, offset), str(PREFETCHED_ROWS * 64 // CHUNK), "64")
 
-        Of a transposed B they take other columns, and successive chunks of k other lines of these. Of panels they take
-        one line after the other.
+    def _upcoming_rows(self, n0: str, m0: str) -> Upcoming:
+        """Rows of the next group: successive tiles take other lines of a row, then other rows of a chunk of k.
+
+        Of a transposed B they take other columns, and successive chunks of k other lines of these.
         """
-        fn = self.fn
+        fn, b, stride = self.fn, self.next_b, self.strides.b_row
+        panel = fn.value(f"udiv i64 {n0}, {self.tile.columns}")
+        position = fn.value(f"add i64 {self._product(panel, '%m_count')}, {m0}")
         number = fn.value(f"udiv i64 {position}, {self.tile.rows}")
-        if self.form.packed_b:
-            lines = self.scaled(number, self.k_panel // CHUNK * PREFETCHED_ROWS)
-            offset = fn.value(f"urem i64 {self.scaled(lines, 64)}, {self.k_panel * self.panel_row_bytes}")
-            return self.advance(self.next_b, offset)
         if self.transposed_b:
             column = fn.value(f"and i64 {self.scaled(number, PREFETCHED_ROWS)}, {GROUP_COLUMNS - 1}")
-            return self.advance(self.next_b, fn.value(f"mul i64 {column}, {self.strides.b_row}"))
+            return Upcoming(self.advance(b, self._product(column, stride)), str(self.element.bytes), stride)
         line = fn.value(f"and i64 {self.scaled(number, 64)}, {GROUP_COLUMNS * self.element.bytes - 1}")
         lines = GROUP_COLUMNS * self.element.bytes // 64
         blocks = CHUNK // PREFETCHED_ROWS
         block = fn.value(f"and i64 {fn.value(f'udiv i64 {number}, {lines}')}, {blocks - 1}")
-        row = fn.value(f"mul i64 {self.scaled(block, PREFETCHED_ROWS)}, {self.strides.b_row}")
-        return self.advance(self.advance(self.next_b, line), row)
+        row = self._product(self.scaled(block, PREFETCHED_ROWS), stride)
+        return Upcoming(self.advance(self.advance(b, line), row), stride, stride)
+
+    def _product(self, first: str, second: str) -> str:
+        return self.fn.value(f"mul i64 {first}, {second}")
 
     def _row_limits(self) -> None:
         """Where the full tiles end, and where the short ones behind them end."""
@@ -329,13 +345,8 @@ class BlockWriter(PanelWriter):
         c_row = self.advance(self.next_c.first, fn.value(f"mul i64 {number}, {self.next_c.stride}"))
         a = LinesAhead(self.advance(self.next_a, state.a_offset), self.strides.a_row, rows, level=3)
         c = LinesAhead(c_row, "64", -(-self.panel_row_bytes // 64), level=3, is_written=True)
-        if self.form.packed_b:
-            # Chunks of k are that long that this is the next lines each time.
-            b, stride = self.advance(self.next_line, self.scaled(state.k, PREFETCHED_ROWS * 64 // CHUNK)), "64"
-        else:
-            stride, _ = self._b_strides()
-            b = self.advance(self.next_line, fn.value(f"mul i64 {state.k}, {stride}"))
-        return [a, c, LinesAhead(b, stride, PREFETCHED_ROWS, level=2)]
+        b = self.advance(self.upcoming.first, self._product(state.k, self.upcoming.per_k))
+        return [a, c, LinesAhead(b, self.upcoming.stride, PREFETCHED_ROWS, level=2)]
 
     @property
     def b_step(self) -> str:

@@ -373,7 +373,7 @@ class TileWriter:
         return 0
 
     def lines_ahead(self, state: KState, rows: int) -> list[LinesAhead]:
-        """What the steps of a chunk ask for in a tile of so many rows; all kinds but the last less than it has steps."""
+        """What the steps of a chunk ask for in a tile of so many rows; the last kind gets the steps that are left."""
         raise NotImplementedError
 
     def load_b(self, base: str, vector: int, mask: str | None) -> str:
