@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from types import SimpleNamespace
@@ -18,20 +18,27 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
+from tilewright.support.collecting import paused_collection
 from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
-from tilewright.support.errors import NoAssemblerError, OptionError, StageContractError
+from tilewright.support.errors import NoAssemblerError, OptionError, PassError, StageContractError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import NativeKernel, Target, configured
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from tilewright.ir.passes import Pass, PassPipeline, Remark
+    from tilewright.ir.passes import Instrument, Pass, PassPipeline, Remark
     from tilewright.support.sanitizing import Plan
+
+Watching = Callable[[str], "Sequence[Instrument]"]
+"""From the name of a stage to the instruments that watch the passes which lead there."""
 
 LOCATED_STAGES = ("source", "ttir")
 """Stages whose text carries source locations, as Triton's does."""
 
+
+COMPILING = ("always_compile", "print_after", "dump_ir", "verify_each", "timing", "remarks", "llvm_dump")
+"""Switches with which even what the disk cache has is compiled: it is compiling that they show."""
 
 LEAST_MEMORY = 64
 """Bytes that a CPU program's tiles count as where all of them are in registers: programs divide a device's shared
@@ -45,31 +52,59 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     relevant = options.identity(getattr(target, "ignored_options", frozenset()))
     key = fingerprint(source.identity(), relevant, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
     cache = DiskCache(cache_directory())
-    entry = None if knobs.get("always_compile") else cache.get(key)
+    entry = None if any(map(knobs.get, COMPILING)) else cache.get(key)
     if entry is None:
         entry = build_entry(source, options, target)
         cache.put(key, entry)
     return load_entry(entry, key, source, options, target)
 
 
+@paused_collection()
 def build_entry(source: Source, options: CompileOptions, target: Target) -> Entry:
     """Run all stages and emit machine code."""
     source, target = overridden(source, options), configured(target, options)
     written: frozenset[int] = frozenset()
     sanitizer: dict[str, Any] | None = None
     module = None
-    for stage, module in lower(source, options, target):
-        if stage == "ttir":
-            from tilewright.analysis.written_arguments import find_written_arguments
+    try:
+        for stage, module in lower(source, options, target, _watching(source)):
+            if stage == "ttir":
+                from tilewright.analysis.written_arguments import find_written_arguments
 
-            written = find_written_arguments(module)
-        elif stage == "linalg":
-            sanitizer = _sanitizer_plan(module)
+                written = find_written_arguments(module)
+            elif stage == "linalg":
+                sanitizer = _sanitizer_plan(module)
+    except PassError as error:
+        if error.internal and error.reproducer is None:
+            error.reproducer = _reproducer(source, options, target)
+        raise
     assert module is not None, "a source yields at least its own stage"
     artefact = target.emit(module)
     metadata = {"written": sorted(written), "entry": artefact.entry, "sanitizer": sanitizer, **artefact.metadata}
     texts = {"llir": artefact.llir, **getattr(artefact, "texts", {})}
     return Entry(metadata, {"obj": artefact.object, **{name: text.encode() for name, text in texts.items()}})
+
+
+def _watching(source: Source) -> Watching:
+    """What the switches have each stage watched by."""
+    if not any(map(knobs.get, COMPILING)):
+        return lambda stage: ()
+    from tilewright.ir.instruments import instruments_from_knobs
+
+    return lambda stage: instruments_from_knobs(what=f"{source.name}-{source.identity()[:8]}/{stage}")
+
+
+def _reproducer(source: Source, options: CompileOptions, target: Target) -> str | None:
+    """The file that replays a failure inside of a pass: written by failing again, as compiling is deterministic, so
+    that what succeeds pays nothing for it."""
+    from tilewright.ir.instruments import CrashReproducer
+
+    try:
+        for _ in lower(source, options, target, lambda stage: [CrashReproducer(only_internal=True)]):
+            pass
+    except PassError as error:
+        return error.reproducer
+    return None
 
 
 def _sanitizer_plan(module: ModuleOp) -> dict[str, Any] | None:
@@ -133,8 +168,13 @@ def stages_from(source: Source, target: Target) -> list[str]:
     return names[names.index(source.first_stage) :]
 
 
-def lower(source: Source, options: CompileOptions, target: Target) -> Iterator[tuple[str, ModuleOp]]:
-    """The module at the end of each stage, in order. It is one module, changed in place: print it before going on."""
+def lower(
+    source: Source, options: CompileOptions, target: Target, watching: Watching = lambda stage: ()
+) -> Iterator[tuple[str, ModuleOp]]:
+    """The module at the end of each stage, in order. It is one module, changed in place: print it before going on.
+
+    `watching` gives the instruments for the passes that lead to a stage.
+    """
     from tilewright.ir.passes import PassContext
     from tilewright.ir.stages import STAGES, check_stage
 
@@ -147,7 +187,7 @@ def lower(source: Source, options: CompileOptions, target: Target) -> Iterator[t
     for stage, passes in target.stages():
         if stage not in remaining[1:]:
             continue
-        _pipeline(passes).run(module, context)
+        _pipeline(passes).run(module, context, watching(stage))
         if stage in contracts:
             try:
                 check_stage(module, contracts[stage])
