@@ -6,12 +6,15 @@ from types import ModuleType
 
 import library_attention
 import library_decoding
+import library_geometry
 import library_images
 import library_losses
 import library_norms
+import library_numerics
 import library_products
 import library_quantised
 import library_recurrences
+import library_routing
 import library_scans
 import library_sequences
 import library_tables
@@ -25,12 +28,15 @@ from tilewright.support import knobs
 FILES: tuple[ModuleType, ...] = (
     library_attention,
     library_decoding,
+    library_geometry,
     library_images,
     library_losses,
     library_norms,
+    library_numerics,
     library_products,
     library_quantised,
     library_recurrences,
+    library_routing,
     library_scans,
     library_sequences,
     library_tables,
