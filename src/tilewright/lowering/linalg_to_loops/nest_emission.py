@@ -18,18 +18,11 @@ from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combination import fold_lanes
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
+from tilewright.lowering.linalg_to_loops.comparisons import Front, Whole, find_front, find_whole, settled_comparisons
 from tilewright.lowering.linalg_to_loops.element_access import emit_atomic, emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Output, is_straight, plan_nest
-from tilewright.lowering.linalg_to_loops.padding import (
-    Front,
-    Padding,
-    find_front,
-    find_padding,
-    has_short_rows,
-    padded_element,
-    settled_comparisons,
-)
+from tilewright.lowering.linalg_to_loops.padding import Padding, find_padding, padded_element
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.rows_together import RowsTogether, plan_rows_together
@@ -53,7 +46,7 @@ class Step:
     masked: bool
     streamed: bool = False
     in_front: bool = False
-    """Whether it is the loop over the front (see `padding.Front`)."""
+    """Whether it is the loop over the front (see `comparisons.Front`)."""
 
 
 def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int, prefetching: Prefetching) -> list[SSAValue | None]:
@@ -112,8 +105,9 @@ class _NestWriter:
         if stretched is not None:
             self._stretched_or_not(stretched, outside)
         elif streaming is None or self.prefetching.asked_for(streaming.window):
-            if self.front is not None and has_short_rows(self.nest):
-                self._whole_rows_or_not(self.front, outside)
+            whole = find_whole(self.emitter, self.nest, self.front) if self.padding is None else None
+            if whole is not None:
+                self._whole_or_not(whole, outside)
             else:
                 self._level(0, [outside])
         else:
@@ -126,21 +120,23 @@ class _NestWriter:
                 self.emitter.insert(vector.EndAtomicsOp())
         return self.scalars
 
-    def _whole_rows_or_not(self, front: Front, outside: Frame) -> None:
-        """Two versions of a loop, chosen by whether the front of a row is all of it."""
-        dim = self.nest.vector_dim
-        assert dim is not None
-        extent = self.nest.bounds[dim]
+    def _whole_or_not(self, whole: Whole, outside: Frame) -> None:
+        """Two versions of a loop, chosen by whether it needs no comparisons."""
 
-        def version(front: Front | None) -> Callable[[], None]:
-            def emit() -> None:
-                self.front = front
-                self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
+        def without() -> None:
+            front, depends = self.front, self.nest.depends
+            values = dict(outside.values)
+            for comparison, holds in whole.comparisons.items():
+                values[comparison] = self.emitter.constant(int(holds), comparison.type)
+            self.nest.depends = {**depends, **{comparison: frozenset[int]() for comparison in whole.comparisons}}
+            self.front = whole.front or front
+            self._level(0, [Frame(self.emitter.cursor, values=values)])
+            self.front, self.nest.depends = (front if whole.front is None else None), depends
 
-            return emit
+        def with_comparisons() -> None:
+            self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
 
-        is_whole = self.emitter.compare("eq", front.bound, extent)
-        self.emitter.choose(is_whole, version(Front(extent, front.comparisons)), version(None))
+        self.emitter.choose(whole.condition, without, with_comparisons)
 
     def _stream_or_not(self, streaming: Streaming, outside: Frame) -> None:
         """Two versions of a loop, chosen by the size of the launch."""

@@ -20,17 +20,11 @@ from tilewright.dialects import arith, linalg
 from tilewright.dialects.types import is_integer
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, is_identity
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter, default_flags
+from tilewright.lowering.linalg_to_loops.comparisons import FALSE_BEHIND, add_bound, is_outside, lane_bound
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most, is_same
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Uniform
-
-_FALSE_BEHIND = {2: False, 5: True}
-"""Value of `index <predicate> bound` behind the bound: slt is false there, sge is true."""
-
-
-FEW_VECTORS = 8
-"""Vectors of a row up to which the ends of two loops over it cost as much as what they save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +70,7 @@ def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
         bound = _operand_bound(operand, dim)
         if bound is None:
             return None
-        _add_bound(bounds, bound)
+        add_bound(bounds, bound)
     comparisons: dict[SSAValue, bool] = {}
     for op in nest.body.ops:
         if isinstance(op, linalg.IndexOp) and op.dim.value.data == dim:
@@ -84,7 +78,7 @@ def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
             if found is None:
                 return None
             for bound in found:
-                _add_bound(bounds, bound)
+                add_bound(bounds, bound)
     if not bounds:
         return None
     total = bounds[0]
@@ -94,118 +88,6 @@ def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
         if not output.reduces and not is_at_most(output.bounds[dim], total):
             return None
     return Padding(total, emitter.sub(nest.extents[dim], total), comparisons)
-
-
-def settled_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool]:
-    """The comparisons of lane numbers with limits that hold, or fail, in every iteration within the nest's bounds.
-
-    for %i = 0 to min(%n, 64) { select(%i < %n, %x, 0) }      ->      { %x }
-    """
-    settled: dict[SSAValue, bool] = {}
-    for op in nest.body.ops:
-        if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in _FALSE_BEHIND:
-            continue
-        lane = _lane_of(nest, op.lhs)
-        if lane is None or not _is_outside(nest, op.rhs):
-            continue
-        dim, shift = lane
-        limit = _lane_bound(emitter, op.rhs, shift, nest.extents[dim])
-        if is_at_most(nest.bounds[dim], limit):
-            settled[op.result] = not _FALSE_BEHIND[op.predicate.value.data]
-    return settled
-
-
-@dataclass(frozen=True, slots=True)
-class Front:
-    """The whole vectors in front of `bound`: the results of some comparisons are known there, and no lane is behind the
-    end of a box that is read or of an output that is cut."""
-
-    bound: Index
-    comparisons: dict[SSAValue, SSAValue]
-
-
-def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
-    """The part of the vector dimension where no lane is beyond a limit; it gets a loop without the comparisons.
-
-    for %j = 0 to 128 step 16 { select(%start + lanes(%j) < %n, %x, -inf) }
-      ->
-    %front = clamp(%n - %start, 0, 128) & -16
-    for %j = 0 to %front step 16 { %x };  for %j = %front to 128 step 16 { select(...) }
-    """
-    dim = nest.vector_dim
-    if dim is None or nest.folds() or is_at_most(nest.bounds[dim], nest.lanes):
-        return None
-    if is_at_most(nest.bounds[dim], nest.lanes * nest.unroll) and not has_short_rows(nest):
-        return None
-    comparisons: dict[SSAValue, SSAValue] = {}
-    bound: Index = nest.bounds[dim]
-    for op in nest.body.ops:
-        if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in _FALSE_BEHIND:
-            continue
-        lane = _lane_of(nest, op.lhs)
-        if lane is None or lane[0] != dim or not nest.depends[op.result] or not _is_outside(nest, op.rhs):
-            continue
-        holds = emitter.constant(int(not _FALSE_BEHIND[op.predicate.value.data]), op.result.type)
-        comparisons[op.result] = emitter.broadcast(holds, nest.lanes)
-        bound = emitter.min(bound, _lane_bound(emitter, op.rhs, lane[1], nest.extents[dim]))
-    ends = _ends_of_rows(nest, dim)
-    for end in ends:
-        bound = emitter.min(bound, emitter.max(end, 0))
-    if not comparisons and not ends:
-        return None
-    return Front(emitter.align_down(bound, nest.lanes * nest.unroll), comparisons)
-
-
-def has_short_rows(nest: Nest) -> bool:
-    """Whether a loop over rows of a few vectors each is to be chosen by whether the front is all of a row.
-
-    for %i { for %j = 0 to %front { %x };  for %j = %front to 64 { select(...) } }
-      ->
-    if %front == 64 { for %i { for %j = 0 to 64 { %x } } } else { for %i { for %j = 0 to 64 { select(...) } } }
-    """
-    dim = nest.vector_dim
-    if (
-        dim is None
-        or len(nest.order) < 2
-        or nest.order[-1] != dim
-        or any(output.dest is None for output in nest.outputs)
-    ):
-        return False
-    extent = nest.bounds[dim]
-    step = nest.lanes * nest.unroll
-    return isinstance(extent, int) and extent % step == 0 and extent <= FEW_VECTORS * nest.lanes
-
-
-def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:
-    """Where the boxes that a nest reads along a dimension, and the outputs that are cut, end within its bounds."""
-    ends: list[Index] = []
-    for operand in nest.inputs:
-        source = operand.source
-        if isinstance(source, Box):
-            for expr, low, high in zip(operand.access, source.low, source.high, strict=True):
-                if low == 0 and expr == AffineDimExpr(dim) and not is_at_most(nest.bounds[dim], high):
-                    _add_bound(ends, high)
-    for output in nest.outputs:
-        if output.is_cut and not is_at_most(nest.bounds[dim], output.bounds[dim]):
-            _add_bound(ends, output.bounds[dim])
-    return ends
-
-
-def _lane_of(nest: Nest, value: SSAValue) -> tuple[int, SSAValue | None] | None:
-    """The dimension whose lane number a value is, and what is added to it."""
-    shift: SSAValue | None = None
-    while isinstance(op := value.owner, Operation) and op.parent_block() is nest.body:
-        match op:
-            case linalg.IndexOp():
-                return op.dim.value.data, shift
-            case arith.IndexCastOp() | arith.ExtSIOp():
-                value = op.operands[0]
-            case arith.AddiOp() if shift is None and any(_is_outside(nest, operand) for operand in op.operands):
-                outside = 1 if _is_outside(nest, op.operands[1]) else 0
-                value, shift = op.operands[1 - outside], op.operands[outside]
-            case _:
-                return None
-    return None
 
 
 def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValue:
@@ -251,11 +133,6 @@ def _can_repeat(combiner: Combiner | None) -> bool:
     return combiner is not None and (combiner.idempotent or combiner.op_class in (arith.AddfOp, arith.AddiOp))
 
 
-def _add_bound(bounds: list[Index], bound: Index) -> None:
-    if not any(is_same(bound, known) for known in bounds):
-        bounds.append(bound)
-
-
 def _operand_bound(operand: Operand, dim: int) -> Index | None:
     source = operand.source
     if not isinstance(source, Box):
@@ -282,34 +159,15 @@ def _comparison_bounds(
                 pending.append((user.results[0], shift))
             elif isinstance(user, arith.AddiOp) and shift is None:
                 other = user.operands[1 - use.index]
-                if not _is_outside(nest, other):
+                if not is_outside(nest, other):
                     return None
                 pending.append((user.result, other))
-            elif isinstance(user, arith.CmpiOp) and use.index == 0 and user.predicate.value.data in _FALSE_BEHIND:
+            elif isinstance(user, arith.CmpiOp) and use.index == 0 and user.predicate.value.data in FALSE_BEHIND:
                 other = user.rhs
-                if constant_of(other) is None and not _is_outside(nest, other):
+                if constant_of(other) is None and not is_outside(nest, other):
                     return None
-                bounds.append(_lane_bound(emitter, other, shift, nest.extents[dim]))
-                comparisons[user.result] = _FALSE_BEHIND[user.predicate.value.data]
+                bounds.append(lane_bound(emitter, other, shift, nest.extents[dim]))
+                comparisons[user.result] = FALSE_BEHIND[user.predicate.value.data]
             else:
                 return None
     return bounds
-
-
-def _is_outside(nest: Nest, value: SSAValue) -> bool:
-    return value.owner is not nest.body and not (
-        isinstance(value.owner, Operation) and value.owner.parent_block() is nest.body
-    )
-
-
-def _lane_bound(emitter: LoopEmitter, limit: SSAValue, shift: SSAValue | None, extent: int) -> Index:
-    """clamp(limit - shift, 0, extent)."""
-    number = constant_of(limit)
-    bound: Index = _as_index(emitter, limit) if number is None else number
-    if shift is not None:
-        bound = emitter.sub(bound, _as_index(emitter, shift))
-    return emitter.max(emitter.min(bound, extent), 0)
-
-
-def _as_index(emitter: LoopEmitter, value: SSAValue) -> SSAValue:
-    return value if value.type == INDEX else emitter.value(arith.IndexCastOp, (value,), INDEX)

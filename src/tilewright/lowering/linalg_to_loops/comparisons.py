@@ -1,0 +1,221 @@
+"""Comparisons of indices with limits, where their results are known: everywhere, in front of a lane, for whole tiles.
+
+    select(%start + %i < %n, %x, -inf)  for all i up to an extent
+
+What is known of the bounds settles some comparisons for good. Of others the code asks in front of a loop: whether no
+index of a whole dimension is beyond its limit, or how many whole vectors of lanes are in front of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from tilewright.dialects import arith, linalg
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most, is_same
+from tilewright.lowering.linalg_to_loops.sources import Box
+
+FALSE_BEHIND = {2: False, 5: True}
+"""Value of `index <predicate> bound` behind the bound: slt is false there, sge is true."""
+
+
+FEW_VECTORS = 8
+"""Vectors of a row up to which the ends of two loops over it cost as much as what they save."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LimitedLane:
+    """What `shift + index <predicate> limit` compares, and its result where the index is small enough."""
+
+    dim: int
+    shift: SSAValue | None
+    limit: SSAValue
+    result_in_front: bool
+
+
+def settled_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool]:
+    """The comparisons of lane numbers with limits that hold, or fail, in every iteration within the nest's bounds.
+
+    for %i = 0 to min(%n, 64) { select(%i < %n, %x, 0) }      ->      { %x }
+    """
+    settled: dict[SSAValue, bool] = {}
+    for op in nest.body.ops:
+        found = _limited_lane(nest, op)
+        if found is None:
+            continue
+        limit = lane_bound(emitter, found.limit, found.shift, nest.extents[found.dim])
+        if is_at_most(nest.bounds[found.dim], limit):
+            settled[op.results[0]] = found.result_in_front
+    return settled
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The whole vectors in front of `bound`: the results of some comparisons are known there, and no lane is behind the
+    end of a box that is read or of an output that is cut."""
+
+    bound: Index
+    comparisons: dict[SSAValue, SSAValue]
+
+
+def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
+    """The part of the vector dimension where no lane is beyond a limit; it gets a loop without the comparisons.
+
+    for %j = 0 to 128 step 16 { select(%start + lanes(%j) < %n, %x, -inf) }
+      ->
+    %front = clamp(%n - %start, 0, 128) & -16
+    for %j = 0 to %front step 16 { %x };  for %j = %front to 128 step 16 { select(...) }
+    """
+    dim = nest.vector_dim
+    if dim is None or nest.folds() or is_at_most(nest.bounds[dim], nest.lanes):
+        return None
+    if is_at_most(nest.bounds[dim], nest.lanes * nest.unroll) and not has_short_rows(nest):
+        return None
+    comparisons: dict[SSAValue, SSAValue] = {}
+    bound: Index = nest.bounds[dim]
+    for op in nest.body.ops:
+        found = _limited_lane(nest, op)
+        if found is None or found.dim != dim:
+            continue
+        result = op.results[0]
+        holds = emitter.constant(int(found.result_in_front), result.type)
+        comparisons[result] = emitter.broadcast(holds, nest.lanes)
+        bound = emitter.min(bound, lane_bound(emitter, found.limit, found.shift, nest.extents[dim]))
+    ends = _ends_of_rows(nest, dim)
+    for end in ends:
+        bound = emitter.min(bound, emitter.max(end, 0))
+    if not comparisons and not ends:
+        return None
+    return Front(emitter.align_down(bound, nest.lanes * nest.unroll), comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A test in front of a loop: where it succeeds, the comparisons hold, or fail, for all indices, and the front of a
+    short row is all of it."""
+
+    condition: SSAValue | bool
+    comparisons: dict[SSAValue, bool]
+    front: Front | None
+
+
+def find_whole(emitter: LoopEmitter, nest: Nest, front: Front | None) -> Whole | None:
+    """The test whether a loop needs no comparisons; None where there are none that it would settle.
+
+    for %i = 0 to 64 { for %j = 0 to 64 step 16 { select(%start + %i < %n, %x, -inf) } }
+      ->
+    if %n - %start >= 64 { for %i { for %j { %x } } } else { for %i { for %j { select(...) } } }
+
+    Lanes of long rows have a front of their own for that.
+    """
+    if not _writes_in_loops(nest):
+        return None
+    condition: SSAValue | bool = True
+    comparisons: dict[SSAValue, bool] = {}
+    for op in nest.body.ops:
+        found = _limited_lane(nest, op)
+        if found is None or found.dim == nest.vector_dim:
+            continue
+        bound = nest.bounds[found.dim]
+        limit = lane_bound(emitter, found.limit, found.shift, nest.extents[found.dim])
+        if not isinstance(bound, int) or is_at_most(bound, limit):
+            continue
+        condition = emitter.both(condition, emitter.compare("sge", limit, bound))
+        comparisons[op.results[0]] = found.result_in_front
+    short = front if front is not None and has_short_rows(nest) else None
+    if short is not None:
+        assert nest.vector_dim is not None
+        extent = nest.bounds[nest.vector_dim]
+        condition = emitter.both(condition, emitter.compare("eq", short.bound, extent))
+        short = Front(extent, short.comparisons)
+    return Whole(condition, comparisons, short) if comparisons or short is not None else None
+
+
+def has_short_rows(nest: Nest) -> bool:
+    """Whether the rows of vectors that a loop goes over are so short that the front is all of a row, or not used."""
+    dim = nest.vector_dim
+    if (
+        dim is None
+        or len(nest.order) < 2
+        or nest.order[-1] != dim
+        or any(output.dest is None for output in nest.outputs)
+    ):
+        return False
+    extent = nest.bounds[dim]
+    step = nest.lanes * nest.unroll
+    return isinstance(extent, int) and extent % step == 0 and extent <= FEW_VECTORS * nest.lanes
+
+
+def _writes_in_loops(nest: Nest) -> bool:
+    """Whether there are loops around rows, which leave nothing behind but what they write."""
+    return len(nest.order) > 1 and all(output.dest is not None for output in nest.outputs)
+
+
+def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:
+    """Where the boxes that a nest reads along a dimension, and the outputs that are cut, end within its bounds."""
+    ends: list[Index] = []
+    for operand in nest.inputs:
+        source = operand.source
+        if isinstance(source, Box):
+            for expr, low, high in zip(operand.access, source.low, source.high, strict=True):
+                if low == 0 and expr == AffineDimExpr(dim) and not is_at_most(nest.bounds[dim], high):
+                    add_bound(ends, high)
+    for output in nest.outputs:
+        if output.is_cut and not is_at_most(nest.bounds[dim], output.bounds[dim]):
+            add_bound(ends, output.bounds[dim])
+    return ends
+
+
+def _limited_lane(nest: Nest, op: Operation) -> _LimitedLane | None:
+    """The comparison that an op is, if it is one of an index with a limit and not settled yet."""
+    if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in FALSE_BEHIND:
+        return None
+    lane = _lane_of(nest, op.lhs)
+    if lane is None or not nest.depends[op.result] or not is_outside(nest, op.rhs):
+        return None
+    return _LimitedLane(*lane, op.rhs, not FALSE_BEHIND[op.predicate.value.data])
+
+
+def _lane_of(nest: Nest, value: SSAValue) -> tuple[int, SSAValue | None] | None:
+    """The dimension whose lane number a value is, and what is added to it."""
+    shift: SSAValue | None = None
+    while isinstance(op := value.owner, Operation) and op.parent_block() is nest.body:
+        match op:
+            case linalg.IndexOp():
+                return op.dim.value.data, shift
+            case arith.IndexCastOp() | arith.ExtSIOp():
+                value = op.operands[0]
+            case arith.AddiOp() if shift is None and any(is_outside(nest, operand) for operand in op.operands):
+                outside = 1 if is_outside(nest, op.operands[1]) else 0
+                value, shift = op.operands[1 - outside], op.operands[outside]
+            case _:
+                return None
+    return None
+
+
+def is_outside(nest: Nest, value: SSAValue) -> bool:
+    return value.owner is not nest.body and not (
+        isinstance(value.owner, Operation) and value.owner.parent_block() is nest.body
+    )
+
+
+def lane_bound(emitter: LoopEmitter, limit: SSAValue, shift: SSAValue | None, extent: int) -> Index:
+    """clamp(limit - shift, 0, extent)."""
+    number = constant_of(limit)
+    bound: Index = _as_index(emitter, limit) if number is None else number
+    if shift is not None:
+        bound = emitter.sub(bound, _as_index(emitter, shift))
+    return emitter.max(emitter.min(bound, extent), 0)
+
+
+def _as_index(emitter: LoopEmitter, value: SSAValue) -> SSAValue:
+    return value if value.type == INDEX else emitter.value(arith.IndexCastOp, (value,), INDEX)
+
+
+def add_bound(bounds: list[Index], bound: Index) -> None:
+    if not any(is_same(bound, known) for known in bounds):
+        bounds.append(bound)
