@@ -9,7 +9,10 @@ Everything here may be called from several threads at a time; after a fork the c
 from __future__ import annotations
 
 import os
+import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import Enum
 from functools import lru_cache
 from importlib import import_module
@@ -101,12 +104,29 @@ def optimise(module: Any, machine: Any, effort: Effort) -> None:
     manager.run(module, builder)
 
 
-def compile_text(llir: str, facts: TargetFacts, *, effort: Effort = Effort.LIGHT, verify: bool = False) -> bytes:
-    """Compile LLVM IR text to a relocatable object for `facts`."""
+def compile_text(
+    llir: str, facts: TargetFacts, *, effort: Effort = Effort.LIGHT, verify: bool = False, dump: bool = False
+) -> bytes:
+    """Compile LLVM IR text to a relocatable object for `facts`; `dump` prints the module (see `dumped`)."""
     module = parse(llir, verify=verify)
     machine = create_target_machine(facts, effort=effort)
-    optimise(module, machine, effort)
+    with dumped(module, dump):
+        optimise(module, machine, effort)
     return machine.emit_object(module)
+
+
+@contextmanager
+def dumped(module: Any, is_wanted: bool) -> Generator[None]:
+    """Print a module to standard error before and after what is done to it, where that is wanted."""
+    if is_wanted:
+        _dump("before", module)
+    yield
+    if is_wanted:
+        _dump("after", module)
+
+
+def _dump(when: str, module: Any) -> None:
+    print(f"; -----// LLVM module {when} optimisation //----- ;\n{module}", file=sys.stderr)
 
 
 def emit_assembly(llir: str, facts: TargetFacts, *, effort: Effort = Effort.LIGHT) -> str:

@@ -23,6 +23,11 @@ class Source(Protocol):
     """What the stages start from."""
 
     @property
+    def name(self) -> str:
+        """The kernel's, or the file's."""
+        ...
+
+    @property
     def first_stage(self) -> str:
         """The stage that `module` is at: "source" for the front end's output."""
         ...
@@ -177,6 +182,10 @@ class TextSource:
     first_stage: str
     filename: str = "<text>"
 
+    @property
+    def name(self) -> str:
+        return Path(self.filename).stem
+
     @classmethod
     def read(cls, path: str | Path) -> TextSource:
         """Read a file; its suffix names the stage."""
@@ -202,6 +211,10 @@ class OverriddenSource:
 
     kernel: Source
     text: TextSource
+
+    @property
+    def name(self) -> str:
+        return self.kernel.name
 
     @property
     def first_stage(self) -> str:

@@ -76,6 +76,7 @@ class Timing(Instrument):
     """Measure each pass; the table goes to `stream` when the pipeline is done."""
 
     stream: TextIO | None = None
+    title: str = "pass timing"
     root: TimeSpan = field(default_factory=lambda: TimeSpan("total"))
     _start: float = field(default=0.0, init=False)
 
@@ -89,7 +90,31 @@ class Timing(Instrument):
         self.root.calls = 1
 
     def after_pipeline(self, module: ModuleOp) -> None:
-        (self.stream or sys.stderr).write(f"===- pass timing -===\n{render_times(self.root)}")
+        (self.stream or sys.stderr).write(f"===- {self.title} -===\n{render_times(self.root)}")
+
+
+@dataclass
+class PrintRemarks(Instrument):
+    """Print what each pass had to leave as it was, and why."""
+
+    stream: TextIO | None = None
+    _context: PassContext | None = field(default=None, init=False)
+    _printed: int = field(default=0, init=False)
+
+    def before_pipeline(self, passes: Sequence[Pass], module: ModuleOp, context: PassContext) -> None:
+        self._context, self._printed = context, len(context.remarks)
+
+    def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        self._print()
+
+    def after_failure(self, index: int, pass_: Pass, module: ModuleOp, error: TilewrightError) -> None:
+        self._print()
+
+    def _print(self) -> None:
+        assert self._context is not None
+        remarks = self._context.remarks[self._printed :]
+        (self.stream or sys.stderr).writelines(f"{remark}\n" for remark in remarks)
+        self._printed += len(remarks)
 
 
 @dataclass
@@ -179,17 +204,23 @@ def read_reproducer_pipeline(text: str) -> str | None:
     return first[len(flag) :].strip().strip("'") if first.startswith(flag) else None
 
 
-def instruments_from_knobs(stream: TextIO | None = None) -> list[Instrument]:
-    """The instruments that the switches ask for; empty in an ordinary run, so that nothing is paid for."""
+def instruments_from_knobs(stream: TextIO | None = None, *, what: str = "") -> list[Instrument]:
+    """The instruments that the switches ask for; empty in an ordinary run, so that nothing is paid for.
+
+    `what` says which pipeline of several this is, `add_kernel-1f0c3a52/ttir`: a folder of its own for its dumps, and
+    the title of its times.
+    """
     instruments: list[Instrument] = []
     if knobs.get("verify_each"):
         instruments.append(VerifyEach())
     if folder := knobs.get("dump_ir"):
-        instruments.append(DumpTree(Path(folder)))
+        instruments.append(DumpTree(Path(folder, what)))
     if words := knobs.get("print_after"):
         instruments.append(_print_after_from(words, stream))
+    if knobs.get("remarks"):
+        instruments.append(PrintRemarks(stream))
     if knobs.get("timing"):
-        instruments.append(Timing(stream))
+        instruments.append(Timing(stream, f"pass timing: {what}" if what else "pass timing"))
     return instruments
 
 

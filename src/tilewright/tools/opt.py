@@ -23,6 +23,7 @@ from tilewright.ir.instruments import (
     CrashReproducer,
     DumpTree,
     PrintAfter,
+    PrintRemarks,
     Timing,
     VerifyEach,
     instruments_from_knobs,
@@ -203,8 +204,6 @@ class _Session:
             pipeline.run(module, context, self._instruments())
         finally:
             self.diagnostics.extend(diagnostic_of_remark(remark) for remark in context.remarks)
-            if self.request.has("remarks") or knobs.get("remarks"):
-                self.stderr.writelines(f"{remark}\n" for remark in context.remarks)
 
     def _instruments(self) -> list[Instrument]:
         request = self.request
@@ -218,6 +217,8 @@ class _Session:
             instruments.append(PrintAfter(self.stderr, only_changed=True, locations=request.has("debuginfo")))
         if request.tree_dir:
             instruments.append(DumpTree(Path(request.tree_dir)))
+        if request.has("remarks") and not knobs.get("remarks"):
+            instruments.append(PrintRemarks(self.stderr))
         if request.has("timing"):
             instruments.append(Timing(self.stderr))
         file = Path(request.reproducer) if request.reproducer else None

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tilewright.codegen.llvm_backend import LlvmError, parse
+from tilewright.codegen.llvm_backend import LlvmError, dumped, parse
 from tilewright.codegen.llvm_backend import llvm as _llvm
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.libdevice import PREFIX, LibdeviceNotFoundError, find_libdevice
@@ -49,10 +49,14 @@ def emit_ptx(
     uses_libdevice: bool = False,
     bitcode_paths: Sequence[str] = (),
     verify: bool = False,
+    dump: bool = False,
 ) -> str:
-    """The PTX of LLVM IR text. Raises LlvmError with LLVM's message, LibdeviceNotFoundError where that is missing."""
+    """The PTX of LLVM IR text; `dump` prints the module (see `dumped`).
+
+    Raises LlvmError with LLVM's message, LibdeviceNotFoundError where that is missing.
+    """
     module, machine = optimise_text(
-        llir, facts, uses_libdevice=uses_libdevice, bitcode_paths=bitcode_paths, verify=verify
+        llir, facts, uses_libdevice=uses_libdevice, bitcode_paths=bitcode_paths, verify=verify, dump=dump
     )
     return _without_debug_target(machine.emit_assembly(module))
 
@@ -64,6 +68,7 @@ def optimise_text(
     uses_libdevice: bool = False,
     bitcode_paths: Sequence[str] = (),
     verify: bool = False,
+    dump: bool = False,
 ) -> tuple[Any, Any]:
     """The optimised LLVM module of IR text, and the machine that emits it."""
     machine = create_target_machine(facts)
@@ -71,7 +76,8 @@ def optimise_text(
     links = uses_libdevice or bool(bitcode_paths)
     if links:
         link_libraries(module, bitcode_paths)
-    optimise(module, machine, links=links)
+    with dumped(module, dump):
+        optimise(module, machine, links=links)
     return module, machine
 
 

@@ -114,7 +114,7 @@ class CpuTarget:
         emit_entry(name, lowered, TypeTable(facts))
         prints = define_prints(module, lowered.text, lowered.externals)
         llir = str(lowered.text)
-        image = llvm_backend.compile_text(llir, facts, verify=knobs.get("verify_each"))
+        image = llvm_backend.compile_text(llir, facts, verify=knobs.get("verify_each"), dump=knobs.get("llvm_dump"))
         metadata = {"arena_bytes": lowered.arena_bytes, "prints": prints, "assertions": find_assertions(module)}
         return CpuArtefact(llir, image, name, lowered.arena_bytes, metadata)
 

@@ -152,14 +152,13 @@ class CudaTarget:
         if self._options is None or self._options.enable_reflect_ftz:
             device.text.add_named_metadata("llvm.module.flags", device.text.metadata(FLUSH_FLAG))
         llir = str(device.text)
-        if knobs.get("llvm_dump"):
-            print(llir)
         ptx = emit_ptx(
             llir,
             self.facts,
             uses_libdevice=device.uses_libdevice,
             bitcode_paths=[*device.bitcode_paths, *self._libraries()],
             verify=knobs.get("verify_each"),
+            dump=knobs.get("llvm_dump"),
         )
         return device, llir, ptx
 
