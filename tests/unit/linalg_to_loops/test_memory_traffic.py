@@ -105,6 +105,62 @@ def test_a_launch_decides_about_streaming() -> None:
     assert f"arith.constant {streaming.STREAMED_BYTES} : index" in loops
 
 
+def asked_for(loops: str) -> tuple[int, int]:
+    """Prefetches that read, and those that are for writing."""
+    kinds = re.findall(r"memref.prefetch %\S+\[%\S+\], (read|write)", loops)
+    return kinds.count("read"), kinds.count("write")
+
+
+@pytest.mark.parametrize(("block", "expected"), [(128, (0, 0)), (1024, (4, 1)), (4096, (4, 1))])
+def test_programs_one_behind_the_other_ask_for_what_comes(block: int, expected: tuple[int, int]) -> None:
+    x = np.zeros(8192, np.float32)
+    assert asked_for(loops_of(shifted_sum, x, x.copy(), x.copy(), 8192, BLOCK=block)) == expected
+
+
+@triton.jit
+def doubled(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+
+
+def test_what_is_updated_is_asked_for_once() -> None:
+    loops = loops_of(doubled, np.zeros(8192, np.float32), 8192, BLOCK=1024)
+    assert asked_for(loops.partition("nontemporal")[2]) == (1, 0)
+
+
+@triton.jit
+def picked_rows(table, rows, o, n, BLOCK: tl.constexpr):
+    row = tl.load(rows + tl.program_id(0))
+    i = tl.arange(0, BLOCK)
+    tl.store(o + tl.program_id(0) * BLOCK + i, tl.load(table + row * BLOCK + i) + 1)
+
+
+@pytest.mark.parametrize(("block", "reads"), [(256, 0), (1024, 0), (4096, 1)])
+def test_rows_that_do_not_follow_one_another_are_asked_for_if_they_are_long(block: int, reads: int) -> None:
+    table = rng.standard_normal((9, block)).astype(np.float32)
+    rows, o = np.array([3, 8, 0]), np.zeros((3, block), np.float32)
+    loops = picked_rows[(3,)](table, rows, o, 9, BLOCK=block).asm["loops"]
+    np.testing.assert_array_equal(o, table[rows] + 1)
+    assert asked_for(loops.rpartition("nontemporal")[2])[0] == reads
+
+
+@triton.jit
+def strided_sums(x, o, n, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        total += tl.load(x + i, mask=i < n, other=0.0)
+    tl.store(o + tl.program_id(0), tl.sum(total, axis=0))
+
+
+@pytest.mark.parametrize(("block", "reads"), [(1024, 0), (2048, 1)])
+def test_short_tiles_of_a_loop_are_not_asked_for(block: int, reads: int) -> None:
+    x, o = rng.standard_normal(9000).astype(np.float32), np.zeros(2, np.float32)
+    loops = strided_sums[(2,)](x, o, 9000, BLOCK=block).asm["loops"]
+    np.testing.assert_allclose(o.sum(), x.sum(), rtol=1e-3)
+    assert (asked_for(loops)[0] > 0) == bool(reads)
+
+
 @triton.jit
 def masked_norm(x, o, n, BLOCK: tl.constexpr):
     cols = tl.arange(0, BLOCK)

@@ -12,6 +12,7 @@ from tilewright.dialects import bufferization, gpu, llvm, memref, tensor
 from tilewright.dialects.types import is_memref
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
+from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT
 from tilewright.lowering.linalg_to_loops.sources import Source, Window
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -58,13 +59,10 @@ def copy_window(
     lowering: FunctionLowering, source: Source, dest: Window, sizes: Sequence[Index], extents: tuple[int, ...]
 ) -> None:
     """Copy up to `sizes`; a dynamic extent counts as large for the choice of vectors."""
-    shape = tuple(_ANY_EXTENT if size == DYNAMIC_INDEX else size for size in extents)
+    shape = tuple(ANY_EXTENT if size == DYNAMIC_INDEX else size for size in extents)
     if isinstance(source, Window):
         source = with_shape(source, shape)
     lowering.copy(source, with_shape(dest, shape), sizes)
-
-
-_ANY_EXTENT = 1 << 20
 
 
 def with_shape(window: Window, shape: tuple[int, ...]) -> Window:

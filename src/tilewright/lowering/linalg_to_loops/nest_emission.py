@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import linalg, memref, tensor, vector
-from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combination import fold_lanes
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
@@ -27,7 +26,7 @@ from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.rows_together import RowsTogether, plan_rows_together
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
-from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming, streamed_inputs
+from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming
 from tilewright.lowering.linalg_to_loops.stretches import (
     number_in_all_lanes,
     plan_stretches,
@@ -452,10 +451,6 @@ class _NestWriter:
         with self.emitter.at(frame.cursor):
             if values.mask() is None:
                 self.prefetching.enter_step(values)
-            if frame.is_streamed:
-                for window, access, ahead in streamed_inputs(self.nest):
-                    place = self.emitter.add(values.linear_index(window, access), ahead)
-                    self.emitter.prefetch(window.flat, place, MOST_LOCAL)
             if not is_straight(self.nest.body):
                 self._run_in_order(values, frame)
             else:

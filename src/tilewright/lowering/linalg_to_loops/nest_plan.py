@@ -33,6 +33,9 @@ LIGHT_BODY = 6
 STREAMING_COST = 2
 """Bodies of at most this cost wait for memory: vectors of half the width pass more of it."""
 
+ANY_EXTENT = 1 << 20
+"""What a dynamic extent counts as for the choice of vectors."""
+
 HEAVY = 20
 """Cost of a transcendental function, or of an access at a computed place."""
 

@@ -24,10 +24,12 @@ from xdsl.dialects.builtin import IntegerType, i32
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, func
+from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest_plan import HEAVY, Fetch, Nest, Operand, Output, stride_along
+from tilewright.lowering.linalg_to_loops.reading_ahead import Stream, plan_streams
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 
 NEAR_BYTES = 32 * 1024
@@ -62,9 +64,12 @@ class Prefetching:
         self._fetched: set[tuple[SSAValue, object]] = set()
         self._rereading: _Rereading | None = None
         """The last nest that read again what no nest has asked for ahead yet."""
+        self._streams: list[Stream] = []
+        """What the nest that is being written passes over."""
 
     def plan(self, nest: Nest) -> None:
         """Give a planned nest, which the emitter is about to write, the tiles that it is to fetch."""
+        self._streams = plan_streams(nest, self._is_new, self._goes_on)
         if self.program_id is None or nest.vector_dim is None or self.emitter.cursor.block is not self.emitter.entry:
             return
         fetches: list[Fetch] = []
@@ -89,11 +94,26 @@ class Prefetching:
         return (window.flat, window.offset) in self._fetched
 
     def enter_step(self, values: BodyValues) -> None:
-        """Emit what one full step of a nest asks for."""
+        """Emit what one full step of a nest asks for; lines that are written past the caches are not wanted there."""
+        only_read = bool(values.nest.fetches) or values.frames[-1].is_streamed
+        for stream in self._streams:
+            if not (stream.is_write and only_read):
+                place = self.emitter.add(values.linear_index(stream.window, stream.access), stream.distance)
+                self.emitter.prefetch(stream.window.flat, place, MOST_LOCAL, is_write=stream.is_write)
         for fetch in values.nest.fetches:
             self.emitter.prefetch(fetch.window.flat, values.linear_index(fetch.window, fetch.access), fetch.locality)
         if self._rereading is not None and self._rereading.nest is values.nest:
             self._rereading.steps.append(values)
+
+    def _is_new(self, window: Window) -> bool:
+        key = (window.flat, window.offset)
+        return key not in self._read and key not in self._fetched
+
+    def _goes_on(self, window: Window) -> bool:
+        """Whether a tile lies where the program's id says, so that the next program's is likely to follow it."""
+        if self.program_id is None or self.emitter.cursor.block is not self.emitter.entry:
+            return False
+        return not isinstance(window.offset, int) and _expression_of(window.offset, self.emitter.entry) is not None
 
     def finish(self) -> None:
         """Let the nest that read something again ask for the same of the next program: no nest behind it did."""

@@ -5,7 +5,7 @@ Whether that pays is known at launch, from the size of the grid:
     for %i = 0 to %n { store }
       ->  if programs * bytes of a tile >= 32 MiB {
             for %i = 0 to %head { masked store }                                up to the next line of the output
-            for %i = %head to %full { prefetch inputs 2 KiB ahead; nontemporal store of aligned vectors }
+            for %i = %head to %full { nontemporal store of aligned vectors }
             for %i = %full to %n { masked store }
           } else { the plain loops }
 """
@@ -17,19 +17,18 @@ from math import prod
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from tilewright.dialects import arith, memref
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, is_straight, stride_along
-from tilewright.lowering.linalg_to_loops.sources import Box, Window
+from tilewright.lowering.linalg_to_loops.sources import Window
 
 STREAMED_BYTES = 32 << 20
 """Measured: outputs of 16 MiB are as fast either way, of 64 MiB 1.5 times as fast with nontemporal stores."""
 
 LINE_BYTES = 64
-AHEAD_BYTES = 2048
 SMALLEST_TILE_BYTES = 1024
 _GRID_ARGUMENTS = 6
 
@@ -93,16 +92,3 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest) -> Streaming | None:
     ):
         return None
     return Streaming(output, window, size, tuple(grid[:3]))
-
-
-def streamed_inputs(nest: Nest) -> list[tuple[Window, tuple[AffineExpr, ...], int]]:
-    """Inputs that a streamed loop reads from memory in order, with the number of elements to be ahead of it."""
-    assert nest.vector_dim is not None
-    found: list[tuple[Window, tuple[AffineExpr, ...], int]] = []
-    for operand in nest.inputs:
-        window = operand.source.inner if isinstance(operand.source, Box) else operand.source
-        if not isinstance(window, Window) or window.owned or nest.vector_dim not in operand.dims():
-            continue
-        if stride_along(window, operand.access, nest.vector_dim) == 1:
-            found.append((window, operand.access, max(1, AHEAD_BYTES * 8 // bit_width(window.element))))
-    return found

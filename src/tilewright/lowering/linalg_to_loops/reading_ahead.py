@@ -1,0 +1,81 @@
+"""A loop over a long stretch of memory asks for what it will come to 2 KiB later, and for the lines that it will write:
+
+    for %i { y[%i] = f(x[%i]) }  ->  for %i { prefetch x[%i + 512]; prefetch y[%i + 512] for writing; y[%i] = f(x[%i]) }
+
+Processors notice streams by themselves, but a body that computes keeps few of its loads in flight, and a store to a
+line that is not there has to read it first. Measured (Granite Rapids, data of 12 to 96 MiB): gelu 1.11 times as fast,
+geglu 1.17, a convolution of rows 1.11, rms norm with residual 1.43; vector sums the same. Rows of 2 KiB that do not
+follow one another are 0.5 to 0.7 times as fast, so a stretch is long, or programs one behind the other read it on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT, Nest, stride_along
+from tilewright.lowering.linalg_to_loops.sources import Box, Window
+
+AHEAD_BYTES = 2048
+LONG_BYTES = 8192
+"""Of a stretch this long the part that is asked for in vain, behind its end, is small."""
+
+SHORT_BYTES = 1024
+"""Tiles smaller than this end before it pays, even if the next program's tile follows."""
+
+MOST_STREAMS = 8
+"""Line buffers are few: beyond that many streams none is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Memory that a loop passes over, and how many elements to be ahead."""
+
+    window: Window
+    access: tuple[AffineExpr, ...]
+    distance: int
+    is_write: bool
+
+
+def plan_streams(nest: Nest, is_new: Callable[[Window], bool], goes_on: Callable[[Window], bool]) -> list[Stream]:
+    """The streams of a planned nest. `is_new` tells memory that no nest before has read; `goes_on` whether the next
+    program reads on from where this one ends."""
+    dim = nest.vector_dim
+    if dim is None or not nest.order or nest.order[-1] != dim:
+        return []
+    inputs: list[Stream] = []
+    for operand in nest.inputs:
+        source = operand.source
+        window = source.inner if isinstance(source, Box) else source
+        if isinstance(window, Window) and is_new(window):
+            inputs += _stream(nest, dim, window, operand.access, goes_on, is_write=False)
+    read = {stream.window.flat for stream in inputs}
+    outputs = [
+        stream
+        for output in nest.outputs
+        if output.dest is not None and not output.reduces and output.dest.flat not in read and is_new(output.dest)
+        for stream in _stream(nest, dim, output.dest, output.access, goes_on, is_write=True)
+    ]
+    return inputs + outputs if len(inputs) + len(outputs) <= MOST_STREAMS else []
+
+
+def _stream(
+    nest: Nest,
+    dim: int,
+    window: Window,
+    access: tuple[AffineExpr, ...],
+    goes_on: Callable[[Window], bool],
+    *,
+    is_write: bool,
+) -> list[Stream]:
+    """The stream of an operand, if it is one; memory at a constant offset is that of every program, and stays near."""
+    if window.owned or isinstance(window.offset, int) or stride_along(window, access, dim) != 1:
+        return []
+    bits = bit_width(window.element)
+    stretch = 0 if nest.extents[dim] == ANY_EXTENT else nest.extents[dim] * bits // 8
+    if stretch < LONG_BYTES and not (stretch >= SHORT_BYTES and nest.order == [dim] and goes_on(window)):
+        return []
+    return [Stream(window, access, AHEAD_BYTES * 8 // bits, is_write)]
