@@ -339,11 +339,14 @@ class BlockWriter(PanelWriter):
         return CHUNK
 
     def lines_ahead(self, state: KState, rows: int) -> list[LinesAhead]:
-        """The next rows of A, and one of C, into the first level cache; rows of B that come next into the second."""
+        """The next rows of A and of B into the second level cache; a row of C, which is waited for, into the first.
+
+        In the first, rows of A that are a power of two apart would take the place of the panel.
+        """
         fn = self.fn
         number = fn.value(f"udiv i64 {state.k}, {CHUNK}")
         c_row = self.advance(self.next_c.first, fn.value(f"mul i64 {number}, {self.next_c.stride}"))
-        a = LinesAhead(self.advance(self.next_a, state.a_offset), self.strides.a_row, rows, level=3)
+        a = LinesAhead(self.advance(self.next_a, state.a_offset), self.strides.a_row, rows, level=2)
         c = LinesAhead(c_row, "64", -(-self.panel_row_bytes // 64), level=3, is_written=True)
         b = self.advance(self.upcoming.first, self._product(state.k, self.upcoming.per_k))
         return [a, c, LinesAhead(b, self.upcoming.stride, PREFETCHED_ROWS, level=2)]
