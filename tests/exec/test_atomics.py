@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -198,6 +200,38 @@ def test_rows_in_pieces(dtype: Any, arch: str, every_target: str) -> None:
     }
     on_hopper = {"float16": "v4.f16x2", "float32": ".v4.f32", "float64": ".f64", "bfloat16": ".v4.bf16x2"}
     assert (on_hopper if arch == "sm90" else on_ampere)[name] in kernel.asm["ptx"]
+
+
+@triton.jit
+def add_and_wait(x_ptr, flag_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.atomic_add(x_ptr + i, 1.0)
+    while tl.load(flag_ptr, volatile=True) == 0:
+        pass
+    tl.atomic_add(x_ptr + i, 1.0)
+
+
+@triton.jit
+def add_and_signal(x_ptr, flag_ptr, N: tl.constexpr):
+    tl.atomic_add(x_ptr + tl.arange(0, N), 1.0)
+    tl.atomic_add(flag_ptr + tl.arange(0, N), 1)
+
+
+def test_a_launch_that_waits_for_another(every_target: str) -> None:
+    """A program may wait for what another launch does, also where it has been the only one with atomics."""
+    if every_target != "cpu":
+        pytest.skip("launches of one stream follow one another")
+    x, flag = np.zeros(64, np.float32), np.zeros(64, np.int32)
+    add_and_signal[(1,)](x, flag, N=64)
+    flag[:] = 0
+    waiting = threading.Thread(target=lambda: add_and_wait[(1,)](x, flag, N=64), daemon=True)
+    waiting.start()
+    while x[0] < 2 and waiting.is_alive():
+        time.sleep(0.001)
+    add_and_signal[(1,)](x, flag, N=64)
+    waiting.join(30)
+    assert not waiting.is_alive()
+    assert np.all(x == 4) and np.all(flag == 1)
 
 
 def test_a_lock() -> None:

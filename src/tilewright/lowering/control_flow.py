@@ -51,6 +51,9 @@ class ControlFlowLowering(ABC, Generic[Text]):
     def locate(self, op: Operation) -> None:
         """The instructions that follow belong to `op`."""
 
+    def enter_round(self, op: Operation) -> None:
+        """A round of a loop without a known end begins, in which a program may be waiting for another."""
+
     def flat_all(self, values: Iterable[SSAValue]) -> list[tuple[str, str]]:
         """`flat` of several values, one after the other."""
         return [pair for value in values for pair in self.flat(value)]
@@ -175,6 +178,7 @@ def lower_while(op: scf.WhileOp, low: AnyLowering) -> None:
     carried = low.phis(argument.type for argument in before.args)
     _add_incoming(carried, initial, entered_from)
     low.bind_phis(before.args, carried)
+    low.enter_round(op)
     condition, *passed = low.lower_region(op.regions[0])
     operands = [operand for _, operand in low.flat_all(passed)]
     text.branch_if(_scalar(low, condition), body, done)

@@ -4,6 +4,9 @@ x86 and AArch64 have no atomic sums of floats: each costs a compare-and-swap loo
 taken once for neighbouring elements makes ordinary vector additions of them. All atomics on floats of all kernels use
 these locks (`targets/cpu/native/regions.ll`), so they exclude each other; integers, which programs wait for and signal
 with, are left to the CPU's own instructions, and so are floats at system scope, which others than kernels may change.
+
+While one launch on one thread is the only one with atomics, it needs neither. Atomics of lanes ask for that; those
+whose results are used may be part of waiting for another launch, and do not.
 """
 
 from __future__ import annotations
@@ -13,7 +16,19 @@ from xdsl.ir import Operation
 
 from tilewright.dialects import memref
 from tilewright.dialects.memref import AtomicRMWKind
-from tilewright.dialects.types import element_type, is_float
+from tilewright.dialects.types import bit_width, element_type, is_float
+
+INTEGER_SCATTERS = (
+    AtomicRMWKind.ADDI,
+    AtomicRMWKind.ANDI,
+    AtomicRMWKind.ORI,
+    AtomicRMWKind.XORI,
+    AtomicRMWKind.MAXS,
+    AtomicRMWKind.MAXU,
+    AtomicRMWKind.MINS,
+    AtomicRMWKind.MINU,
+)
+"""Kinds that give the same in any order of the lanes."""
 
 SYSTEM_SCOPE = "tilewright.system_scope"
 """Unit attribute of atomics that others than the kernels of this process may interfere with."""
@@ -31,9 +46,9 @@ def is_guarded(op: memref.AtomicRMWOp | memref.GenericAtomicRMWOp) -> bool:
 
 def can_scatter(op: Operation) -> bool:
     """Whether an atomic can be performed for all lanes of a vector: `vector.atomic_scatter`."""
-    return (
-        isinstance(op, memref.AtomicRMWOp)
-        and op.combination == AtomicRMWKind.ADDF
-        and is_guarded(op)
-        and not op.result.uses.get_length()
-    )
+    if not isinstance(op, memref.AtomicRMWOp) or op.result.uses.get_length() or SYSTEM_SCOPE in op.attributes:
+        return False
+    element = element_type(op.memref.type)
+    if is_float(element):
+        return op.combination == AtomicRMWKind.ADDF
+    return op.combination in INTEGER_SCATTERS and bit_width(element) in (32, 64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -261,30 +263,68 @@ def places_of_lanes(lanes: int, rows: int) -> np.ndarray:
     return np.stack([kinds[row % len(kinds)]() for row in range(rows)])
 
 
-@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
-@pytest.mark.parametrize(
-    ("type", "index"), [("f32", "i32"), ("f32", "i64"), ("f64", "i64"), ("f16", "i32"), ("bf16", "i32")]
-)
-def test_atomic_scatter_from_two_threads(type: str, index: str, lanes: int) -> None:
-    """Whole numbers, few enough that every order adds to the same sums; masked-off lanes touch nothing."""
+SCATTER_CASES = [
+    ("addf", "f32", "i32", np.add),
+    ("addf", "f32", "i64", np.add),
+    ("addf", "f64", "i64", np.add),
+    ("addf", "f16", "i32", np.add),
+    ("addf", "bf16", "i32", np.add),
+    ("addi", "i32", "i32", np.add),
+    ("xori", "i64", "i64", np.bitwise_xor),
+    ("maxs", "i32", "i64", np.maximum),
+    ("minu", "i64", "i32", np.minimum),
+]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("lanes", [2, 4, 16])
+@pytest.mark.parametrize(("kind", "type", "index", "operation"), SCATTER_CASES)
+def test_atomic_scatter(kind: str, type: str, index: str, operation: np.ufunc, lanes: int, threads: int) -> None:
+    """Whole numbers, few enough that every order gives the same; masked-off lanes touch nothing."""
     rows = 256
     chance = np.random.default_rng(3)
     places = places_of_lanes(lanes, rows)
     values = chance.integers(1, 3, places.shape).astype(DTYPES[type])
     live = chance.random(places.shape) < np.where(np.arange(rows) % 3 == 0, 0.6, 1.0)[:, None]
     live[5] = False
-    expected = np.zeros(8100, np.float64)
-    np.add.at(expected, places[live] + 1000, values[live].astype(np.float64))
+    expected = np.full(8100, 2 if kind == "minu" else 0, np.float64 if type[0] in "fb" else DTYPES[type])
+    start = expected.astype(DTYPES[type])
+    operation.at(expected, places[live] + 1000, values[live].astype(expected.dtype))
     runs = places[:, :1] + np.arange(lanes) + 5000
-    np.add.at(expected, runs[live], values[live].astype(np.float64))
+    operation.at(expected, runs[live], values[live].astype(expected.dtype))
     places[5, 1:] = 1 << 30
-    kernel = SCATTER.replace("$T", type).replace("$I", index).replace("$N", str(lanes))
+    kernel = SCATTER.replace("$T", type).replace("$I", index).replace("$N", str(lanes)).replace("addf", kind)
+    at = places.astype(DTYPES[index])
     for facts in machines():
-        out = np.zeros(8100, values.dtype)
-        run_loops(
-            kernel, values, places.astype(DTYPES[index]), live, out, grid=(rows, 1, 1), num_threads=2, facts=facts
-        )
-        np.testing.assert_array_equal(out.astype(np.float64), expected)
+        out = start.copy()
+        run_loops(kernel, values, at, live, out, grid=(rows, 1, 1), num_threads=threads, facts=facts)
+        np.testing.assert_array_equal(out.astype(expected.dtype), expected)
+
+
+@pytest.mark.parametrize("type", ["f32", "i32"])
+def test_atomics_of_launches_at_a_time(type: str) -> None:
+    """Launches on one thread, which take no locks when they are alone, and on two, from several threads of Python."""
+    kernel = SCATTER.replace("$T", type).replace("$I", "i32").replace("$N", "16")
+    kernel = kernel.replace("addf", "addf" if type == "f32" else "addi")
+    rows, times = 64, 40
+    places = places_of_lanes(16, rows)
+    places[:, :] = places[:1]
+    values, live = np.ones((rows, 16), DTYPES[type]), np.ones((rows, 16), np.bool_)
+    out = np.zeros(8100, DTYPES[type])
+    at = places.astype(np.int32)
+
+    def work(num_threads: int) -> None:
+        for _ in range(times):
+            run_loops(kernel, values, at, live, out, grid=(rows, 1, 1), num_threads=num_threads)
+
+    work(1)
+    others = [threading.Thread(target=work, args=(number,)) for number in (1, 1, 2)]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    assert out[places[0] + 1000].tolist() == [4 * times * rows] * 16
+    assert out.sum() == 2 * 4 * times * rows * 16
 
 
 def test_compare_and_swap_body() -> None:

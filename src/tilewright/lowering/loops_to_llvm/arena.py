@@ -25,6 +25,9 @@ PROGRAM_ID_OFFSET = 16 - HEADER_BYTES
 HELD_REGION_OFFSET = 48 - HEADER_BYTES
 """Where the region of memory is that the thread holds the lock of; 0: none."""
 
+ATOMICS_OFFSET = 56 - HEADER_BYTES
+"""Where it is said how the thread has passed the gate of atomics: 0 not, 1 among others, 2 alone."""
+
 
 @dataclass(frozen=True)
 class Slot:

@@ -18,7 +18,7 @@ from tilewright.lowering.loops_to_llvm.addressing import element_address
 from tilewright.lowering.loops_to_llvm.arith_ops import emit_float_minmax
 from tilewright.lowering.loops_to_llvm.conversions import from_compute, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
-from tilewright.lowering.loops_to_llvm.guarded_atomics import emit_guarded
+from tilewright.lowering.loops_to_llvm.guarded_atomics import emit_guarded, emit_sharing
 from tilewright.lowering.loops_to_llvm.types import F32
 
 _NATIVE: dict[str, str] = {
@@ -53,6 +53,7 @@ def lower_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
     if is_guarded(atomic):
         low.set(op.results[0], emit_guarded(low, type, address, step))
         return
+    emit_sharing(low)
     if kind in _NATIVE and (not type.scalar.is_soft_float or kind == "assign"):
         instruction = (
             f"atomicrmw {_NATIVE[kind]} ptr {address}, {type.text} {operand} acq_rel, align {type.scalar.bytes}"
@@ -85,6 +86,7 @@ def lower_generic_atomic_rmw(low: FunctionLowering, op: Operation) -> None:
     if is_guarded(cast(memref.GenericAtomicRMWOp, op)):
         low.set(op.results[0], emit_guarded(low, low.type_of(op.results[0]), address, step))
         return
+    emit_sharing(low)
     low.set(op.results[0], emit_compare_and_swap_loop(low, op.results[0].type, address, step))
 
 

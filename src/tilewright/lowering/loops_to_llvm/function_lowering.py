@@ -46,6 +46,9 @@ PASS_NAME = "loops-to-llvm"
 ARENA, FRAME = "%arena", "%frame"
 """Hidden last parameters of every function: the thread's arena, and this call's part of it."""
 
+LEAVE_ALONE = "tilewright_leave_alone"
+"""What the runtime is asked for where a program may wait (see `targets/cpu/native/regions.ll`)."""
+
 Rule: TypeAlias = Callable[["FunctionLowering", Operation], None]
 
 
@@ -77,6 +80,8 @@ class ModuleLowering:
     """Whether a store is nontemporal: such stores are ordered by a fence only."""
     uses_tiles: bool = False
     """Whether AMX tiles have to be configured while the kernel runs."""
+    has_atomics: bool = False
+    """Whether anything in the module is atomic."""
     fuses: bool = True
     """Whether a product and a sum may become one fused operation."""
 
@@ -189,6 +194,12 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         """Where the frame of a called function starts."""
         size = self.frame.frame_bytes
         return self.fn.value(f"getelementptr i8, ptr {FRAME}, i64 {size}") if size else FRAME
+
+    def enter_round(self, op: Operation) -> None:
+        """Others may have their atomics while this program waits for them."""
+        if self.module.has_atomics:
+            self.module.externals.add(LEAVE_ALONE)
+            self.fn.call("void", LEAVE_ALONE, [("ptr", ARENA)])
 
     # ------------------------------------------------------------------------------------------------ leaving early
 

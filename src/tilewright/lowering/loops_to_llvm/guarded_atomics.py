@@ -22,42 +22,51 @@ from typing import cast
 from xdsl.ir import Operation
 
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
-from tilewright.codegen.llvm_text import FunctionText, Parameter, global_name, vector_constant
+from tilewright.codegen.llvm_text import FunctionText, global_name
 from tilewright.dialects import vector
 from tilewright.dialects.memref import AtomicRMWKind
 from tilewright.lowering.loops_to_llvm.addressing import element_address
-from tilewright.lowering.loops_to_llvm.arena import HELD_REGION_OFFSET
+from tilewright.lowering.loops_to_llvm.arena import ATOMICS_OFFSET, HELD_REGION_OFFSET
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.lane_atomics import ENTER, IntegerLanes, LaneFunction, steps_of
 from tilewright.lowering.loops_to_llvm.mask_bits import for_scalar_use
 from tilewright.lowering.loops_to_llvm.types import F32, ScalarType, ValueType
 
 HOLD, RELEASE = "tilewright_hold_region", "tilewright_release_region"
+SHARE = "tilewright_share_atomics"
+AMONG_OTHERS = 1
 REGION_BITS = 12
 
 
 def lower_atomic_scatter(low: FunctionLowering, op: Operation) -> None:
     scatter = cast(vector.AtomicScatterOp, op)
-    if scatter.combination != AtomicRMWKind.ADDF:
-        low.fail(op, f"of kind {scatter.combination.name.lower()}: lanes can be added only")
     fn, type = low.fn, low.type_of(scatter.value)
     base = element_address(low, scatter.base, low.memref(scatter.base), scatter.indices)
     mask = for_scalar_use(low, low.get(scatter.mask), type.lanes)
     lanes = _Lanes(fn, type, low.get(scatter.value), fn.value(f"bitcast {type.of('i1')} {mask} to i{type.lanes}"), mask)
-    low.module.externals.update((HOLD, RELEASE))
+    low.module.externals.update((HOLD, RELEASE, ENTER))
+    offsets, given = low.get(scatter.index_vec), low.type_of(scatter.index_vec)
+    if given.scalar.text != "i64":
+        offsets = fn.value(f"sext {given.text} {offsets} to {type.of('i64')}")
+    if not type.scalar.is_float:
+        kind = scatter.combination
+        name = f"tw.atomic_{kind.name.lower()}.{type.lanes}x{type.scalar.text}"
+        fn.module.define_once(name, lambda: IntegerLanes(low.module.text, name, type, kind).text())
+        _call_lanes(fn, name, base, offsets, lanes)
+        return
+    if scatter.combination != AtomicRMWKind.ADDF:
+        low.fail(op, f"of kind {scatter.combination.name.lower()}: lanes of floats can be added only")
     if isinstance(scatter.index_vec.owner, vector.StepOp):
         crosses, inside, end = fn.new_label("crosses"), fn.new_label("inside"), fn.new_label("added")
         fn.branch_if(_is_inside(fn, base, type), inside, crosses)
         fn.start(crosses)
-        _call_adder(low, base, _steps(type), lanes)
+        _call_adder(low, base, steps_of(type), lanes)
         fn.branch(end)
         fn.start(inside)
         _add_together(lanes, base, end)
         fn.start(end)
         return
-    offsets, given = low.get(scatter.index_vec), low.type_of(scatter.index_vec)
-    if given.scalar.text != "i64":
-        offsets = fn.value(f"sext {given.text} {offsets} to {type.of('i64')}")
     _call_adder(low, base, offsets, lanes)
 
 
@@ -66,17 +75,35 @@ def _call_adder(low: FunctionLowering, base: str, offsets: str, lanes: _Lanes) -
     name = f"tw.atomic_add.{type.lanes}x{type.scalar.text}"
     if type.scalar.format is not None:
         name += f".{type.scalar.format.name}"
-    low.fn.module.define_once(name, lambda: _LaneAdder(low, name, type).text())
+    low.fn.module.define_once(name, lambda: _LaneAdder(low.module.text, name, type).text())
+    _call_lanes(low.fn, name, base, offsets, lanes)
+
+
+def _call_lanes(fn: FunctionText, name: str, base: str, offsets: str, lanes: _Lanes) -> None:
+    type = lanes.type
     operands = (
         f"ptr {base}, {type.of('i64')} {offsets}, {type.text} {lanes.values}, i{type.lanes} {lanes.bits}, ptr {ARENA}"
     )
-    low.fn.emit(f"call void {global_name(name)}({operands})")
+    fn.emit(f"call void {global_name(name)}({operands})")
 
 
 def lower_end_atomics(low: FunctionLowering, op: Operation) -> None:
     """One call; it sees by itself whether there is something to give back."""
     low.module.externals.add(RELEASE)
     low.fn.call("void", RELEASE, [("ptr", ARENA)])
+
+
+def emit_sharing(low: FunctionLowering) -> None:
+    """In front of an atomic instruction: see to it that no other thread does without them."""
+    fn = low.fn
+    low.module.externals.add(SHARE)
+    mode = fn.value(f"load i32, ptr {fn.value(f'getelementptr i8, ptr {ARENA}, i64 {ATOMICS_OFFSET}')}")
+    share, ready = fn.new_label("share"), fn.new_label("shared")
+    fn.branch_if(fn.value(f"icmp eq i32 {mode}, {AMONG_OTHERS}"), ready, share)
+    fn.start(share)
+    fn.call("void", SHARE, [("ptr", ARENA)])
+    fn.branch(ready)
+    fn.start(ready)
 
 
 def emit_guarded(low: FunctionLowering, type: ValueType, address: str, step: Callable[[str], str]) -> str:
@@ -117,11 +144,6 @@ class _Lanes:
     values: str
     bits: str
     mask: str
-
-
-def _steps(type: ValueType) -> str:
-    """0, 1, 2, ..."""
-    return vector_constant("i64", map(str, range(type.lanes)))
 
 
 def _is_inside(fn: FunctionText, address: str, type: ValueType) -> str:
@@ -165,23 +187,8 @@ def _sum(fn: FunctionText, type: ValueType, left: str, right: str) -> str:
     return from_compute(b, total, type.scalar)
 
 
-class _LaneAdder:
-    """Writes the function that adds the lanes of one vector type, wherever they belong."""
-
-    def __init__(self, low: FunctionLowering, name: str, type: ValueType) -> None:
-        self.type = type
-        self.scalar: ScalarType = type.scalar
-        self.bits = f"i{type.lanes}"
-        self.offsets = type.of("i64")
-        parameters = [
-            Parameter("ptr", "%base"),
-            Parameter(self.offsets, "%offsets"),
-            Parameter(type.text, "%values"),
-            Parameter(self.bits, "%bits"),
-            Parameter("ptr", ARENA),
-        ]
-        self.fn = FunctionText(low.module.text, name, "void", parameters, linkage="internal", attributes="noinline")
-        self.mask = ""
+class _LaneAdder(LaneFunction):
+    """Writes the function that adds the lanes of one vector of floats, wherever they belong."""
 
     def text(self) -> str:
         """The whole function."""
@@ -204,36 +211,25 @@ class _LaneAdder:
         """Where the first lane lies, and whether lane i is the element i behind it, all in one region."""
         fn = self.fn
         first = fn.value(f"extractelement {self.offsets} %offsets, i64 0")
-        run = fn.value(f"add {self.offsets} {self._splat(first)}, {_steps(self.type)}")
-        follows = self._all_live(fn.value(f"icmp eq {self.offsets} %offsets, {run}"))
+        run = fn.value(f"add {self.offsets} {self.splat(first)}, {steps_of(self.type)}")
+        follows = self.all_live(fn.value(f"icmp eq {self.offsets} %offsets, {run}"))
         leads = fn.value(f"trunc {self.bits} %bits to i1")
-        address = self._address(first)
+        address = self.address(first)
         inside = _is_inside(fn, address, self.type)
         return address, fn.value(f"and i1 {fn.value(f'and i1 {follows}, {leads}')}, {inside}")
 
     def _add_apart(self, end: str) -> None:
         fn = self.fn
-        offsets = self._spill(self.offsets, "%offsets")
-        lane = self._first_lane("%bits")
-        offset = self._lane_of(offsets, "i64", lane)
-        same = self._all_live(fn.value(f"icmp eq {self.offsets} %offsets, {self._splat(offset)}"))
+        offsets = self.spill(self.offsets, "%offsets")
+        lane = self.first_lane("%bits")
+        offset = self.lane_of(offsets, "i64", lane)
+        same = self.all_live(fn.value(f"icmp eq {self.offsets} %offsets, {self.splat(offset)}"))
         equal, each = fn.new_label("equal"), fn.new_label("each")
         fn.branch_if(same, equal, each)
         fn.start(equal)
         self._add_sum(offset, end)
         fn.start(each)
-        values = self._spill(self.type.text, "%values")
-        loop = fn.new_label("lane")
-        fn.branch(loop)
-        fn.start(loop)
-        left = fn.phi(self.bits, "left")
-        left.add("%bits", each)
-        lane = self._first_lane(left.name)
-        value = self._lane_of(values, self.scalar.text, lane)
-        self._add_one(self._lane_of(offsets, "i64", lane), value, self.scalar)
-        less = fn.value(f"and {self.bits} {left.name}, {fn.value(f'add {self.bits} {left.name}, -1')}")
-        left.add(less, fn.label)
-        fn.branch_if(fn.value(f"icmp eq {self.bits} {less}, 0"), end, loop)
+        self.for_each_lane(offsets, end, lambda address, value: self._add_one(address, value, self.scalar))
 
     def _add_sum(self, offset: str, end: str) -> None:
         """Add what lanes have to one element. Sums of all lanes have a branch of their own: LLVM makes masks of what is
@@ -243,12 +239,11 @@ class _LaneAdder:
         fn.branch_if(fn.value(f"icmp eq {self.bits} %bits, -1"), of_all, of_some)
         for label, masked in ((of_all, False), (of_some, True)):
             fn.start(label)
-            self._add_one(offset, self._sum_over_lanes(masked=masked), _compute_type(self.type))
+            self._add_one(self.address(offset), self._sum_over_lanes(masked=masked), _compute_type(self.type))
             fn.branch(end)
 
-    def _add_one(self, offset: str, value: str, held_as: ScalarType) -> None:
-        """Add to the element at an offset a value of its type, or of the type it is computed in."""
-        address = self._address(offset)
+    def _add_one(self, address: str, value: str, held_as: ScalarType) -> None:
+        """Add to an element a value of its type, or of the type it is computed in."""
         _hold(self.fn, self.fn.value(f"ptrtoint ptr {address} to i64"))
         one = LaneBuilder(self.fn, 0)
 
@@ -269,35 +264,6 @@ class _LaneAdder:
             lanes = b.select(self.mask, lanes, b.splat(text, zero), text)
         name = f"llvm.vector.reduce.fadd.{intrinsic_suffix(text, self.type.lanes)}"
         return self.fn.call(text, name, [(text, zero), (b.type(text), lanes)], flags="reassoc ")
-
-    def _all_live(self, lanes: str) -> str:
-        """Whether a condition holds in all lanes that are on."""
-        b = LaneBuilder(self.fn, self.type.lanes)
-        fine = b.or_(lanes, b.not_(self.mask), "i1")
-        packed = self.fn.value(f"bitcast {self.type.of('i1')} {fine} to {self.bits}")
-        return self.fn.value(f"icmp eq {self.bits} {packed}, -1")
-
-    def _splat(self, offset: str) -> str:
-        single = self.fn.value(f"insertelement {self.offsets} poison, i64 {offset}, i64 0")
-        mask = f"<{self.type.lanes} x i32> zeroinitializer"
-        return self.fn.value(f"shufflevector {self.offsets} {single}, {self.offsets} poison, {mask}")
-
-    def _address(self, offset: str) -> str:
-        return self.fn.value(f"getelementptr {self.scalar.memory}, ptr %base, i64 {offset}")
-
-    def _first_lane(self, bits: str) -> str:
-        """The number of the lowest bit that is set, as i64."""
-        lane = self.fn.call(self.bits, f"llvm.cttz.{self.bits}", [(self.bits, bits), ("i1", "true")])
-        return self.fn.value(f"zext {self.bits} {lane} to i64")
-
-    def _spill(self, type: str, value: str) -> str:
-        """The lanes in memory, to be read one by one."""
-        slot = self.fn.entry_value(f"alloca {type}, align 64")
-        self.fn.emit(f"store {type} {value}, ptr {slot}, align 64")
-        return slot
-
-    def _lane_of(self, slot: str, text: str, lane: str) -> str:
-        return self.fn.value(f"load {text}, ptr {self.fn.value(f'getelementptr {text}, ptr {slot}, i64 {lane}')}")
 
 
 RULES: dict[type[Operation], Rule] = {

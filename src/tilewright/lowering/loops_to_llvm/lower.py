@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.math_library import MathLibrary
-from tilewright.dialects import cf, func, memref
+from tilewright.dialects import cf, func, memref, vector
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.walking import ops_within
@@ -94,6 +94,7 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
     kernel = _find_kernel(module, list(bodies.values()))
     scans = {name: _scan(op) for name, op in bodies.items()}
     stopping = _close_over_calls(scans)
+    lowering.has_atomics = any(scan.has_atomics for scan in scans.values())
     for op in functions:
         _declare_shape(lowering, op, is_kernel=op is kernel, may_stop=op.sym_name.data in stopping)
     for name in _callees_first(bodies, scans):
@@ -132,6 +133,7 @@ class _Scan:
     frame: FramePlan
     callees: list[str]
     asserts: bool
+    has_atomics: bool = False
 
 
 def _scan(function: func.FuncOp) -> _Scan:
@@ -144,6 +146,8 @@ def _scan(function: func.FuncOp) -> _Scan:
                 found.callees.append(op.callee.root_reference.data)
             case cf.AssertOp():
                 found.asserts = True
+            case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp() | vector.AtomicScatterOp():
+                found.has_atomics = True
             case _:
                 pass
     return found

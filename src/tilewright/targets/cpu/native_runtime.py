@@ -23,7 +23,14 @@ from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
 LaunchFunction = Callable[[int, int, int, int, int, int], object]
 PackedLaunchFunction = Callable[[int, bytes, int, int, int, int], object]
 
-KERNEL_IMPORTS = ("tilewright_assert_failed", "tilewright_hold_region", "tilewright_release_region")
+KERNEL_IMPORTS = (
+    "tilewright_assert_failed",
+    "tilewright_hold_region",
+    "tilewright_release_region",
+    "tilewright_enter_atomics",
+    "tilewright_share_atomics",
+    "tilewright_leave_alone",
+)
 """What kernels call."""
 
 _X86_PAUSE = 'call void asm sideeffect "pause", "~{memory}"()'

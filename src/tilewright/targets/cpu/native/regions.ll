@@ -2,12 +2,13 @@
 ; place of one for each. A thread holds at most one, which the header of its arena names; it waits for nothing while it
 ; holds it, so that whoever spins here goes on after a few instructions of another thread.
 ;
-; A launch that runs on one thread needs no locks while no other launch changes floats. The gate says who does: threads
-; that take locks pass it together, one that takes none alone. Threads pass it with the first region that they need and
-; leave it where a slice of programs ends; who is alone, after some thousand regions at the latest. Neither takes more
-; than milliseconds, and behind the gate they wait for nobody.
+; A launch that runs on one thread needs neither locks nor locked instructions while no other launch has atomics. The gate
+; says who has: threads that exclude each other pass it together, one that excludes nobody alone. Threads pass it with
+; their first atomic and leave it where a slice of programs ends; who is alone leaves it also after some thousand nests of
+; atomics, and wherever a program may wait for others (in each round of a `while`, for an atomic whose result is used).
+; So nobody waits for it longer than milliseconds.
 
-@gate = internal global i64 0, align 64     ; how many threads take locks now; -1: one thread takes none
+@gate = internal global i64 0, align 64     ; how many threads exclude each other; -1: one is alone
 @region_locks = internal global [1024 x [16 x i32]] zeroinitializer, align 64
 
 declare i32 @sched_yield()
@@ -21,12 +22,13 @@ define internal ptr @lock_of_region(i64 %region) alwaysinline {
   ret ptr %lock
 }
 
-; Pass the gate: 1 where locks have to be taken, 2 where not.
-define internal i32 @pass_gate(ptr %launch) {
+; Pass the gate, alone if possible and %may_be_alone: 1 among others, 2 alone.
+define internal i32 @pass_gate(ptr %launch, i1 %may_be_alone) {
 entry:
   %alone_slot = getelementptr %Launch, ptr %launch, i32 0, i32 6
-  %alone = load i32, ptr %alone_slot
-  %is_alone = icmp ne i32 %alone, 0
+  %one_thread = load i32, ptr %alone_slot
+  %is_one = icmp ne i32 %one_thread, 0
+  %is_alone = and i1 %is_one, %may_be_alone
   br i1 %is_alone, label %try_alone, label %look
 
 try_alone:
@@ -83,6 +85,57 @@ end:
   ret void
 }
 
+; In front of atomics of lanes: how the gate is passed, as `pass_gate` tells.
+define i32 @tilewright_enter_atomics(ptr %arena) {
+entry:
+  %header = getelementptr i8, ptr %arena, i64 -64
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %known_mode = load i32, ptr %mode_slot
+  %outside = icmp eq i32 %known_mode, 0
+  br i1 %outside, label %pass, label %inside
+pass:
+  %launch = load ptr, ptr %header
+  %new_mode = call i32 @pass_gate(ptr %launch, i1 true)
+  store i32 %new_mode, ptr %mode_slot
+  ret i32 %new_mode
+inside:
+  ret i32 %known_mode
+}
+
+; In front of an atomic that may be waited with: pass the gate among others.
+define void @tilewright_share_atomics(ptr %arena) {
+entry:
+  call void @tilewright_leave_alone(ptr %arena)
+  %header = getelementptr i8, ptr %arena, i64 -64
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode = load i32, ptr %mode_slot
+  %outside = icmp eq i32 %mode, 0
+  br i1 %outside, label %pass, label %end
+pass:
+  %launch = load ptr, ptr %header
+  %new_mode = call i32 @pass_gate(ptr %launch, i1 false)
+  store i32 %new_mode, ptr %mode_slot
+  br label %end
+end:
+  ret void
+}
+
+; Where a program may be waiting for others: be alone no longer.
+define void @tilewright_leave_alone(ptr %arena) {
+entry:
+  %header = getelementptr i8, ptr %arena, i64 -64
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode = load i32, ptr %mode_slot
+  %is_alone = icmp eq i32 %mode, 2
+  br i1 %is_alone, label %leave, label %end
+leave:
+  call void @tilewright_release_region(ptr %arena)
+  call void @leave_gate(ptr %arena)
+  br label %end
+end:
+  ret void
+}
+
 ; One round of waiting for another thread, which may have lost its CPU.
 define internal void @pause_or_yield(i32 %tries) {
 entry:
@@ -104,19 +157,7 @@ entry:
   %header = getelementptr i8, ptr %arena, i64 -64
   %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
   store i64 %region, ptr %held_slot
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
-  %known_mode = load i32, ptr %mode_slot
-  %outside = icmp eq i32 %known_mode, 0
-  br i1 %outside, label %pass, label %inside
-
-pass:
-  %launch = load ptr, ptr %header
-  %new_mode = call i32 @pass_gate(ptr %launch)
-  store i32 %new_mode, ptr %mode_slot
-  br label %inside
-
-inside:
-  %mode = phi i32 [ %known_mode, %entry ], [ %new_mode, %pass ]
+  %mode = call i32 @tilewright_enter_atomics(ptr %arena)
   %needs_lock = icmp eq i32 %mode, 1
   br i1 %needs_lock, label %lock_it, label %end
 
@@ -142,35 +183,40 @@ end:
   ret void
 }
 
-; Hold no region any more.
+; Hold no region any more: the end of a nest of atomics.
 define void @tilewright_release_region(ptr %arena) {
 entry:
   %header = getelementptr i8, ptr %arena, i64 -64
   %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
   %held = load i64, ptr %held_slot
-  %none = icmp eq i64 %held, 0
-  br i1 %none, label %end, label %release
-release:
   store i64 0, ptr %held_slot
   %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
   %mode = load i32, ptr %mode_slot
-  %locked = icmp eq i32 %mode, 1
-  br i1 %locked, label %unlock, label %count
-count:
-  %count_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 10
-  %given_back = load i32, ptr %count_slot
-  %more = add i32 %given_back, 1
-  store i32 %more, ptr %count_slot
-  %low = and i32 %more, 4095
-  %enough = icmp eq i32 %low, 0
-  br i1 %enough, label %leave, label %end
-leave:
-  call void @leave_gate(ptr %arena)
-  br label %end
+  %is_alone = icmp eq i32 %mode, 2
+  br i1 %is_alone, label %count, label %check
+
+check:
+  %none = icmp eq i64 %held, 0
+  br i1 %none, label %end, label %unlock
+
 unlock:
   %lock = call ptr @lock_of_region(i64 %held)
   store atomic i32 0, ptr %lock release, align 4
   br label %end
+
+count:
+  %count_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 10
+  %nests = load i32, ptr %count_slot
+  %more = add i32 %nests, 1
+  store i32 %more, ptr %count_slot
+  %low = and i32 %more, 4095
+  %enough = icmp eq i32 %low, 0
+  br i1 %enough, label %leave, label %end
+
+leave:
+  call void @leave_gate(ptr %arena)
+  br label %end
+
 end:
   ret void
 }

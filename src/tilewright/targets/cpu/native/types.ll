@@ -32,8 +32,8 @@
   i64,      ; 6 number of the launch that the next field is of (see codegen/microkernels/keeping.py)
   i64,      ; 7 which stores of packed operands are in use, a bit each
   i64,      ; 8 the region of memory whose lock the thread holds (see regions.ll), as its address / 4096; 0: none
-  i32,      ; 9 how it has passed the gate of these locks: 0 not, 1 among others, 2 alone
-  i32       ; 10 how many regions it has given back since
+  i32,      ; 9 how it has passed the gate of atomics: 0 not, 1 among others, 2 alone
+  i32       ; 10 how many nests of atomics it has ended alone
 }
 
 ; What the launcher must know of a worker that sleeps.
