@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
+    UnitAttr,
     UnrealizedConversionCastOp,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -182,9 +183,12 @@ class MemoryBuilder(TensorBuilder):
         offset: ?>>``."""
         return self.view(base, index, [1], [1])
 
-    def load_element(self, base: SSAValue, index: Index) -> SSAValue:
+    def load_element(self, base: SSAValue, index: Index, *, is_volatile: bool = False) -> SSAValue:
         """``memref.load`` of one element, in the type of the memory."""
-        return self.insert(memref.LoadOp(self.element(base, index), [self.index(0)])).results[0]
+        load = self.insert(memref.LoadOp(self.element(base, index), [self.index(0)]))
+        if is_volatile:
+            load.attributes[memref.VOLATILE] = UnitAttr()
+        return load.results[0]
 
     def store_element(self, value: SSAValue, base: SSAValue, index: Index) -> None:
         """``memref.store`` of one element."""

@@ -3,6 +3,7 @@
 from xdsl.ir import Dialect, Operation
 
 from tilewright.dialects.memref.access import (
+    VOLATILE,
     AtomicRMWOp,
     AtomicYieldOp,
     CopyOp,
@@ -53,6 +54,7 @@ MemRef = Dialect("memref", OPERATIONS, [])
 
 __all__ = [
     "OPERATIONS",
+    "VOLATILE",
     "AllocOp",
     "AllocaOp",
     "AssumeAlignmentOp",

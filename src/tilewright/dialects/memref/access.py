@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, MemRefType
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -24,7 +25,16 @@ from xdsl.irdl import (
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, MemoryReadEffect, MemoryWriteEffect, NoMemoryEffect, Pure
+from xdsl.traits import (
+    EffectInstance,
+    IsTerminator,
+    MemoryEffect,
+    MemoryEffectKind,
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    NoMemoryEffect,
+    Pure,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.arith.constant import find_constant_int
@@ -58,9 +68,28 @@ def _element_of(memref: SSAValue) -> Attribute:
     return as_memref(memref.type).element_type
 
 
+VOLATILE = "tilewright.volatile"
+
+
+@dataclass(frozen=True)
+class LoadEffect(MemoryEffect):
+    """Reads memory; a volatile access also counts as a write, so that it is never removed or merged."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance]:
+        return {_READ, _WRITE} if VOLATILE in op.attributes else {_READ}
+
+
+_READ, _WRITE = EffectInstance(MemoryEffectKind.READ), EffectInstance(MemoryEffectKind.WRITE)
+
+
 @op_definition
 class LoadOp(IRDLOperation):
-    """``%x = memref.load %m[%i, %j] : memref<4x8xf32>``."""
+    """``%x = memref.load %m[%i, %j] : memref<4x8xf32>``.
+
+    With the unit attribute `tilewright.volatile` it is performed as often as it is written: others may be changing the
+    element.
+    """
 
     name = "memref.load"
 
@@ -73,7 +102,7 @@ class LoadOp(IRDLOperation):
 
     irdl_options = (ParsePropInAttrDict(),)
 
-    traits = traits_def(MemoryReadEffect())
+    traits = traits_def(LoadEffect())
 
     assembly_format = "$memref `[` $indices `]` attr-dict `:` type($memref)"
 

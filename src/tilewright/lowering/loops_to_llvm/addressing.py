@@ -36,14 +36,17 @@ def nontemporal_suffix(low: FunctionLowering, op: Operation) -> str:
     return ""
 
 
-def emit_element_load(low: FunctionLowering, type: Attribute, address: str, suffix: str = "", align: int = 0) -> str:
+def emit_element_load(
+    low: FunctionLowering, type: Attribute, address: str, suffix: str = "", align: int = 0, *, is_volatile: bool = False
+) -> str:
     """Load a scalar or vector; `align` in bytes, the element's size unless given."""
+    load = "load volatile" if is_volatile else "load"
     value = low.module.types.value(type)
     align = align or value.scalar.bytes
     if value.scalar.text != "i1":
-        return low.fn.value(f"load {value.text}, ptr {address}, align {align}{suffix}")
+        return low.fn.value(f"{load} {value.text}, ptr {address}, align {align}{suffix}")
     memory = value.of("i8")
-    loaded = low.fn.value(f"load {memory}, ptr {address}, align {align}{suffix}")
+    loaded = low.fn.value(f"{load} {memory}, ptr {address}, align {align}{suffix}")
     return low.fn.value(f"icmp ne {memory} {loaded}, {'zeroinitializer' if value.lanes else '0'}")
 
 

@@ -170,7 +170,8 @@ def global_text(types: TypeTable, op: memref.GlobalOp) -> str:
 def lower_load(low: FunctionLowering, op: Operation) -> None:
     source = low.memref(op.operands[0])
     address = element_address(low, op.operands[0], source, op.operands[1:])
-    low.set(op.results[0], emit_element_load(low, op.results[0].type, address, nontemporal_suffix(low, op)))
+    suffix, is_volatile = nontemporal_suffix(low, op), memref.VOLATILE in op.attributes
+    low.set(op.results[0], emit_element_load(low, op.results[0].type, address, suffix, is_volatile=is_volatile))
 
 
 def lower_store(low: FunctionLowering, op: Operation) -> None:

@@ -44,11 +44,11 @@ def element_index(b: MemoryBuilder, start: Index, offset: SSAValue) -> Index:
 def lower_gather(op: tts.GatherOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """Reads; dead lanes are ``default``, and zero without it."""
     base, start = b.resolve(op.ptr)
-    element = element_of(op.result)
+    element, is_volatile = element_of(op.result), "isVolatile" in op.attributes
     default = op.other if op.other is not None else b.zero(element) if op.mask is not None else None
 
     def load(offset: SSAValue) -> SSAValue:
-        return b.as_type(b.load_element(base, element_index(b, start, offset)), element)
+        return b.as_type(b.load_element(base, element_index(b, start, offset), is_volatile=is_volatile), element)
 
     def read(offset: SSAValue, live: SSAValue | None) -> SSAValue:
         if live is None or default is None:
