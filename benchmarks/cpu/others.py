@@ -11,6 +11,7 @@ from typing import Any
 import numba_kernels as numba
 import numpy as np
 from case import Case, Launch, bf16, cdiv, empty, empty_like, normal, tensors, torch, zeros
+from library import LIBRARY
 
 from tilewright import compat
 
@@ -27,7 +28,6 @@ functional: Any = torch.nn.functional if torch is not None else None
 aten: Any = torch.ops.aten if torch is not None else None
 
 SLACK = 1.25
-ATOMIC = "ours are atomic"
 
 
 def by_block(
@@ -282,7 +282,7 @@ def embedding_gradient_case(rows: int, width: int, count: int) -> Case:
             )
             for rows in (1, 8)
         ],
-        8 * grad.size, 4 * grad.size, grad.size, eager=lambda: to.index_add_(0, ti, tg), note=ATOMIC,
+        8 * grad.size, 4 * grad.size, grad.size, eager=lambda: to.index_add_(0, ti, tg),
     )  # fmt: skip
 
 
@@ -293,7 +293,7 @@ def segment_sum_case(n: int, segments: int) -> Case:
     tx, ti, to = tensors(x, ids.astype(np.int64), other) or (None,) * 3
     return Case(
         by_block(tutorials.segment_sums, n, (x, ids, out, n)),
-        8 * n, 0, n, eager=lambda: to.index_add_(0, ti, tx), note=ATOMIC,
+        8 * n, 0, n, eager=lambda: to.index_add_(0, ti, tx),
     )  # fmt: skip
 
 
@@ -483,4 +483,5 @@ OTHERS: dict[str, Callable[[], Case]] = {
     "argmax rows 2048x4096": lambda: argmax_case(2048, 4096),
     "histogram 2^20, 256 bins": lambda: histogram_case(2**20, 256),
     "persistent matmul f32 1024": lambda: persistent_matmul_case(1024),
+    **LIBRARY,
 }
