@@ -317,6 +317,26 @@ def test_memory_that_nobody_wrote(checks: None) -> None:
     copy[(1,)](buffer, out, 32, BLOCK=32)
 
 
+@triton.jit
+def by_address(table_ptr, out_ptr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    source = tl.load(table_ptr).to(tl.pointer_type(tl.float32))
+    tl.store(out_ptr + lanes, tl.load(source + lanes))
+    each = tl.load(table_ptr + lanes).to(tl.pointer_type(tl.float32))
+    tl.store(out_ptr + lanes, tl.load(out_ptr + lanes) + tl.load(each))
+
+
+@sanitize("bounds", "race", "init")
+def test_addresses_from_memory_are_remarked_and_not_checked(checks: None, capsys: pytest.CaptureFixture[str]) -> None:
+    data, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    table = data.ctypes.data + 4 * np.arange(8)
+    with knobs.scope(remarks=True):
+        by_address[(1,)](table, out, BLOCK=8)
+    np.testing.assert_array_equal(out, 2 * data)
+    said = capsys.readouterr().err
+    assert said.count("not sanitised: its address is an integer, or was read from memory") == 2
+
+
 @sanitize("bounds", "race", "init")
 def test_right_kernels_stay_right(checks: None) -> None:
     x, out = arange(100), np.zeros(100, np.float32)

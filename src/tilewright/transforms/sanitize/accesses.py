@@ -21,6 +21,11 @@ from tilewright.transforms.sanitize.emission import Emitter, Number
 LOADS = (tts.LoadOp, tts.MaskedLoadOp, tts.GatherOp)
 STORES = (tts.StoreOp, tts.MaskedStoreOp, tts.ScatterOp)
 ATOMICS = (tts.AtomicRMWOp, tts.AtomicCASOp)
+SUMS = (
+    *(arith.AddiOp, arith.SubiOp, arith.ShRSIOp, arith.IndexCastOp, arith.ExtSIOp, arith.TruncIOp),
+    *(tt.SplatOp, tt.BroadcastOp, tt.ExpandDimsOp),
+)
+"""What places are put together by."""
 
 
 @dataclass
@@ -220,6 +225,42 @@ def pointee_size(pointer: SSAValue) -> int:
 
 def describe_access(op: Operation) -> Access | str | None:
     """The access that an op makes, None for other ops; a text says why an access cannot be described."""
+    access = _describe(op)
+    if isinstance(access, Access) and any(map(is_by_address, _places(access))):
+        return "its address is an integer, or was read from memory"
+    return access
+
+
+def _places(access: Access) -> list[Number]:
+    """What is added to the argument that an access is based on."""
+    owner = access.base.owner
+    further: list[Number] = [owner.offset] if isinstance(owner, tt.AddPtrOp) else []
+    match access:
+        case ElementAccess():
+            return [access.offset, *further]
+        case TileAccess():
+            return [*(dimension.offset for dimension in access.dimensions), *further]
+        case _:
+            return further
+
+
+def is_by_address(place: Number) -> bool:
+    """Whether a place is where an address points to that does not come from an argument: triton-to-unstructured counts
+    from any argument to such, by `shrsi (subi %address, (splat (ptr_to_int %argument))), 2`, to which more is added."""
+    work: list[Number] = [place]
+    seen: set[Operation] = set()
+    while work:
+        value = work.pop()
+        op = None if isinstance(value, int) else value.owner
+        if isinstance(op, tt.PtrToIntOp):
+            return True
+        if isinstance(op, SUMS) and op not in seen:
+            seen.add(op)
+            work.extend(op.operands)
+    return False
+
+
+def _describe(op: Operation) -> Access | str | None:
     match op:
         case tts.GatherOp() | tts.ScatterOp():
             return ElementAccess(op, op.ptr, shape_of(op.offset.type), op.offset, op.mask)
