@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from tilewright.runtime.driver import chosen_target_is_timed
 from tilewright.runtime.interface import KernelInterface
 from tilewright.support import knobs
 from tilewright.support.errors import (
@@ -241,9 +242,10 @@ class Autotuner(KernelInterface):
         self, candidates: Sequence[Config], args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]
     ) -> dict[Config, Sequence[float]]:
         """The times of each configuration. Those without hooks that are compiled to the same code, since the target
-        does not know warps or stages, are measured once."""
+        does not know warps or stages, are measured once. Where time says nothing, the first that runs is enough."""
         timings: dict[Config, Sequence[float]] = {}
         known: dict[str, Sequence[float]] = {}
+        is_timed = self._do_bench is not None or chosen_target_is_timed()
         for config in candidates:
             code = None if config.pre_hook is not None else self._code_of(config, args, grid, keywords)
             if code is None or code not in known:
@@ -252,6 +254,8 @@ class Autotuner(KernelInterface):
                 timings[config] = known[code]
             if code is not None:
                 known[code] = timings[config]
+            if not is_timed and timings[config][0] != INFEASIBLE:
+                break
         return timings
 
     def _code_of(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> str | None:
@@ -274,6 +278,9 @@ class Autotuner(KernelInterface):
     def _time(self, launch: Callable[[], Any], quantiles: Sequence[float]) -> Sequence[float]:
         from tilewright import testing
 
+        if not chosen_target_is_timed():
+            launch()
+            return [0.0] * len(quantiles)
         return testing.do_bench(
             launch, warmup=self.num_warmups or 25, rep=self.num_reps or 100, quantiles=list(quantiles)
         )

@@ -168,6 +168,12 @@ def chosen_target() -> str:
     return knobs.get("target") or ("reference" if knobs.get("interpret") else "")
 
 
+def chosen_target_is_timed() -> bool:
+    """Whether the time of a launch says something about the kernel, as it does not on a simulated machine."""
+    name = chosen_target()
+    return not name or getattr(current_driver(name).target, "is_timed", True)
+
+
 def default_target() -> str:
     """Where launches run that have no data: what switches name, else where PyTorch's GPU is in use there, else the
     CPU."""

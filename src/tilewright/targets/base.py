@@ -67,7 +67,8 @@ class Target(Protocol):
     A target whose stages depend on the options of a compilation has a method `configured(options)` that returns the
     target for them (see `Configurable`). `assembly_key` and `image_key` name its assembly and its machine code in
     `kernel.asm`, "asm" and "obj" where it has no such attributes. `ignored_options` names the options that say nothing
-    about its code: kernels that differ in them alone are compiled once.
+    about its code: kernels that differ in them alone are compiled once. `is_timed` is False where the time of a launch
+    says nothing, as on a simulated machine: autotuning takes the first configuration that runs.
     """
 
     name: str

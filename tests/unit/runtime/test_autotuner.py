@@ -215,3 +215,14 @@ def test_configurations_that_compile_to_the_same_code_are_measured_once() -> Non
     assert kernel.best_config is not None
     assert (compiled.metadata.num_warps, kernel.best_config.num_warps) == (2, 2)
     np.testing.assert_array_equal(out, x * 2)
+
+
+def test_a_simulated_gpu_takes_the_first_configuration_that_runs() -> None:
+    kernel = triton.autotune(configs(8, 32, 16), key=["n"])(double)
+    x = np.arange(40, dtype=np.float32)
+    out = np.zeros_like(x)
+    with table.scope(target="cuda_sim"):
+        kernel[grid](x, out, x.size)
+    assert [config.kwargs["BLOCK"] for config in kernel.configs_timings] == [8, 32]
+    assert kernel.best_config is not None and kernel.best_config.kwargs == {"BLOCK": 32}
+    np.testing.assert_array_equal(out, x * 2)

@@ -45,6 +45,7 @@ class SimulatedTarget(CudaTarget):
 
     name = "cuda_sim"
     image_key = "obj"
+    is_timed = False
 
     def _present(self) -> int:
         return SIMULATED

@@ -44,6 +44,7 @@ class ReferenceTarget:
     """Kernels run on NumPy."""
 
     name = "reference"
+    is_timed = False
 
     @property
     def facts(self) -> TargetFacts:
