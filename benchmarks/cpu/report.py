@@ -11,7 +11,10 @@ from typing import Any
 from tilewright.targets.cpu.facts import host_facts
 
 PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
-GROUPS = {"promised": "Promised", "without AMX": "The same without AMX", "others": "Other kernels"}
+GROUPS = {
+    "promised": "Promised", "without AMX": "The same without AMX", "others": "Other kernels",
+    "flattened": "Indices taken apart by // and %",
+}  # fmt: skip
 NOTE_ON_AMX = (
     "bfloat16 with AMX tiles switched off on both sides (`TILEWRIGHT_CPU_WITHOUT`, `ONEDNN_MAX_CPU_ISA`,",
     "`MKL_ENABLE_INSTRUCTIONS`), as on the processor that the floors were found on.\n",

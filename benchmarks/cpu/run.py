@@ -42,7 +42,7 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.7, help="measuring time per row (default 0.7)")
     parser.add_argument("--only", default="", help="rows whose name contains this text")
     parser.add_argument("--peers", default=",".join(PEERS), help=f"of {', '.join(PEERS)}")
-    parser.add_argument("--groups", default="promised,others", help="promised, others or both")
+    parser.add_argument("--groups", default="promised,others", help="of promised, others, flattened")
     parser.add_argument("--all-peers", action="store_true", help="torch.compile and mlir-opt for the other kernels too")
     parser.add_argument("--quick", action="store_true", help="short samples, one thread, PyTorch and NumPy only")
     parser.add_argument("--no-compiling", action="store_true", help="leave out the table of compile times")
