@@ -119,7 +119,8 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_CACHE_DIR"),
     Knob("always_compile", bool, False, "Compile even what the cache has.", triton_env="TRITON_ALWAYS_COMPILE"),
     # Looking inside.
-    Knob("dump_ir", str, "", "Directory that receives the module after every pass, one file per pass."),
+    Knob("dump_ir", str, "", "Directory that receives the module after every pass, in a folder for each kernel and "
+         "stage."),
     Knob("print_after", tuple, (), "Print the module after these passes; 'all' for every one, 'changed' for each that "
          "changed something."),
     Knob("verify_each", bool, False, "Verify the module after every pass, not only at the ends of stages."),
@@ -237,6 +238,9 @@ Every switch of tilewright is an environment variable, a name for `tilewright.su
 `scope`), and, where Triton has it, an attribute of `tilewright.knobs` under Triton's name. Triton's variable is
 honoured where ours is not set. The environment is read once, at the first question. Lists are separated by commas; 1,
 true and on mean yes. `tilewright knobs` prints this table.
+
+The switches that print, dump, time or verify have kernels compiled that the disk cache holds, too. What they print goes
+to standard error.
 
 {table}
 Three variables of others are honoured: `CUDA_HOME` and `CUDA_PATH` name a CUDA toolkit (ptxas, libdevice), and
