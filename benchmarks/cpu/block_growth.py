@@ -19,17 +19,17 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(REPOSITORY / folder) for folder in ("examples", "tests/exec", "tests/kernels/corpus")]
 sys.path.insert(0, str(Path(__file__).parent))
 with compat.standing_in():
+    import basics
     import flattened_kernels
     import functions
-    import kernels
     import patterns
     import reductions
     import shapes
-    import softmax
     import tutorials
-    import vector_add
 
-    import basics
+    import kernels
+    import softmax
+    import vector_add
 
 Constants = Callable[[int], dict[str, int]]
 
