@@ -15,6 +15,9 @@ import numpy as np
 GPU_TIMING = "tilewright.targets.cuda.timing"
 """What measures on a GPU."""
 
+PEAKS = ("get_dram_gbps", "get_max_simd_tflops", "get_max_tensorcore_tflops")
+"""What a GPU can do at most: see `runtime/peaks.py`."""
+
 RETURN_MODES = ("min", "max", "mean", "median", "all")
 
 
@@ -244,3 +247,9 @@ def _as_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
     except ImportError:
         return rows
     return pandas.DataFrame(list(rows))
+
+
+def __getattr__(name: str) -> Any:
+    if name in PEAKS:
+        return getattr(import_module("tilewright.runtime.peaks"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
