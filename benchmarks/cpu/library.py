@@ -16,18 +16,18 @@ functional: Any = torch.nn.functional if torch is not None else None
 aten: Any = torch.ops.aten if torch is not None else None
 
 
-def normal(*shape: int) -> Any:
+def normal(*shape: int, seed: int = 0) -> Any:
     """Random numbers, as a tensor. Raises RuntimeError where PyTorch is absent."""
     if torch is None:
         raise RuntimeError("needs PyTorch")
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(len(shape)))
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-def integers(low: int, high: int, shape: tuple[int, ...], dtype: str) -> Any:
+def integers(low: int, high: int, shape: tuple[int, ...], dtype: str, seed: int = 0) -> Any:
     """Random integers, as a tensor. Raises RuntimeError where PyTorch is absent."""
     if torch is None:
         raise RuntimeError("needs PyTorch")
-    return torch.randint(low, high, shape, generator=torch.Generator().manual_seed(0)).to(getattr(torch, dtype))
+    return torch.randint(low, high, shape, generator=torch.Generator().manual_seed(seed)).to(getattr(torch, dtype))
 
 
 def row_case(
@@ -42,7 +42,7 @@ def row_case(
 
 
 def softmax_gradient_case(rows: int, cols: int) -> Case:
-    y, dy = normal(rows, cols).softmax(1), normal(rows, cols)
+    y, dy = normal(rows, cols).softmax(1), normal(rows, cols, seed=1)
     return row_case(
         kernels.softmax_gradient, (y, dy), torch.empty_like(y),
         lambda: aten._softmax_backward_data(dy, y, 1, torch.float32), (cols,),
@@ -55,7 +55,7 @@ def log_softmax_case(rows: int, cols: int) -> Case:
 
 
 def divergence_case(rows: int, cols: int) -> Case:
-    x, target = normal(rows, cols).log_softmax(1), normal(rows, cols).softmax(1)
+    x, target = normal(rows, cols).log_softmax(1), normal(rows, cols, seed=1).softmax(1)
     return row_case(
         kernels.divergence, (x, target), torch.empty(rows),
         lambda: functional.kl_div(x, target, reduction="none").sum(1), (1024, 4096),
@@ -63,7 +63,7 @@ def divergence_case(rows: int, cols: int) -> Case:
 
 
 def rms_norm_gradient_case(rows: int, cols: int) -> Case:
-    x, w, dy = normal(rows, cols), normal(cols), normal(rows, cols)
+    x, w, dy = normal(rows, cols), normal(cols), normal(rows, cols, seed=1)
     dx, dw = torch.empty_like(x), torch.zeros(cols)
     leaves = x.clone().requires_grad_(), w.clone().requires_grad_()
     y = functional.rms_norm(leaves[0], (cols,), leaves[1], 1e-6)
@@ -84,8 +84,8 @@ def rms_norm_gradient_case(rows: int, cols: int) -> Case:
 
 
 def matmul_int8_case(n: int) -> Case:
-    a, b = integers(-128, 127, (n, n), "int8"), integers(-128, 127, (n, n), "int8")
-    left, right, out = normal(n), normal(n), torch.empty(n, n)
+    a, b = integers(-128, 127, (n, n), "int8"), integers(-128, 127, (n, n), "int8", seed=1)
+    left, right, out = normal(n), normal(n, seed=1), torch.empty(n, n)
 
     def eager() -> Any:
         return torch._int_mm(a, b).float() * left[:, None] * right
@@ -143,7 +143,7 @@ def dequantise_nf4_case(n: int, group: int) -> Case:
 
 
 def causal_conv1d_case(batch: int, channels: int, length: int) -> Case:
-    x, w, b = normal(batch, channels, length), normal(channels, 4), normal(channels)
+    x, w, b = normal(batch, channels, length), normal(channels, 4), normal(channels, seed=1)
     out = torch.empty_like(x)
 
     def eager() -> Any:
@@ -162,8 +162,8 @@ def causal_conv1d_case(batch: int, channels: int, length: int) -> Case:
 
 
 def state_update_case(batch: int, dim: int, states: int) -> Case:
-    state, x, dt = normal(batch, dim, states), normal(batch, dim), normal(batch, dim)
-    a, b, c, d = -normal(dim, states).abs(), normal(batch, states), normal(batch, states), normal(dim)
+    state, x, dt = normal(batch, dim, states), normal(batch, dim), normal(batch, dim, seed=1)
+    a, b, c, d = -normal(dim, states).abs(), normal(batch, states), normal(batch, states, seed=1), normal(dim)
     other, out = state.clone(), torch.empty(batch, dim)
 
     def eager() -> Any:
@@ -198,7 +198,7 @@ def depthwise_case(batch: int, channels: int, side: int) -> Case:
 
 
 def batch_norm_case(batch: int, channels: int, side: int) -> Case:
-    x, w, b = normal(batch, channels, side, side), normal(channels), normal(channels)
+    x, w, b = normal(batch, channels, side, side), normal(channels), normal(channels, seed=1)
     out = torch.empty_like(x)
 
     def eager() -> Any:
@@ -277,7 +277,7 @@ def matvec_case(rows: int, cols: int) -> Case:
 
 def decode_case(batch: int, heads: int, width: int, length: int, page: int) -> Case:
     blocks = length // page
-    q, k, v = normal(batch, heads, width), *(normal(batch * blocks, page, heads, width) for _ in range(2))
+    q, k, v = normal(batch, heads, width), *(normal(batch * blocks, page, heads, width, seed=seed) for seed in (1, 2))
     pages = integers(0, batch * blocks, (batch, blocks), "int32")
     lengths, out = torch.full((batch,), length, dtype=torch.int32), torch.empty_like(q)
 
