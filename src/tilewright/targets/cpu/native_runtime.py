@@ -88,7 +88,8 @@ class NativeRuntime:
         self.launch_packed: PackedLaunchFunction = _python_function(
             self._library.address("tilewright_launch_packed_method")
         )
-        self._repeat_init = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(
+        # It makes Python objects, for which it must hold the GIL.
+        self._repeat_init = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(
             self._library.address("tilewright_repeat_init")
         )
         self.num_threads = 0
