@@ -8,7 +8,7 @@
   i32,      ;  3 its program id, x
   i32,      ;  4 y
   i32,      ;  5 z
-  i32,      ;  6 (padding)
+  i32,      ;  6 whether one thread runs all of it
   ptr,      ;  7 Python thread state of the launching thread while the GIL is released; null: never poll
   i64,      ;  8 when signals were polled last, ns
   i64,      ;  9 programs per slice, as learned so far
