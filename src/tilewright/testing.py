@@ -15,7 +15,7 @@ import numpy as np
 GPU_TIMING = "tilewright.targets.cuda.timing"
 """What measures on a GPU."""
 
-PEAKS = ("get_dram_gbps", "get_max_simd_tflops", "get_max_tensorcore_tflops")
+PEAKS = ("get_dram_gbps", "get_max_simd_tflops", "get_max_tensorcore_tflops", "nvsmi")
 """What a GPU can do at most: see `runtime/peaks.py`."""
 
 RETURN_MODES = ("min", "max", "mean", "median", "all")

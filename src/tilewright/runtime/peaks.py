@@ -5,6 +5,8 @@ Clock rates are kHz, as `nvsmi` and the driver give them times 1000; results are
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Sequence
 from typing import Any
 
 from tilewright.language.dtypes import dtype
@@ -21,6 +23,13 @@ compute capability, counted as two operations for each."""
 LANES = {7: 16, 8: 16, 9: 32, 10: 32}
 """Multiplications of float32 with an addition that one subcore does in a clock, by the same number; of 16-bit types
 there are twice as many."""
+
+
+def nvsmi(attributes: Sequence[str]) -> list[int]:
+    """What `nvidia-smi` says of the first GPU, such as `["clocks.max.sm"]` in MHz. Raises OSError without that tool."""
+    command = ["nvidia-smi", "-i", "0", f"--query-gpu={','.join(attributes)}", "--format=csv,noheader,nounits"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [int(value) for value in said.split(",")]
 
 
 def get_dram_gbps(device: Any = None) -> float:

@@ -47,3 +47,15 @@ def test_bandwidth_is_that_of_the_data_sheet() -> None:
 def test_a_cpu_has_no_peaks_of_a_gpu() -> None:
     with pytest.raises(TargetError, match="peaks of a GPU are asked for, and launches go to target 'cpu'"):
         testing.get_dram_gbps()
+
+
+def test_the_tool_of_the_driver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **_: Any) -> Any:
+        commands.append(command)
+        return SimpleNamespace(stdout="1980, 2619\n")
+
+    monkeypatch.setattr(peaks.subprocess, "run", run)
+    assert testing.nvsmi(["clocks.max.sm", "clocks.max.mem"]) == [1980, 2619]
+    assert "--query-gpu=clocks.max.sm,clocks.max.mem" in commands[0]
