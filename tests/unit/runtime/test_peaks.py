@@ -11,6 +11,7 @@ import pytest
 import tilewright.language as tl
 from tilewright import testing
 from tilewright.runtime import peaks
+from tilewright.support import knobs
 from tilewright.support.errors import TargetError
 
 PROPERTIES = {"multiprocessor_count": 108, "mem_clock_rate": 1_215_000, "mem_bus_width": 5120}
@@ -45,7 +46,8 @@ def test_bandwidth_is_that_of_the_data_sheet() -> None:
 
 
 def test_a_cpu_has_no_peaks_of_a_gpu() -> None:
-    with pytest.raises(TargetError, match="peaks of a GPU are asked for, and launches go to target 'cpu'"):
+    peaks_of_a_cpu = pytest.raises(TargetError, match="peaks of a GPU are asked for, and launches go to target 'cpu'")
+    with knobs.scope(target="cpu"), peaks_of_a_cpu:
         testing.get_dram_gbps()
 
 

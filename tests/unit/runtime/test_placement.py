@@ -18,7 +18,7 @@ import tilewright.language as tl
 from tilewright.runtime.driver import GPUTarget
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
-from tilewright.targets.cuda import driver
+from tilewright.targets.cuda import driver, placement
 
 TWO_GPUS = {0: (9, 0), 1: (8, 0)}
 
@@ -30,6 +30,7 @@ def api(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeApi]:
     fake = FakeApi()
     fake.devices, fake.capabilities = len(TWO_GPUS), TWO_GPUS
     monkeypatch.setattr(driver, "_import_bindings", lambda: fake)
+    monkeypatch.setattr(placement, "_torch", lambda: None)
     driver.cuda_driver.cache_clear()
     driver_for.cache_clear()
     with knobs.scope(cache_dir=str(tmp_path)):
