@@ -103,7 +103,7 @@ class _NestWriter:
         streaming = plan_streaming(self.emitter, self.nest)
         if stretched is not None:
             self._stretched_or_not(stretched, outside)
-        elif streaming is None or self.prefetching.asked_for(streaming.window):
+        elif streaming is None or self.prefetching.is_near(streaming.window):
             whole = find_whole(self.emitter, self.nest, self.front) if self.padding is None else None
             if whole is not None:
                 self._whole_or_not(whole, outside)

@@ -89,9 +89,9 @@ class Prefetching:
             self.finish()
             self._rereading = _Rereading(nest, fetches)
 
-    def asked_for(self, window: Window) -> bool:
-        """Whether the lines of an output are brought into the caches."""
-        return (window.flat, window.offset) in self._fetched
+    def is_near(self, window: Window) -> bool:
+        """Whether the lines of an output are brought into the caches: asked for, or read because they are updated."""
+        return (window.flat, window.offset) in self._fetched or any(flat is window.flat for flat, _ in self._read)
 
     def enter_step(self, values: BodyValues) -> None:
         """Emit what one full step of a nest asks for; lines that are written past the caches are not wanted there."""
