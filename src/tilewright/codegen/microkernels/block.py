@@ -9,6 +9,9 @@ that serves every even count from 4 on.
 B in place costs a new page and, for row lengths that are powers of two, the same few cache sets for each step of k,
 once for every MR rows of C. Packing costs that once a block, four panels of a row at a time; the panels' rows are
 aligned, and narrow types are widened once. B whose rows are short is as good as a panel: it stays in place.
+
+While a tile is computed, each step of k asks for one line that is needed later: of the A and C of the next tile, of
+the B that comes next. Asked for in bursts, they hold up the loads of the steps behind.
 """
 
 from __future__ import annotations
