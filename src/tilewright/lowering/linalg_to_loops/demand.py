@@ -59,7 +59,7 @@ class Demand:
             return extents
         if not isinstance(user, linalg.StructuredOp) or not is_elementwise(user) or not user.results:
             return extents
-        if number >= len(user.inputs) or user.parent_block() is not _block_of(value):
+        if number >= len(user.inputs) or user.parent_block() is not _block_of(value) or _writes_memory(user):
             return extents
         maps = user.maps
         by_dim: dict[int, Index] = {}
@@ -78,7 +78,7 @@ class Demand:
         """How far the loops of `op` must run for one of its results; the bounds are made available before `op`. Where
         the body writes to memory (atomics), all the way: nobody may read a result, and it happens nevertheless."""
         bounds: list[Index] = list(extents)
-        if isinstance(op, linalg.StructuredOp) and any(may_write(inner) for inner in op.body.block.ops):
+        if isinstance(op, linalg.StructuredOp) and _writes_memory(op):
             return tuple(bounds)
         for expr, bound in zip(access, self.of(op.results[result]), strict=True):
             if isinstance(expr, AffineDimExpr) and self.make_available(bound, op):
@@ -122,6 +122,11 @@ class Demand:
         block.insert_op_before(owner, op)
         order.order[owner] = order.place(op)
         return True
+
+
+def _writes_memory(op: linalg.StructuredOp) -> bool:
+    """Whether the body does something for each element, whatever part of the results is read."""
+    return any(may_write(inner) for inner in op.body.block.ops)
 
 
 def _block_of(value: SSAValue) -> Block | None:
