@@ -18,7 +18,8 @@ from tilewright.runtime.fast_path import Recognised, is_constant
 from tilewright.runtime.reading import is_tensor_class
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.support import knobs
-from tilewright.support.tracebacks import ends_tracebacks
+from tilewright.support.errors import TilewrightError
+from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
 from tilewright.targets.cpu.repeat import Call, CallTable, Item, Kind
 
 Variables = Sequence[tuple[str, Any, dict[str, Any]]]
@@ -31,13 +32,22 @@ class RepeatedCalls:
     """The calls of one kernel that native code recognises."""
 
     def __init__(self, hooks: list[Callable[..., Any]], long_way: Callable[..., Any]) -> None:
-        self.launch = long_way
+        self.launch: Callable[..., Any] = self._launch_early
         """What `kernel[grid]` calls, with the grid in front of the arguments."""
         self._hooks = hooks
         self._long_way = long_way
         self._table: CallTable | None = None
         self._generation = -1
         self._learnt: set[Hashable] = set()
+
+    def _launch_early(self, grid: Any, /, *args: Any, **keywords: Any) -> Any:
+        """Launches for whoever took a launcher, `launch = kernel[grid]`, before native code knew a call."""
+        launch = self._long_way if self._table is None else self._table.launch
+        try:
+            return launch(grid, *args, **keywords)
+        except TilewrightError as error:
+            cut_traceback(error)
+            raise
 
     def learn(
         self,
@@ -52,6 +62,8 @@ class RepeatedCalls:
         table = self._table_for(plan.kernel.native)
         if table is None:
             plan.is_repeatable = False
+            if self._table is None:
+                self.launch = self._long_way
             return
         if self._generation != knobs.generation:
             self._generation = knobs.generation

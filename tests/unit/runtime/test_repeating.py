@@ -272,3 +272,24 @@ def test_an_item_says_what_an_argument_is_compared_with() -> None:
     assert item.words("n")[0] == Kind.INTEGER
     assert not item.kind.is_memory
     assert Kind.TENSOR.is_memory
+
+
+def test_a_launcher_that_was_taken_early_gets_the_native_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    @triton.jit
+    def increment(x, n, BLOCK: tl.constexpr):
+        offsets = tl.arange(0, BLOCK)
+        tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1, mask=offsets < n)
+
+    in_python: list[int] = []
+    start = increment._calls._long_way  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(
+        increment._calls,  # pyright: ignore[reportPrivateUsage]
+        "_long_way",
+        lambda *args, **keywords: (in_python.append(1), start(*args, **keywords))[1],
+    )
+    x = np.zeros(16, np.float32)
+    launch = increment[(1,)]
+    for _ in range(6):
+        launch(x, 16, BLOCK=16)
+    assert (x == 6).all()
+    assert len(in_python) == 2
