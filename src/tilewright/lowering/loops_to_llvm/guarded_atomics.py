@@ -197,7 +197,7 @@ class _LaneAdder(LaneFunction):
         fn.branch_if(fn.value(f"icmp ne {self.bits} %bits, 0"), some, end)
         fn.start(some)
         self.mask = fn.value(f"bitcast {self.bits} %bits to {self.type.of('i1')}")
-        address, is_run = self._find_run()
+        address, is_run = self._find_run_inside()
         fn.branch_if(is_run, together, apart)
         fn.start(together)
         _add_together(_Lanes(fn, self.type, "%values", "%bits", self.mask), address, end)
@@ -207,14 +207,11 @@ class _LaneAdder(LaneFunction):
         fn.terminate("ret void")
         return fn.text()
 
-    def _find_run(self) -> tuple[str, str]:
+    def _find_run_inside(self) -> tuple[str, str]:
         """Where the first lane lies, and whether lane i is the element i behind it, all in one region."""
         fn = self.fn
-        first = fn.value(f"extractelement {self.offsets} %offsets, i64 0")
-        run = fn.value(f"add {self.offsets} {self.splat(first)}, {steps_of(self.type)}")
-        follows = self.all_live(fn.value(f"icmp eq {self.offsets} %offsets, {run}"))
+        address, follows = self.find_run()
         leads = fn.value(f"trunc {self.bits} %bits to i1")
-        address = self.address(first)
         inside = _is_inside(fn, address, self.type)
         return address, fn.value(f"and i1 {fn.value(f'and i1 {follows}, {leads}')}, {inside}")
 

@@ -103,6 +103,13 @@ class LaneFunction:
         left.add(less, fn.label)
         fn.branch_if(fn.value(f"icmp eq {self.bits} {less}, 0"), end, loop)
 
+    def find_run(self) -> tuple[str, str]:
+        """Where the first lane lies, and whether lane i is the element i behind it."""
+        fn = self.fn
+        first = fn.value(f"extractelement {self.offsets} %offsets, i64 0")
+        run = fn.value(f"add {self.offsets} {self.splat(first)}, {steps_of(self.type)}")
+        return self.address(first), self.all_live(fn.value(f"icmp eq {self.offsets} %offsets, {run}"))
+
 
 class IntegerLanes(LaneFunction):
     """Writes the function of one kind of atomic on integers."""
@@ -123,7 +130,7 @@ class IntegerLanes(LaneFunction):
         mode = fn.call("i32", ENTER, [("ptr", ARENA)])
         fn.branch_if(fn.value(f"icmp eq i32 {mode}, {ALONE}"), alone, shared)
         fn.start(alone)
-        address, is_run = self._find_run()
+        address, is_run = self.find_run()
         fn.branch_if(is_run, together, apart)
         fn.start(together)
         self._update_together(address)
@@ -135,14 +142,6 @@ class IntegerLanes(LaneFunction):
         fn.start(end)
         fn.terminate("ret void")
         return fn.text()
-
-    def _find_run(self) -> tuple[str, str]:
-        """Where the first lane lies, and whether lane i is the element i behind it."""
-        fn = self.fn
-        first = fn.value(f"extractelement {self.offsets} %offsets, i64 0")
-        run = fn.value(f"add {self.offsets} {self.splat(first)}, {steps_of(self.type)}")
-        follows = self.all_live(fn.value(f"icmp eq {self.offsets} %offsets, {run}"))
-        return self.address(first), follows
 
     def _update_together(self, address: str) -> None:
         fn, type = self.fn, self.type
