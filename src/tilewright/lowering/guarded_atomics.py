@@ -45,7 +45,7 @@ def is_guarded(op: memref.AtomicRMWOp | memref.GenericAtomicRMWOp) -> bool:
 
 
 def can_scatter(op: Operation) -> bool:
-    """Whether an atomic can be performed for all lanes of a vector: `vector.atomic_scatter`."""
+    """Whether an atomic can be performed for all lanes of a vector (`lowering.atomic_calls`)."""
     if not isinstance(op, memref.AtomicRMWOp) or op.result.uses.get_length() or SYSTEM_SCOPE in op.attributes:
         return False
     element = element_type(op.memref.type)

@@ -20,7 +20,6 @@ from tilewright.dialects.vector import CombiningKind
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, as_int, meaning_of, scalar
 from tilewright.reference.memory import MemRef
-from tilewright.reference.memref_ops import combine
 from tilewright.reference.tensor_ops import mixed_ints, place_of
 
 _INTEGER_KINDS = {
@@ -288,9 +287,7 @@ def masked_store(op: vector.MaskedStoreOp, frame: Frame) -> Values:
     return ()
 
 
-def _indexed_positions(
-    op: vector.GatherOp | vector.ScatterOp | vector.AtomicScatterOp, frame: Frame, mask: Array
-) -> tuple[MemRef, Array]:
+def _indexed_positions(op: vector.GatherOp | vector.ScatterOp, frame: Frame, mask: Array) -> tuple[MemRef, Array]:
     """Where the lanes of a gather or scatter lie: the index vector moves along the last dimension."""
     base: MemRef = frame.get(op.base)
     offsets = as_signed(np.asarray(frame.get(op.index_vec)), bit_width(element_type(op.index_vec.type)))
@@ -313,23 +310,6 @@ def scatter(op: vector.ScatterOp, frame: Frame) -> Values:
     mask = np.asarray(frame.get(op.mask))
     base, positions = _indexed_positions(op, frame, mask)
     base.storage.write(positions[mask], np.asarray(frame.get(op.value_to_store))[mask])
-    return ()
-
-
-@meaning_of(vector.AtomicScatterOp)
-def atomic_scatter(op: vector.AtomicScatterOp, frame: Frame) -> Values:
-    """One lane after another, in order."""
-    mask = np.asarray(frame.get(op.mask))
-    base, positions = _indexed_positions(op, frame, mask)
-    element = element_type(op.base.type)
-    for place, value in zip(positions[mask], np.asarray(frame.get(op.value))[mask], strict=True):
-        base.storage.write(place, combine(op.combination, base.storage.read(place), value, element))
-    return ()
-
-
-@meaning_of(vector.EndAtomicsOp)
-def end_atomics(op: vector.EndAtomicsOp, frame: Frame) -> Values:
-    """Programs run one after the other here: nobody waits."""
     return ()
 
 

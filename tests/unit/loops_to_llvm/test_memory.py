@@ -236,17 +236,19 @@ func.func @k(%x: memref<*x$T>, %i: memref<*x$I>, %m: memref<*xi1>, %o: memref<*x
   %v = vector.load %xs[%at] : memref<?x$T>, vector<$Nx$T>
   %places = vector.load %is[%at] : memref<?x$I>, vector<$Nx$I>
   %live = vector.load %ms[%at] : memref<?xi1>, vector<$Nxi1>
-  vector.atomic_scatter addf %v, %os[%c1000] [%places], %live
-    : memref<?x$T>, vector<$Nx$I>, vector<$Nxi1>, vector<$Nx$T>
+  func.call @tw_atomic_addf_$Nx$T_at_$I(%os, %c1000, %places, %live, %v)
+    : (memref<?x$T>, index, vector<$Nx$I>, vector<$Nxi1>, vector<$Nx$T>) -> ()
   %first = vector.extract %places[0] : $I from vector<$Nx$I>
   %run = arith.index_cast %first : $I to index
   %behind = arith.addi %run, %c5000 : index
-  %step = vector.step : vector<$Nxindex>
-  vector.atomic_scatter addf %v, %os[%behind] [%step], %live
-    : memref<?x$T>, vector<$Nxindex>, vector<$Nxi1>, vector<$Nx$T>
-  vector.end_atomics
+  func.call @tw_atomic_addf_$Nx$T_row(%os, %behind, %live, %v)
+    : (memref<?x$T>, index, vector<$Nxi1>, vector<$Nx$T>) -> ()
+  func.call @tw_atomics_end() : () -> ()
   return
 }
+func.func private @tw_atomic_addf_$Nx$T_at_$I(memref<?x$T>, index, vector<$Nx$I>, vector<$Nxi1>, vector<$Nx$T>)
+func.func private @tw_atomic_addf_$Nx$T_row(memref<?x$T>, index, vector<$Nxi1>, vector<$Nx$T>)
+func.func private @tw_atomics_end()
 """
 
 

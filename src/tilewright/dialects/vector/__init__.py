@@ -2,7 +2,6 @@
 
 from xdsl.ir import Dialect, Operation
 
-from tilewright.dialects.vector.atomics import AtomicScatterOp, EndAtomicsOp
 from tilewright.dialects.vector.attributes import CombiningKind, CombiningKindAttr, Punctuation, PunctuationAttr
 from tilewright.dialects.vector.compute import (
     DeinterleaveOp,
@@ -45,14 +44,12 @@ from tilewright.dialects.vector.shapes import (
 from tilewright.dialects.vector.transfer import TransferReadOp, TransferWriteOp
 
 OPERATIONS: list[type[Operation]] = [
-    AtomicScatterOp,
     BitcastOp,
     BroadcastOp,
     CompressStoreOp,
     ConstantMaskOp,
     CreateMaskOp,
     DeinterleaveOp,
-    EndAtomicsOp,
     ExpandLoadOp,
     ExtractOp,
     ExtractStridedSliceOp,
@@ -85,7 +82,6 @@ Vector = Dialect("vector", OPERATIONS, [CombiningKindAttr, PunctuationAttr])
 
 __all__ = [
     "OPERATIONS",
-    "AtomicScatterOp",
     "BitcastOp",
     "BroadcastOp",
     "CombiningKind",
@@ -94,7 +90,6 @@ __all__ = [
     "ConstantMaskOp",
     "CreateMaskOp",
     "DeinterleaveOp",
-    "EndAtomicsOp",
     "ExpandLoadOp",
     "ExtractOp",
     "ExtractStridedSliceOp",

@@ -19,12 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from xdsl.dialects.builtin import (
-    SymbolRefAttr,
-)
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import arith, bufferization, func, linalg, tensor
+from tilewright.dialects import arith, bufferization, linalg, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.dot_operands import (
@@ -39,6 +36,7 @@ from tilewright.lowering.linalg_to_loops.dot_operands import (
     plan_operand_panels,
 )
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
     LoweringTable,
@@ -46,7 +44,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
 )
 from tilewright.lowering.linalg_to_loops.kept_operands import kept_operand
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare, find_micro_kernel
+from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, find_micro_kernel
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 
@@ -101,7 +99,6 @@ def multiply(
     kept = kept_operand(lowering, op, kernel, a_panel, b, k_count)
     kernel, b_panel = kept or b_operand(lowering, op, kernel, a_panel, b, k_count)
     c_panel = in_place(lowering.emitter, target)
-    declare(lowering, kernel.symbol, 10)
     counts = (a.shape[0] if batch else 1, rows, columns)
     emit_calls(lowering.emitter, kernel, (a_panel, b_panel, c_panel), counts, k_count)
 
@@ -274,9 +271,7 @@ def _call(
         a_address, a_row, a_k, b_address, b.strides[-1 if kernel.transposed_b else -2], c_address, c.strides[-2], depth,
         *counts, *((output.address, output.strides[0]) if output is not None else ()),
     )  # fmt: skip
-    emitter.create(
-        func.CallOp, [emitter.ssa(value) for value in operands], (), {"callee": SymbolRefAttr(kernel.symbol)}
-    )
+    call_external(emitter, kernel.symbol, operands)
 
 
 def _count(emitter: LoopEmitter, extent: int, start: Index, step: int) -> Index:

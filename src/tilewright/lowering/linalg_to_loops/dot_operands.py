@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import (
-    SymbolRefAttr,
-    i8,
-)
+from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.codegen.microkernels import PanelPlan, plan_panels
-from tilewright.dialects import func, memref, scf
+from tilewright.dialects import memref, scf
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
 )
-from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare
+from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 
@@ -194,13 +192,7 @@ def b_operand(
         packed = lowering.memory.new_buffer(i8, (plan.bytes,))
         place = in_place(emitter, packed)
         stride = plain.strides[-1 if kernel.transposed_b else -2]
-        declare(lowering, plan.symbol, 5)
-        emitter.create(
-            func.CallOp,
-            [emitter.ssa(value) for value in (plain.address, stride, place.address, depth, columns)],
-            (),
-            {"callee": SymbolRefAttr(plan.symbol)},
-        )
+        call_external(emitter, plan.symbol, (plain.address, stride, place.address, depth, columns))
     kernel = replace(kernel, panel_columns=plan.columns, transposed_b=False)
     return kernel, Panel(place.address, (0, 0), place.element_bytes)
 

@@ -17,7 +17,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects import arith, memref, tensor, vector
 from tilewright.dialects.types import element_type
 from tilewright.ir.diagnostics import op_error
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
+from tilewright.lowering.linalg_to_loops.external_calls import call_atomic
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 
@@ -160,11 +161,10 @@ def emit_atomic(values: BodyValues, op: memref.AtomicRMWOp) -> None:
     if values.nest.lanes > 1:
         element, mask = values.get_lanes(op.value), predicate_mask(values, op)
         live = values.all_lanes() if mask is None else mask
-        if (base := _place_of_neighbours(values, address)) is None:
+        base, lanes = _place_of_neighbours(values, address), None
+        if base is None:
             base, lanes = _lane_address(values, address)
-        else:
-            lanes = values.lane_numbers(INDEX)
-        emitter.atomic_scatter(op.combination, element, address.flat, base, lanes, live)
+        call_atomic(emitter, op.combination, address.flat, base, lanes, live, element)
         return
     value, index = values.get(op.value), _scalar_address(values, address)
     condition = predicate_scalar(values, op)

@@ -34,7 +34,6 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith, memref, scf, vector
-from tilewright.dialects.memref import AtomicRMWKind
 from tilewright.dialects.types import bit_width, element_type, is_integer, is_vector
 
 Index: TypeAlias = "int | SSAValue"
@@ -355,11 +354,6 @@ class LoopEmitter:
 
     def scatter(self, value: SSAValue, flat: SSAValue, index: Index, lanes: SSAValue, mask: SSAValue) -> None:
         self.create(vector.ScatterOp, (flat, self.ssa(index), lanes, mask, value))
-
-    def atomic_scatter(
-        self, kind: AtomicRMWKind, value: SSAValue, flat: SSAValue, index: Index, lanes: SSAValue, mask: SSAValue
-    ) -> None:
-        self.insert(vector.AtomicScatterOp(kind, value, flat, [self.ssa(index)], lanes, mask))
 
     # -- vectors ----------------------------------------------------------------------------------------------------
 

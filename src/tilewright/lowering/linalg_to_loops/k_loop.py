@@ -31,7 +31,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, Lo
 from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, NoMatchError, to_index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
 from tilewright.lowering.linalg_to_loops.kept_operands import multiply_by_kept, plan_kept
-from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare, find_micro_kernel
+from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, find_micro_kernel
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute
 from tilewright.transforms.linalg.effects import may_write
@@ -368,7 +368,6 @@ def _multiply(
     c = in_place(emitter, target)
 
     def multiply(kernel: MicroKernel, b: Panel, output: Panel | None = None) -> None:
-        declare(lowering, kernel.symbol, 10 if output is None else 12)
         emit_calls(emitter, kernel, (path.a, b, c), (1, *target.shape), path.depth, path.counts, output)
 
     def multiply_once() -> None:

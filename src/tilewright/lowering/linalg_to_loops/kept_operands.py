@@ -17,14 +17,13 @@ which a store always has room.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
-from xdsl.dialects.builtin import SymbolRefAttr, i8
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import i8
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.microkernels import STORE_BYTES, STORES, PanelPlan, keeps_always, plan_panels
-from tilewright.dialects import func
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.dot_operands import (
     Factor,
@@ -37,8 +36,9 @@ from tilewright.lowering.linalg_to_loops.dot_operands import (
     plan_operand_panels,
 )
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
+from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, declare
+from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 
@@ -100,7 +100,7 @@ def _kept(
     lowering.stores += 1
     store = in_place(emitter, lowering.memory.new_buffer(i8, (STORE_BYTES,)))
     operands = (b.address, b.strides[-1 if rows_adjoin else -2], store.address, *counts, number)
-    return _call(lowering, plan.keeping_symbol, operands, (INDEX,)).results[0]
+    return call_external(lowering.emitter, plan.keeping_symbol, operands, (INDEX,)).results[0]
 
 
 def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_adjoin: bool) -> SSAValue:
@@ -110,16 +110,8 @@ def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_ad
         source, shape = sources.permute(source, (1, 0)), shape[::-1]
     copy = copied_panel(lowering, source, shape)
     packed = in_place(lowering.emitter, lowering.memory.new_buffer(i8, (plan.bytes,)))
-    _call(lowering, plan.symbol, (copy.address, copy.strides[0], packed.address, *b.shape), ())
+    call_external(lowering.emitter, plan.symbol, (copy.address, copy.strides[0], packed.address, *b.shape), ())
     return packed.address
-
-
-def _call(
-    lowering: FunctionLowering, symbol: str, operands: Sequence[Index], results: tuple[Attribute, ...]
-) -> Operation:
-    declare(lowering, symbol, len(operands), len(results))
-    values = [lowering.emitter.ssa(value) for value in operands]
-    return lowering.emitter.create(func.CallOp, values, results, {"callee": SymbolRefAttr(symbol)})
 
 
 def multiply_by_kept(

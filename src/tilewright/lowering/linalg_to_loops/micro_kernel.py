@@ -1,29 +1,15 @@
-"""Which micro-kernel multiplies two types, and its declaration: `func.func private @tw_mk_...(index, ...)`."""
+"""Which micro-kernel multiplies two types."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    FunctionType,
-    IntegerType,
-    ModuleOp,
-    StringAttr,
-)
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType
+from xdsl.ir import Attribute
 
 from tilewright.codegen.microkernels import SMALLEST_BLOCK, preferred_block
-from tilewright.dialects import func
 from tilewright.dialects.types import bit_width
 from tilewright.ir.facts import TargetFacts
-from tilewright.lowering.linalg_to_loops.emitter import INDEX
-from tilewright.lowering.linalg_to_loops.function_lowering import (
-    FunctionLowering,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +63,3 @@ def find_micro_kernel(
         return MicroKernel(*names, *preferred_block(*names, facts))
     lanes = max(1, vector_bits // bit_width(accumulator))
     return MicroKernel(*names, 8 if vector_bits >= 512 else 4, 2 * lanes)
-
-
-def declare(lowering: FunctionLowering, symbol: str, arity: int, results: int = 0) -> None:
-    """`func.func private @tw_mk_...(index, ...)`, once per module; the next lowering provides the body."""
-    module: Operation | None = lowering.function.parent_op()
-    assert isinstance(module, ModuleOp)
-    for op in module.ops:
-        if isinstance(op, func.FuncOp) and op.sym_name.data == symbol:
-            return
-    declaration = func.FuncOp.create(
-        properties={
-            "sym_name": StringAttr(symbol),
-            "function_type": FunctionType.from_lists([INDEX] * arity, [INDEX] * results),
-            "sym_visibility": StringAttr("private"),
-        },
-        regions=[Region()],
-    )
-    module.body.block.add_op(declaration)

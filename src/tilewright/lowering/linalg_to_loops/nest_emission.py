@@ -14,12 +14,14 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import linalg, memref, tensor, vector
+from tilewright.lowering.atomic_calls import END_ATOMICS
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combination import fold_lanes
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
 from tilewright.lowering.linalg_to_loops.comparisons import Front, Whole, find_front, find_whole, settled_comparisons
 from tilewright.lowering.linalg_to_loops.element_access import emit_atomic, emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
+from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Output, is_straight, plan_nest
 from tilewright.lowering.linalg_to_loops.padding import Padding, find_padding, padded_element
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
@@ -116,7 +118,7 @@ class _NestWriter:
                 self.together.finish(self.nest.outputs, self._combine)
         if self.nest.lanes > 1 and any(isinstance(op, memref.AtomicRMWOp) for op in self.nest.body.ops):
             with self.emitter.at(Cursor(cursor.block, cursor.anchor)):
-                self.emitter.insert(vector.EndAtomicsOp())
+                call_external(self.emitter, END_ATOMICS, ())
         return self.scalars
 
     def _whole_or_not(self, whole: Whole, outside: Frame) -> None:

@@ -11,6 +11,7 @@ from tilewright.codegen.microkernels import KEEP_PREFIX, MICROKERNEL_PREFIX, con
 from tilewright.dialects import func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
+from tilewright.lowering.loops_to_llvm.guarded_atomics import lower_atomic_call
 
 MICROKERNEL_ARITY = 10
 """Parameters of a micro-kernel; some forms have more behind."""
@@ -29,6 +30,8 @@ def lower_call(low: FunctionLowering, op: Operation) -> None:
     shape = low.module.functions.get(name)
     if shape is None:
         low.fail(op, f"calls '{name}', which the module does not have")
+        return
+    if lower_atomic_call(low, call):
         return
     arguments = low.flat_all(op.operands)
     results = [text for result in op.results for text in low.flat_types(result.type)]

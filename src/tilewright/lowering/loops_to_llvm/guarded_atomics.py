@@ -1,4 +1,4 @@
-"""Atomics under the locks of regions of memory: `vector.atomic_scatter`, and single elements.
+"""Atomics of lanes (`lowering.atomic_calls`), and those of single elements under the locks of regions of memory.
 
 A region is 4 KiB; the runtime's `tilewright_hold_region` takes its lock, giving back the one that the thread holds,
 which the header of the arena names. The lanes of a vector are added
@@ -17,18 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
-
-from xdsl.ir import Operation
 
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, global_name
-from tilewright.dialects import vector
+from tilewright.dialects import func
 from tilewright.dialects.memref import AtomicRMWKind
+from tilewright.lowering.atomic_calls import END_ATOMICS, AtomicCall, find_atomic_call
 from tilewright.lowering.loops_to_llvm.addressing import element_address
 from tilewright.lowering.loops_to_llvm.arena import ATOMICS_OFFSET, HELD_REGION_OFFSET
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
-from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule
+from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering
 from tilewright.lowering.loops_to_llvm.lane_atomics import ENTER, IntegerLanes, LaneFunction, steps_of
 from tilewright.lowering.loops_to_llvm.mask_bits import for_scalar_use
 from tilewright.lowering.loops_to_llvm.types import F32, ScalarType, ValueType
@@ -39,35 +37,51 @@ AMONG_OTHERS = 1
 REGION_BITS = 12
 
 
-def lower_atomic_scatter(low: FunctionLowering, op: Operation) -> None:
-    scatter = cast(vector.AtomicScatterOp, op)
-    fn, type = low.fn, low.type_of(scatter.value)
-    base = element_address(low, scatter.base, low.memref(scatter.base), scatter.indices)
-    mask = for_scalar_use(low, low.get(scatter.mask), type.lanes)
-    lanes = _Lanes(fn, type, low.get(scatter.value), fn.value(f"bitcast {type.of('i1')} {mask} to i{type.lanes}"), mask)
+def lower_atomic_call(low: FunctionLowering, op: func.CallOp) -> bool:
+    """Lower a call that `lowering.atomic_calls` describes; False for others."""
+    symbol = op.callee.string_value()
+    if symbol == END_ATOMICS:
+        # One call; it sees by itself whether there is something to give back.
+        low.module.externals.add(RELEASE)
+        low.fn.call("void", RELEASE, [("ptr", ARENA)])
+        return True
+    call = find_atomic_call(symbol, tuple(operand.type for operand in op.operands))
+    if call is None:
+        return False
+    _lower_lanes(low, op, call)
+    return True
+
+
+def _lower_lanes(low: FunctionLowering, op: func.CallOp, call: AtomicCall) -> None:
+    fn, type = low.fn, low.module.types.value(call.values)
+    flat, index, *offsets_given, mask_given, values = op.operands
+    base = element_address(low, flat, low.memref(flat), [index])
+    mask = for_scalar_use(low, low.get(mask_given), type.lanes)
+    lanes = _Lanes(fn, type, low.get(values), fn.value(f"bitcast {type.of('i1')} {mask} to i{type.lanes}"), mask)
     low.module.externals.update((HOLD, RELEASE, ENTER))
-    offsets, given = low.get(scatter.index_vec), low.type_of(scatter.index_vec)
-    if given.scalar.text != "i64":
-        offsets = fn.value(f"sext {given.text} {offsets} to {type.of('i64')}")
+    offsets = steps_of(type)
+    if offsets_given:
+        offsets, given = low.get(offsets_given[0]), low.type_of(offsets_given[0])
+        if given.scalar.text != "i64":
+            offsets = fn.value(f"sext {given.text} {offsets} to {type.of('i64')}")
     if not type.scalar.is_float:
-        kind = scatter.combination
-        name = f"tw.atomic_{kind.name.lower()}.{type.lanes}x{type.scalar.text}"
-        fn.module.define_once(name, lambda: IntegerLanes(low.module.text, name, type, kind).text())
+        name = f"tw.atomic_{call.kind.name.lower()}.{type.lanes}x{type.scalar.text}"
+        fn.module.define_once(name, lambda: IntegerLanes(low.module.text, name, type, call.kind).text())
         _call_lanes(fn, name, base, offsets, lanes)
         return
-    if scatter.combination != AtomicRMWKind.ADDF:
-        low.fail(op, f"of kind {scatter.combination.name.lower()}: lanes of floats can be added only")
-    if isinstance(scatter.index_vec.owner, vector.StepOp):
-        crosses, inside, end = fn.new_label("crosses"), fn.new_label("inside"), fn.new_label("added")
-        fn.branch_if(_is_inside(fn, base, type), inside, crosses)
-        fn.start(crosses)
-        _call_adder(low, base, steps_of(type), lanes)
-        fn.branch(end)
-        fn.start(inside)
-        _add_together(lanes, base, end)
-        fn.start(end)
+    if call.kind != AtomicRMWKind.ADDF:
+        low.fail(op, f"of kind {call.kind.name.lower()}: lanes of floats can be added only")
+    if call.offsets is not None:
+        _call_adder(low, base, offsets, lanes)
         return
+    crosses, inside, end = fn.new_label("crosses"), fn.new_label("inside"), fn.new_label("added")
+    fn.branch_if(_is_inside(fn, base, type), inside, crosses)
+    fn.start(crosses)
     _call_adder(low, base, offsets, lanes)
+    fn.branch(end)
+    fn.start(inside)
+    _add_together(lanes, base, end)
+    fn.start(end)
 
 
 def _call_adder(low: FunctionLowering, base: str, offsets: str, lanes: _Lanes) -> None:
@@ -85,12 +99,6 @@ def _call_lanes(fn: FunctionText, name: str, base: str, offsets: str, lanes: _La
         f"ptr {base}, {type.of('i64')} {offsets}, {type.text} {lanes.values}, i{type.lanes} {lanes.bits}, ptr {ARENA}"
     )
     fn.emit(f"call void {global_name(name)}({operands})")
-
-
-def lower_end_atomics(low: FunctionLowering, op: Operation) -> None:
-    """One call; it sees by itself whether there is something to give back."""
-    low.module.externals.add(RELEASE)
-    low.fn.call("void", RELEASE, [("ptr", ARENA)])
 
 
 def emit_sharing(low: FunctionLowering) -> None:
@@ -261,9 +269,3 @@ class _LaneAdder(LaneFunction):
             lanes = b.select(self.mask, lanes, b.splat(text, zero), text)
         name = f"llvm.vector.reduce.fadd.{intrinsic_suffix(text, self.type.lanes)}"
         return self.fn.call(text, name, [(text, zero), (b.type(text), lanes)], flags="reassoc ")
-
-
-RULES: dict[type[Operation], Rule] = {
-    vector.AtomicScatterOp: lower_atomic_scatter,
-    vector.EndAtomicsOp: lower_end_atomics,
-}

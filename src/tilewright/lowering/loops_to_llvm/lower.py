@@ -21,16 +21,16 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.math_library import MathLibrary
-from tilewright.dialects import cf, func, memref, vector
+from tilewright.dialects import cf, func, memref
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.walking import ops_within
+from tilewright.lowering.atomic_calls import is_atomic_call
 from tilewright.lowering.loops_to_llvm import (
     arith_ops,
     atomic_ops,
     control_ops,
     func_ops,
-    guarded_atomics,
     math_ops,
     memref_ops,
     vector_ops,
@@ -74,7 +74,7 @@ class LoweredModule:
 def rule_table() -> dict[type[Operation], Rule]:
     """Every op of the loops stage and the function that lowers it."""
     table: dict[type[Operation], Rule] = {}
-    for module in (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops, guarded_atomics):
+    for module in (arith_ops, math_ops, control_ops, func_ops, memref_ops, atomic_ops, vector_ops):
         table.update(module.RULES)
     return table
 
@@ -144,9 +144,10 @@ def _scan(function: func.FuncOp) -> _Scan:
                 _reserve(found.frame, op)
             case func.CallOp():
                 found.callees.append(op.callee.root_reference.data)
+                found.has_atomics |= is_atomic_call(op)
             case cf.AssertOp():
                 found.asserts = True
-            case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp() | vector.AtomicScatterOp():
+            case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp():
                 found.has_atomics = True
             case _:
                 pass

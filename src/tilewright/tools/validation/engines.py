@@ -21,8 +21,8 @@ from tilewright.reference.machine import Machine
 from tilewright.support.errors import TilewrightError
 from tilewright.targets.base import Target, configured, find_target
 from tilewright.tools.validation.device import run_on_device
+from tilewright.tools.validation.external_functions import external_functions
 from tilewright.tools.validation.launches import Array, Launch
-from tilewright.tools.validation.microkernels import external_functions
 
 DEFAULT_STEP_LIMIT = 3_000_000
 """Ops that the reference may execute per launch; kernels that need more are no material for validation."""

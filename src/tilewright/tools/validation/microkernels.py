@@ -1,4 +1,4 @@
-"""What the functions mean that a module of the loops stage only declares: micro-kernels and the packing of panels.
+"""What micro-kernels and the packing of panels mean, which modules of the loops stage declare.
 
 Addresses are real ones, as the reference gives them for storage; strides count elements.
 """
@@ -11,10 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.microkernels import STORE_BYTES
-from tilewright.dialects import func
 from tilewright.tools.validation.launches import Array
 
 _NAME = re.compile(
@@ -26,19 +24,14 @@ _DEPTH_MULTIPLE = 32
 _PLAIN = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32"}
 
 
-def external_functions(module: ModuleOp) -> dict[str, Callable[..., Any]]:
-    """NumPy functions for the declarations of a module that are known here."""
-    found: dict[str, Callable[..., Any]] = {}
-    for op in module.body.block.ops:
-        if not isinstance(op, func.FuncOp) or op.body.blocks:
-            continue
-        name = op.sym_name.data
-        if (match := _PANELS.match(name)) is not None:
-            pack = _pack_panels(match["a"], int(match["nr"]), transposed=match["nt"] is not None)
-            found[name] = pack if match["how"] == "panels" else _keep(pack, int(match["nr"]))
-        elif (match := _NAME.match(name)) is not None:
-            found[name] = _multiply(match)
-    return found
+def find_microkernel(name: str) -> Callable[..., Any] | None:
+    """The NumPy function of a name, if it is a micro-kernel's."""
+    if (match := _PANELS.match(name)) is not None:
+        pack = _pack_panels(match["a"], int(match["nr"]), transposed=match["nt"] is not None)
+        return pack if match["how"] == "panels" else _keep(pack, int(match["nr"]))
+    if (match := _NAME.match(name)) is not None:
+        return _multiply(match)
+    return None
 
 
 def _numpy_type(name: str) -> np.dtype[Any]:
