@@ -29,7 +29,6 @@ from tilewright.codegen.microkernels.amx_panels import emit_amx_panels, tile_dep
 from tilewright.codegen.microkernels.block import (
     SMALLEST_BLOCK,
     BlockForm,
-    emit_block_kernel,
     fills_tiles,
     plan_block_tile,
 )
@@ -38,6 +37,7 @@ from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.keeping import KEEP_PREFIX, STORE_BYTES, STORES, emit_keeping, keeps_always
 from tilewright.codegen.microkernels.panels import DEPTH_MULTIPLE, emit_panels
 from tilewright.codegen.microkernels.tile import emit_tile_kernel
+from tilewright.codegen.microkernels.widened_rows import emit_block_kernel
 from tilewright.ir.facts import TargetFacts
 
 MICROKERNEL_PREFIX = "tw_mk_"

@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tilewright.codegen.llvm_text import FunctionText, ModuleText
+from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
 from tilewright.codegen.microkernels.panels import PanelWriter, padded_depth
-from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, KState, LinesAhead, Rows, kernel_function
+from tilewright.codegen.microkernels.tile import KState, LinesAhead, Rows, Strides
 from tilewright.ir.facts import TargetFacts
 
 GROUP_COLUMNS = 128
@@ -86,6 +86,8 @@ class BlockWriter(PanelWriter):
         self.has_edges = form.has_edges
         self.k_panel = max(64, l1_bytes * 2 // 3 // self.panel_row_bytes // 32 * 32)
         self.panels = max(1, GROUP_COLUMNS // tile.columns)
+        self.m_count = "%m_count"
+        """How many rows of A there are."""
         self.depth = ""
         self.next_b = ""
         self.next_a = ""
@@ -98,12 +100,17 @@ class BlockWriter(PanelWriter):
 
     # ------------------------------------------------------------------------------------------------------ structure
 
+    @property
+    def source_strides(self) -> Strides:
+        """Those of the matrices, where `strides` has those of a copy of A."""
+        return self.strides
+
     def write(self) -> None:
         """The whole body."""
         fn = self.fn
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
         _ = self.strides  # computed here, for all blocks
-        self._row_limits()
+        self.set_row_limits()
         group = self._packed_group(b, c) if self.form.packed_b else self._packing_group(b, c)
 
         def depth_step(k0: str) -> None:
@@ -113,7 +120,7 @@ class BlockWriter(PanelWriter):
             if self.form.separate_output:
                 is_last = fn.value(f"icmp sle i64 {left}, {self.k_panel}")
                 self.output = self._output(is_last, c)
-            group(k0, self.advance(a, fn.value(f"mul i64 {k0}, {self.strides.a_k}")))
+            group(k0, self.advance(a, fn.value(f"mul i64 {k0}, {self.source_strides.a_k}")))
 
         depth = "%k_count"
         if self.form.from_zero:
@@ -141,15 +148,18 @@ class BlockWriter(PanelWriter):
             b_k = self.advance(b, self.scaled(k0, self.panel_row_bytes))
             b_next = self.advance(b_k, str(self.k_panel * self.panel_row_bytes))
 
-            def one_panel(n0: str) -> None:
+            def one_panel(a: str, c: str, n0: str) -> None:
                 c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
                 following = fn.value(f"add i64 {n0}, {self.tile.columns}")
                 is_last = fn.value(f"icmp uge i64 {following}, %n_count")
                 at_side = self.panel_at(b_k, panel_depth, following)
                 self.next_b = fn.value(f"select i1 {is_last}, ptr {b_next}, ptr {at_side}")
-                self._rows(self.panel_at(b_k, panel_depth, n0), a_k, c_n, n0, fn.value(f"sub i64 %n_count, {n0}"))
+                self._rows(self.panel_at(b_k, panel_depth, n0), a, c_n, n0, fn.value(f"sub i64 %n_count, {n0}"))
 
-            self.loop("%n_count", self.tile.columns, one_panel)
+            def panels(a: str, c: str) -> None:
+                self.loop("%n_count", self.tile.columns, lambda n0: one_panel(a, c, n0))
+
+            self.all_rows(a_k, c, panels)
 
         return group
 
@@ -212,11 +222,15 @@ class BlockWriter(PanelWriter):
             fn.start(ready)
         c_group = self.advance(c, self.scaled(first, self.element.accumulator_bytes))
 
-        def one_panel(n0: str) -> None:
-            c_n = self.advance(c_group, self.scaled(n0, self.element.accumulator_bytes))
+        def one_panel(a: str, c: str, n0: str) -> None:
+            c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
             self._rows(self.panel_at(start, depth, n0), a, c_n, n0, fn.value(f"sub i64 {columns}, {n0}"))
 
-        self.loop(columns, self.tile.columns, one_panel)
+        self.all_rows(a, c_group, lambda a, c: self.loop(columns, self.tile.columns, lambda n0: one_panel(a, c, n0)))
+
+    def all_rows(self, a: str, c: str, body: Callable[[str, str], None]) -> None:
+        """What is done with all rows, of A from k0 on and of C, while some panels are there."""
+        body(a, c)
 
     def _rows(self, panel: str, a: str, c: str, n0: str, columns: str) -> None:
         """All rows of A over one packed panel, of which `columns` exist."""
@@ -245,7 +259,7 @@ class BlockWriter(PanelWriter):
         def rest(m0: str) -> None:
             a_m, c_m = at(m0)
             set_result(m0)
-            self._edge(a_m, panel, c_m, fn.value(f"sub i64 %m_count, {m0}"), columns)
+            self._edge(a_m, panel, c_m, fn.value(f"sub i64 {self.m_count}, {m0}"), columns)
 
         full_rows, short_rows = self.full_rows, self.short_rows
         if self.has_edges:
@@ -256,7 +270,7 @@ class BlockWriter(PanelWriter):
         if self.tile.rows > SHORT_ROWS:
             fn.loop(full_rows, short_rows, SHORT_ROWS, lambda m0: tile(m0, SHORT_ROWS))
         if self.has_edges:
-            fn.loop(short_rows, "%m_count", self.tile.rows, rest)
+            fn.loop(short_rows, self.m_count, self.tile.rows, rest)
 
     def _below(self, c: str, rows: int) -> Rows:
         """The rows of C behind those of a tile, where they will be written to."""
@@ -277,7 +291,7 @@ class BlockWriter(PanelWriter):
         """
         fn, b, stride = self.fn, self.next_b, self.strides.b_row
         panel = fn.value(f"udiv i64 {n0}, {self.tile.columns}")
-        position = fn.value(f"add i64 {self._product(panel, '%m_count')}, {m0}")
+        position = fn.value(f"add i64 {self._product(panel, self.m_count)}, {m0}")
         number = fn.value(f"udiv i64 {position}, {self.tile.rows}")
         if self.transposed_b:
             column = fn.value(f"and i64 {self.scaled(number, PREFETCHED_ROWS)}, {GROUP_COLUMNS - 1}")
@@ -292,19 +306,19 @@ class BlockWriter(PanelWriter):
     def _product(self, first: str, second: str) -> str:
         return self.fn.value(f"mul i64 {first}, {second}")
 
-    def _row_limits(self) -> None:
+    def set_row_limits(self) -> None:
         """Where the full tiles end, and where the short ones behind them end."""
         fn, rows = self.fn, self.tile.rows
-        left = fn.value(f"urem i64 %m_count, {rows}")
+        left = fn.value(f"urem i64 {self.m_count}, {rows}")
         if rows % SHORT_ROWS == 2:
             # 2 or 3 left over: with one full tile less it is 8 or 9, two short tiles.
             odd = fn.value(f"and i64 {left}, 6")
-            enough = fn.value(f"icmp ugt i64 %m_count, {rows}")
+            enough = fn.value(f"icmp ugt i64 {self.m_count}, {rows}")
             less = fn.value(f"and i1 {fn.value(f'icmp eq i64 {odd}, 2')}, {enough}")
             left = fn.value(f"select i1 {less}, i64 {fn.value(f'add i64 {left}, {rows}')}, i64 {left}")
-        self.full_rows = fn.value(f"sub i64 %m_count, {left}")
+        self.full_rows = fn.value(f"sub i64 {self.m_count}, {left}")
         rest = fn.value(f"and i64 {left}, {SHORT_ROWS - 1}")
-        self.short_rows = fn.value(f"sub i64 %m_count, {rest}")
+        self.short_rows = fn.value(f"sub i64 {self.m_count}, {rest}")
 
     # ------------------------------------------------------------------------------------------------------ start of C
 
@@ -384,12 +398,3 @@ def fills_tiles(tile: RegisterTile, m_count: int, n_count: int) -> bool:
     if m_count < tile.rows or n_count <= 0 or n_count % tile.columns:
         return False
     return m_count % 2 == 0 if tile.rows % SHORT_ROWS == 2 else m_count % SHORT_ROWS == 0
-
-
-def emit_block_kernel(
-    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, form: BlockForm
-) -> str:
-    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows."""
-    fn = kernel_function(name, module, OUTPUT_PARAMETERS if form.separate_output else ())
-    BlockWriter(fn, element, tile, facts.l1_bytes, form).write()
-    return fn.text()

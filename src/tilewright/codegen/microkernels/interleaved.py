@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, AmxPanelWriter
-from tilewright.codegen.microkernels.block import BlockForm, emit_block_kernel, plan_block_tile
+from tilewright.codegen.microkernels.block import BlockForm, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.tile import PARAMETERS
+from tilewright.codegen.microkernels.widened_rows import emit_block_kernel
 from tilewright.ir.facts import TargetFacts
 
 PANELS = 4

@@ -334,7 +334,7 @@ class TileWriter:
             columns = [self.load_b(state.b, v, None if masks is None else masks[v]) for v in range(width)]
             sums: list[str] = []
             for number, base in enumerate(rows):
-                value = self._load_a(self.advance(base, state.a_offset))
+                value = self.load_a(self.advance(base, state.a_offset))
                 for column, old in zip(columns, state.sums[number * width :], strict=False):
                     sums.append(self.element.multiply_add(self.vector, value, column, old))
             if lines is not None:
@@ -385,7 +385,7 @@ class TileWriter:
             loaded = self.fn.value(f"load {self.vector.type(self.element.memory)}, ptr {at}, align {size}")
         return self.element.widen(self.vector, loaded)
 
-    def _load_a(self, address: str) -> str:
+    def load_a(self, address: str) -> str:
         value = self.fn.value(f"load {self.element.memory}, ptr {address}, align {self.element.bytes}")
         return self.spread(self.element.widen(self.scalar, value), self.element.accumulator)
 
