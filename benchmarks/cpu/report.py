@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tilewright.targets.cpu.facts import host_facts
+from tilewright.targets.cpu.target import make_target
 
 PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
 GROUPS = {
@@ -24,7 +24,7 @@ TITLES = {"NumPy": "NumPy / OpenBLAS", "triton-shared": "linalg by mlir-opt"}
 
 def describe_machine() -> dict[str, Any]:
     """Processor and versions."""
-    facts = host_facts()
+    facts = make_target().facts
     versions: dict[str, str] = {"python": platform.python_version()}
     for package in ("torch", "numpy", "numba", "llvmlite", "xdsl"):
         try:
@@ -46,15 +46,17 @@ def _lines(path: str) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-def markdown(results: dict[str, Any]) -> str:
-    """The whole report."""
+def markdown(results: dict[str, Any], plot: str) -> str:
+    """The whole report; `plot` is the file with the picture."""
     return (
-        "\n".join([*_head(results), *_tables(results), *_limits(results), *_compiling(results), *_absent(results)])
+        "\n".join(
+            [*_head(results, plot), *_tables(results), *_limits(results), *_compiling(results), *_absent(results)]
+        )
         + "\n"
     )
 
 
-def _head(results: dict[str, Any]) -> Iterator[str]:
+def _head(results: dict[str, Any], plot: str) -> Iterator[str]:
     machine = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     yield "# CPU benchmarks\n"
@@ -65,7 +67,9 @@ def _head(results: dict[str, Any]) -> Iterator[str]:
     yield "`PyTorch out=` writes into memory that is there already (vector sums and matrix products always do). On one"
     yield "thread times are CPU times, else wall times. All data start at multiples of 64 bytes, as PyTorch's tensors"
     yield "do.\n"
-    yield "![achieved fraction of the machine's limit](cpu.svg)\n"
+    if machine["kept_to"]:
+        yield f"All contenders are kept to {machine['kept_to']} (`--isa`).\n"
+    yield f"![achieved fraction of the machine's limit]({plot})\n"
 
 
 def _tables(results: dict[str, Any]) -> Iterator[str]:

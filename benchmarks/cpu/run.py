@@ -1,10 +1,12 @@
 """The CPU benchmark: kernels against every peer that is installed, and against what the machine can do (`make bench`).
 
-    python benchmarks/cpu/run.py [--threads 1,2] [--seconds S] [--only TEXT] [--peers LIST] [--quick] [--output FOLDER]
+    python benchmarks/cpu/run.py [--threads 1,2] [--seconds S] [--only TEXT] [--peers LIST] [--quick] [--isa NAME]
+                                 [--output FOLDER]
 
 Contenders take turns in one process, round after round; a ratio is the median over the rounds of (peer's time / our
 time): above 1 we are faster. Where a kernel has several sensible block sizes the fastest is taken first, as a user's
-autotuner would. Writes cpu.json, cpu.md and cpu.svg into the output folder.
+autotuner would. Writes cpu.json, cpu.md and cpu.svg into the output folder; with `--isa`, which keeps everybody to an
+older instruction set (`instruction_sets.py`), cpu-NAME.json and so on.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER))
 
 from compiling import measure_compiling  # noqa: E402
+from instruction_sets import INSTRUCTION_SETS, WITHOUT_AMX  # noqa: E402
 from plot import achieved_svg  # noqa: E402
 from report import describe_machine, markdown  # noqa: E402
 
@@ -45,6 +48,7 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--groups", default="promised,others", help="of promised, others, flattened")
     parser.add_argument("--all-peers", action="store_true", help="torch.compile and mlir-opt for the other kernels too")
     parser.add_argument("--quick", action="store_true", help="short samples, one thread, PyTorch and NumPy only")
+    parser.add_argument("--isa", choices=INSTRUCTION_SETS, help="an older instruction set, for all contenders")
     parser.add_argument("--no-compiling", action="store_true", help="leave out the table of compile times")
     parser.add_argument("--output", type=Path, default=FOLDER.parent / "results", help="folder of the results")
     options = parser.parse_args(argv)
@@ -53,14 +57,6 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         options.threads = options.threads or "1"
     options.threads = [int(part) for part in (options.threads or "1,2").split(",") if int(part) <= available_cores()]
     return options
-
-
-WITHOUT_AMX = {
-    "TILEWRIGHT_CPU_WITHOUT": "amx-tile",
-    "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16",
-    "MKL_ENABLE_INSTRUCTIONS": "AVX512_E2",
-}
-"""What keeps us, oneDNN and MKL from AMX tiles."""
 
 
 def measured(
@@ -87,9 +83,9 @@ def measured(
 def measured_without_amx(options: argparse.Namespace, threads: int) -> Iterator[dict[str, Any]]:
     """The rows of bf16 once more, as on a processor without AMX: their floors were found on such a one."""
     only = options.only or "bf16"
-    if "bf16" not in only or "promised" not in options.groups or not host_facts().has("amx-tile"):
+    if options.isa or "bf16" not in only or "promised" not in options.groups or not host_facts().has("amx-tile"):
         return
-    for message in measured(options, threads, only=only, environment=WITHOUT_AMX):
+    for message in measured(options, threads, only=only, environment=WITHOUT_AMX.environment):
         if "row" in message:
             yield {"row": message["row"] | {"group": "without AMX"}}
         elif "skipped" in message:
@@ -98,7 +94,9 @@ def measured_without_amx(options: argparse.Namespace, threads: int) -> Iterator[
 
 def collect(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """All figures, as they are written to cpu.json."""
-    results: dict[str, Any] = {"machine": describe_machine(), "limits": [], "rows": [], "skipped": [], "compiling": []}
+    kept_to = INSTRUCTION_SETS[options.isa].title if options.isa else ""
+    machine = describe_machine() | {"kept_to": kept_to}
+    results: dict[str, Any] = {"machine": machine, "limits": [], "rows": [], "skipped": [], "compiling": []}
     with console.status("measuring ...") as status:
         for threads in options.threads:
             for message in chain(measured(options, threads), measured_without_amx(options, threads)):
@@ -119,16 +117,19 @@ def collect(options: argparse.Namespace, console: Console) -> dict[str, Any]:
 def main() -> int:
     """Entry point."""
     options = parse_arguments()
+    if options.isa:
+        os.environ.update(INSTRUCTION_SETS[options.isa].environment)
     console = Console(width=None if sys.stdout.isatty() else 160, stderr=True)
     results = collect(options, console)
-    text = markdown(results)
+    name = f"cpu-{options.isa}" if options.isa else "cpu"
+    text = markdown(results, plot=f"{name}.svg")
     options.output.mkdir(parents=True, exist_ok=True)
     drawn = [row for row in results["rows"] if row["group"] != "without AMX"]
-    (options.output / "cpu.json").write_text(json.dumps(results, indent=1) + "\n")
-    (options.output / "cpu.md").write_text(text)
-    (options.output / "cpu.svg").write_text(achieved_svg(drawn))
+    (options.output / f"{name}.json").write_text(json.dumps(results, indent=1) + "\n")
+    (options.output / f"{name}.md").write_text(text)
+    (options.output / f"{name}.svg").write_text(achieved_svg(drawn))
     print(text)
-    console.print(f"written to {options.output}: cpu.json, cpu.md, cpu.svg")
+    console.print(f"written to {options.output}: {name}.json, {name}.md, {name}.svg")
     return 0
 
 
