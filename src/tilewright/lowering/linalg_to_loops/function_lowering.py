@@ -22,6 +22,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitt
 from tilewright.lowering.linalg_to_loops.memory import Memory, find_constant_arguments
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, combiner_of
+from tilewright.lowering.linalg_to_loops.networks import Network, emit_network, find_networks
 from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
@@ -62,6 +63,8 @@ class FunctionLowering:
         """Values that were copied to buffers, in order, with how they were read before."""
         self.written: set[Operation] = set()
         """Stores whose elements are there already (`stored_results.py`)."""
+        self.networks: dict[Operation, Network] = {}
+        """The networks of the blocks that are being lowered, by each of their ops."""
 
     def run(self) -> None:
         """Lower the whole function in place."""
@@ -79,6 +82,8 @@ class FunctionLowering:
         A buffer that is filled in here holds its value in here only: the block may not run.
         """
         mark = len(self._filled)
+        for network in find_networks(block):
+            self.networks.update(dict.fromkeys(network.ops, network))
         op = block.first_op
         while op is not None:
             following = op.next_op
@@ -98,7 +103,10 @@ class FunctionLowering:
         assert block is not None
         self.emitter.cursor = Cursor(block, op)
         self.emitter.location = op.location
-        if lower is not None:
+        if (network := self.networks.get(op)) is not None:
+            if op is network.ops[-1]:
+                emit_network(self, network)
+        elif lower is not None:
             lower(self, op)
         elif any(is_tensor(value.type) for value in (*op.operands, *op.results)):
             self.fail(op, "no lowering to loops for this op on tensors")

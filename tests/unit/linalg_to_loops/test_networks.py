@@ -1,0 +1,224 @@
+"""Chains of exchanges between elements whose indices differ in one bit: what they compute, and that registers do it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.language.standard import bitonic_merge
+
+rng = np.random.default_rng(0)
+
+
+def gathers_and_loops(kernel: Any) -> tuple[int, int]:
+    text = kernel.asm["loops"]
+    return text.count("vector.gather") + text.count("vector.scatter"), text.count("scf.for")
+
+
+@triton.jit
+def sort_kernel(x, y, N: tl.constexpr, DESCENDING: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(y + i, tl.sort(tl.load(x + i), descending=DESCENDING))
+
+
+def numbers(dtype: str, *shape: int) -> Any:
+    if dtype.startswith("float"):
+        return rng.standard_normal(shape).astype(dtype)
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize(
+    ("dtype", "n"),
+    [("float32", 2), ("float32", 4), ("float32", 16), ("float32", 256), ("float64", 64), ("float16", 128),
+     ("int8", 256), ("uint8", 64), ("int32", 32), ("uint32", 128), ("int64", 64), ("uint64", 8)],
+)  # fmt: skip
+def test_rows_are_sorted_in_registers(dtype: str, n: int, *, descending: bool) -> None:
+    x = numbers(dtype, 3, n)
+    y = np.zeros_like(x)
+    kernel = sort_kernel[(3,)](x, y, N=n, DESCENDING=descending)
+    expected = np.sort(x, axis=1)
+    np.testing.assert_array_equal(y, expected[:, ::-1] if descending else expected)
+    # A network of s stages has s * (s + 1) / 2 steps: far fewer loops than that.
+    found, loops = gathers_and_loops(kernel)
+    assert found == 0
+    assert loops <= 2 * n.bit_length()
+
+
+@triton.jit
+def sort_tile(x, y, rows, cols, stride, M: tl.constexpr, N: tl.constexpr):
+    m, n = tl.arange(0, M), tl.arange(0, N)
+    mask = (m[:, None] < rows) & (n[None, :] < cols)
+    tile = tl.load(x + m[:, None] * stride + n[None, :], mask, other=float("inf"))
+    tl.store(y + m[:, None] * stride + n[None, :], tl.sort(tile * 2), mask)
+
+
+@pytest.mark.parametrize(("rows", "cols", "m", "n"), [(5, 50, 8, 64), (16, 8, 16, 8), (3, 3, 4, 4), (1, 200, 1, 256)])
+def test_tiles_with_masks_and_strides_of_arguments(rows: int, cols: int, m: int, n: int) -> None:
+    x = numbers("float32", rows, cols + 3)
+    y = np.zeros_like(x)
+    sort_tile[(1,)](x, y, rows, cols, cols + 3, M=m, N=n)
+    np.testing.assert_array_equal(y[:, :cols], np.sort(x[:, :cols] * 2, axis=1))
+    assert not y[:, cols:].any()
+
+
+@triton.jit
+def largest(x, y, N: tl.constexpr, K: tl.constexpr):
+    m, n = tl.arange(0, 4)[:, None], tl.arange(0, N)[None, :]
+    best = tl.topk(tl.load(x + m * N + n), K)
+    tl.store(y + m * K + tl.arange(0, K)[None, :], best)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "n", "k"),
+    [("float32", 256, 8), ("float32", 64, 1), ("float32", 128, 64), ("int64", 128, 4), ("int16", 512, 16)],
+)
+def test_topk_leaves_no_lanes_idle(dtype: str, n: int, k: int) -> None:
+    x = numbers(dtype, 4, n)
+    y = np.zeros((4, k), dtype)
+    kernel = largest[(1,)](x, y, N=n, K=k)
+    np.testing.assert_array_equal(y, np.sort(x, axis=1)[:, ::-1][:, :k])
+    assert gathers_and_loops(kernel)[0] == 0
+
+
+@triton.jit
+def running_topk(x, y, steps, N: tl.constexpr):
+    i = tl.arange(0, N)
+    best = tl.full([N], -float("inf"), tl.float32)
+    for step in range(steps):
+        fresh = tl.sort(tl.load(x + step * N + i))
+        best = bitonic_merge(tl.maximum(best, fresh), descending=True)
+    tl.store(y + i, best)
+
+
+def test_networks_in_loops_that_carry_what_they_merge() -> None:
+    x = numbers("float32", 9, 32)
+    y = np.zeros(32, np.float32)
+    running_topk[(1,)](x, y, 9, N=32)
+    np.testing.assert_array_equal(y, np.sort(x.ravel())[::-1][:32])
+
+
+@triton.jit
+def two_sorts(x, y, a, b, N: tl.constexpr, M: tl.constexpr):
+    i, j = tl.arange(0, N), tl.arange(0, M)
+    first, second = tl.sort(tl.load(x + i)), tl.sort(tl.load(y + j), descending=True)
+    tl.store(a + i, first + tl.sum(second))
+    tl.store(b + j, second * tl.max(first))
+
+
+def test_independent_networks_in_one_kernel() -> None:
+    x, y = (numbers("float32", n).round() for n in (64, 256))
+    a, b = np.zeros_like(x), np.zeros_like(y)
+    two_sorts[(1,)](x, y, a, b, N=64, M=256)
+    np.testing.assert_array_equal(a, np.sort(x) + y.sum())
+    np.testing.assert_array_equal(b, np.sort(y)[::-1] * x.max())
+
+
+@triton.jit
+def exchanged(x, ids, flip, bit: tl.constexpr):
+    shape: tl.constexpr = [x.numel >> (bit + 1), 2, 1 << bit]
+    y, numbers = tl.reshape(x, shape), tl.reshape(ids, shape)
+    upper = tl.arange(0, 2)[None, :, None]
+    left = tl.broadcast_to(tl.sum(y * (1 - upper), 1)[:, None, :], shape)
+    right = tl.broadcast_to(tl.sum(y * upper, 1)[:, None, :], shape)
+    left_id = tl.broadcast_to(tl.sum(numbers * (1 - upper), 1)[:, None, :], shape)
+    right_id = tl.broadcast_to(tl.sum(numbers * upper, 1)[:, None, :], shape)
+    swap = (left > right) ^ (tl.reshape(flip, shape) != 0)
+    y = tl.where(swap, tl.where(upper == 0, right, left), y)
+    numbers = numbers ^ tl.where(swap, left_id ^ right_id, tl.zeros_like(numbers))
+    return tl.reshape(y, x.shape), tl.reshape(numbers, x.shape)
+
+
+@triton.jit
+def argsort_kernel(x, values, order, N: tl.constexpr, LOG: tl.constexpr):
+    i = tl.arange(0, N)
+    row = tl.program_id(0) * N
+    v, ids = tl.load(x + row + i), i
+    for stage in tl.static_range(1, LOG + 1):
+        flip = (i >> stage) & 1
+        for step in tl.static_range(stage):
+            v, ids = exchanged(v, ids, flip, stage - 1 - step)
+    tl.store(values + row + i, v)
+    tl.store(order + row + i, ids)
+
+
+def test_users_sorts_of_keys_with_their_places() -> None:
+    n = 64
+    x = np.stack([rng.permutation(n) for _ in range(3)]).astype(np.float32)
+    values, order = np.zeros_like(x), np.zeros(x.shape, np.int32)
+    kernel = argsort_kernel[(3,)](x, values, order, N=n, LOG=6)
+    np.testing.assert_array_equal(values, np.sort(x, axis=1))
+    np.testing.assert_array_equal(order, np.argsort(x, axis=1))
+    assert gathers_and_loops(kernel)[0] == 0
+
+
+@triton.jit
+def hadamard_kernel(x, y, N: tl.constexpr, LOG: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    v = tl.load(x + i)
+    for bit in tl.static_range(LOG):
+        pairs = tl.reshape(v, [N >> (bit + 1), 2, 1 << bit])
+        is_lower = tl.arange(0, 2)[None, :, None] == 0
+        total = tl.sum(pairs, 1)[:, None, :]
+        difference = tl.sum(tl.where(is_lower, pairs, -pairs), 1)[:, None, :]
+        v = tl.reshape(tl.where(is_lower, total, difference), [N])
+    tl.store(y + i, v)
+
+
+def test_butterflies_stay_in_registers() -> None:
+    n = 128
+    x = rng.integers(-50, 50, (2, n)).astype(np.float32)
+    y = np.zeros_like(x)
+    kernel = hadamard_kernel[(2,)](x, y, N=n, LOG=7)
+    matrix = np.ones((1, 1), np.float32)
+    while len(matrix) < n:
+        matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+    np.testing.assert_array_equal(y, x @ matrix)
+    found, loops = gathers_and_loops(kernel)
+    assert found == 0
+    assert loops <= 4
+
+
+@triton.jit
+def keep_second(a, b):
+    return b
+
+
+@triton.jit
+def pairs_in_order(x, y, N: tl.constexpr):
+    i = tl.arange(0, N)
+    v = tl.load(x + i)
+    v = tl.reduce(tl.reshape(v, [N // 2, 2]), 1, keep_second)
+    v = tl.reduce(tl.reshape(v, [N // 8, 2, 2]), 1, keep_second)
+    tl.store(y + tl.arange(0, N // 4), tl.reshape(v, [N // 4]))
+
+
+def test_pairs_are_combined_in_the_order_of_their_indices() -> None:
+    x, y = numbers("float32", 64), np.zeros(16, np.float32)
+    pairs_in_order[(1,)](x, y, N=64)
+    np.testing.assert_array_equal(y, x.reshape(32, 2)[:, 1].reshape(8, 2, 2)[:, 1].ravel())
+
+
+@triton.jit
+def flip_bits(x, y, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(y + i, tl.flip(tl.load(x + i) > 0))
+
+
+def test_flips_of_conditions() -> None:
+    x, y = numbers("float32", 64), np.zeros(64, np.bool_)
+    flip_bits[(1,)](x, y, N=64)
+    np.testing.assert_array_equal(y, (x > 0)[::-1])
+
+
+def test_code_does_not_grow_with_the_square_of_the_extent() -> None:
+    x = numbers("float32", 1, 1024)
+    kernel = sort_kernel[(1,)](x, np.zeros_like(x), N=1024, DESCENDING=False)
+    # 55 steps; eight vectors of each at most are written out.
+    assert len(re.findall("arith.cmpf", kernel.asm["loops"])) < 55 * 8
