@@ -44,10 +44,13 @@ class Merge:
         self.types: list[Any] = []
         self.sides: tuple[list[Any], list[Any]] = ([], [])
         self.fixed: dict[str, Any] = {}
-        self.dropped: list[str] = []
+        self.dropped: dict[str, str] = {}
         for name in dict.fromkeys([*before, *then, *other]):
             if name not in then or name not in other:
-                self.dropped.append(name)
+                self.dropped[name] = (
+                    f"`{name}` is assigned on only one way through the `if`; give it a value before the `if` or in "
+                    f"both branches"
+                )
             elif isinstance(then[name], LoopVariableAfterLoop) or isinstance(other[name], LoopVariableAfterLoop):
                 self.fixed[name] = then[name] if isinstance(then[name], LoopVariableAfterLoop) else other[name]
             elif then[name] is not other[name]:
@@ -57,6 +60,12 @@ class Merge:
 
     def _add(self, state: FunctionState, node: ast.AST, name: str, left: Any, right: Any) -> None:
         left_type, right_type = type_of(left), type_of(right)
+        if left_type != right_type and isinstance(left, constexpr) and isinstance(right, constexpr):
+            self.dropped[name] = (
+                f"`{name}` is {describe(left)} on one way through the `if` and {describe(right)} on the other; assign "
+                f"it without `tl.constexpr` to make it a run-time value"
+            )
+            return
         if left_type != right_type:
             raise state.error(
                 node,
@@ -90,11 +99,7 @@ class Merge:
         for name, ty in zip(self.names, self.types, strict=True):
             value, cursor = ty.unflatten_ir(results, cursor)
             state.assign(name, value)
-        for name in self.dropped:
-            state.undefined_reasons[name] = (
-                f"`{name}` is assigned on only one way through the `if`; give it a value before the `if` or in "
-                f"both branches"
-            )
+        state.undefined_reasons.update(self.dropped)
 
 
 def _type_words(value: Any) -> str:

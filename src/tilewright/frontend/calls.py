@@ -31,6 +31,9 @@ from tilewright.language.values import (
 )
 from tilewright.support.errors import CompilationError
 
+DEEPEST_RECURSION = 100
+"""How many specialisations of one function may be under way in each other."""
+
 _HOST_KEYWORDS = ("_semantic", "_builder", "_generator")
 _LANGUAGE_CLASSES = (iteration.range, iteration.static_range, iteration.condition, constexpr, tuple)
 
@@ -171,13 +174,25 @@ def _compile(state: FunctionState, function: JITCallable, values: list[base_valu
     from tilewright.frontend.functions import compile_device_function
 
     key = (id(function), *[identity(value) for value in values])
-    found = state.module.functions.get(key)
-    if found is not None:
+    if key in state.module.functions:
+        found = state.module.functions[key]
+        if found is None:
+            raise state.error(
+                node,
+                f"recursion is not supported: `{function.fn.__name__}` calls itself",
+                "a function may call itself with other constants or other shapes",
+            )
         return found
-    if function in state.module.in_progress:
-        raise state.error(node, f"recursion is not supported: `{function.fn.__name__}` calls itself")
+    if state.module.in_progress.count(function) >= DEEPEST_RECURSION:
+        raise state.error(
+            node,
+            f"recursion is not supported: `{function.fn.__name__}` calls itself {DEEPEST_RECURSION} times, with other "
+            f"constants or shapes each time",
+            "end it where a constant is reached",
+        )
     if function.noinline:
         _check_noinline(function, values)
+    state.module.functions[key] = None
     try:
         compiled = compile_device_function(state.module, function, values)
     except CompilationError as error:

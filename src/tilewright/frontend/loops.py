@@ -171,7 +171,6 @@ def _unroll(state: FunctionState, node: ast.For, iterator: iteration.static_rang
     for index in iterator:
         for name in own_constants - outer:
             state.scope.pop(name, None)
-            state.constexpr_names.discard(name)
         state.scope[node.target.id] = index
         lower_body(state, node.body)
 

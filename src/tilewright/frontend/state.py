@@ -41,7 +41,8 @@ class ModuleState:
 
     module: ModuleOp
     options: CodegenOptions
-    functions: dict[Any, CompiledFunction] = field(default_factory=dict[Any, CompiledFunction])
+    functions: dict[Any, CompiledFunction | None] = field(default_factory=dict[Any, "CompiledFunction | None"])
+    """By function and what it is compiled for; None while its body is being compiled."""
     symbols: set[str] = field(default_factory=set[str])
     in_progress: list[JITCallable] = field(default_factory=list[JITCallable])
     strings: dict[str, StringAttr] = field(default_factory=dict[str, StringAttr])
@@ -79,7 +80,6 @@ class FunctionState:
         self.builder = OpBuilder.at_end(self.region.blocks[0])
         self.context = KernelContext(self.builder, module.options, self._call_from_language, self.warn)
         self.scope: dict[str, Any] = {}
-        self.constexpr_names: set[str] = set()
         self.undefined_reasons: dict[str, str] = {}
         self.return_type: Any = None
         self.has_returned = False

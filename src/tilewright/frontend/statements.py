@@ -76,8 +76,6 @@ def bind(state: FunctionState, target: ast.expr, value: Any) -> None:
     """Store a value under a name, or the elements of a tuple under several."""
     match target:
         case ast.Name(id=name):
-            if name in state.constexpr_names:
-                raise state.error(target, f"{name} is already defined. constexpr cannot be reassigned.")
             state.assign(name, value)
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
             if not isinstance(value, tuple):
@@ -123,10 +121,8 @@ def lower_annotated_assign(state: FunctionState, node: ast.AnnAssign) -> None:
     name = node.target.id
     if name in state.scope:
         raise state.error(node.target, f"{name} is already defined. constexpr cannot be reassigned.")
-    value = evaluate(state, node.value)
+    value = evaluate(state, node.value)  # as in Triton, a run-time value is an error only where a constant is needed
     state.scope[name] = value if isinstance(value, base_value) else constexpr(value)
-    if not isinstance(value, tensor):  # as in Triton, a run-time value is an error only where a constant is needed
-        state.constexpr_names.add(name)
 
 
 def lower_augmented_assign(state: FunctionState, node: ast.AugAssign) -> None:

@@ -90,8 +90,9 @@ A number that is assigned to a plain name becomes a run-time scalar; `name: tl.c
 Names from outside must be constants (`tl.constexpr(...)`), types, modules or functions for kernels.
 
 Not supported, each with an error that says what to do instead: `break`, `continue`, `return` in loops, nested
-functions and classes, exceptions, dictionaries, sets, generators, `:=`, assignment to elements or attributes,
-recursion.
+functions and classes, exceptions, dictionaries, sets, generators, `:=`, assignment to elements or attributes.
+
+A function may call itself with other constants or other shapes, so that compiling ends; with the same ones it may not.
 """
 
 _VALUES: list[tuple[str, Any]] = [

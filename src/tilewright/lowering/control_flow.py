@@ -78,18 +78,20 @@ class ControlFlowLowering(ABC, Generic[Text]):
         assert terminator is not None
         return list(terminator.operands)
 
-    def lower_blocks(self, first: Block) -> None:
-        """Lower `first` here, and all blocks that it reaches behind it."""
+    def lower_blocks(self, first: Block, ended: Callable[[Block], None] = lambda block: None) -> None:
+        """Lower `first` here, and all blocks that it reaches behind it; `ended` is told the end of each."""
         first, *others = reverse_postorder(first)
         for block in others:
             self.labels[block] = self.text.new_label("bb")
             self.block_phis[block] = self.detached_phis(argument.type for argument in block.args)
         self.lower_block(first)
+        ended(first)
         for block in others:
             self.text.start(self.labels[block])
             self.text.place_phis(self.block_phis[block])
             self.bind_phis(block.args, self.block_phis[block])
             self.lower_block(block)
+            ended(block)
 
 
 AnyLowering = ControlFlowLowering[Any]
@@ -235,9 +237,23 @@ def _merge(low: AnyLowering, results: Sequence[SSAValue], ends: Sequence[tuple[P
 
 
 def lower_execute_region(op: scf.ExecuteRegionOp, low: AnyLowering) -> None:
-    """A region of one block stands where the op does."""
-    values = low.flat_all(low.lower_region(op.regions[0]))
-    low.bind_flat(op.results, iter([operand for _, operand in values]))
+    """A region of one block stands where the op does; from several, every `scf.yield` leads to the block behind."""
+    text, region = low.text, op.regions[0]
+    if len(region.blocks) == 1:
+        values = low.flat_all(low.lower_region(region))
+        low.bind_flat(op.results, iter([operand for _, operand in values]))
+        return
+    done = text.new_label("endregion")
+    ends: list[tuple[Parts, str]] = []
+
+    def leave(block: Block) -> None:
+        if isinstance(block.last_op, scf.YieldOp):
+            ends.append((low.flat_all(block.last_op.operands), text.label))
+            text.branch(done)
+
+    low.lower_blocks(region.blocks[0], leave)
+    text.start(done)
+    _merge(low, op.results, ends)
 
 
 def lower_region_end(op: Operation, low: AnyLowering) -> None:

@@ -43,6 +43,11 @@ def recursive(n):
 
 
 @jit
+def endless(N: tl.constexpr):
+    return endless(N + 1)
+
+
+@jit
 def middle(n):
     return exponential(n)
 
@@ -168,7 +173,7 @@ def too_many_arguments(o, n):
 @jit
 def constexpr_twice(o, n):
     X: tl.constexpr = 3
-    X = 4  # HERE
+    X: tl.constexpr = 4  # HERE
 
 
 @jit
@@ -304,6 +309,20 @@ def dot_dtypes(o, n):
 @jit
 def recursion(o, n):
     recursive(n)
+
+
+@jit
+def endless_recursion(o, n):
+    endless(1)
+
+
+@jit
+def different_constants(o, n):
+    if n > 3:
+        SIZE: tl.constexpr = 16
+    else:
+        SIZE: tl.constexpr = 32
+    tl.store(o + tl.arange(0, SIZE), n)  # HERE
 
 
 @jit
@@ -455,6 +474,7 @@ CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (return_in_loop, UnsupportedLanguageConstruct, "Cannot have `return` statements inside", "afterwards"),
     (conditional_return_in_loop, UnsupportedLanguageConstruct, "Cannot have `return` statements inside", "afterwards"),
     (too_many_arguments, CompilationError, "too many positional arguments", "exponential(x)"),
+    (different_constants, CompilationError, "SIZE is not defined", "the constant 16 on one way through the `if`"),
     (constexpr_twice, CompilationError, "X is already defined. constexpr cannot be reassigned.", None),
     (runtime_constexpr, CompilationError, "arange's arguments must be of type tl.constexpr", "annotate"),
     (static_failure, CompileTimeAssertionFailure, "three 3 is not more", None),
@@ -549,7 +569,8 @@ def test_inconsistent_returns() -> None:
 
 
 def test_recursion_is_refused() -> None:
-    assert "recursion is not supported" in failure(recursion).message
+    assert failure(recursion).message == "recursion is not supported: `recursive` calls itself"
+    assert "`endless` calls itself 100 times" in failure(endless_recursion).message
 
 
 def test_kernel_that_returns_a_value() -> None:
