@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 from tilewright.dialects import tt, ub
 from tilewright.frontend.state import CompiledFunction, FunctionState, ModuleState
 from tilewright.frontend.statements import lower_body
+from tilewright.ir.naming import hint_value
 from tilewright.language.callables import JITCallable
 from tilewright.language.context import entered
 from tilewright.language.dtypes import void
@@ -49,7 +50,7 @@ def build_body(state: FunctionState, types: Sequence[Any]) -> None:
         state.scope[parameter.name] = value
         for position, arg in enumerate(args[cursor:end]):
             name = parameter.name if end - cursor == 1 else f"{parameter.name}_{position}"
-            arg.name_hint = name if name.isascii() else None
+            hint_value(arg, name)
             entry.args[cursor + position].location = NameLoc(state.module.string(name), location)
         cursor = end
     lower_body(state, state.source.tree.body)

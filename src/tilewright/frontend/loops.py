@@ -19,6 +19,7 @@ from tilewright.frontend.branches import RuntimeCondition
 from tilewright.frontend.conditions import decide
 from tilewright.frontend.names import assigned_names
 from tilewright.frontend.state import FunctionState, LoopVariableAfterLoop
+from tilewright.ir.naming import hint_value
 from tilewright.language import iteration
 from tilewright.language.casts import cast_to
 from tilewright.language.creation import as_tensor
@@ -53,7 +54,7 @@ class Carried:
             value, cursor = type_of(self.before[name]).unflatten_ir(args, cursor)
             inside[name] = self.state.scope[name] = value
         for arg, name in zip(args, self._argument_names(), strict=True):
-            arg.name_hint = name
+            hint_value(arg, name)
         return inside
 
     def _argument_names(self) -> list[str]:
@@ -235,7 +236,7 @@ def _bind_counter(
     state: FunctionState, name: str, arg: SSAValue, counter: dtype, bounds: list[tensor], counts_down: bool
 ) -> None:
     """The loop variable; a loop that counts down runs upwards and mirrors the counter: `end - i + start`."""
-    arg.name_hint = name
+    hint_value(arg, name)
     value = tensor(arg, counter)
     if counts_down:
         value = bounds[1] - value + bounds[0]

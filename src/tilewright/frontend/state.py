@@ -17,6 +17,7 @@ from tilewright.dialects import arith, ub
 from tilewright.frontend.errors import located, unsupported, wrapped
 from tilewright.frontend.scope import PYTHON_BUILTINS, global_error, is_usable_global, unknown_name_error
 from tilewright.ir.builder import OpBuilder
+from tilewright.ir.naming import hint_value
 from tilewright.language.callables import JITCallable, KernelSource
 from tilewright.language.context import CodegenOptions, KernelContext
 from tilewright.language.dtypes import dtype
@@ -163,8 +164,8 @@ class FunctionState:
             return
         if isinstance(owner.location, FileLineColLoc):
             owner.location = NameLoc(self.module.string(name), owner.location)
-        if handle.name_hint is None and name.isascii() and not isinstance(owner, arith.ConstantOp):
-            handle.name_hint = name
+        if handle.name_hint is None and not isinstance(owner, arith.ConstantOp):
+            hint_value(handle, name)
 
     # -- errors -------------------------------------------------------------------------------------------------------
     def error(self, node: ast.AST, message: str, hint: str | None = None) -> CompilationError:

@@ -69,6 +69,18 @@ _RESULT_NAMES: dict[str, tuple[str, ...]] = {
 """Result names that upstream's ops ask for; only the first result of `linalg.reduce` is named."""
 
 
+_NUMBERS = re.compile(r"(_\d+)+")
+
+
+def hint_value(value: SSAValue, name: str) -> None:
+    """Name a value after a variable, as far as such names go.
+
+    xDSL takes ASCII alone, and a number at the end for its own, which it drops: of `_1`, and of a copy of `_1_0`, it
+    would keep the empty text and not take that for a name.
+    """
+    value.name_hint = name if name.isascii() and not _NUMBERS.fullmatch(name) else None
+
+
 def _value_attribute(op: Operation) -> Attribute | None:
     """The `value` of a constant (tested for None: a zero counts as false)."""
     value = op.properties.get("value")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
@@ -41,6 +41,7 @@ from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind
 
 from tilewright.ir.floats import float_from_bits
 from tilewright.ir.lexing import QuickLexer
+from tilewright.ir.naming import hint_value
 from tilewright.support.errors import ParseError, TilewrightError
 
 SPLIT_MARKER = re.compile(r"^// -----.*$", re.MULTILINE)
@@ -248,6 +249,12 @@ class MLIRParser(Parser):
             line, col = self._line_and_column(start)
             op.location = FileLineColLoc(self._file_attribute, _int(line), _int(col))
         return op
+
+    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span[str]) -> None:
+        super()._register_ssa_definition(name, values, span)
+        if name.startswith("_"):
+            for value in values:
+                hint_value(value, name)
 
     def resolve_operand(self, operand: UnresolvedOperand, type: Any) -> SSAValue[Any]:
         name = operand.operand_name

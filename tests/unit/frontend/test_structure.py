@@ -20,6 +20,7 @@ from tilewright.dialects import scf, tt
 from tilewright.frontend import CodegenOptions, JITCallable, compile_to_tt
 from tilewright.frontend import language_function as jit
 from tilewright.ir.locations import find_span
+from tilewright.ir.passes import PassContext, parse_pipeline
 from tilewright.ir.printing import print_op
 
 
@@ -357,3 +358,20 @@ def test_long_expressions_and_chains(tmp_path: Path) -> None:
     spec.loader.exec_module(module)
     names = [op.name for op in compile_to_tt(module.long, {"p": "*i32", "n": "i32"}).walk()]
     assert names.count("arith.addi") == 899 and names.count("scf.if") == 151
+
+
+@jit
+def oddly_named(ptr, é, _1):
+    _0 = helper(é, 2)
+    for _2 in range(_1):
+        é += _0
+        _0 += _2
+    tl.store(ptr, é + _0)
+
+
+def test_any_name_of_a_variable_will_do() -> None:
+    """Values cannot be named after variables like these, which must not matter."""
+    module = build(oddly_named, "*i32", "i32", "i32")
+    parse_pipeline("inline,canonicalize,cse").run(module, PassContext())
+    (loop,) = ops(module, scf.ForOp)
+    assert [arg.name_hint for arg in loop.body.block.args] == [None, None, None]

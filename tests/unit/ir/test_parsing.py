@@ -23,7 +23,8 @@ from xdsl.dialects.builtin import (
 
 from tilewright.ir.locations import find_call_sites, find_span
 from tilewright.ir.parsing import parse_attribute, parse_module, parse_part, split_input
-from tilewright.ir.printing import print_attribute
+from tilewright.ir.passes import PassContext, parse_pipeline
+from tilewright.ir.printing import print_attribute, print_op
 from tilewright.support.errors import ParseError
 
 Parse = Callable[[str], ModuleOp]
@@ -168,3 +169,20 @@ def test_attributes_stand_alone(context: Context, text: str) -> None:
 def test_text_after_an_attribute_is_an_error(context: Context) -> None:
     with pytest.raises(ParseError, match="expected nothing after the attribute"):
         parse_attribute("i32 i64", context)
+
+
+def test_names_that_are_numbers_survive_passes_that_copy_names(context: Context) -> None:
+    """Triton calls a value of the variable `_0` `%_0`, and further ones `%_0_1`, of which xDSL keeps no name."""
+    text = """
+tt.func public @f(%_1: i32) -> i32 {
+  %_0_1 = tt.call @g(%_1) : (i32) -> i32
+  tt.return %_0_1 : i32
+}
+tt.func private @g(%_2: i32) -> i32 {
+  %_3 = arith.addi %_2, %_2 : i32
+  %_3_0 = arith.muli %_3, %_2 : i32
+  tt.return %_3_0 : i32
+}"""
+    module = parse_module(text, context, "names.mlir")
+    parse_pipeline("inline,canonicalize,cse").run(module, PassContext())
+    assert "arith.muli" in print_op(module)
