@@ -7,7 +7,7 @@ TORCH_STAMP := $(VENV)/.torch
 MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer clean
+.PHONY: help venv demo test check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -74,6 +74,9 @@ fuzz: $(STAMP) ## generated kernels on all engines and mutated IR (MINUTES=n; AR
 
 fuzz-middle-layer: $(STAMP) ## mutated IR through every pass of the middle layer (ARGS="--start 0 --count 20000")
 	@$(BIN)/python tests/unit/middle_layer/mutations.py $(ARGS)
+
+official-front-end: $(STAMP) ## the corpus by way of official Triton's front end, with tilewright as its back end (ARGS="--shard 0/4 memory")
+	@$(BIN)/python tests/exec/official_front_end.py $(ARGS)
 
 clean: ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

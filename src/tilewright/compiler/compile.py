@@ -63,26 +63,49 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
 def build_entry(source: Source, options: CompileOptions, target: Target) -> Entry:
     """Run all stages and emit machine code."""
     source, target = overridden(source, options), configured(target, options)
-    written: frozenset[int] = frozenset()
-    sanitizer: dict[str, Any] | None = None
-    module = None
+    compilation = Compilation(source, options, target)
     try:
-        for stage, module in lower(source, options, target, _watching(source)):
-            if stage == "ttir":
-                from tilewright.analysis.written_arguments import find_written_arguments
-
-                written = find_written_arguments(module)
-            elif stage == "linalg":
-                sanitizer = _sanitizer_plan(module)
+        for _ in compilation:
+            pass
     except PassError as error:
         if error.internal and error.reproducer is None:
             error.reproducer = _reproducer(source, options, target)
         raise
-    assert module is not None, "a source yields at least its own stage"
-    artefact = target.emit(module)
-    metadata = {"written": sorted(written), "entry": artefact.entry, "sanitizer": sanitizer, **artefact.metadata}
-    texts = {"llir": artefact.llir, **getattr(artefact, "texts", {})}
-    return Entry(metadata, {"obj": artefact.object, **{name: text.encode() for name, text in texts.items()}})
+    return compilation.emit()
+
+
+class Compilation:
+    """One compilation, a stage at a time: iterating gives name and module of each stage as `lower` does; `emit`, behind
+    the last one, gives machine code and what a launch needs to know, which is noted on the way."""
+
+    def __init__(self, source: Source, options: CompileOptions, target: Target) -> None:
+        self.target = configured(target, options)
+        self._stages = lower(source, options, self.target, _watching(source))
+        self._module: ModuleOp | None = None
+        self._written: frozenset[int] = frozenset()
+        self._sanitizer: dict[str, Any] | None = None
+
+    def __iter__(self) -> Iterator[tuple[str, ModuleOp]]:
+        return self
+
+    def __next__(self) -> tuple[str, ModuleOp]:
+        stage, self._module = next(self._stages)
+        if stage == "ttir":
+            from tilewright.analysis.written_arguments import find_written_arguments
+
+            self._written = find_written_arguments(self._module)
+        elif stage == "linalg":
+            self._sanitizer = _sanitizer_plan(self._module)
+        return stage, self._module
+
+    def emit(self) -> Entry:
+        """Machine code of the last stage. Raises PassError, OutOfResources, AssemblerError."""
+        assert self._module is not None, "a source yields at least its own stage"
+        artefact = self.target.emit(self._module)
+        known = {"written": sorted(self._written), "entry": artefact.entry, "sanitizer": self._sanitizer}
+        texts = {"llir": artefact.llir, **getattr(artefact, "texts", {})}
+        sections = {"obj": artefact.object, **{name: text.encode() for name, text in texts.items()}}
+        return Entry({**known, **artefact.metadata}, sections)
 
 
 def _watching(source: Source) -> Watching:

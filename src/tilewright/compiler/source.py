@@ -105,8 +105,6 @@ class ASTSource:
         }
 
     def module(self, target: Target, options: CompileOptions) -> ModuleOp:
-        from xdsl.dialects.builtin import UnitAttr
-
         from tilewright.frontend import compile_to_tt
 
         module = compile_to_tt(
@@ -118,9 +116,9 @@ class ASTSource:
             name=self.name,
         )
         if self.noalias:
-            _promise_disjoint(module)
+            promise_disjoint(module)
         if not options.enable_fp_fusion:
-            module.attributes["tilewright.no_fp_fusion"] = UnitAttr()
+            refuse_fusion(module)
         return module
 
     def identity(self) -> str:
@@ -136,10 +134,17 @@ class ASTSource:
         return fingerprint(self.fn.cache_key, parts)
 
     def runtime_parameters(self) -> tuple[str, ...]:
-        return tuple(name for name, kind in self.full_signature().items() for _ in _runtime_leaves(kind))
+        return tuple(name for name, kind in self.full_signature().items() for _ in runtime_leaves(kind))
 
 
-def _promise_disjoint(module: ModuleOp) -> None:
+def refuse_fusion(module: ModuleOp) -> None:
+    """Say on the module that a*b+c is to stay two operations."""
+    from xdsl.dialects.builtin import UnitAttr
+
+    module.attributes["tilewright.no_fp_fusion"] = UnitAttr()
+
+
+def promise_disjoint(module: ModuleOp) -> None:
     """Say on the kernel that the storage of its pointer arguments is disjoint, if all its pointers come from them:
     behind an address that is an integer or lies in memory may be the storage of any argument.
 
@@ -164,10 +169,10 @@ def _attributes(values: Any) -> dict[str, int]:
     return dict(values)
 
 
-def _runtime_leaves(kind: Any) -> list[str]:
+def runtime_leaves(kind: Any) -> list[str]:
     """One entry for each launch slot of a parameter; see `runtime.specialization.Descriptor` for descriptors."""
     if isinstance(kind, tuple):
-        return [leaf for item in kind for leaf in _runtime_leaves(item)]  # pyright: ignore[reportUnknownVariableType]
+        return [leaf for item in kind for leaf in runtime_leaves(item)]  # pyright: ignore[reportUnknownVariableType]
     if kind.startswith("tensordesc<"):
         rank = kind.count(",", kind.index("[")) + 1
         return [kind] * (2 + 4 * rank)

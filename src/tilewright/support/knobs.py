@@ -93,6 +93,8 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_DEBUG", changes_code=True),
     Knob("interpret", bool, False, "Run kernels on the reference engine (NumPy) in place of compiling them.",
          triton_env="TRITON_INTERPRET"),
+    Knob("triton_backend", str, "", "The target that launches of the official triton package run on, through the back "
+         "end that tilewright is for it; by default none."),
     Knob("default_fp_fusion", bool, True, "Allow a*b+c to become one fused operation.",
          triton_env="TRITON_DEFAULT_FP_FUSION", changes_code=True),
     Knob("f32_default", str, "", "Precision of float32 dots that do not ask for one.",

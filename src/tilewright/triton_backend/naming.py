@@ -1,0 +1,57 @@
+"""Our targets by the names that official Triton knows them by, and the version of Triton that all of this is for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from tilewright.support.errors import TargetError
+
+if TYPE_CHECKING:
+    from tilewright.targets.base import Target
+
+PREFIX = "tilewright-"
+
+SUPPORTED = "3.6"
+"""The version of Triton whose IR, options and drivers these modules know."""
+
+
+def check_version() -> None:
+    """Raise TargetError where the Triton that is installed is not the one that this is for."""
+    installed = version("triton")
+    if not installed.startswith(f"{SUPPORTED}."):
+        raise TargetError(
+            f"tilewright is a back end of Triton {SUPPORTED}; this is Triton {installed}. Install triton {SUPPORTED}, "
+            "or let tilewright stand in for it: `tilewright run SCRIPT`, or tilewright.compat.install()"
+        )
+
+
+def find_named(backend: str, arch: Any = None) -> Target:
+    """The target that Triton's `GPUTarget(backend, arch, ...)` describes: `arch` names a processor for `tilewright-cpu`
+    (None: this machine's). Raises TargetError."""
+    from tilewright.targets.base import find_target
+
+    name = backend.removeprefix(PREFIX)
+    found = find_target(name)
+    if name != "cpu" or arch in (None, found.facts.cpu):
+        return found
+    from tilewright.targets.cpu.facts import BASELINE_FEATURES, named_facts
+    from tilewright.targets.cpu.target import CpuTarget
+
+    if arch not in BASELINE_FEATURES:
+        raise TargetError(
+            f"no processor {arch!r} can be compiled for; there are {found.facts.cpu} (this machine's) and "
+            f"{', '.join(BASELINE_FEATURES)}"
+        )
+    return CpuTarget(named_facts(arch))
+
+
+def architecture_of(target: Target) -> int | str:
+    """What Triton calls the architecture: a GPU's compute capability, or the processor's name."""
+    return getattr(target.facts, "capability", target.facts.cpu)
+
+
+def official(name: str) -> Any:
+    """A module of official Triton, which is only imported where it is used."""
+    return import_module(f"triton.{name}")

@@ -1,0 +1,325 @@
+"""Official Triton with tilewright behind it: its own `@triton.jit` and `triton.compile`, on tensors in host memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+triton: Any = pytest.importorskip("triton", reason="official Triton is not installed")
+torch: Any = pytest.importorskip("torch", reason="official Triton's launches need PyTorch")
+
+import corpus_oracle as oracle  # noqa: E402
+import official_front_end  # noqa: E402
+import official_kernels as kernels  # noqa: E402
+from triton.backends.compiler import GPUTarget  # noqa: E402
+from triton.compiler import ASTSource  # noqa: E402
+
+from tilewright import triton_backend  # noqa: E402
+from tilewright.support import knobs  # noqa: E402
+from tilewright.support.errors import (  # noqa: E402
+    ArgumentValueError,
+    DeviceAssertionError,
+    OptionError,
+    PassError,
+    TargetError,
+    TilewrightError,
+)
+from tilewright.triton_backend import naming  # noqa: E402
+from tilewright.triton_backend.driver import TilewrightDriver  # noqa: E402
+
+CPU = GPUTarget("tilewright-cpu", None, 1)
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Launches of official Triton go to our CPU target, whatever TILEWRIGHT_TARGET names for our own."""
+    monkeypatch.setattr(triton.knobs.cache, "dir", str(tmp_path_factory.getbasetemp() / "triton"))
+    before = triton.runtime.driver._active
+    triton_backend.activate("cpu")
+    yield
+    triton.runtime.driver._active = before
+
+
+def random(*shape: int, dtype: Any = torch.float32) -> Any:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(0)).to(dtype)
+
+
+def test_masks_and_grid_functions() -> None:
+    x, y, out = random(1000), random(1000) + 1, torch.full((1024,), 7.0)
+    kernel = kernels.add[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x, y, out, 1000, BLOCK=64)
+    assert torch.equal(out[:1000], x + y)
+    assert torch.all(out[1000:] == 7)
+    stages = ["source", "ttir", "structured", "linalg", "loops", "llir", "obj"]
+    assert list(kernel.asm) == stages
+    assert "linalg.generic" in kernel.asm["linalg"]
+    assert kernel.asm["obj"][:4] == b"\x7fELF" or sys.platform != "linux"
+
+
+def test_pointers_that_share_memory() -> None:
+    """What is compiled is for pointers that do not; the kernel for others is found at their first launch."""
+    x = torch.arange(48, dtype=torch.float32)
+    out = torch.zeros(64)
+    kernels.shift[(1,)](x, out, 48, BLOCK=16)
+    assert torch.equal(out[16:], x + 1)
+    kernels.shift[(1,)](out, out, 48, BLOCK=16)
+    assert torch.equal(out, torch.tensor([0.0, 1, 2, 3]).repeat_interleave(16))
+
+
+def test_reductions() -> None:
+    x = random(5, 100)
+    out = torch.empty_like(x)
+    kernels.softmax[(5,)](x, out, 100, BLOCK=128)
+    torch.testing.assert_close(out, torch.softmax(x, 1))
+
+
+@pytest.mark.parametrize("inner", [64, 50])
+def test_autotuned_products(inner: int) -> None:
+    a, b, c = random(40, inner, dtype=torch.float16), random(inner, 48, dtype=torch.float16), torch.empty(40, 48)
+    kernels.matmul.cache.clear()
+    grid = lambda meta: (triton.cdiv(40, meta["BM"]), triton.cdiv(48, meta["BN"]))  # noqa: E731
+    kernels.matmul[grid](a, b, c, 40, 48, inner, BK=16)
+    torch.testing.assert_close(c, a.float() @ b.float(), atol=1e-2, rtol=1e-2)
+    assert kernels.matmul.best_config in kernels.matmul.configs
+
+
+def test_atomics() -> None:
+    x = torch.randint(0, 8, (300,), dtype=torch.int32)
+    counts, last = torch.zeros(8, dtype=torch.int32), torch.full((8,), -1, dtype=torch.int32)
+    kernels.count[(5,)](x, counts, last, 300, BLOCK=64)
+    assert torch.equal(counts, torch.bincount(x, minlength=8).int())
+    assert last.tolist() == [int((x == value).nonzero().max()) if (x == value).any() else -1 for value in range(8)]
+
+
+def test_functions_tuples_and_constants() -> None:
+    out = torch.zeros(1, dtype=torch.int32)
+    kernels.functions[(1,)](out, 3, (5, 1), STEPS=3, NAME="calls")
+    assert out.item() == 5 * 9 + 1 + 3 * 2 + 3
+
+
+def test_descriptors() -> None:
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    x, out = random(40, 72, dtype=torch.float16), torch.zeros(40, 72, dtype=torch.float16)
+    blocks = [TensorDescriptor.from_tensor(tensor, [16, 32]) for tensor in (x, out)]
+    for _ in range(2):
+        kernels.copy_blocks[(3, 3)](*blocks, ROWS=16, COLUMNS=32)
+        assert torch.equal(out, x * 2)
+
+
+def test_block_pointers() -> None:
+    x, out = random(20, 30), torch.zeros(30, 20)
+    kernels.block_pointers[(1,)](x, out, 20, 30, BLOCK=32)
+    assert torch.equal(out, x.T)
+
+
+def test_scans_and_sorts() -> None:
+    x = random(64)
+    sums, peaks, ordered = (torch.empty(64) for _ in range(3))
+    kernels.scans[(1,)](x, sums, peaks, ordered, BLOCK=64)
+    torch.testing.assert_close(sums, x.cumsum(0))
+    assert torch.equal(peaks, x.flip(0).cummax(0).values.flip(0))
+    assert torch.equal(ordered, x.sort(descending=True).values)
+
+
+def test_loops_with_conditions() -> None:
+    n, steps = torch.tensor([1, 6, 27]), torch.zeros(3, dtype=torch.int32)
+    kernels.collatz[(3,)](n, steps)
+    assert steps.tolist() == [0, 8, 111]
+
+
+def test_device_library() -> None:
+    x, out = random(32).abs() + 0.5, torch.empty(32)
+    kernels.mathematics[(1,)](x, out, BLOCK=32)
+    torch.testing.assert_close(out, x.lgamma().exp() + torch.hypot(x, torch.tensor(2.0)) + x.erf())
+
+
+def test_scalars_of_all_kinds() -> None:
+    out, bias = torch.zeros(1, dtype=torch.float64), torch.tensor([0.25])
+    kernels.scalars[(1,)](out, 3, 0.1, 2**40, True, None, 1, INCLUDED=True)
+    assert out.item() == -(3 * 0.1 + 2**40) + 1
+    kernels.scalars[(1,)](out, -5, 1.5, 2.5, False, bias, 16, INCLUDED=False)
+    assert out.item() == -5.0 + 0.25
+
+
+def test_narrow_floats() -> None:
+    x = random(32)
+    eight, sixteen = torch.empty(32, dtype=torch.float8_e5m2), torch.empty(32, dtype=torch.bfloat16)
+    kernels.narrow[(1,)](x, eight, sixteen, BLOCK=32)
+    assert torch.equal(eight.float(), x.to(torch.float8_e5m2).float())
+    assert torch.equal(sixteen, x.to(torch.bfloat16) * 2)
+
+
+def test_random_numbers() -> None:
+    x, out, again = torch.ones(4096), torch.empty(4096), torch.empty(4096)
+    kernels.dropout[(4,)](x, out, 123, 0.25, BLOCK=1024)
+    kernels.dropout[(8,)](x, again, 123, 0.25, BLOCK=512)
+    assert torch.equal(out, again)
+    assert abs((out == 0).float().mean().item() - 0.25) < 0.03
+
+
+def test_compiling_without_a_launch(tmp_path: Path) -> None:
+    """`triton.compile` for declared types, and for a file of Triton IR; what it returns is launched."""
+    signature = {"x_ptr": "*fp32", "y_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    kernel = triton.compile(ASTSource(kernels.add, signature, {"BLOCK": 32}), target=CPU)
+    x, out = random(64), torch.empty(64)
+    kernel[(2, 1, 1)](x, x, out, 64, 32)
+    assert torch.equal(out, 2 * x)
+    file = tmp_path / "add.ttir"
+    file.write_text(kernel.asm["ttir"])
+    from_file = triton.compile(str(file), target=CPU)
+    assert from_file.metadata.name == "add"
+    out.zero_()
+    from_file[(2, 1, 1)](x, x, out, 64)
+    assert torch.equal(out, 2 * x)
+
+
+def test_a_processor_by_its_name() -> None:
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "columns": "i32", "BLOCK": "constexpr"}
+    source = ASTSource(kernels.softmax, signature, {"BLOCK": 64})
+    narrow = triton.compile(source, target=GPUTarget("tilewright-cpu", "x86-64-v3", 1))
+    assert "vector<8xf32>" in narrow.asm["loops"]
+    with pytest.raises(TargetError, match="no processor 'z80' can be compiled for; there are"):
+        triton.compile(source, target=GPUTarget("tilewright-cpu", "z80", 1))
+
+
+def test_code_for_a_gpu() -> None:
+    """Through our TritonGPU passes to PTX, with no GPU there."""
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "columns": "i32", "BLOCK": "constexpr"}
+    source = ASTSource(kernels.softmax, signature, {"BLOCK": 256})
+    kernel = triton.compile(source, target=GPUTarget("tilewright-cuda", 90, 32), options={"num_warps": 2})
+    assert '"ttg.num-warps" = 2' in kernel.asm["ttgir"]
+    assert ".target sm_90" in kernel.asm["ptx"]
+    assert kernel.metadata.num_warps == 2
+
+
+@pytest.mark.parametrize("target", ["reference", "cuda_sim"])
+def test_other_targets(target: str) -> None:
+    triton_backend.activate(target)
+    assert triton.runtime.driver.active.get_current_target().backend == f"tilewright-{target}"
+    x, y, out = random(100), random(100), torch.zeros(100)
+    kernels.add[(2,)](x, y, out, 100, BLOCK=64)
+    assert torch.equal(out, x + y)
+    triton_backend.activate("cpu")
+    kernels.add[(2,)](out, y, out, 100, BLOCK=64)
+    assert torch.equal(out, x + y + y)
+
+
+def test_what_programs_ask_of_the_driver() -> None:
+    active = triton.runtime.driver.active
+    device = active.get_active_torch_device()
+    properties = active.utils.get_device_properties(device.index)
+    assert device == torch.device("cpu")
+    assert properties["multiprocessor_count"] >= 1
+    assert active.get_current_device() < 0
+    active.set_current_device(active.get_current_device())
+    with pytest.raises(TargetError, match="has no compute capability"):
+        active.get_device_capability()
+    x, out = random(64), torch.empty(64)
+    measured = triton.testing.do_bench(lambda: kernels.add[(1,)](x, x, out, 64, BLOCK=64), warmup=1, rep=2)
+    assert measured > 0
+    assert kernels.add.warmup(x, x, out, 64, BLOCK=64, grid=(1,)).n_regs == 1
+
+
+def test_hooks_see_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(triton.knobs.runtime, "launch_enter_hook", lambda data: seen.append(data.get()["name"]))
+    monkeypatch.setattr(triton.knobs.runtime, "launch_exit_hook", lambda data: seen.append("done"))
+    out = torch.zeros(1, dtype=torch.int32)
+    kernels.functions[(1,)](out, 3, (5, 1), STEPS=1, NAME="calls")
+    assert seen == ["functions", "done"]
+
+
+def test_errors_are_clear() -> None:
+    x = torch.zeros(4, dtype=torch.int32)
+    with pytest.raises(PassError, match=r"official_kernels\.py:\d+:\d+: error: .*inline") as caught:
+        kernels.assembly[(1,)](x)
+    assert "tl.inline_asm_elementwise" in str(caught.value)
+    with pytest.raises(DeviceAssertionError, match="too many"):
+        kernels.checked[(1,)](x, 12, debug=True)
+    with pytest.raises(KeyError, match="unroll_all was specified but unrecognised"):
+        kernels.checked[(1,)](x, 2, unroll_all=True)
+    with pytest.raises(OptionError, match="num_warps must be a power of 2"):
+        kernels.checked[(1,)](x, 2, num_warps=3)
+    kernel = kernels.checked.warmup(x, 32, grid=(1,))
+    with pytest.raises(ArgumentValueError, match="'n': 33; expected a multiple of 16"):
+        kernel[(1, 1, 1)](x, 33)
+    with pytest.raises(TargetError, match="no target 'abacus'"):
+        triton_backend.activate("abacus")
+
+
+def test_what_a_target_lacks_is_an_error_that_the_autotuner_knows() -> None:
+    signature = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16") | dict.fromkeys("MNK", "i32")
+    constants = {"BK": 512, "BM": 256, "BN": 256, "EVEN": True}
+    source = ASTSource(kernels.matmul.fn.fn, signature | dict.fromkeys(constants, "constexpr"), constants)
+    with pytest.raises(triton.runtime.errors.OutOfResources, match="shared memory"):
+        triton.compile(source, target=GPUTarget("tilewright-cuda", 80, 32))
+
+
+def test_gluon_is_refused() -> None:
+    backend = triton.compiler.compiler.make_backend(CPU)
+    with pytest.raises(OptionError, match="Gluon kernels are for NVIDIA's GPUs"):
+        backend.add_stages({}, backend.parse_options({}), SimpleNamespace(name="GLUON"))
+
+
+def test_texts_in_the_place_of_a_stage(tmp_path: Path) -> None:
+    """Triton's `ir_override` of its own IR is taken, of ours it says why not."""
+    x, out = random(64), torch.zeros(64)
+    kernel = kernels.add[(1,)](x, x, out, 64, BLOCK=64)
+    file = tmp_path / "add.ttir"
+    file.write_text(kernel.asm["ttir"].replace("arith.addf", "arith.mulf"))
+    kernels.add[(1,)](x, x, out, 64, BLOCK=64, ir_override=str(file))
+    torch.testing.assert_close(out, x * x)
+    file = tmp_path / "add.structured"
+    file.write_text(kernel.asm["structured"])
+    with pytest.raises(OptionError, match="Triton cannot read a text of stage 'structured'"):
+        kernels.add[(1,)](x, x, out, 64, BLOCK=64, ir_override=str(file))
+    file = tmp_path / "add.llir"
+    file.write_text(kernel.asm["llir"])
+    with pytest.raises(TilewrightError, match="a text of stage 'ttir' can"):
+        kernels.add[(1,)](x, x, out, 64, BLOCK=64, ir_override=str(file))
+
+
+def test_another_version_of_triton_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(naming, "version", lambda name: "3.9.1")
+    with pytest.raises(TargetError, match=r"back end of Triton 3\.6; this is Triton 3\.9\.1"):
+        TilewrightDriver("cpu")
+    with pytest.raises(TargetError, match=r"Install triton 3\.6, or let tilewright stand in for it"):
+        triton.compiler.compiler.make_backend(CPU)
+
+
+def test_no_driver_is_active_that_was_not_asked_for() -> None:
+    assert not TilewrightDriver.is_active()
+    with knobs.scope(triton_backend="cpu"):
+        assert TilewrightDriver.is_active()
+    assert "tilewright" in triton.backends.backends, "the entry point: `pip install -e .` once more"
+
+
+@pytest.mark.parametrize("first", ["triton", "tilewright.triton_backend.driver", "tilewright.triton_backend.compiler"])
+def test_a_program_that_only_sets_the_variable(first: str, tmp_path: Path) -> None:
+    """Whatever is imported first; `import triton` imports no compiler of ours."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"import sys, {first}\nimport triton, torch, triton.language as tl\n"
+        "print(*sorted({name.split('.')[0] for name in sys.modules} & {'xdsl', 'llvmlite'}))\n"
+        "@triton.jit\ndef fill(x_ptr, value):\n    tl.store(x_ptr + tl.program_id(0), value)\n"
+        "x = torch.zeros(3)\nfill[(3,)](x, 2.5)\nprint(x.tolist())\n"
+    )
+    environment = os.environ | {"TILEWRIGHT_TRITON_BACKEND": "cpu", "TRITON_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("\n[2.5, 2.5, 2.5]\n", 0), done.stderr
+
+
+SAMPLE = [case for case in oracle.cases() if case.kernel not in official_front_end.REFUSED][::16]
+
+
+@pytest.mark.parametrize("case", SAMPLE, ids=str)
+def test_the_corpus_gives_what_the_reference_gives(case: oracle.Case) -> None:
+    """A sample; `make official-front-end` runs all of it."""
+    assert official_front_end.differences(case) == []
