@@ -10,6 +10,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.targets.cpu.facts import host_facts
 
 Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(0)
@@ -259,6 +260,18 @@ def test_results_are_written_by_the_micro_kernel(dtype: str, m: int, n: int, k: 
     if dtype == "f32":
         assert any("_panels_out" in name for name in symbols(kernel))
     np.testing.assert_allclose(out[:m], wide(a) @ wide(b), atol=5e-3)
+    assert np.all(out[m] == 7)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(64, 128, 1100), (64, 128, 0), (50, 100, 300)])
+def test_results_are_rounded_by_the_micro_kernel(m: int, n: int, k: int) -> None:
+    a, b = matrix(m, k, dtype=DTYPES["bf16"]), matrix(k, n, dtype=DTYPES["bf16"])
+    out = np.full((m + 1, n), 7, DTYPES["bf16"])
+    kernel = product[(triton.cdiv(m, 32), triton.cdiv(n, 64))](a, b, out[:m], m, n, k, 32, 64, 32, False)
+    if host_facts().has("amx-bf16"):
+        assert any("_out_bf16" in name for name in symbols(kernel))
+    expected = wide(a) @ wide(b)
+    np.testing.assert_allclose(wide(out[:m]), expected, rtol=2.0**-8, atol=5e-3)
     assert np.all(out[m] == 7)
 
 

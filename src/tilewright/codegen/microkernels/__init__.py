@@ -11,8 +11,8 @@ with byte addresses and strides in elements: C[m x n] += A[m x k] B[k x n]; colu
 
 Kernels for whole blocks (MR of at least 16) have forms, in this order: `_nt`: rows of B are adjacent, and b_row_stride
 is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at panels that `tw_mk_panels_...` made; `_out`
-(with `_panels`, not where these are interleaved): C is scratch memory, two more parameters (i64 out_ptr,
-i64 out_row_stride) say where the result goes.
+(with `_panels`): C is scratch memory, two more parameters (i64 out_ptr, i64 out_row_stride) say where the result goes;
+`_out_bf16`: rounded to that type. `PanelPlan.outputs` says which of these there are.
 
 `tw_mk_keep_...` gives panels that are packed once for many programs (see `keeping.py`).
 """
@@ -23,7 +23,13 @@ import re
 from dataclasses import dataclass, replace
 
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels.amx import configure_tiles, emit_amx_kernel, has_amx_form, release_tiles
+from tilewright.codegen.microkernels.amx import (
+    amx_outputs,
+    configure_tiles,
+    emit_amx_kernel,
+    has_amx_form,
+    release_tiles,
+)
 from tilewright.codegen.microkernels.amx_panels import BLOCK as AMX_COLUMNS
 from tilewright.codegen.microkernels.amx_panels import emit_amx_panels, tile_depth
 from tilewright.codegen.microkernels.block import (
@@ -46,7 +52,7 @@ WHOLE_BLOCK = 1024
 
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)"
-    r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out)?"
+    r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out(?:_(?P<output>bf16))?)?"
     r"(?P<exact>_exact)?(?P<direct>_direct)?"
     r"(?P<configured>_configured)?$"
 )
@@ -75,6 +81,7 @@ def parse_name(name: str) -> MicrokernelName:
         from_zero=bool(match["zero"]),
         packed_b=bool(match["panels"]),
         separate_output=bool(match["out"]),
+        output=match["output"],
         direct_a=bool(match["direct"]),
         is_configured=bool(match["configured"]),
     )
@@ -146,11 +153,8 @@ class PanelPlan:
     bytes: int
     takes_any_a: bool
     """Whether the kernels read A with any strides; else its a_k_stride must be 1."""
-
-    @property
-    def has_separate_output(self) -> bool:
-        """Whether the kernels have the form `_out`: those that read interleaved panels do not."""
-        return self.takes_any_a
+    outputs: tuple[str, ...]
+    """The types that the kernels have a form `_out` for."""
 
     @property
     def keeping_symbol(self) -> str:
@@ -173,7 +177,10 @@ def plan_panels(
     stored, multiple = _panel_form(kind, interleaves=interleaves)
     symbol = f"tw_mk_panels_{element}_{accumulator}_{columns}{'_nt' if transposed_b else ''}"
     rows, width = -(-k_count // multiple) * multiple, -(-n_count // columns) * columns
-    return PanelPlan(symbol, columns, rows * width * stored, takes_any_a=not interleaves)
+    outputs: tuple[str, ...] = () if interleaves else (accumulator,)
+    if has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts):
+        outputs = amx_outputs(kind)
+    return PanelPlan(symbol, columns, rows * width * stored, takes_any_a=not interleaves, outputs=outputs)
 
 
 def _panel_form(kind: ElementKind, *, interleaves: bool) -> tuple[int, int]:
@@ -194,11 +201,13 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     parts = parse_name(name)
     parts = replace(parts, element=parts.element.on(facts))
     if _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
-        if parts.form.separate_output:
-            raise ValueError(f"'{name}': kernels that read interleaved panels have no separate output")
         if has_amx_form(parts.element, parts.rows, parts.columns, facts):
             return emit_amx_kernel(name, module, facts, parts.element, parts.rows, parts.form)
+        if parts.form.separate_output:
+            raise ValueError(f"'{name}': kernels of dot-product instructions have no separate output")
         return emit_dot_kernel(name, module, facts, parts.element, parts.form)
+    if parts.form.output is not None:
+        raise ValueError(f"'{name}': only kernels on AMX tiles round their results")
     if parts.rows >= SMALLEST_BLOCK:
         tile = plan_block_tile(facts, parts.element, parts.columns)
         return emit_block_kernel(name, module, facts, parts.element, tile, parts.form)

@@ -1,9 +1,12 @@
 """Matrix products on AMX tiles: bf16 into f32 and int8 into i32, sixteen by sixteen results an instruction.
 
 The loops around it are in `interleaved.py`. Blocks of 32 x 32 of C are four tiles; two tiles of A and two of a panel
-feed four products. Kernels of 16 rows (``tw_mk_bf16_f32_16x32``) have blocks of 16 x 32: one tile of A feeds two
-products. A is read in place where all rows of a block and whole tiles of k exist, else through a zero-padded copy.
-Where C is not a full block the tiles go through a scratch block and masked additions.
+feed four products. A is loaded first, with the hint that its rows are not kept in the first level cache, which belongs
+to the panel: 4 % of a product of a thousand terms. Kernels of 16 rows (``tw_mk_bf16_f32_16x32``) have blocks of
+16 x 32: one tile of A feeds two products. A is read in place where all rows of a block and whole tiles of k exist, else
+through a zero-padded copy.
+Where C is not a full block the tiles go through a scratch block and masked additions. Results that are rounded
+(``_out_bf16``) go through it, too, while they are near.
 
 A unit that was idle for half a microsecond takes as long to reach its full speed again, and slows everything else down
 meanwhile: products that alternate with other work (attention) pay that each time.
@@ -11,12 +14,23 @@ meanwhile: products that alternate with other work (attention) pay that each tim
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tilewright.codegen.float_formats import (
+    BF16,
+    FORMATS,
+    has_bf16_instruction,
+    narrow_from_f32,
+    narrow_to_bf16_flushing,
+    on_cpu,
+)
+from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES
 from tilewright.codegen.microkernels.block import BlockForm
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.interleaved import Frame, InterleavedWriter, general_kernel
-from tilewright.codegen.microkernels.tile import kernel_function
+from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, Rows, kernel_function
 from tilewright.ir.facts import TargetFacts
 
 _FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
@@ -30,6 +44,11 @@ def has_amx_form(element: ElementKind, rows: int, columns: int, facts: TargetFac
     """Whether a kernel of this size for this type runs on AMX tiles."""
     features = _FEATURES.get(element.name)
     return features is not None and all(map(facts.has, features)) and rows >= 16 and columns >= 16
+
+
+def amx_outputs(element: ElementKind) -> tuple[str, ...]:
+    """The types that the kernels have a form ``_out`` for."""
+    return ("i32",) if element.is_integer else ("f32", BF16.name)
 
 
 def configure_tiles(fn: FunctionText) -> None:
@@ -50,9 +69,15 @@ def release_tiles(fn: FunctionText) -> None:
 class AmxWriter(InterleavedWriter):
     """Writes one kernel, for blocks of `height` rows."""
 
-    def __init__(self, fn: FunctionText, element: ElementKind, form: BlockForm, height: int) -> None:
+    def __init__(
+        self, fn: FunctionText, facts: TargetFacts, element: ElementKind, form: BlockForm, height: int
+    ) -> None:
         super().__init__(fn, element, form)
         self.height = height
+        self.narrow = None if form.output is None else on_cpu(FORMATS[form.output], facts)
+        self.output = Rows("", "")
+        """Where results go, if not to C: what this step of k computes or, if it is rounded, what the last one does."""
+        self.is_last = ""
         self.a_tiles = _TILE_A[: height // _TILE_ROWS]
         self.c_tiles = _TILE_C[: height // _TILE_ROWS * 2]
 
@@ -60,47 +85,70 @@ class AmxWriter(InterleavedWriter):
         if not self.form.is_configured:
             configure_tiles(self.fn)
 
+    def start_output(self, is_last: str, c: str, stride: str) -> None:
+        fn = self.fn
+        out = fn.value("inttoptr i64 %out_ptr to ptr")
+        if self.narrow is not None:
+            self.output = Rows(out, self.scaled("%out_row_stride", self.narrow.bits // 8))
+            self.is_last = is_last
+            return
+        first = fn.value(f"select i1 {is_last}, ptr {out}, ptr {c}")
+        out_stride = self.scaled("%out_row_stride", 4)
+        self.output = Rows(first, fn.value(f"select i1 {is_last}, i64 {out_stride}, i64 {stride}"))
+
     def end(self) -> None:
         if not self.form.is_configured:
             release_tiles(self.fn)
 
-    def multiply_panel(self, frame: Frame, a: str, c: str, strides: list[str], depth: str, columns: str) -> None:
-        self.loop("%m_count", self.height, lambda m0: self._block(frame, a, c, strides, m0, depth, columns))
+    def multiply_panel(
+        self, frame: Frame, a: str, c: str, n0: str, strides: list[str], depth: str, columns: str
+    ) -> None:
+        def block(m0: str) -> None:
+            a_m = self.at(a, self.fn.value(f"mul i64 {m0}, {strides[0]}"))
+            c_m = Rows(self.at(c, self.fn.value(f"mul i64 {m0}, {strides[2]}")), strides[2])
+            result = self._result(m0, n0) if self.form.separate_output else c_m
+            rows = self.minimum(self.fn.value(f"sub i64 %m_count, {m0}"), self.height)
+            self._block(frame, Rows(a_m, strides[0]), c_m, result, depth, rows, columns)
 
-    def _block(self, frame: Frame, a: str, c: str, strides: list[str], m0: str, depth: str, columns: str) -> None:
-        """One block of C over one panel."""
+        self.loop("%m_count", self.height, block)
+
+    def _result(self, m0: str, n0: str) -> Rows:
+        """Where the results of a block go."""
+        size = 4 if self.narrow is None else self.narrow.bits // 8
+        row = self.at(self.output.first, self.fn.value(f"mul i64 {m0}, {self.output.stride}"))
+        return Rows(self.at(row, self.scaled(n0, size)), self.output.stride)
+
+    def _block(self, frame: Frame, a: Rows, c: Rows, result: Rows, depth: str, rows: str, columns: str) -> None:
+        """One block of C over one panel, of which so many rows and columns exist."""
         fn = self.fn
-        rows = self.minimum(fn.value(f"sub i64 %m_count, {m0}"), self.height)
-        a_m = self.at(a, fn.value(f"mul i64 {m0}, {strides[0]}"))
-        c_m = self.at(c, fn.value(f"mul i64 {m0}, {strides[2]}"))
         all_rows = fn.value(f"icmp eq i64 {rows}, {self.height}")
         whole_k = fn.value(f"icmp eq i64 {fn.value(f'urem i64 {depth}, {self.k_tile}')}, 0")
         in_place = fn.value(f"and i1 {all_rows}, {whole_k}")
         copy, ready, before = fn.new_label("copy"), fn.new_label("ready"), fn.label
         fn.branch_if(in_place, ready, copy)
         fn.start(copy)
-        self._copy_rows(frame.rows, a_m, strides[0], rows, depth)
+        self._copy_rows(frame.rows, a.first, a.stride, rows, depth)
         copied = fn.label
         fn.branch(ready)
         fn.start(ready)
         source, stride = fn.phi("ptr"), fn.phi("i64")
-        for phi, direct, padded in ((source, a_m, frame.rows), (stride, strides[0], str(PANEL_BYTES))):
+        for phi, direct, padded in ((source, a.first, frame.rows), (stride, a.stride, str(PANEL_BYTES))):
             phi.add(direct, before)
             phi.add(padded, copied)
         all_columns = fn.value(f"icmp eq i64 {columns}, {BLOCK}")
         full, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
         fn.branch_if(fn.value(f"and i1 {all_rows}, {all_columns}"), full, edge)
         fn.start(full)
-        self._start_c(c_m, strides[2])
+        self._start_c(c)
         self._multiply(source.name, stride.name, frame.panel, depth)
-        self._each_c_tile("llvm.x86.tilestored64", c_m, strides[2])
+        self._store_block(frame.scratch, c, result)
         fn.branch(done)
         fn.start(edge)
         for tile in self.c_tiles:
             fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
         self._multiply(source.name, stride.name, frame.panel, depth)
-        self._each_c_tile("llvm.x86.tilestored64", frame.scratch, str(4 * BLOCK))
-        self._add_scratch(frame.scratch, c_m, strides[2], rows, columns)
+        self._each_c_tile("llvm.x86.tilestored64", self._scratch_rows(frame.scratch))
+        self._add_scratch(frame.scratch, c, result, rows, columns)
         fn.branch(done)
         fn.start(done)
 
@@ -110,16 +158,19 @@ class AmxWriter(InterleavedWriter):
         at = self.at(base, self.scaled(stride, row)) if row else base
         return self.at(at, str(column_bytes)) if column_bytes else at
 
-    def _each_c_tile(self, instruction: str, base: str, stride: str) -> None:
+    def _each_c_tile(self, instruction: str, rows: Rows) -> None:
         for tile in self.c_tiles:
-            address = self._tile_address(base, stride, _TILE_ROWS * (tile // 2), 64 * (tile % 2))
-            self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", stride)])
+            address = self._tile_address(rows.first, rows.stride, _TILE_ROWS * (tile // 2), 64 * (tile % 2))
+            self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", rows.stride)])
 
-    def _start_c(self, c: str, stride: str) -> None:
+    def _scratch_rows(self, scratch: str) -> Rows:
+        return Rows(scratch, str(4 * BLOCK))
+
+    def _start_c(self, c: Rows) -> None:
         """C's old elements, or zeros for the first terms of a sum from zero."""
         fn = self.fn
         if not self.form.from_zero:
-            self._each_c_tile("llvm.x86.tileloadd64", c, stride)
+            self._each_c_tile("llvm.x86.tileloadd64", c)
             return
         zero, load, ready = (fn.new_label(hint) for hint in ("zero", "load", "ready"))
         fn.branch_if(self.is_first, zero, load)
@@ -128,7 +179,7 @@ class AmxWriter(InterleavedWriter):
             fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
         fn.branch(ready)
         fn.start(load)
-        self._each_c_tile("llvm.x86.tileloadd64", c, stride)
+        self._each_c_tile("llvm.x86.tileloadd64", c)
         fn.branch(ready)
         fn.start(ready)
 
@@ -140,21 +191,66 @@ class AmxWriter(InterleavedWriter):
         def step(k: str) -> None:
             offset = self.scaled(k, self.element.bytes)
             down = self.scaled(k, panel_row // self.group)
-            loads = [
-                (_TILE_B[0], self.at(panel, down), str(panel_row)),
-                (_TILE_B[1], self.at(self.at(panel, "64"), down), str(panel_row)),
-                *((tile, self.at(strip, offset), a_stride) for tile, strip in zip(self.a_tiles, strips, strict=True)),
+            b_tiles = [
+                ("llvm.x86.tileloadd64", _TILE_B[0], self.at(panel, down), str(panel_row)),
+                ("llvm.x86.tileloadd64", _TILE_B[1], self.at(self.at(panel, "64"), down), str(panel_row)),
             ]
-            for tile, address, stride in loads:
-                self.fn.call("void", "llvm.x86.tileloadd64", [("i8", str(tile)), ("ptr", address), ("i64", stride)])
+            a_tiles = [
+                ("llvm.x86.tileloaddt164", tile, self.at(strip, offset), a_stride)
+                for tile, strip in zip(self.a_tiles, strips, strict=True)
+            ]
+            for instruction, tile, address, stride in (a_tiles[0], *b_tiles, *a_tiles[1:]):
+                self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", stride)])
             for tile in self.c_tiles:
                 operands = (tile, _TILE_A[tile // 2], _TILE_B[tile % 2])
                 self.fn.call("void", _PRODUCTS[self.element.name], [("i8", str(operand)) for operand in operands])
 
         self.loop(depth, self.k_tile, step)
 
-    def _add_scratch(self, scratch: str, c: str, stride: str, rows: str, columns: str) -> None:
-        """C += scratch where C exists."""
+    # ------------------------------------------------------------------------------------------------------ results
+
+    def _store_block(self, scratch: str, c: Rows, result: Rows) -> None:
+        """A full block."""
+        fn = self.fn
+        if self.narrow is None:
+            self._each_c_tile("llvm.x86.tilestored64", result)
+            return
+        last, earlier, done = (fn.new_label(hint) for hint in ("last", "earlier", "stored"))
+        fn.branch_if(self.is_last, last, earlier)
+        fn.start(last)
+        self._each_c_tile("llvm.x86.tilestored64", self._scratch_rows(scratch))
+
+        def row(number: str) -> None:
+            source = self.at(scratch, self.scaled(number, 4 * BLOCK))
+            target = self.at(result.first, fn.value(f"mul i64 {number}, {result.stride}"))
+            halves = [fn.value(f"load <16 x float>, ptr {at}, align 64") for at in (source, self.at(source, "64"))]
+            # Sums of tile products are never subnormal.
+            fn.emit(f"store <{BLOCK} x i16> {self._narrowed(halves, flushing=True)}, ptr {target}, align 2")
+
+        self.loop(str(self.height), 1, row)
+        fn.branch(done)
+        fn.start(earlier)
+        self._each_c_tile("llvm.x86.tilestored64", c)
+        fn.branch(done)
+        fn.start(done)
+
+    def _narrowed(self, halves: Sequence[str], *, flushing: bool = False) -> str:
+        """The codes of a row in the narrow format; `flushing`: subnormal numbers may become 0."""
+        b, format = LaneBuilder(self.fn, 16), self.narrow
+        assert format is not None
+        if flushing and has_bf16_instruction(b, format):
+            low, high = (narrow_to_bf16_flushing(b, half) for half in halves)
+        else:
+            low, high = (narrow_from_f32(b, half, format) for half in halves)
+        return self._lanes_of("i16", low, high, range(32))
+
+    def _lanes_of(self, element: str, low: str, high: str, lanes: range) -> str:
+        order = ", ".join(f"i32 {lane}" for lane in lanes)
+        type = f"<{16 if high != 'poison' else 32} x {element}>"
+        return self.fn.value(f"shufflevector {type} {low}, {type} {high}, <{len(lanes)} x i32> <{order}>")
+
+    def _add_scratch(self, scratch: str, c: Rows, result: Rows, rows: str, columns: str) -> None:
+        """The results that exist: C + scratch."""
         fn = self.fn
         text = f"<{BLOCK} x {self.element.accumulator}>"
         mask = wanted = self.mask(columns, BLOCK)
@@ -165,10 +261,23 @@ class AmxWriter(InterleavedWriter):
 
         def row(number: str) -> None:
             partial = self.at(scratch, self.scaled(number, 4 * BLOCK))
-            target = self.at(c, fn.value(f"mul i64 {number}, {stride}"))
-            old = self.masked_load(text, self.element.accumulator, 4, target, wanted, BLOCK)
+            source = self.at(c.first, fn.value(f"mul i64 {number}, {c.stride}"))
+            target = self.at(result.first, fn.value(f"mul i64 {number}, {result.stride}"))
+            old = self.masked_load(text, self.element.accumulator, 4, source, wanted, BLOCK)
             total = fn.value(f"{add} {text} {old}, {fn.value(f'load {text}, ptr {partial}, align 64')}")
-            self.masked_store(text, self.element.accumulator, 4, total, target, mask)
+            if self.narrow is None:
+                self.masked_store(text, self.element.accumulator, 4, total, target, mask)
+                return
+            last, earlier, done = (fn.new_label(hint) for hint in ("last", "earlier", "stored"))
+            fn.branch_if(self.is_last, last, earlier)
+            fn.start(last)
+            halves = [self._lanes_of("float", total, "poison", half) for half in (range(16), range(16, 32))]
+            self.masked_store(f"<{BLOCK} x i16>", "i16", 2, self._narrowed(halves), target, mask)
+            fn.branch(done)
+            fn.start(earlier)
+            self.masked_store(text, self.element.accumulator, 4, total, source, mask)
+            fn.branch(done)
+            fn.start(done)
 
         self.loop(rows, 1, row)
 
@@ -200,6 +309,6 @@ def emit_amx_kernel(
 ) -> str:
     """The definition of a kernel of at least 16 x 16 on AMX tiles; one of 16 rows has blocks of so many."""
     general = general_kernel(name, module, facts, element, form)
-    fn = kernel_function(name, module)
-    AmxWriter(fn, element, form, _TILE_ROWS if rows == _TILE_ROWS else BLOCK).write(general)
+    fn = kernel_function(name, module, OUTPUT_PARAMETERS if form.separate_output else ())
+    AmxWriter(fn, facts, element, form, _TILE_ROWS if rows == _TILE_ROWS else BLOCK).write(general)
     return fn.text()

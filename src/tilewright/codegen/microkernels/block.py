@@ -58,6 +58,8 @@ class BlockForm:
     """B is in panels already (`tw_mk_panels_...`)."""
     separate_output: bool = False
     """The finished elements go to out_ptr with out_row_stride; C is only where sums are kept meanwhile."""
+    output: str | None = None
+    """The type that they are rounded to there, if not that of C."""
     direct_a: bool = False
     """a_k_stride is 1; of interest to kernels on AMX tiles only."""
     is_configured: bool = False

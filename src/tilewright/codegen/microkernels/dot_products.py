@@ -36,7 +36,9 @@ class DotProductWriter(InterleavedWriter):
         super().__init__(fn, element, form)
         self.facts = facts
 
-    def multiply_panel(self, frame: Frame, a: str, c: str, strides: list[str], depth: str, columns: str) -> None:
+    def multiply_panel(
+        self, frame: Frame, a: str, c: str, n0: str, strides: list[str], depth: str, columns: str
+    ) -> None:
         fn = self.fn
         if not self.form.from_zero:
             self._call(frame, a, c, depth, columns, from_zero=False)

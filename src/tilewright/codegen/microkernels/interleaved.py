@@ -48,11 +48,20 @@ class InterleavedWriter(AmxPanelWriter):
     def begin(self) -> None:
         """What has to be done in front of all products."""
 
+    def start_output(self, is_last: str, c: str, stride: str) -> None:
+        """A step of k begins whose sums, if it is the last one, go elsewhere than to C."""
+        raise NotImplementedError
+
     def end(self) -> None:
         """What has to be done behind them."""
 
-    def multiply_panel(self, frame: Frame, a: str, c: str, strides: list[str], depth: str, columns: str) -> None:
-        """C += A times the panel of the frame, of which `columns` exist; `strides` of A, B and C are in bytes."""
+    def multiply_panel(
+        self, frame: Frame, a: str, c: str, n0: str, strides: list[str], depth: str, columns: str
+    ) -> None:
+        """C += A times the panel of the frame, of which `columns` exist; `strides` of A, B and C are in bytes.
+
+        The panel's first column is `n0`, at `c`.
+        """
         raise NotImplementedError
 
     def write(self, general: str | None) -> None:
@@ -111,6 +120,9 @@ class InterleavedWriter(AmxPanelWriter):
         depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
         a_k = self.at(a, self.scaled(k0, self.element.bytes))
         self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
+        if self.form.separate_output:
+            left = fn.value(f"sub i64 %k_count, {k0}")
+            self.start_output(fn.value(f"icmp sle i64 {left}, {self.k_panel}"), c, strides[2])
         panels = self.start_panels(b, k0, depth)
         self._multiply_panels(replace(frame, panel=panels), a_k, c, strides, depth, "%n_count")
 
@@ -122,7 +134,7 @@ class InterleavedWriter(AmxPanelWriter):
             found = replace(frame, panel=self.at(frame.panel, fn.value(f"mul i64 {n0}, {self.column_bytes}")))
             left = self.minimum(fn.value(f"sub i64 {columns}, {n0}"), BLOCK)
             c_n = self.at(c, self.scaled(n0, 4))
-            self.multiply_panel(found, a, c_n, strides, depth, left)
+            self.multiply_panel(found, a, c_n, n0, strides, depth, left)
 
         self.loop(columns, BLOCK, panel)
 

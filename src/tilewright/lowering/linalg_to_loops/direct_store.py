@@ -7,6 +7,11 @@
     call @tw_mk_..._out(..., %buffer, ..., select(%direct, %dest, %buffer), select(%direct, %row_stride, 128))
     scf.if %interchanged and %direct {} else { %dest[0, 0] [%m, %n] = %buffer }
 
+A result that is rounded to a narrower type behind the loop may be stored so, too, by kernels that round:
+
+    scf.if %direct { call @tw_mk_..._out_bf16(..., %buffer, ..., %dest, %row_stride) }
+    else { call @tw_mk_...(..., %buffer, ...) }
+
 Sums are kept in a buffer between the steps of the micro-kernel along k, as its rows are near one another. Copying them
 to memory that the caches do not hold would cost a twentieth of a product with a thousand terms; written tile by tile,
 that goes on beside the multiplications. A tile that is cut off at the edge of its matrix is copied.
@@ -21,8 +26,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineMap
 
-from tilewright.dialects import bufferization, memref, scf, tensor
+from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
+from tilewright.dialects.arith.attributes import RoundingMode
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.first_iteration import NoMatchError
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
@@ -30,12 +37,15 @@ from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.lowering.linalg_to_loops.storage import find_store
 
-_ADDRESSES = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp)
+_TRANSPARENT = (
+    *(memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp),
+    *(tensor.ExtractSliceOp, tensor.EmptyOp),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DirectStore:
-    """Where a product is stored, and when it may be written there by the micro-kernel."""
+    """Where a product is stored, of which type, and when it may be written there by the micro-kernel."""
 
     store: Operation
     target: Window
@@ -54,7 +64,8 @@ def plan_direct_store(
 
     `counts`: how many rows and columns are computed: all, or just those that are stored.
     """
-    store = find_store(result)
+    narrowing = _find_narrowing(result)
+    store = find_store(result if narrowing is None else narrowing.results[0])
     if store is None or store.parent_block() is not loop.parent_block():
         return None
     shape = tensor_shape(result)
@@ -65,7 +76,7 @@ def plan_direct_store(
             return None
         pairs = zip(cut.mixed_sizes, counts, shape, strict=True)
         sizes = [size if count == extent else extent for size, count, extent in pairs]
-    if not _only_addresses_between(loop, store):
+    if not _only_addresses_between(loop, store, narrowing):
         return None
     try:
         return _plan(lowering, store, sizes, factors, shape, _Earlier(lowering, loop))
@@ -98,10 +109,23 @@ def _plan(
     return DirectStore(store, whole, condition) if condition is not False else None
 
 
-def _only_addresses_between(loop: Operation, store: Operation) -> bool:
+def _find_narrowing(value: SSAValue) -> linalg.GenericOp | None:
+    """The only reader of a value, where it rounds all its elements to a narrower float type and does nothing else."""
+    uses = list(value.uses)
+    user = uses[0].operation if len(uses) == 1 else None
+    if not isinstance(user, linalg.GenericOp) or list(user.inputs) != [value] or len(user.outputs) != 1:
+        return None
+    identity = AffineMap.identity(len(tensor_shape(value)))
+    body = list(user.body.block.ops)
+    if len(body) != 2 or not isinstance(body[0], arith.TruncFOp) or any(map_ != identity for map_ in user.maps):
+        return None
+    return user if body[0].rounding is RoundingMode.TO_NEAREST_EVEN else None
+
+
+def _only_addresses_between(loop: Operation, store: Operation, narrowing: Operation | None) -> bool:
     op = loop.next_op
     while op is not None and op is not store:
-        if not (op.name.startswith("arith.") or isinstance(op, (*_ADDRESSES, tensor.ExtractSliceOp))):
+        if op is not narrowing and not (op.name.startswith("arith.") or isinstance(op, _TRANSPARENT)):
             return False
         op = op.next_op
     return op is store

@@ -218,6 +218,10 @@ class LoopEmitter:
     def compare_values(self, predicate: str, lhs: SSAValue, rhs: SSAValue, result_type: Attribute) -> SSAValue:
         return self.value(arith.CmpiOp, (lhs, rhs), result_type, {"predicate": _PREDICATES[predicate]})
 
+    def truth(self, condition: SSAValue | bool) -> SSAValue:
+        """A condition as a value."""
+        return self.constant(int(condition), i1) if isinstance(condition, bool) else condition
+
     def both(self, lhs: SSAValue | bool, rhs: SSAValue | bool) -> SSAValue | bool:
         """Conjunction of two conditions."""
         if lhs is True or rhs is False:

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType, i1
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
@@ -331,23 +331,21 @@ def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, 
     emitter = lowering.emitter
     from_zero = path.kernel.has_forms and starts_from_zero(init)
     direct = _find_direct_store(lowering, loop, path, target) if from_zero else None
-    if direct is not None:
-        lowering.stored_directly[direct.store] = emitter.both(path.condition, direct.condition)
     if not from_zero:
         lowering.copy(init, target)
-    branch, then_block, _ = emitter.if_(path.condition)
+    branch, then_block, else_block = emitter.if_else_of(path.condition, [] if direct is None else [i1])
     with emitter.at(Cursor(then_block)):
-        _multiply(lowering, path, target, init if from_zero else None, direct)
-        emitter.yield_()
-    else_block = Block()
-    branch.regions[1].add_block(else_block)
+        is_stored = _multiply(lowering, path, target, init if from_zero else None, direct)
+        emitter.yield_([] if direct is None else [emitter.truth(is_stored)])
     with emitter.at(Cursor(else_block)):
         if from_zero:
             lowering.copy(init, target)
     loop.detach()
     else_block.add_op(loop)
     with emitter.at(Cursor(else_block)):
-        emitter.yield_()
+        emitter.yield_([] if direct is None else [emitter.truth(False)])
+    if direct is not None:
+        lowering.stored_directly[direct.store] = branch.results[0]
 
 
 def _find_direct_store(
@@ -355,15 +353,19 @@ def _find_direct_store(
 ) -> DirectStore | None:
     """Where the micro-kernel may write the result, if it can: it takes packed operands then."""
     plan = plan_kept(lowering, path.kernel, path.b_root, target.shape, path.a)
-    if plan is None or not plan.has_separate_output:
+    if plan is None or not plan.outputs:
         return None
-    return plan_direct_store(lowering, loop, path.result, path.counts, path.factors)
+    direct = plan_direct_store(lowering, loop, path.result, path.counts, path.factors)
+    return direct if direct is not None and str(direct.target.element) in plan.outputs else None
 
 
 def _multiply(
     lowering: FunctionLowering, path: FastPath, target: Window, zeros: Source | None, direct: DirectStore | None
-) -> None:
-    """The product, by packed operands that are kept where that is possible; `zeros` are not in the target yet."""
+) -> SSAValue | bool:
+    """The product, by packed operands that are kept where that is possible; `zeros` are not in the target yet.
+
+    Whether the result is where it is stored in the end, and not in the target.
+    """
     emitter = lowering.emitter
     c = in_place(emitter, target)
 
@@ -375,23 +377,27 @@ def _multiply(
         if zeros is not None:
             lowering.copy(zeros, target)
         multiply(path.kernel, path.b)
-        if direct is not None:
-            place = direct.target
-            emitter.choose(direct.condition, lambda: lowering.copy(target, place, path.counts), None)
 
-    def multiply_by_panels(kernel: MicroKernel, b: Panel) -> None:
+    def multiply_by_panels(kernel: MicroKernel, b: Panel) -> SSAValue | bool:
         if direct is None:
             multiply(kernel, b)
+            return False
+        element = str(direct.target.element)
+        to_output = replace(kernel, output=element)
+        if element == kernel.accumulator:
+            multiply(to_output, b, _either(emitter, direct, c))
         else:
-            multiply(replace(kernel, separate_output=True), b, _either(emitter, direct, c))
+            stored = in_place(emitter, direct.target)
+            emitter.choose(direct.condition, lambda: multiply(to_output, b, stored), lambda: multiply(kernel, b))
+        return direct.condition
 
     from_zero = replace(path.kernel, from_zero=zeros is not None)
     plan = plan_kept(lowering, from_zero, path.b_root, target.shape, path.a)
     if plan is None:
         multiply(from_zero, path.b)
-    else:
-        counts = path.depth, path.counts[1]
-        multiply_by_kept(lowering, from_zero, plan, path.b, counts, multiply_by_panels, multiply_once)
+        return False
+    counts = path.depth, path.counts[1]
+    return multiply_by_kept(lowering, from_zero, plan, path.b, counts, multiply_by_panels, multiply_once)
 
 
 def _either(emitter: LoopEmitter, direct: DirectStore, buffer: Panel) -> Panel:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from xdsl.dialects.builtin import i8
+from xdsl.dialects.builtin import i1, i8
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.microkernels import STORE_BYTES, STORES, PanelPlan, keeps_always, plan_panels
@@ -120,22 +120,25 @@ def multiply_by_kept(
     plan: PanelPlan,
     b: Panel,
     counts: tuple[Index, Index],
-    multiply: Callable[[MicroKernel, Panel], None],
+    multiply: Callable[[MicroKernel, Panel], SSAValue | bool],
     otherwise: Callable[[], None],
-) -> None:
-    """`multiply` by the panels of B, of `counts` rows and columns, or, where they are too large, do something else."""
+) -> SSAValue:
+    """`multiply` by the panels of B, of `counts` rows and columns, or, where they are too large, do something else.
+
+    What `multiply` says, false for the other.
+    """
     emitter = lowering.emitter
     panels = _kept(lowering, plan, b, kernel.transposed_b, counts)
     is_kept = emitter.compare("ne", panels, 0)
     assert isinstance(is_kept, SSAValue)
-    then_block, else_block = emitter.if_else(is_kept)
+    choice, then_block, else_block = emitter.if_(is_kept, [i1])
     with emitter.at(Cursor(then_block)):
         form = replace(kernel, panel_columns=plan.columns, transposed_b=False)
-        multiply(form, Panel(panels, (0, 0), 1))
-        emitter.yield_()
+        emitter.yield_([emitter.truth(multiply(form, Panel(panels, (0, 0), 1)))])
     with emitter.at(Cursor(else_block)):
         otherwise()
-        emitter.yield_()
+        emitter.yield_([emitter.truth(False)])
+    return choice.results[0]
 
 
 __all__ = ["kept_operand", "multiply_by_kept", "plan_kept"]

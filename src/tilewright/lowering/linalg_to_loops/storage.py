@@ -257,15 +257,9 @@ class Storage:
         if any(start != 0 for start in starts):
             self._store_inner_box(value, dest, starts, sizes)
             return
+        is_there = lowering.stored_directly.get(op, False)
         if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
-            from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
-
-            if self.writes_directly(producer, dest):
-                run_generic(lowering, producer, dest, sizes)
-            else:
-                buffer = lowering.memory.new_buffer(element, shape)
-                run_generic(lowering, producer, buffer, sizes)
-                lowering.copy(buffer, dest, sizes)
+            lowering.emitter.choose(is_there, None, lambda: self._store_deferred(producer, dest, sizes))
             return
         source = lowering.source(value)
         window = source.inner if isinstance(source, Box) else source
@@ -273,8 +267,21 @@ class Storage:
             buffer = lowering.memory.new_buffer(element, shape)
             lowering.copy(source, buffer, sizes)
             source = buffer
-        is_there = lowering.stored_directly.get(op, False)
         lowering.emitter.choose(is_there, None, lambda: lowering.copy(source, dest, sizes))
+
+    def _store_deferred(self, producer: linalg.StructuredOp, dest: Window, sizes: Sequence[Index]) -> None:
+        """The results of a generic that has waited for its store."""
+        from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
+
+        lowering = self.lowering
+        if self.writes_directly(producer, dest):
+            run_generic(lowering, producer, dest, sizes)
+            return
+        type = producer.results[0].type
+        assert is_tensor(type)
+        buffer = lowering.memory.new_buffer(element_type(type), shape_or_scalar(type))
+        run_generic(lowering, producer, buffer, sizes)
+        lowering.copy(buffer, dest, sizes)
 
     def _store_inner_box(self, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]) -> None:
         """A box that does not start at the origin: from a buffer, both sides shifted."""
