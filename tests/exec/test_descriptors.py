@@ -11,6 +11,12 @@ import tilewright as triton
 import tilewright.language as tl
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support.errors import ArgumentValueError, DeviceAssertionError
+from tilewright.tools.ragged_tma import (
+    atomic_add_ragged,
+    create_ragged_descriptor,
+    load_ragged,
+    store_ragged,
+)
 
 pytestmark = pytest.mark.usefixtures("every_target")
 
@@ -110,3 +116,45 @@ def test_rows_of_any_length_or_a_clear_error(columns: int, every_target: str) ->
         return
     doubled[(1,)](x, out, 12, columns, M=16, N=64)
     np.testing.assert_array_equal(out, x * 2)
+
+
+@triton.jit
+def scale_group(src, dst, sums, first, count, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * BLOCK
+    block = load_ragged(src, first, count, [row, 0])
+    store_ragged(dst, first, count, [row, 0], block * 2)
+    atomic_add_ragged(sums, 0, count, [row, 0], block)
+
+
+@triton.jit
+def copy_group_of_planes(src, dst, first, count, PLANE: tl.constexpr):
+    store_ragged(dst, first, count, [PLANE, 0, 0], load_ragged(src, first, count, [PLANE, 0, 0], 1) + 1, 1)
+
+
+def test_groups_of_rows_have_bounds_of_their_own() -> None:
+    x, out, sums = normal(40, 32), np.zeros((40, 32), np.float32), np.zeros((24, 32), np.float32)
+    groups = [(3, 9), (12, 0), (12, 24)]
+    for first, count in groups:
+        descriptors = [create_ragged_descriptor(array, [16, 32]) for array in (x, out, sums)]
+        scale_group[(2,)](*descriptors, first, count, ROWS=40, BLOCK=16)
+    inside = ((np.arange(40) >= 3) & (np.arange(40) < 36))[:, None]
+    np.testing.assert_array_equal(out, np.where(inside, x * 2, 0))
+    expected = x[12:36].copy()
+    expected[:9] += x[3:12]
+    np.testing.assert_allclose(sums, expected, rtol=1e-6)
+
+
+def test_groups_of_rows_of_the_middle_dimension() -> None:
+    x, out = normal(3, 20, 16), np.zeros((3, 20, 16), np.float32)
+    descriptors = [create_ragged_descriptor(array, [1, 16, 16], ragged_dim=-2) for array in (x, out)]
+    copy_group_of_planes[(1,)](*descriptors, 5, 7, PLANE=1)
+    expected = np.zeros_like(x)
+    expected[1, 5:12] = x[1, 5:12] + 1
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_wrong_groups_of_rows() -> None:
+    with pytest.raises(ArgumentValueError, match="before the last"):
+        create_ragged_descriptor(normal(8, 16), [8, 16], ragged_dim=1)
+    with pytest.raises(ArgumentValueError, match="two or three"):
+        create_ragged_descriptor(np.zeros(8, np.float32), [8])

@@ -27,6 +27,7 @@ RENAMED = {
     "triton.backends": "tilewright.compat.backends",
     "triton.compiler.compiler": "tilewright.compat.compiler",
     "triton.errors": "tilewright.compat.errors",
+    "triton.runtime.cache": "tilewright.compat.cache",
     "triton.tools.tensor_descriptor": "tilewright.runtime.tensor_descriptor",
 }
 

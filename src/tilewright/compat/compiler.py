@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from tilewright.compat.backends.compiler import BaseBackend
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, TextSource
@@ -21,7 +22,7 @@ __all__ = ["ASTSource", "CompiledKernel", "IRSource", "compile", "make_backend",
 
 
 @dataclass(frozen=True)
-class Backend:
+class Backend(BaseBackend):
     """A target, as far as programs ask Triton's back ends about themselves."""
 
     target: Target

@@ -11,6 +11,7 @@ import pytest
 
 import tilewright
 from tilewright import compat
+from tilewright.support.errors import OptionError
 
 SCRIPT = """
 import sys
@@ -62,6 +63,46 @@ def test_a_module_that_triton_does_not_have_is_not_found() -> None:
 def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tilewright.tools.cli", "run", str(script), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_programs_keep_files_of_their_own(tmp_path: Path) -> None:
+    with compat.standing_in(), tilewright.knobs.cache.scope():
+        tilewright.knobs.cache.dir = str(tmp_path)
+        from triton.runtime.cache import FileCacheManager, default_cache_dir, get_cache_manager
+
+        class Counted(FileCacheManager):
+            puts = 0
+
+            def put(self, data: bytes | str, filename: str, binary: bool = True) -> str:
+                Counted.puts += 1
+                return super().put(data, filename, binary)
+
+        files = Counted("some-key")
+        assert files.get_file("a.json") is None and files.get_group("both") is None
+        first, second = files.put("{}", "a.json"), files.put(b"\x00", "b.bin")
+        files.put_group("both", {"a.json": first, "b.bin": second})
+        again = get_cache_manager("some-key")
+        assert default_cache_dir() == str(tmp_path) and Counted.puts == 3
+        assert again.get_file("a.json") == first == str(tmp_path / "some-key" / "a.json")
+        assert Path(first).read_text() == "{}" and Path(second).read_bytes() == b"\x00"
+        Path(second).unlink()
+        assert again.get_group("both") == {"a.json": first}
+        assert get_cache_manager("another").get_file("a.json") is None
+        with pytest.raises(OptionError, match="ir_override"):
+            FileCacheManager("some-key", override=True)
+
+
+def test_what_back_ends_have_in_common() -> None:
+    with compat.standing_in():
+        from triton.backends.compiler import BaseBackend, GPUTarget
+        from triton.compiler.compiler import make_backend
+
+        backend = make_backend(GPUTarget("cpu", 0, 0))
+        assert isinstance(backend, BaseBackend) and len(backend.hash()) > 8
+        assert backend.parse_options({"num_warps": 8}).num_warps == 8
+        letters = [BaseBackend.get_int_specialization(n, align=True) for n in (32, 33)]
+        assert letters == ["D", ""] and BaseBackend.get_int_specialization(32, align=False) == ""
+        assert BaseBackend.parse_attr("D") == [["tt.divisibility", 16]] and BaseBackend.parse_attr("") == []
 
 
 def test_running_a_script(tmp_path: Path) -> None:
