@@ -192,6 +192,8 @@ class _Chain:
         operands = [value and (value, bits) for value, bits in zip(tensors, places, strict=True)]
         kinds = zip(dims, op.iterators, strict=True)
         reduced = [bit for dim, kind in kinds if kind == "reduction" for bit in dim]
+        if any(bit in reduced for bits in places[count:] for bit in bits):
+            return None  # something elementwise was merged with the reduction
         step = Step(op, dims, operands[:count], operands[count:], places[count:], reduced)
         self.dropped.update((result, bit) for bit in reduced for result in op.results)
         if reduced and len(op.results) == 1:
