@@ -38,12 +38,12 @@ from tilewright.codegen.microkernels.block import (
     fills_tiles,
     plan_block_tile,
 )
-from tilewright.codegen.microkernels.dot_products import emit_dot_kernel, has_dot_form
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
+from tilewright.codegen.microkernels.grouping import find_grouping
 from tilewright.codegen.microkernels.keeping import KEEP_PREFIX, STORE_BYTES, STORES, emit_keeping, keeps_always
-from tilewright.codegen.microkernels.panels import DEPTH_MULTIPLE, emit_panels
+from tilewright.codegen.microkernels.panels import DEPTH_MULTIPLE
 from tilewright.codegen.microkernels.tile import emit_tile_kernel
-from tilewright.codegen.microkernels.widened_rows import emit_block_kernel
+from tilewright.codegen.microkernels.whole_blocks import emit_block_kernel, emit_block_panels
 from tilewright.ir.facts import TargetFacts
 
 MICROKERNEL_PREFIX = "tw_mk_"
@@ -93,15 +93,11 @@ def parse_name(name: str) -> MicrokernelName:
     return MicrokernelName(element, rows, int(match["nr"]), form)
 
 
-def _reads_interleaved(element: ElementKind, rows: int, columns: int, facts: TargetFacts) -> bool:
-    """Whether a kernel reads B from interleaved panels, and A only where its a_k_stride is 1."""
-    return has_amx_form(element, rows, columns, facts) or has_dot_form(element, rows, columns, facts)
-
-
 def flushes_subnormals(element: str, accumulator: str, facts: TargetFacts) -> bool:
     """Whether the kernels for whole blocks, where A's k stride is 1, take subnormal operands for zeros."""
     kind = element_kind(element, accumulator)
-    return element == "bf16" and _reads_interleaved(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts)
+    by_tiles = has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts)
+    return element == "bf16" and (by_tiles or find_grouping(kind, facts) is not None)
 
 
 def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str:
@@ -112,10 +108,8 @@ def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str
     parts = parse_name(name)
     if parts.rows < SMALLEST_BLOCK:
         return name
-    if has_amx_form(parts.element, parts.rows, parts.columns, facts) and m_count <= SMALLEST_BLOCK:
-        return name.replace(f"_{parts.rows}x", f"_{SMALLEST_BLOCK}x")
-    if _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
-        return name
+    if has_amx_form(parts.element, parts.rows, parts.columns, facts):
+        return name.replace(f"_{parts.rows}x", f"_{SMALLEST_BLOCK}x") if m_count <= SMALLEST_BLOCK else name
     lanes = facts.lanes(parts.element.accumulator_bits)
     widths = (parts.columns,) if parts.form.packed_b else (parts.columns, 2 * lanes, lanes)
     for columns in widths:
@@ -129,7 +123,7 @@ def direct_name(name: str, facts: TargetFacts) -> str:
     if _PANELS_NAME.match(name) is not None:
         return name
     parts = parse_name(name)
-    if parts.form.packed_b or not _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
+    if parts.form.packed_b or not has_amx_form(parts.element, parts.rows, parts.columns, facts):
         return name
     return f"{name}_direct"
 
@@ -167,25 +161,27 @@ def plan_panels(
 ) -> PanelPlan:
     """The panels for a B of this shape."""
     kind = element_kind(element, accumulator)
-    interleaves = _reads_interleaved(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts)
-    if interleaves:
+    has_tiles = has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts)
+    if has_tiles:
         columns = AMX_COLUMNS
     else:
         lanes = facts.lanes(kind.accumulator_bits)
         widest = plan_block_tile(facts, kind, WHOLE_BLOCK).columns
         columns = next((c for c in (widest, 2 * lanes, lanes) if n_count % c == 0), widest)
-    stored, multiple = _panel_form(kind, interleaves=interleaves)
+    stored, multiple = _panel_form(kind, facts, has_tiles=has_tiles)
     symbol = f"tw_mk_panels_{element}_{accumulator}_{columns}{'_nt' if transposed_b else ''}"
     rows, width = -(-k_count // multiple) * multiple, -(-n_count // columns) * columns
-    outputs: tuple[str, ...] = () if interleaves else (accumulator,)
-    if has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts):
-        outputs = amx_outputs(kind)
-    return PanelPlan(symbol, columns, rows * width * stored, takes_any_a=not interleaves, outputs=outputs)
+    outputs = amx_outputs(kind) if has_tiles else (accumulator,)
+    return PanelPlan(symbol, columns, rows * width * stored, takes_any_a=not has_tiles, outputs=outputs)
 
 
-def _panel_form(kind: ElementKind, *, interleaves: bool) -> tuple[int, int]:
-    """Bytes of an element in a panel, and what rows of a panel are a multiple of."""
-    return (kind.bytes, tile_depth(kind)) if interleaves else (kind.accumulator_bytes, DEPTH_MULTIPLE)
+def _panel_form(kind: ElementKind, facts: TargetFacts, *, has_tiles: bool) -> tuple[int, int]:
+    """Bytes of an element in a panel, and what the rows of B in a panel are filled up to a multiple of."""
+    if has_tiles:
+        return kind.bytes, tile_depth(kind)
+    grouping = find_grouping(kind, facts)
+    group = 1 if grouping is None else grouping.group
+    return kind.accumulator_bytes // group, DEPTH_MULTIPLE * group
 
 
 def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple[int, int]:
@@ -200,12 +196,8 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
         return _emit_panel_routine(name, panels, module, facts)
     parts = parse_name(name)
     parts = replace(parts, element=parts.element.on(facts))
-    if _reads_interleaved(parts.element, parts.rows, parts.columns, facts):
-        if has_amx_form(parts.element, parts.rows, parts.columns, facts):
-            return emit_amx_kernel(name, module, facts, parts.element, parts.rows, parts.form)
-        if parts.form.separate_output:
-            raise ValueError(f"'{name}': kernels of dot-product instructions have no separate output")
-        return emit_dot_kernel(name, module, facts, parts.element, parts.form)
+    if has_amx_form(parts.element, parts.rows, parts.columns, facts):
+        return emit_amx_kernel(name, module, facts, parts.element, parts.rows, parts.form)
     if parts.form.output is not None:
         raise ValueError(f"'{name}': only kernels on AMX tiles round their results")
     if parts.rows >= SMALLEST_BLOCK:
@@ -217,14 +209,15 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
 def _emit_panel_routine(name: str, parts: re.Match[str], module: ModuleText, facts: TargetFacts) -> str:
     kind, columns = element_kind(parts["a"], parts["acc"]).on(facts), int(parts["nr"])
     transposed = bool(parts["nt"])
-    interleaves = _reads_interleaved(kind, WHOLE_BLOCK, columns, facts)
+    has_tiles = has_amx_form(kind, WHOLE_BLOCK, columns, facts)
     if parts["how"] == "keep":
         panels = name.replace("_keep_", "_panels_")
         module.define_once(panels, lambda: emit_microkernel(panels, module, facts))
-        return emit_keeping(name, module, panels, columns, *_panel_form(kind, interleaves=interleaves))
-    if interleaves:
+        return emit_keeping(name, module, panels, columns, *_panel_form(kind, facts, has_tiles=has_tiles))
+    if has_tiles:
         return emit_amx_panels(name, module, kind, transposed_b=transposed)
-    return emit_panels(name, module, kind, plan_block_tile(facts, kind, columns), transposed_b=transposed)
+    tile = plan_block_tile(facts, kind, columns)
+    return emit_block_panels(name, module, facts, kind, tile, transposed_b=transposed)
 
 
 __all__ = [

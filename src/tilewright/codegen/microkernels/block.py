@@ -90,6 +90,12 @@ class BlockWriter(PanelWriter):
         self.panels = max(1, GROUP_COLUMNS // tile.columns)
         self.m_count = "%m_count"
         """How many rows of A there are."""
+        self.k_count = "%k_count"
+        """How many steps of k there are."""
+        self.k_group = 1
+        """Elements of k in a step."""
+        self.k0 = ""
+        self.first_row = ""
         self.depth = ""
         self.next_b = ""
         self.next_a = ""
@@ -116,15 +122,16 @@ class BlockWriter(PanelWriter):
         group = self._packed_group(b, c) if self.form.packed_b else self._packing_group(b, c)
 
         def depth_step(k0: str) -> None:
-            left = fn.value(f"sub i64 %k_count, {k0}")
+            self.k0 = k0
+            left = fn.value(f"sub i64 {self.k_count}, {k0}")
             self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.k_panel))])
             self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
             if self.form.separate_output:
                 is_last = fn.value(f"icmp sle i64 {left}, {self.k_panel}")
                 self.output = self._output(is_last, c)
-            group(k0, self.advance(a, fn.value(f"mul i64 {k0}, {self.source_strides.a_k}")))
+            group(k0, self.advance(a, self._product(self.scaled(k0, self.k_group), self.source_strides.a_k)))
 
-        depth = "%k_count"
+        depth = self.k_count
         if self.form.from_zero:
             # A sum without terms is 0, too.
             depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
@@ -144,7 +151,7 @@ class BlockWriter(PanelWriter):
     def _packed_group(self, b: str, c: str) -> Callable[[str, str], None]:
         """All panels, where they are."""
         fn = self.fn
-        panel_depth = padded_depth(fn, "%k_count")
+        panel_depth = padded_depth(fn, self.k_count)
 
         def group(k0: str, a_k: str) -> None:
             b_k = self.advance(b, self.scaled(k0, self.panel_row_bytes))
@@ -188,9 +195,11 @@ class BlockWriter(PanelWriter):
         return groups
 
     def _b_strides(self) -> tuple[str, str]:
-        """Bytes from one row, and from one column, of B to the next."""
-        size = str(self.element.bytes)
-        return (size, self.strides.b_row) if self.transposed_b else (self.strides.b_row, size)
+        """Bytes from the rows of one step of k to those of the next, and from one column of B to the next."""
+        size, stride = self.element.bytes, self.strides.b_row
+        if self.transposed_b:
+            return str(size * self.k_group), stride
+        return self.scaled(stride, self.k_group), str(size)
 
     def _is_like_a_panel(self) -> str | None:
         """Whether B needs no packing; None if it does anyhow."""
@@ -252,6 +261,7 @@ class BlockWriter(PanelWriter):
 
         def tile(m0: str, rows: int) -> None:
             a_m, c_m = at(m0)
+            self.first_row = m0
             set_result(m0)
             self.next_c = self._below(c_m, rows)
             self.next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
@@ -260,6 +270,7 @@ class BlockWriter(PanelWriter):
 
         def rest(m0: str) -> None:
             a_m, c_m = at(m0)
+            self.first_row = m0
             set_result(m0)
             self._edge(a_m, panel, c_m, fn.value(f"sub i64 {self.m_count}, {m0}"), columns)
 

@@ -19,7 +19,7 @@ from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, AmxPa
 from tilewright.codegen.microkernels.block import BlockForm, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.tile import PARAMETERS
-from tilewright.codegen.microkernels.widened_rows import emit_block_kernel
+from tilewright.codegen.microkernels.whole_blocks import emit_block_kernel
 from tilewright.ir.facts import TargetFacts
 
 PANELS = 4

@@ -191,7 +191,7 @@ class TileWriter:
             a_rows = [self.advance(a, fn.value(f"mul i64 {row}, {self.strides.a_row}")) for row in held]
             c_rows = self._rows_at(Rows(c, self.strides.c_row), held)
             stored = self._rows_at(self.result, held) if self.result is not None else c_rows
-            start = [[self.masked_start(base, v, masks[v]) for v in range(self.tile.vectors)] for base in c_rows]
+            start = self.start_of_edge(c_rows, held, masks)
             sums = self.accumulate(a_rows, b, start, masks)
             for number, base, row in zip(numbers, stored, sums, strict=True):
                 self._store_row_if(fn.value(f"icmp ule i64 {number}, {last}"), base, row, masks)
@@ -214,6 +214,10 @@ class TileWriter:
         single = self.fn.value(f"insertelement {text} poison, {scalar} {value}, i32 0")
         mask = f"<{self.tile.lanes} x i32> zeroinitializer"
         return self.fn.value(f"shufflevector {text} {single}, {text} poison, {mask}")
+
+    def start_of_edge(self, c_rows: list[str], numbers: list[str], masks: list[str]) -> list[list[str]]:
+        """What the sums of some rows at the edge start from; `numbers` count from the first row of the tile."""
+        return [[self.masked_start(base, v, mask) for v, mask in enumerate(masks)] for base in c_rows]
 
     def masked_start(self, base: str, vector: int, mask: str) -> str:
         """What the sums of a row at the edge start from."""
@@ -336,7 +340,7 @@ class TileWriter:
             for number, base in enumerate(rows):
                 value = self.load_a(self.advance(base, state.a_offset))
                 for column, old in zip(columns, state.sums[number * width :], strict=False):
-                    sums.append(self.element.multiply_add(self.vector, value, column, old))
+                    sums.append(self.multiply_add(value, column, old))
             if lines is not None:
                 hints = f"i32 {int(lines.is_written)}, i32 {lines.level}, i32 1"
                 fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
@@ -366,6 +370,10 @@ class TileWriter:
         fn.branch_if(fn.value(f"icmp slt i64 {after.k}, {end}"), loop, done)
         fn.start(done)
         return after
+
+    def multiply_add(self, a: str, b: str, accumulator: str) -> str:
+        """accumulator + a b, lane by lane."""
+        return self.element.multiply_add(self.vector, a, b, accumulator)
 
     @property
     def chunk(self) -> int:

@@ -1,0 +1,91 @@
+"""Kernels for whole blocks that multiply a copy of A, brought into the form that register tiles read.
+
+    for m0 in m by MC:  copy = A[m0:m0 + MC, k0:k0 + KC];  register tiles read `copy` in place of A
+
+The copy is made once for all columns of a group of panels, and lies in the stack frame. It is made along the dimension
+in which elements of A are adjacent: a transposed A stays transposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tilewright.codegen.llvm_text import FunctionText
+from tilewright.codegen.microkernels.block import BlockForm, BlockWriter
+from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.tile import KState, LinesAhead, Rows, Strides
+
+ROW_MULTIPLE = 24
+"""Rows of a chunk are a multiple of this, so that they fill register tiles of any height."""
+
+CHUNK_BYTES = 128 << 10
+"""Bytes of a chunk. It stays in the second level cache, together with the panels."""
+
+PADDING = 16
+"""Elements between the lines of a chunk, lest their distance be a power of two."""
+
+
+class CopyingBlockWriter(BlockWriter):
+    """Writes one kernel. Subclasses copy; an element of the copy is as large as one of C."""
+
+    a_level = 3
+    """The cache that the next rows of A are asked for into: the first, where lines of a chunk keep a distance."""
+
+    def __init__(
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, form: BlockForm
+    ) -> None:
+        super().__init__(fn, element, tile, l1_bytes, form)
+        size = element.accumulator_bytes
+        rows = CHUNK_BYTES // (self.k_panel * size)
+        self.chunk_rows = max(1, rows // ROW_MULTIPLE) * ROW_MULTIPLE
+        self.most_rows = self.chunk_rows + self.chunk_rows // 2
+        row, column = (self.k_panel + PADDING) * size, (self.most_rows + PADDING) * size
+        self.copy = fn.entry_value(f"alloca [{max(self.most_rows * row, self.k_panel * column)} x i8], align 64")
+        self.in_rows = fn.value("icmp eq i64 %a_k_stride, 1")
+        self._source_strides = super().strides
+        self.line_stride = self.either(str(row), str(column))
+        a_row, a_k = self.either(str(row), str(size)), self.either(str(size), str(column))
+        self.strides = replace(self._source_strides, a_row=a_row, a_k=a_k)
+
+    @property
+    def source_strides(self) -> Strides:
+        return self._source_strides
+
+    def either(self, rows: str, columns: str) -> str:
+        """One number where rows of A are copied, another where columns are."""
+        return self.fn.value(f"select i1 {self.in_rows}, i64 {rows}, i64 {columns}")
+
+    def copy_rows(self, a: str) -> str:
+        """Copy `m_count` rows of A, `depth` steps of k of each; where they are to be read."""
+        raise NotImplementedError
+
+    def all_rows(self, a: str, c: str, body: Callable[[str, str], None]) -> None:
+        """`body` for one chunk after the other. What would be less than half a chunk is left to the one before."""
+        fn, step = self.fn, self.chunk_rows
+        whole, output = self.m_count, self.output
+        end = fn.call("i64", "llvm.smax.i64", [("i64", fn.value(f"sub i64 {whole}, {step // 2}")), ("i64", "1")])
+
+        def chunk(m0: str) -> None:
+            is_last = fn.value(f"icmp sge i64 {fn.value(f'add i64 {m0}, {step}')}, {end}")
+            left = fn.value(f"sub i64 {whole}, {m0}")
+            self.m_count = fn.value(f"select i1 {is_last}, i64 {left}, i64 {step}")
+            self.set_row_limits()
+            copy = self.copy_rows(self._row(a, m0, self.source_strides.a_row))
+            if output is not None:
+                self.output = Rows(self._row(output.first, m0, output.stride), output.stride)
+            body(copy, self._row(c, m0, self.strides.c_row))
+
+        self.loop(end, step, chunk)
+        self.m_count, self.output = whole, output
+
+    def _row(self, first: str, number: str, stride: str) -> str:
+        return self.advance(first, self.fn.value(f"mul i64 {number}, {stride}"))
+
+    def lines_ahead(self, state: KState, rows: int) -> list[LinesAhead]:
+        """Those of other kernels for blocks, with A's in `a_level`."""
+        a, *others = super().lines_ahead(state, rows)
+        return [replace(a, level=self.a_level), *others]
+
+
+__all__ = ["CopyingBlockWriter"]

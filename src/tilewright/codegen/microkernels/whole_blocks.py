@@ -1,0 +1,43 @@
+"""Which kernel multiplies whole blocks, and which packs B for it: by words, by widened elements, or as they are."""
+
+from __future__ import annotations
+
+from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.microkernels.block import BlockForm, BlockWriter
+from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.grouping import find_grouping
+from tilewright.codegen.microkernels.panels import emit_panels
+from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, kernel_function
+from tilewright.codegen.microkernels.widened_rows import WideningBlockWriter
+from tilewright.codegen.microkernels.word_panels import emit_word_panels
+from tilewright.codegen.microkernels.word_products import WordBlockWriter
+from tilewright.ir.facts import TargetFacts
+
+
+def emit_block_kernel(
+    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, form: BlockForm
+) -> str:
+    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows."""
+    fn = kernel_function(name, module, OUTPUT_PARAMETERS if form.separate_output else ())
+    grouping = find_grouping(element, facts)
+    if grouping is not None:
+        writer = WordBlockWriter(fn, element, tile, facts.l1_bytes, form, grouping)
+    elif element.memory != element.accumulator:
+        writer = WideningBlockWriter(fn, element, tile, facts.l1_bytes, form)
+    else:
+        writer = BlockWriter(fn, element, tile, facts.l1_bytes, form)
+    writer.write()
+    return fn.text()
+
+
+def emit_block_panels(
+    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, *, transposed_b: bool
+) -> str:
+    """The definition of ``tw_mk_panels_<a>_<acc>_<NR>[_nt]`` for these kernels."""
+    grouping = find_grouping(element, facts)
+    if grouping is not None:
+        return emit_word_panels(name, module, element, tile, grouping, transposed_b=transposed_b)
+    return emit_panels(name, module, element, tile, transposed_b=transposed_b)
+
+
+__all__ = ["emit_block_kernel", "emit_block_panels"]

@@ -1,0 +1,226 @@
+"""Panels of words: what `panels.py` makes of B for kernels that multiply words (see `grouping.py`).
+
+    panel[k // g][n] = (B[k][first + n], ..., B[k + g - 1][first + n])
+
+What is cut off by the end of B is copied, elements one by one, to a buffer with zeros around it, and read from there.
+``tw_mk_fill_words_<a>_<acc>_<NR>[_nt]`` packs some of B, ``tw_mk_panels_<a>_<acc>_<NR>[_nt]`` all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind, RegisterTile
+from tilewright.codegen.microkernels.grouping import Grouping
+from tilewright.codegen.microkernels.panels import (
+    FILL_PARAMETERS,
+    PANEL_PARAMETERS,
+    ROWS_AHEAD,
+    padded_depth,
+    transpose_square,
+)
+from tilewright.codegen.microkernels.words import WORD_BYTES, WordWriter
+
+
+class WordPanelWriter(WordWriter):
+    """Writes the code that packs."""
+
+    def __init__(
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, grouping: Grouping, *, transposed_b: bool
+    ) -> None:
+        super().__init__(fn, element, tile, grouping)
+        self.transposed_b = transposed_b
+        self.row_bytes = tile.columns * WORD_BYTES
+
+    def write_fill(self) -> None:
+        """The body of ``tw_mk_fill_words_...``; `%depth` counts rows of B, `%panel_depth` those of a panel."""
+        if self.transposed_b:
+            self._fill_squares()
+        else:
+            self._fill_rows()
+        self.fn.terminate("ret void")
+
+    def _store_row(self, address: str, words: str) -> None:
+        if self.grouping.offsets_b:
+            words = self.vector.xor(words, self.vector.int(0x80808080 - 2**32))
+        align = min(64, self.tile.lanes * WORD_BYTES)
+        self.fn.emit(f"store {self.words_text} {words}, ptr {address}, align {align}")
+
+    def _panel_at(self, base: str, column: str) -> str:
+        """The panel that starts at a column."""
+        return self.advance(base, self.product(self.scaled(column, WORD_BYTES), "%panel_depth"))
+
+    def _zeros(self, size: int) -> str:
+        """A buffer of zeros."""
+        buffer = self.fn.entry_value(f"alloca [{size} x i8], align 64")
+        self.fn.emit(f"store [{size} x i8] zeroinitializer, ptr {buffer}, align 64")
+        return buffer
+
+    def _copy_elements(self, target: str, source: str, count: str) -> None:
+        fn, text, size = self.fn, self.element.memory, self.element.bytes
+
+        def element(at: str) -> None:
+            offset = self.scaled(at, size)
+            value = fn.value(f"load {text}, ptr {self.advance(source, offset)}, align {size}")
+            fn.emit(f"store {text} {value}, ptr {self.advance(target, offset)}, align {size}")
+
+        self.loop(count, 1, element)
+
+    # -------------------------------------------------------------------------------------------------- columns adjoin
+
+    def _fill_rows(self) -> None:
+        fn, size, columns = self.fn, self.element.bytes, self.tile.columns
+        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        nothing = self._zeros(columns * size)
+        edges = [self._zeros(columns * size) for _ in range(self.group)]
+
+        def word(number: str) -> None:
+            first = self.scaled(number, self.group)
+            rows = [fn.value(f"add i64 {first}, {n}") if n else first for n in range(self.group)]
+            exist = [fn.value(f"icmp slt i64 {row}, %depth") for row in rows]
+            held = [self.advance("%b", self.product(row, "%stride")) for row in rows]
+            target = self.advance("%panels", self.scaled(number, self.row_bytes))
+
+            def piece(n0: str) -> None:
+                into, offset = self._panel_at(target, n0), self.scaled(n0, size)
+                left = fn.value(f"sub i64 %columns, {n0}")
+                sources = [
+                    fn.value(f"select i1 {exists}, ptr {self.advance(row, offset)}, ptr {nothing}")
+                    for exists, row in zip(exist, held, strict=True)
+                ]
+                self._whole_or_edge(
+                    fn.value(f"icmp sge i64 {left}, {columns}"),
+                    lambda: self._words_of_rows(into, sources, self.scaled("%stride", ROWS_AHEAD)),
+                    lambda: self._edge_of_rows(into, sources, left, edges),
+                )
+
+            self.loop("%columns", columns, piece)
+
+        self.loop(self.words_of("%depth"), 1, word)
+
+    def _whole_or_edge(self, condition: str, whole: Callable[[], None], edge: Callable[[], None]) -> None:
+        fn = self.fn
+        labels, done = (fn.new_label("whole"), fn.new_label("edge")), fn.new_label("packed")
+        fn.branch_if(condition, *labels)
+        for label, body in zip(labels, (whole, edge), strict=True):
+            fn.start(label)
+            body()
+            fn.branch(done)
+        fn.start(done)
+
+    def _words_of_rows(self, target: str, sources: list[str], ahead: str) -> None:
+        """One row of one panel; the rows of B that come later are asked for."""
+        fn, lanes = self.fn, self.tile.lanes
+        for source in sources if ahead else ():
+            later = self.advance(source, ahead)
+            for line in range(0, self.tile.columns * self.element.bytes, 64):
+                fn.emit(f"call void @llvm.prefetch.p0(ptr {self.advance(later, str(line))}, i32 0, i32 3, i32 1)")
+        for vector in range(self.tile.vectors):
+            offset = str(vector * lanes * self.element.bytes)
+            words = self.load_joined([self.advance(source, offset) for source in sources])
+            self._store_row(self.advance(target, str(vector * lanes * WORD_BYTES)), words)
+
+    def _edge_of_rows(self, target: str, sources: list[str], left: str, edges: list[str]) -> None:
+        for source, edge in zip(sources, edges, strict=True):
+            self._copy_elements(edge, source, left)
+        self._words_of_rows(target, edges, "")
+
+    # ----------------------------------------------------------------------------------------------------- rows adjoin
+
+    def _fill_squares(self) -> None:
+        """Squares of lanes x lanes words: columns of B are loaded along k, transposed, and stored along n."""
+        fn, lanes, size = self.fn, self.tile.lanes, self.element.bytes
+        deep = lanes * self.group
+        buffer = fn.entry_value(f"alloca [{lanes * deep * size} x i8], align 64")
+        padded = self._rounded("%columns")
+
+        def strip(n0: str) -> None:
+            within = fn.value(f"urem i64 {n0}, {self.tile.columns}")
+            target = self._panel_at("%panels", fn.value(f"sub i64 {n0}, {within}"))
+            target = self.advance(target, self.scaled(within, WORD_BYTES))
+            source = self.advance("%b", self.product(n0, "%stride"))
+            n_left = fn.value(f"sub i64 %columns, {n0}")
+
+            def square(k: str) -> None:
+                from_k = self.advance(source, self.scaled(k, size))
+                k_left = fn.value(f"sub i64 %depth, {k}")
+                into = self.advance(target, self.scaled(fn.value(f"udiv i64 {k}, {self.group}"), self.row_bytes))
+                enough_k = fn.value(f"icmp sge i64 {k_left}, {deep}")
+                enough_n = fn.value(f"icmp sge i64 {n_left}, {lanes}")
+                whole = fn.value(f"and i1 {enough_k}, {enough_n}")
+                self._whole_or_edge(
+                    whole,
+                    lambda: self._square(into, from_k, "%stride"),
+                    lambda: self._edge_of_square(into, from_k, n_left, k_left, buffer),
+                )
+
+            self.loop("%depth", deep, square)
+
+        self.loop(padded, lanes, strip)
+
+    def _rounded(self, columns: str) -> str:
+        """Up to whole panels."""
+        above = self.fn.value(f"add i64 {columns}, {self.tile.columns - 1}")
+        return self.fn.value(f"sub i64 {above}, {self.fn.value(f'urem i64 {above}, {self.tile.columns}')}")
+
+    def _square(self, target: str, source: str, stride: str) -> None:
+        columns = [self.load_words(self.advance(source, self.scaled(stride, n))) for n in range(self.tile.lanes)]
+        for row, words in enumerate(transpose_square(self.fn, columns, "i32")):
+            self._store_row(self.advance(target, str(row * self.row_bytes)), words)
+
+    def _edge_of_square(self, target: str, source: str, n_left: str, k_left: str, buffer: str) -> None:
+        fn, lanes = self.fn, self.tile.lanes
+        line = lanes * self.group * self.element.bytes
+        fn.emit(f"call void @llvm.memset.p0.i64(ptr align 64 {buffer}, i8 0, i64 {lanes * line}, i1 false)")
+        fn.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1 immarg)")
+        zero_or_more = fn.call("i64", "llvm.smax.i64", [("i64", n_left), ("i64", "0")])
+        columns = fn.call("i64", "llvm.smin.i64", [("i64", zero_or_more), ("i64", str(lanes))])
+        count = fn.call("i64", "llvm.smin.i64", [("i64", k_left), ("i64", str(lanes * self.group))])
+
+        def column(number: str) -> None:
+            from_k = self.advance(source, self.product(number, "%stride"))
+            self._copy_elements(self.advance(buffer, self.scaled(number, line)), from_k, count)
+
+        self.loop(columns, 1, column)
+        self._square(target, buffer, str(line))
+
+
+def call_fill(
+    fn: FunctionText, element: ElementKind, tile: RegisterTile, grouping: Grouping, values: tuple[str, ...],
+    *, transposed_b: bool,
+) -> None:  # fmt: skip
+    """A call that packs: panels, rows of a panel, B, its stride in bytes, its rows, its columns."""
+    name = f"tw_mk_fill_words_{element.name}_{ACCUMULATOR_NAMES[element.accumulator]}_{tile.columns}"
+    name += "_nt" * transposed_b
+    types = ["ptr" if parameter in ("panels", "b") else "i64" for parameter in FILL_PARAMETERS]
+
+    def define() -> str:
+        parameters = [Parameter(type, f"%{name}") for type, name in zip(types, FILL_PARAMETERS, strict=True)]
+        inner = FunctionText(fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+        WordPanelWriter(inner, element, tile, grouping, transposed_b=transposed_b).write_fill()
+        return inner.text()
+
+    fn.module.define_once(name, define)
+    operands = (f"{type} {value}" for type, value in zip(types, values, strict=True))
+    fn.emit(f"call void @{name}({', '.join(operands)})")
+
+
+def emit_word_panels(
+    name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, grouping: Grouping, *, transposed_b: bool
+) -> str:
+    """The definition of ``tw_mk_panels_<a>_<acc>_<NR>[_nt]``."""
+    parameters = [Parameter("i64", f"%{parameter}") for parameter in PANEL_PARAMETERS]
+    fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+    writer = WordWriter(fn, element, tile, grouping)
+    b, panels = (fn.value(f"inttoptr i64 %{pointer}_ptr to ptr") for pointer in ("b", "panels"))
+    stride = writer.scaled("%b_stride", element.bytes)
+    depth = padded_depth(fn, writer.words_of("%k_count"))
+    call_fill(
+        fn, element, tile, grouping, (panels, depth, b, stride, "%k_count", "%n_count"), transposed_b=transposed_b
+    )
+    fn.terminate("ret void")
+    return fn.text()
+
+
+__all__ = ["call_fill", "emit_word_panels"]

@@ -1,0 +1,220 @@
+"""Words of neighbours along k (see `grouping.py`), made of elements of A and B.
+
+    word[k // g] = (x[k], ..., x[k + g - 1])        the last one filled up with zeros
+
+``tw_mk_words_<a>_<acc>`` copies a block of A, row by row where the elements of rows adjoin, else all rows of one step
+of k after the other. ``tw_mk_sums_<a>_<acc>`` gives 128 times the sum of each row of such a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.grouping import Grouping
+from tilewright.codegen.microkernels.tile import TileWriter
+
+COPY_PARAMETERS = (
+    *(("source", "ptr"), ("row_stride", "i64"), ("k_stride", "i64"), ("rows", "i64"), ("depth", "i64")),
+    *(("copy", "ptr"), ("line_stride", "i64"), ("in_rows", "i1")),
+)
+SUM_PARAMETERS = (
+    *(("copy", "ptr"), ("line_stride", "i64"), ("in_rows", "i1"), ("rows", "i64"), ("words", "i64")),
+    ("sums", "ptr"),
+)
+WORD_BYTES = 4
+
+
+class WordWriter(TileWriter):
+    """Writes code that makes words."""
+
+    def __init__(self, fn: FunctionText, element: ElementKind, tile: RegisterTile, grouping: Grouping) -> None:
+        super().__init__(fn, element, tile)
+        self.grouping = grouping
+        self.group = grouping.group
+        self.words_text = self.vector.type("i32")
+
+    def join(self, elements: list[str], b: LaneBuilder) -> str:
+        """Words of as many elements, lane by lane."""
+        bits = self.grouping.bits
+        extend = "sext" if bits > 8 * self.element.bytes else "zext"
+        word = ""
+        for position, value in enumerate(elements):
+            wide = b.cast(extend, value, self.element.memory, "i32")
+            if extend == "sext" and position + 1 < self.group:
+                wide = b.and_(wide, b.int((1 << bits) - 1))
+            shifted = b.shl(wide, bits * position) if position else wide
+            word = b.or_(word, shifted) if word else shifted
+        return word
+
+    def load_words(self, address: str) -> str:
+        """Words of elements that adjoin along k."""
+        elements = self.tile.lanes * self.group
+        narrow, wide = f"<{elements} x {self.element.memory}>", f"<{elements} x i{self.grouping.bits}>"
+        value = self.fn.value(f"load {narrow}, ptr {address}, align {self.element.bytes}")
+        if narrow != wide:
+            value = self.fn.value(f"sext {narrow} {value} to {wide}")
+        return self.fn.value(f"bitcast {wide} {value} to {self.words_text}")
+
+    def load_joined(self, addresses: list[str]) -> str:
+        """Words of elements of which those of different words adjoin."""
+        text = self.vector.type(self.element.memory)
+        loaded = [self.fn.value(f"load {text}, ptr {at}, align {self.element.bytes}") for at in addresses]
+        return self.join(loaded, self.vector)
+
+    def single_word(self, address: str, stride: str, left: str) -> str:
+        """The word of the next elements, of which there are `left`, at least one."""
+        fn, text = self.fn, self.element.memory
+        elements: list[str] = []
+        for position in range(self.group):
+            exists = fn.value(f"icmp sgt i64 {left}, {position}")
+            held = fn.value(f"select i1 {exists}, i64 {self.scaled(stride, position)}, i64 0") if position else "0"
+            loaded = fn.value(f"load {text}, ptr {self.advance(address, held)}, align {self.element.bytes}")
+            elements.append(fn.value(f"select i1 {exists}, {text} {loaded}, {text} 0"))
+        return self.join(elements, self.scalar)
+
+    def store_words(self, words: str, address: str) -> None:
+        self.fn.emit(f"store {self.words_text} {words}, ptr {address}, align {WORD_BYTES}")
+
+    def product(self, first: str, second: str) -> str:
+        return self.fn.value(f"mul i64 {first}, {second}")
+
+    def words_of(self, depth: str) -> str:
+        """How many words so many elements make."""
+        return self.fn.value(f"udiv i64 {self.fn.value(f'add i64 {depth}, {self.group - 1}')}, {self.group}")
+
+    def whole_lanes(self, count: str) -> str:
+        return self.fn.value(f"and i64 {count}, {-self.tile.lanes}")
+
+    # ----------------------------------------------------------------------------------------------------- a block of A
+
+    def write_copy(self) -> None:
+        """The body of ``tw_mk_words_...``."""
+        words = self.words_of("%depth")
+        self._either(lambda: self._copy_rows(words), lambda: self._copy_columns(words))
+
+    def _either(self, rows: Callable[[], None], columns: Callable[[], None]) -> None:
+        fn = self.fn
+        by_rows, by_columns = fn.new_label("rows"), fn.new_label("columns")
+        fn.branch_if("%in_rows", by_rows, by_columns)
+        for label, body in ((by_rows, rows), (by_columns, columns)):
+            fn.start(label)
+            body()
+            fn.terminate("ret void")
+
+    def _copy_rows(self, words: str) -> None:
+        """Rows whose elements adjoin. A last vector of words that is not full is filled up with zeros."""
+        fn, size = self.fn, self.element.bytes
+        full = self.whole_lanes(fn.value(f"udiv i64 %depth, {self.group}"))
+        last = self.scaled(full, WORD_BYTES)
+
+        def row(number: str) -> None:
+            source = self.advance("%source", self.product(number, "%row_stride"))
+            copy = self.advance("%copy", self.product(number, "%line_stride"))
+
+            def lanes(word: str) -> None:
+                words = self.load_words(self.advance(source, self.scaled(word, self.group * size)))
+                self.store_words(words, self.advance(copy, self.scaled(word, WORD_BYTES)))
+
+            def single(word: str) -> None:
+                left = fn.value(f"sub i64 %depth, {self.scaled(word, self.group)}")
+                value = self.single_word(self.advance(source, self.scaled(word, self.group * size)), str(size), left)
+                to = self.advance(copy, self.scaled(word, WORD_BYTES))
+                fn.emit(f"store i32 {value}, ptr {to}, align {WORD_BYTES}")
+
+            fn.loop("0", full, self.tile.lanes, lanes)
+            self.store_words("zeroinitializer", self.advance(copy, last))
+            fn.loop(full, words, 1, single)
+
+        self.loop("%rows", 1, row)
+
+    def _copy_columns(self, words: str) -> None:
+        """All rows of one word after those of another."""
+        fn, size = self.fn, self.element.bytes
+        adjoin = fn.value(f"icmp eq i64 %row_stride, {size}")
+        some = fn.value(f"select i1 {adjoin}, i64 {self.whole_lanes('%rows')}, i64 0")
+        word_stride = self.scaled("%k_stride", self.group)
+
+        def line(word: str) -> None:
+            source = self.advance("%source", self.product(word, word_stride))
+            copy = self.advance("%copy", self.product(word, "%line_stride"))
+            left = fn.value(f"sub i64 %depth, {self.scaled(word, self.group)}")
+            is_whole = fn.value(f"icmp sge i64 {left}, {self.group}")
+            whole = fn.value(f"select i1 {is_whole}, i64 {some}, i64 0")
+
+            def lanes(row: str) -> None:
+                first = self.advance(source, self.scaled(row, size))
+                others = [self.advance(first, self.scaled("%k_stride", n)) for n in range(1, self.group)]
+                self.store_words(self.load_joined([first, *others]), self.advance(copy, self.scaled(row, WORD_BYTES)))
+
+            def single(row: str) -> None:
+                value = self.single_word(self.advance(source, self.product(row, "%row_stride")), "%k_stride", left)
+                to = self.advance(copy, self.scaled(row, WORD_BYTES))
+                fn.emit(f"store i32 {value}, ptr {to}, align {WORD_BYTES}")
+
+            fn.loop("0", whole, self.tile.lanes, lanes)
+            fn.loop(whole, "%rows", 1, single)
+
+        self.loop(words, 1, line)
+
+    # ----------------------------------------------------------------------------------------------------- sums of rows
+
+    def write_sums(self) -> None:
+        """The body of ``tw_mk_sums_...``; what is summed for rows that do not exist is of no account."""
+        self._either(self._sum_rows, self._sum_columns)
+
+    def _sum_rows(self) -> None:
+        def row(number: str) -> None:
+            copy = self.advance("%copy", self.product(number, "%line_stride"))
+            total = self._summed("%words", self.tile.lanes, lambda at: self.advance(copy, self.scaled(at, WORD_BYTES)))
+            reduce = f"llvm.vector.reduce.add.v{self.tile.lanes}i32"
+            single = self.fn.call("i32", reduce, [(self.words_text, total)])
+            to = self.advance("%sums", self.scaled(number, WORD_BYTES))
+            self.fn.emit(f"store i32 {self.scalar.shl(single, 7)}, ptr {to}, align {WORD_BYTES}")
+
+        self.loop("%rows", 1, row)
+
+    def _sum_columns(self) -> None:
+        def lanes(row: str) -> None:
+            copy = self.advance("%copy", self.scaled(row, WORD_BYTES))
+            total = self._summed("%words", 1, lambda at: self.advance(copy, self.product(at, "%line_stride")))
+            self.store_words(self.vector.shl(total, 7), self.advance("%sums", self.scaled(row, WORD_BYTES)))
+
+        self.loop("%rows", self.tile.lanes, lanes)
+
+    def _summed(self, count: str, step: int, address: Callable[[str], str]) -> str:
+        """The sum of the elements of vectors of words, lane by lane."""
+        fn = self.fn
+        slot = fn.entry_value(f"alloca {self.words_text}, align 64")
+        fn.emit(f"store {self.words_text} zeroinitializer, ptr {slot}, align 64")
+
+        def add(at: str) -> None:
+            words = fn.value(f"load {self.words_text}, ptr {address(at)}, align {WORD_BYTES}")
+            old = fn.value(f"load {self.words_text}, ptr {slot}, align 64")
+            ones = self.vector.int(0x01010101)
+            new = self.grouping.multiply_add(self.vector, words, ones, old, self.element)
+            fn.emit(f"store {self.words_text} {new}, ptr {slot}, align 64")
+
+        self.loop(count, step, add)
+        return fn.value(f"load {self.words_text}, ptr {slot}, align 64")
+
+
+def emit_copy(name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, grouping: Grouping) -> str:
+    """The definition of ``tw_mk_words_<a>_<acc>``."""
+    fn = _function(name, module, COPY_PARAMETERS)
+    WordWriter(fn, element, tile, grouping).write_copy()
+    return fn.text()
+
+
+def emit_sums(name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, grouping: Grouping) -> str:
+    """The definition of ``tw_mk_sums_<a>_<acc>``."""
+    fn = _function(name, module, SUM_PARAMETERS)
+    WordWriter(fn, element, tile, grouping).write_sums()
+    return fn.text()
+
+
+def _function(name: str, module: ModuleText, parameters: tuple[tuple[str, str], ...]) -> FunctionText:
+    named = [Parameter(type, f"%{parameter}") for parameter, type in parameters]
+    return FunctionText(module, name, "void", named, linkage="internal", attributes="noinline nounwind")
