@@ -5,8 +5,8 @@ taken once for neighbouring elements makes ordinary vector additions of them. Al
 these locks (`targets/cpu/native/regions.ll`), so they exclude each other; integers, which programs wait for and signal
 with, are left to the CPU's own instructions, and so are floats at system scope, which others than kernels may change.
 
-While one launch on one thread is the only one with atomics, it needs neither. Atomics of lanes ask for that; those
-whose results are used may be part of waiting for another launch, and do not.
+A thread that is alone needs neither. Atomics of lanes ask for that; those whose results are used may be part of waiting
+for another program, and do not.
 """
 
 from __future__ import annotations

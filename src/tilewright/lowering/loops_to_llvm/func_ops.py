@@ -10,8 +10,8 @@ from tilewright.codegen.llvm_text import global_name
 from tilewright.codegen.microkernels import KEEP_PREFIX, MICROKERNEL_PREFIX, configured_name, direct_name, exact_name
 from tilewright.dialects import func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
+from tilewright.lowering.loops_to_llvm.atomic_calls import lower_atomic_call
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
-from tilewright.lowering.loops_to_llvm.guarded_atomics import lower_atomic_call
 
 MICROKERNEL_ARITY = 10
 """Parameters of a micro-kernel; some forms have more behind."""

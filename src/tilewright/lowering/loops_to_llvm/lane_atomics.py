@@ -1,91 +1,172 @@
-"""Functions that perform an atomic for each lane of a vector; here those on integers.
+"""Functions that perform an atomic for each lane of a vector.
 
 ```llvm
-call void @tw.atomic_addi.16xi32(ptr %base, <16 x i64> %offsets, <16 x i32> %values, i16 %mask, ptr %arena)
+call void @tw.atomic_addi_16xi32_at_i32(ptr %base, <16 x i32> %offsets, <16 x i32> %values, i16 %mask, ptr %arena)
 ```
-Among other threads with atomics, each lane is one instruction (`lock add` and its like); alone, ordinary ones do, on
-all lanes at once where they are neighbours. `tilewright_enter_atomics` tells (see `targets/cpu/native/regions.ll`).
+Alone (see `targets/cpu/native/regions.ll`), ordinary loads and stores do:
+
+- of one vector where lanes are neighbours,
+- of one element where all lanes have the same, which gets what they have together,
+- of each lane's element otherwise. Where more than a fourth of the lanes are on, all are stepped through without a
+  branch, those that are off in elements of no meaning.
+
+Among other threads with atomics, each lane of integers is one instruction (`lock add` and its like); those of floats
+take the locks of `guarded_atomics`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
-from tilewright.dialects.memref import AtomicRMWKind
+from tilewright.lowering.loops_to_llvm.arena import ATOMICS_OFFSET
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA
+from tilewright.lowering.loops_to_llvm.lane_values import Lanes
 from tilewright.lowering.loops_to_llvm.types import ScalarType, ValueType
 
 ENTER = "tilewright_enter_atomics"
 ALONE = 2
 
-_INSTRUCTIONS = {
-    AtomicRMWKind.ADDI: "add",
-    AtomicRMWKind.ANDI: "and",
-    AtomicRMWKind.ORI: "or",
-    AtomicRMWKind.XORI: "xor",
-}
-_INTRINSICS = {
-    AtomicRMWKind.MAXS: ("smax", "max"),
-    AtomicRMWKind.MAXU: ("umax", "umax"),
-    AtomicRMWKind.MINS: ("smin", "min"),
-    AtomicRMWKind.MINU: ("umin", "umin"),
-}
-"""The intrinsic, and what `atomicrmw` calls it."""
+
+def emit_mode(fn: FunctionText) -> str:
+    """How the thread has passed the gate of atomics, as i32."""
+    return fn.value(f"load i32, ptr {fn.value(f'getelementptr i8, ptr {ARENA}, i64 {ATOMICS_OFFSET}')}")
 
 
-def steps_of(type: ValueType) -> str:
+def steps_of(type: ValueType, scalar: str = "i64") -> str:
     """0, 1, 2, ... as the offsets of a vector's lanes."""
-    return vector_constant("i64", map(str, range(type.lanes)))
+    return vector_constant(scalar, map(str, range(type.lanes)))
 
 
-class LaneFunction:
-    """A function of a base, the offsets and values of lanes, and which of them are on."""
+class LaneFunction(ABC):
+    """Writes the function of one kind of atomic on one type of lanes; without offsets they are neighbours."""
 
-    def __init__(self, module: ModuleText, name: str, type: ValueType) -> None:
-        self.type = type
-        self.scalar: ScalarType = type.scalar
-        self.bits = f"i{type.lanes}"
-        self.offsets = type.of("i64")
+    def __init__(self, module: ModuleText, name: str, lanes: Lanes, offset: ScalarType | None) -> None:
+        self.type = lanes.type
+        self.scalar: ScalarType = lanes.type.scalar
+        self.bits = f"i{lanes.type.lanes}"
+        self.offset = "i64" if offset is None else offset.text
+        self.offsets = self.type.of(self.offset)
+        self.is_row = offset is None
         parameters = [
             Parameter("ptr", "%base"),
-            Parameter(self.offsets, "%offsets"),
-            Parameter(type.text, "%values"),
+            *(() if offset is None else (Parameter(self.offsets, "%offsets"),)),
+            Parameter(self.type.text, "%values"),
             Parameter(self.bits, "%bits"),
             Parameter("ptr", ARENA),
         ]
+        self.places = steps_of(self.type) if offset is None else "%offsets"
         self.fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline")
-        self.mask = ""
+        self.lanes = lanes.within(self.fn, "%values", "%bits")
 
-    def all_live(self, lanes: str) -> str:
-        """Whether a condition holds in all lanes that are on."""
-        b = LaneBuilder(self.fn, self.type.lanes)
-        fine = b.or_(lanes, b.not_(self.mask), "i1")
-        packed = self.fn.value(f"bitcast {self.type.of('i1')} {fine} to {self.bits}")
-        return self.fn.value(f"icmp eq {self.bits} {packed}, -1")
+    def text(self) -> str:
+        """The whole function."""
+        fn = self.fn
+        some, enter, alone, shared, end = map(fn.new_label, ("some", "enter", "alone", "shared", "end"))
+        fn.branch_if(fn.value(f"icmp ne {self.bits} %bits, 0"), some, end)
+        fn.start(some)
+        self.lanes = self.lanes.masked()
+        fn.branch_if(fn.value(f"icmp eq i32 {emit_mode(fn)}, {ALONE}"), alone, enter)
+        fn.start(enter)
+        mode = fn.call("i32", ENTER, [("ptr", ARENA)])
+        fn.branch_if(fn.value(f"icmp eq i32 {mode}, {ALONE}"), alone, shared)
+        fn.start(alone)
+        self._update_alone(end)
+        fn.start(shared)
+        self.update_among_others(end)
+        fn.start(end)
+        fn.terminate("ret void")
+        return fn.text()
 
-    def splat(self, offset: str) -> str:
-        single = self.fn.value(f"insertelement {self.offsets} poison, i64 {offset}, i64 0")
-        mask = f"<{self.type.lanes} x i32> zeroinitializer"
-        return self.fn.value(f"shufflevector {self.offsets} {single}, {self.offsets} poison, {mask}")
+    @abstractmethod
+    def update_among_others(self, end: str) -> None:
+        """Update the elements of all lanes, of which some are on, while others have atomics; goes to `end`."""
 
-    def address(self, offset: str) -> str:
-        return self.fn.value(f"getelementptr {self.scalar.memory}, ptr %base, i64 {offset}")
+    # -- alone ------------------------------------------------------------------------------------------------------
 
-    def first_lane(self, bits: str) -> str:
-        """The number of the lowest bit that is set, as i64."""
-        lane = self.fn.call(self.bits, f"llvm.cttz.{self.bits}", [(self.bits, bits), ("i1", "true")])
-        return self.fn.value(f"zext {self.bits} {lane} to i64")
+    def _update_alone(self, end: str) -> None:
+        fn = self.fn
+        if self.is_row:
+            self.lanes.update_together("%base", end)
+            return
+        orderly, run, no_run, apart = map(fn.new_label, ("orderly", "run", "no_run", "apart"))
+        places = self.spill(self.offsets, self.places)
+        first, second = (self.lane_of(places, self.offset, lane, volatile=True) for lane in ("0", "1"))
+        step = fn.value(f"sub {self.offset} {second}, {first}")
+        fn.branch_if(fn.value(f"icmp ule {self.offset} {step}, 1"), orderly, apart)
+        fn.start(orderly)
+        address, is_run = self.find_run()
+        fn.branch_if(is_run, run, no_run)
+        fn.start(run)
+        self.lanes.update_together(address, end)
+        fn.start(no_run)
+        self.update_if_same(end, apart, self.lanes.update_one)
+        fn.start(apart)
+        self._update_apart(places, end)
 
-    def spill(self, type: str, value: str) -> str:
-        """The lanes in memory, to be read one by one."""
-        slot = self.fn.entry_value(f"alloca {type}, align 64")
-        self.fn.emit(f"store {type} {value}, ptr {slot}, align 64")
-        return slot
+    def _update_apart(self, places: str, end: str) -> None:
+        """Step through all lanes, or through those that are on; `places` are the offsets in memory."""
+        fn, lanes = self.fn, self.type.lanes
+        if self.scalar.is_soft_float:
+            self.for_each_lane(places, end, self.lanes.update_one)
+            return
+        values = self.spill(self.type.text, "%values")
+        whole, part, many, few = map(fn.new_label, ("whole", "part", "many", "few"))
+        fn.branch_if(fn.value(f"icmp eq {self.bits} %bits, -1"), whole, part)
+        fn.start(whole)
+        self._step_through(values, lambda lane: self.address(self.lane_of(places, self.offset, lane, volatile=True)))
+        fn.branch(end)
+        fn.start(part)
+        count = fn.call(self.bits, f"llvm.ctpop.{self.bits}", [(self.bits, "%bits")])
+        fn.branch_if(fn.value(f"icmp ugt {self.bits} {count}, {lanes // 4}"), many, few)
+        fn.start(few)
+        self.for_each_lane(places, end, self.lanes.update_one)
+        fn.start(many)
+        idle = fn.entry_value(f"alloca [{lanes} x {self.scalar.memory}], align 64")
+        at, pointers = self.type.of("i64"), self.type.of("ptr")
+        there = fn.value(f"getelementptr {self.scalar.memory}, ptr %base, {self.offsets} {self.places}")
+        nowhere = fn.value(f"getelementptr {self.scalar.memory}, ptr {idle}, {at} {steps_of(self.type)}")
+        chosen = fn.value(f"select {self.type.of('i1')} {self.lanes.mask}, {pointers} {there}, {pointers} {nowhere}")
+        addresses = self.spill(pointers, chosen)
+        self._step_through(values, lambda lane: self.lane_of(addresses, "ptr", lane, volatile=True))
+        fn.branch(end)
 
-    def lane_of(self, slot: str, text: str, lane: str) -> str:
-        return self.fn.value(f"load {text}, ptr {self.fn.value(f'getelementptr {text}, ptr {slot}, i64 {lane}')}")
+    def _step_through(self, values: str, address: Callable[[str], str]) -> None:
+        """Update the elements of all lanes; volatile reads, or LLVM takes the lanes out of registers one by one."""
+        for lane in map(str, range(self.type.lanes)):
+            self.lanes.update_one(address(lane), self.lane_of(values, self.scalar.text, lane, volatile=True))
+
+    # -- forms of places --------------------------------------------------------------------------------------------
+
+    def find_run(self) -> tuple[str, str]:
+        """Where the first lane lies, and whether lane i is the element i behind it."""
+        fn = self.fn
+        first = fn.value(f"extractelement {self.offsets} {self.places}, i64 0")
+        run = fn.value(f"add {self.offsets} {self.splat(first)}, {steps_of(self.type, self.offset)}")
+        follows = self.all_live(fn.value(f"icmp eq {self.offsets} {self.places}, {run}"))
+        # Numbers that wrap around are no neighbours.
+        last = (1 << (int(self.offset[1:]) - 1)) - self.type.lanes
+        ends = fn.value(f"icmp sle {self.offset} {first}, {last}")
+        return self.address(first), fn.value(f"and i1 {follows}, {ends}")
+
+    def update_if_same(self, end: str, otherwise: str, update: Callable[[str, str, ScalarType], None]) -> None:
+        """Where all lanes have one element, ``update(address, value, type)`` with what they have together, and go to
+        `end`."""
+        fn = self.fn
+        offset = self.lane_of(self.spill(self.offsets, self.places), self.offset, self.first_lane("%bits"))
+        same = self.all_live(fn.value(f"icmp eq {self.offsets} {self.places}, {self.splat(offset)}"))
+        equal = fn.new_label("equal")
+        fn.branch_if(same, equal, otherwise)
+        fn.start(equal)
+        # All lanes have a branch of their own: LLVM makes masks of what is in the register of the sum before, and
+        # every sum would wait for the last.
+        of_all, of_some = fn.new_label("all"), fn.new_label("some")
+        fn.branch_if(fn.value(f"icmp eq {self.bits} %bits, -1"), of_all, of_some)
+        for label, masked in ((of_all, False), (of_some, True)):
+            fn.start(label)
+            update(self.address(offset), self.lanes.together(masked=masked), self.lanes.compute)
+            fn.branch(end)
 
     def for_each_lane(self, offsets: str, end: str, act: Callable[[str, str], None]) -> None:
         """``act(address, value)`` for each lane that is on, at least one; `offsets` are in memory. Goes to `end`."""
@@ -98,73 +179,55 @@ class LaneFunction:
         left.add("%bits", before)
         lane = self.first_lane(left.name)
         value = self.lane_of(values, self.scalar.text, lane)
-        act(self.address(self.lane_of(offsets, "i64", lane)), value)
+        act(self.address(self.lane_of(offsets, self.offset, lane)), value)
         less = fn.value(f"and {self.bits} {left.name}, {fn.value(f'add {self.bits} {left.name}, -1')}")
         left.add(less, fn.label)
         fn.branch_if(fn.value(f"icmp eq {self.bits} {less}, 0"), end, loop)
 
-    def find_run(self) -> tuple[str, str]:
-        """Where the first lane lies, and whether lane i is the element i behind it."""
-        fn = self.fn
-        first = fn.value(f"extractelement {self.offsets} %offsets, i64 0")
-        run = fn.value(f"add {self.offsets} {self.splat(first)}, {steps_of(self.type)}")
-        return self.address(first), self.all_live(fn.value(f"icmp eq {self.offsets} %offsets, {run}"))
+    # -- values -----------------------------------------------------------------------------------------------------
+
+    def all_live(self, condition: str) -> str:
+        """Whether a condition holds in all lanes that are on."""
+        off = self.fn.value(f"xor {self.bits} %bits, -1")
+        packed = self.fn.value(f"bitcast {self.type.of('i1')} {condition} to {self.bits}")
+        return self.fn.value(f"icmp eq {self.bits} {self.fn.value(f'or {self.bits} {packed}, {off}')}, -1")
+
+    def splat(self, offset: str) -> str:
+        single = self.fn.value(f"insertelement {self.offsets} poison, {self.offset} {offset}, i64 0")
+        mask = f"<{self.type.lanes} x i32> zeroinitializer"
+        return self.fn.value(f"shufflevector {self.offsets} {single}, {self.offsets} poison, {mask}")
+
+    def address(self, offset: str) -> str:
+        return self.fn.value(f"getelementptr {self.scalar.memory}, ptr %base, {self.offset} {offset}")
+
+    def first_lane(self, bits: str) -> str:
+        """The number of the lowest bit that is set, as i64."""
+        lane = self.fn.call(self.bits, f"llvm.cttz.{self.bits}", [(self.bits, bits), ("i1", "true")])
+        return self.fn.value(f"zext {self.bits} {lane} to i64")
+
+    def spill(self, type: str, value: str) -> str:
+        """The lanes in memory, to be read one by one."""
+        slot = self.fn.entry_value(f"alloca {type}, align 64")
+        self.fn.emit(f"store {type} {value}, ptr {slot}, align 64")
+        return slot
+
+    def lane_of(self, slot: str, text: str, lane: str, *, volatile: bool = False) -> str:
+        place = self.fn.value(f"getelementptr {text}, ptr {slot}, i64 {lane}")
+        return self.fn.value(f"load {'volatile ' * volatile}{text}, ptr {place}")
 
 
 class IntegerLanes(LaneFunction):
-    """Writes the function of one kind of atomic on integers."""
+    """The function of one kind of atomic on integers."""
 
-    def __init__(self, module: ModuleText, name: str, type: ValueType, kind: AtomicRMWKind) -> None:
-        super().__init__(module, name, type)
-        self.kind = kind
+    def update_among_others(self, end: str) -> None:
+        each = self.fn.new_label("each")
+        if self.is_row:
+            self.fn.branch(each)
+        else:
+            self.update_if_same(end, each, self._instruction)
+        self.fn.start(each)
+        self.for_each_lane(self.spill(self.offsets, self.places), end, self._instruction)
 
-    def text(self) -> str:
-        """The whole function."""
-        fn = self.fn
-        some, alone, together, apart, shared, end = map(
-            fn.new_label, ("some", "alone", "together", "apart", "shared", "end")
-        )
-        fn.branch_if(fn.value(f"icmp ne {self.bits} %bits, 0"), some, end)
-        fn.start(some)
-        self.mask = fn.value(f"bitcast {self.bits} %bits to {self.type.of('i1')}")
-        mode = fn.call("i32", ENTER, [("ptr", ARENA)])
-        fn.branch_if(fn.value(f"icmp eq i32 {mode}, {ALONE}"), alone, shared)
-        fn.start(alone)
-        address, is_run = self.find_run()
-        fn.branch_if(is_run, together, apart)
-        fn.start(together)
-        self._update_together(address)
-        fn.branch(end)
-        fn.start(apart)
-        self.for_each_lane(self.spill(self.offsets, "%offsets"), end, self._update_one)
-        fn.start(shared)
-        self.for_each_lane(self.spill(self.offsets, "%offsets"), end, self._instruction)
-        fn.start(end)
-        fn.terminate("ret void")
-        return fn.text()
-
-    def _update_together(self, address: str) -> None:
-        fn, type = self.fn, self.type
-        suffix, masks = intrinsic_suffix(self.scalar.text, type.lanes), type.of("i1")
-        place = (f"ptr align {self.scalar.bytes}", address)
-        load, store = f"llvm.masked.load.{suffix}.p0", f"llvm.masked.store.{suffix}.p0"
-        fn.declare(f"declare {type.text} @{load}(ptr, {masks}, {type.text})")
-        fn.declare(f"declare void @{store}({type.text}, ptr, {masks})")
-        before = fn.call(type.text, load, [place, (masks, self.mask), (type.text, "zeroinitializer")])
-        after = self._combine(LaneBuilder(fn, type.lanes), before, "%values")
-        fn.call("void", store, [(type.text, after), place, (masks, self.mask)])
-
-    def _update_one(self, address: str, value: str) -> None:
-        text, align = self.scalar.text, self.scalar.bytes
-        before = self.fn.value(f"load volatile {text}, ptr {address}, align {align}")
-        after = self._combine(LaneBuilder(self.fn, 0), before, value)
-        self.fn.emit(f"store volatile {text} {after}, ptr {address}, align {align}")
-
-    def _instruction(self, address: str, value: str) -> None:
-        name = _INSTRUCTIONS.get(self.kind) or _INTRINSICS[self.kind][1]
-        self.fn.value(f"atomicrmw {name} ptr {address}, {self.scalar.text} {value} acq_rel, align {self.scalar.bytes}")
-
-    def _combine(self, b: LaneBuilder, before: str, value: str) -> str:
-        if (name := _INSTRUCTIONS.get(self.kind)) is not None:
-            return b.binary(name, before, value, self.scalar.text)
-        return b.intrinsic(_INTRINSICS[self.kind][0], self.scalar.text, before, value)
+    def _instruction(self, address: str, value: str, held_as: ScalarType | None = None) -> None:
+        text, bytes = self.scalar.text, self.scalar.bytes
+        self.fn.value(f"atomicrmw {self.lanes.instruction} ptr {address}, {text} {value} acq_rel, align {bytes}")

@@ -57,6 +57,8 @@ fresh:
   %arena_new = getelementptr i8, ptr %block, i64 64
   %size = getelementptr %ArenaHeader, ptr %block, i32 0, i32 1
   store i64 %bytes, ptr %size
+  %counted = getelementptr %ArenaHeader, ptr %block, i32 0, i32 5
+  store i32 0, ptr %counted
   %number = getelementptr %ArenaHeader, ptr %block, i32 0, i32 6
   store i64 0, ptr %number
   %held = getelementptr %ArenaHeader, ptr %block, i32 0, i32 8
@@ -174,7 +176,7 @@ slice:
   %count = call i64 @llvm.umin.i64(i64 %programs, i64 %left)
   %to = add i64 %from, %count
   call void %kernel(ptr %args, i64 %from, i64 %to, ptr %arena)
-  call void @leave_gate(ptr %arena)
+  call void @end_slice_of_atomics(ptr %arena)
   %finish = call i64 @now_ns()
   %spent = sub i64 %finish, %begin
   %is_short = icmp ult i64 %spent, 500000
@@ -436,8 +438,8 @@ no_memory:
   ret void
 
 begin:
-  %alone_slot = getelementptr %Launch, ptr %launch, i32 0, i32 6
-  store i32 1, ptr %alone_slot
+  %threads_slot = getelementptr %Launch, ptr %launch, i32 0, i32 6
+  store i32 1, ptr %threads_slot
   %one_thread = icmp sle i32 %threads, 1
   %one_program = icmp ule i64 %total, 1
   %alone = or i1 %one_thread, %one_program
@@ -483,7 +485,7 @@ serial_all:
   br label %end
 
 parallel:
-  store i32 0, ptr %alone_slot
+  store i32 %threads, ptr %threads_slot
   call void @run_parallel(ptr %launch, i64 %from, i64 %total, i32 %threads, ptr %arena, ptr %estimate)
   store atomic i32 0, ptr @busy release, align 4
   br label %end

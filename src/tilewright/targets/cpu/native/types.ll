@@ -8,7 +8,7 @@
   i32,      ;  3 its program id, x
   i32,      ;  4 y
   i32,      ;  5 z
-  i32,      ;  6 whether one thread runs all of it
+  i32,      ;  6 how many threads run it
   ptr,      ;  7 Python thread state of the launching thread while the GIL is released; null: never poll
   i64,      ;  8 when signals were polled last, ns
   i64,      ;  9 programs per slice, as learned so far
@@ -28,7 +28,7 @@
   i32,      ; 2 program id, x (kept up only by kernels that can fail)
   i32,      ; 3 y
   i32,      ; 4 z
-  i32,      ; 5 (padding)
+  i32,      ; 5 whether the thread is counted among those with atomics (see regions.ll)
   i64,      ; 6 number of the launch that the next field is of (see codegen/microkernels/keeping.py)
   i64,      ; 7 which stores of packed operands are in use, a bit each
   i64,      ; 8 the region of memory whose lock the thread holds (see regions.ll), as its address / 4096; 0: none
