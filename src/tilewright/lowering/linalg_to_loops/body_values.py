@@ -9,6 +9,7 @@ expression of outer dimensions is computed once per outer iteration, whatever th
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import IndexType, IntegerType, i1, i8
@@ -28,6 +29,14 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, Lo
 from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Operand, stride_along
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Window
+from tilewright.lowering.linalg_to_loops.strided_lanes import (
+    find_turns,
+    is_narrow,
+    load_neighbourhood,
+    pick_lanes,
+    store_interleaved,
+    store_strided,
+)
 from tilewright.support.errors import PassError
 
 
@@ -298,11 +307,39 @@ class BodyValues:
         if stride == 1:
             assert mask is not None
             lanes = self.emitter.masked_load(window.flat, index, mask, passthrough)
+        elif mask is None and is_narrow(stride):
+            lanes = self._read_turns(window, operand, stride, passthrough)
         else:
             lanes = self.emitter.gather(
                 window.flat, index, self.lane_offsets(stride), mask or self.all_lanes(), passthrough
             )
         return self._unpack(window, lanes)
+
+    def _read_turns(self, window: Window, operand: Operand, stride: int, filler: SSAValue) -> SSAValue:
+        """Lanes that are `stride` elements apart, out of vectors that hold what other operands read in between, too."""
+        turn, windows = find_turns(window, self._read_alike(operand), stride)
+        turns, frame = sorted(windows), self.frames[self.depth(operand.dims())]
+        index = self.linear_index(windows[0], operand.access)
+        keys = [("neighbourhood", window.flat, index, *turns, number) for number in range(max(1, stride))]
+        if keys[0] not in frame.values:
+            parts = load_neighbourhood(self.emitter, window.flat, index, stride, turns, filler)
+            frame.values.update(zip(keys, parts, strict=True))
+        return pick_lanes(self.emitter, [frame.values[key] for key in keys], stride, turn)
+
+    def _read_alike(self, operand: Operand) -> Iterator[Window]:
+        """The memory of operands of which each step reads the same element, or lanes, as of this one."""
+        source = operand.source
+        for argument, other in zip(self.nest.body.args, self.nest.inputs, strict=False):
+            if other.access != operand.access or not argument.uses.get_length():
+                continue
+            match other.source:
+                case Window() as window if isinstance(source, Window):
+                    yield window
+                case Box(inner=Window() as window) as box if isinstance(source, Box):
+                    if (box.low, box.high) == (source.low, source.high):
+                        yield window
+                case _:
+                    pass
 
     def _holds_whole_vectors(self, window: Window) -> bool:
         """Whether the last, partial vector may be touched as a whole: its other lanes are spare room of the tile."""
@@ -433,7 +470,9 @@ class BodyValues:
             return
         stride = stride_along(window, access, vector_dim or 0)
         mask = self.mask() if end is None else self._mask_below(end)
-        if stride != 1:
+        if mask is None and is_narrow(stride):
+            store_strided(self.emitter, value, window.flat, index, stride)
+        elif stride != 1:
             lanes = self.lane_offsets(stride)
             self.emitter.scatter(value, window.flat, index, lanes, mask or self.all_lanes())
         elif self.frames[-1].is_streamed:
@@ -442,6 +481,13 @@ class BodyValues:
             self.emitter.vector_store(value, window.flat, index)
         else:
             self.emitter.masked_store(value, window.flat, index, mask)
+
+    def write_in_turn(
+        self, windows: Sequence[Window], access: tuple[AffineExpr, ...], elements: Sequence[SSAValue]
+    ) -> None:
+        """Store the current step's lanes of several tensors whose elements take turns in memory."""
+        packed = [self._pack(window, element) for window, element in zip(windows, elements, strict=True)]
+        store_interleaved(self.emitter, packed, windows[0].flat, self.linear_index(windows[0], access))
 
     def _mask_below(self, end: Index) -> SSAValue:
         assert self.nest.vector_dim is not None

@@ -21,6 +21,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_atomic
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow, load_strided, store_strided
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.body_values import BodyValues
@@ -99,10 +100,14 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
     zero = emitter.constant(0 if _is_integer(stored) else 0.0, stored)
     if values.is_lanes(nest.depends[result]):
         mask = predicate_mask(values, op)
-        if (place := _place_of_neighbours(values, address)) is None:
+        place, step = _place_of_first(values, address, may_shuffle=mask is None)
+        if place is None:
             base, lanes = _lane_address(values, address)
             live = values.all_lanes() if mask is None else mask
             loaded = emitter.gather(address.flat, base, lanes, live, values.spread(zero, frozenset()))
+        elif step != 1:
+            filler = values.spread(zero, frozenset())
+            loaded = load_strided(emitter, address.flat, place, step, filler)
         elif mask is None:
             loaded = emitter.vector_load(address.flat, place, nest.lanes)
         else:
@@ -133,9 +138,12 @@ def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
     assert isinstance(address, Address)
     if values.nest.lanes > 1:
         element, mask = values.get_lanes(op.value), predicate_mask(values, op)
-        if (place := _place_of_neighbours(values, address)) is None:
+        place, step = _place_of_first(values, address, may_shuffle=mask is None)
+        if place is None:
             base, lanes = _lane_address(values, address)
             emitter.scatter(element, address.flat, base, lanes, values.all_lanes() if mask is None else mask)
+        elif step != 1:
+            store_strided(emitter, element, address.flat, place, step)
         elif mask is None:
             emitter.vector_store(element, address.flat, place)
         else:
@@ -161,7 +169,8 @@ def emit_atomic(values: BodyValues, op: memref.AtomicRMWOp) -> None:
     if values.nest.lanes > 1:
         element, mask = values.get_lanes(op.value), predicate_mask(values, op)
         live = values.all_lanes() if mask is None else mask
-        base, lanes = _place_of_neighbours(values, address), None
+        base, _ = _place_of_first(values, address, may_shuffle=False)
+        lanes = None
         if base is None:
             base, lanes = _lane_address(values, address)
         call_atomic(emitter, op.combination, address.flat, base, lanes, live, element)
@@ -198,8 +207,9 @@ def _scalar_address(values: BodyValues, address: Address) -> Index:
     return total
 
 
-def _place_of_neighbours(values: BodyValues, address: Address) -> Index | None:
-    """Where the first lane's element is, if each lane's is the one behind that of the lane before."""
+def _place_of_first(values: BodyValues, address: Address, *, may_shuffle: bool) -> tuple[Index | None, int]:
+    """Where the first lane's element is, and how far each lane's is from that of the lane before: 1, or another
+    number for which shuffles do. None where no such number is known."""
     nest = values.nest
     step, parts = 0, list[tuple[int, SSAValue, Index]]()
     assert nest.vector_dim is not None and values.start_dim is not None
@@ -208,12 +218,12 @@ def _place_of_neighbours(values: BodyValues, address: Address) -> Index | None:
         if nest.vector_dim in dims:
             own, scale = nest.steps.of.get(value), constant_of(stride)
             if own is None or scale is None:
-                return None
+                return None, 0
             step += own * scale
             dims = dims - {nest.vector_dim} | {values.start_dim}
         parts.append((values.depth(dims), value, stride))
-    if step != 1:
-        return None
+    if step != 1 and not (may_shuffle and is_narrow(step)):
+        return None, 0
     emitter, total = values.emitter, address.base
     for level, value, stride in sorted(parts, key=lambda part: part[0]):
         frame = values.frames[level]
@@ -224,7 +234,9 @@ def _place_of_neighbours(values: BodyValues, address: Address) -> Index | None:
             frame.values[key] = found
         total = found
     # Places are those of the first lane of a stretch, or of this vector.
-    return total if values.start_dim == nest.vector_dim else emitter.add(total, values.lanes_into_stretch())
+    if values.start_dim != nest.vector_dim:
+        total = emitter.add(total, emitter.mul(values.lanes_into_stretch(), step))
+    return total, step
 
 
 def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue]:

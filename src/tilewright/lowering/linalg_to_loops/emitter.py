@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -76,6 +77,7 @@ class LoopEmitter:
         self.entry = entry
         self.cursor = Cursor(entry, entry.first_op)
         self._constants: dict[tuple[int | str, Attribute], SSAValue] = {}
+        self._lane_constants: dict[tuple[tuple[int, ...], Attribute], SSAValue] = {}
         self._constants_anchor = entry.first_op
         self.location: LocationAttr | None = None
 
@@ -144,6 +146,16 @@ class LoopEmitter:
             else:
                 self.entry.insert_op_before(op, self._constants_anchor)
             found = self._constants[key] = op.results[0]
+        return found
+
+    def lane_constant(self, values: Sequence[int], element: Attribute) -> SSAValue:
+        """A vector of known integers at function entry, written with the sign of their type."""
+        key = (tuple(values), element)
+        if (found := self._lane_constants.get(key)) is None:
+            type_ = cast("VectorType[IntegerType]", vector_type(len(values), element))
+            attr = DenseIntOrFPElementsAttr.from_list(type_, list(values))
+            with self.at(self.entry_cursor()):
+                found = self._lane_constants[key] = self.insert(arith.ConstantOp(attr)).results[0]
         return found
 
     def entry_cursor(self) -> Cursor:

@@ -16,6 +16,7 @@ from tilewright.dialects import func, linalg, memref, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import PassContext
+from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
@@ -149,9 +150,10 @@ class FunctionLowering:
         """Write the elements of `source` into `dest`, up to `bounds`."""
         if isinstance(source, Window) and same_window(source, dest):
             return
+        source, dest, bounds = self._joined(source, dest, bounds or dest.shape)
         side = find_block(source, dest, self.vector_bits)
         if side is not None:
-            emit_transposing_copy(self.emitter, source, dest, side, bounds or dest.shape)
+            emit_transposing_copy(self.emitter, source, dest, side, bounds)
             return
         rank = len(dest.shape)
         access = tuple(AffineDimExpr(dim) for dim in range(rank))
@@ -165,6 +167,21 @@ class FunctionLowering:
             dest.shape,
             bounds,
         )
+
+    def _joined(self, source: Source, dest: Window, bounds: Sequence[Index]) -> tuple[Source, Window, Sequence[Index]]:
+        """A copy with fewer dimensions: those that are one stretch of memory on both sides, and of which the inner one
+        is copied as a whole, are one."""
+        for dim in reversed(range(len(dest.shape) - 1)):
+            inner = dest.shape[dim + 1]
+            if bounds[dim + 1] != inner:
+                continue
+            groups = [[d] for d in range(dim)] + [[dim, dim + 1]] + [[d] for d in range(dim + 2, len(dest.shape))]
+            shape = (*dest.shape[:dim], dest.shape[dim] * inner, *dest.shape[dim + 2 :])
+            one, other = sources.collapse(source, groups, shape), sources.collapse(dest, groups, shape)
+            if one is not None and isinstance(other, Window):
+                source, dest = one, other
+                bounds = (*bounds[:dim], self.emitter.mul(bounds[dim], inner), *bounds[dim + 2 :])
+        return source, dest, bounds
 
     def run_nest(
         self,

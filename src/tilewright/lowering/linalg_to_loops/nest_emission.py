@@ -6,7 +6,7 @@ for %i = %full to %n step 16 { masked }             runs once or not at all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ from tilewright.lowering.linalg_to_loops.comparisons import Front, Whole, find_f
 from tilewright.lowering.linalg_to_loops.element_access import emit_atomic, emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
-from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Output, is_straight, plan_nest
+from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Output, is_straight, plan_nest, stride_along
 from tilewright.lowering.linalg_to_loops.padding import Padding, find_padding, padded_element
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
@@ -35,6 +35,10 @@ from tilewright.lowering.linalg_to_loops.stretches import (
     start_stretch,
     stretches_pay,
 )
+from tilewright.lowering.linalg_to_loops.strided_lanes import find_turns, is_narrow
+
+Written = tuple[Output, Window, SSAValue]
+"""An output, where it goes, and what one step writes there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,16 +472,45 @@ class _NestWriter:
             ]
             results = [values.get_lanes(self.yielded[number]) for number in self.reducing]
             # All elements are read before the first is written: an output may lie where an input does.
-            for output, dest, element in written:
-                self._write(values, output, dest, element)
+            for outputs in self._in_turn(values, written):
+                if len(outputs) > 1:
+                    elements = [element for _, _, element in outputs]
+                    values.write_in_turn([dest for _, dest, _ in outputs], outputs[0][0].access, elements)
+                else:
+                    self._write(values, *outputs[0])
             mask = values.mask() if self.nest.vector_reduces() else None
             if mask is not None:
                 results = [self.emitter.select(mask, new, old) for new, old in zip(results, accumulators, strict=True)]
         return results
 
+    def _in_turn(self, values: BodyValues, written: list[Written]) -> Iterator[list[Written]]:
+        """Outputs of one step, those together that fill each other's gaps in memory."""
+        left = list(written)
+        while left:
+            output, dest, _ = left[0]
+            stride = stride_along(dest, output.access, self.nest.vector_dim or 0)
+            group = left[:1]
+            if is_narrow(stride) and stride > 1 and self._is_whole(values, output):
+                alike = [item for item in left if item[0].access == output.access and self._is_whole(values, item[0])]
+                _, windows = find_turns(dest, [window for _, window, _ in alike], stride)
+                if len(windows) == stride:
+                    group = [next(item for item in alike if item[1] is windows[turn]) for turn in range(stride)]
+            left = [item for item in left if item not in group]
+            yield group
+
+    def _is_whole(self, values: BodyValues, output: Output) -> bool:
+        """Whether all lanes of the current step are written to an output."""
+        in_front = not output.is_cut or values.frames[-1].in_front or not self._past(output)
+        dims = frozenset(dim for expr in output.access for dim in expr.used_dims())
+        return in_front and values.is_lanes(dims) and values.mask() is None
+
+    def _past(self, output: Output) -> list[int]:
+        """The dimensions that the nest runs further along than an output is wanted."""
+        return [dim for dim, bound in enumerate(self.nest.bounds) if not is_at_most(bound, output.bounds[dim])]
+
     def _write(self, values: BodyValues, output: Output, dest: Window, element: SSAValue) -> None:
         """Write what one step computed; of an output that is cut only what is in front of its end."""
-        past = [dim for dim, bound in enumerate(self.nest.bounds) if not is_at_most(bound, output.bounds[dim])]
+        past = self._past(output)
         if not output.is_cut or not past or values.frames[-1].in_front:
             values.write(dest, output.access, element, whole_vectors=output.is_alone)
             return

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, VectorType, i1
+from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -106,12 +105,7 @@ class VectorBuilder:
         if len(set(values)) == 1:
             return self.spread(self.emitter.constant(_signed(values[0], element), element))
 
-        def make() -> SSAValue:
-            type_ = cast("VectorType[IntegerType]", vector_type(len(values), element))
-            attr = DenseIntOrFPElementsAttr.from_list(type_, [_signed(value, element) for value in values])
-            return self.emitter.insert(arith.ConstantOp(attr)).results[0]
-
-        return self._in_front(("constant", tuple(values), element), make)
+        return self.emitter.lane_constant([_signed(value, element) for value in values], element)
 
     def _in_front(self, key: object, make: Callable[[], SSAValue]) -> SSAValue:
         if (found := self._made.get(key)) is None:

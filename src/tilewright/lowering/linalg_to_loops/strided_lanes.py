@@ -1,0 +1,138 @@
+"""Lanes a few elements apart in memory: their neighbourhood is loaded, or stored, as vectors, and shuffled.
+
+    gather p[%i] [0, 2, 4, ..., 30]
+      ->  %a = maskedload p[%i], [1, 0, 1, 0, ...];  %b = maskedload p[%i + 16], [1, 0, 1, 0, ...]
+          shuffle %a, %b [0, 2, ..., 14, 16, ..., 30]
+
+Elements in between are masked: they need not exist, and others may write them. Lanes one element apart downwards are a
+vector in reverse. Tensors whose elements take turns in memory, such as real and imaginary parts, share what is loaded,
+and are stored as whole vectors:
+
+    scatter %re, p[%i] [0, 2, ...];  scatter %im, p[%i + 1] [0, 2, ...]
+      ->  store shuffle %re, %im [0, 16, 1, 17, ...], p[%i];  store shuffle %re, %im [8, 24, 9, 25, ...], p[%i + 16]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeGuard
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import vector
+from tilewright.dialects.construction import index_array
+from tilewright.dialects.types import element_type, is_vector
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
+from tilewright.lowering.linalg_to_loops.provable import distance, is_same
+from tilewright.lowering.linalg_to_loops.sources import Window
+
+WIDEST = 4
+"""Strides up to which most of a line that is loaded is used, and shuffles are fewer than a gather's loads."""
+
+
+def is_narrow(stride: Index | None) -> TypeGuard[int]:
+    """Whether lanes that far apart, but not side by side, are had by shuffles."""
+    return isinstance(stride, int) and (stride == -1 or 2 <= stride <= WIDEST)
+
+
+def find_turns(window: Window, others: Iterable[Window], stride: int) -> tuple[int, dict[int, Window]]:
+    """The windows of one memory whose elements lie between those of `window`, itself included, by their turn, 0 being
+    the one that comes first; and the turn of `window`."""
+    found: dict[int, Window] = {0: window}
+    for other in others:
+        apart = distance(other.offset, window.offset)
+        if other.flat is not window.flat or apart is None or len(other.strides) != len(window.strides):
+            continue
+        if abs(apart) < stride and all(is_same(a, b) for a, b in zip(other.strides, window.strides, strict=True)):
+            found.setdefault(apart, other)
+    first = min(found)
+    return -first, {apart - first: other for apart, other in found.items() if apart - first < max(1, stride)}
+
+
+def load_neighbourhood(
+    emitter: LoopEmitter, flat: SSAValue, place: Index, stride: int, turns: Sequence[int], filler: SSAValue
+) -> list[SSAValue]:
+    """`stride` vectors that hold the elements of these turns; `filler` is any vector of their type."""
+    lanes = _lanes(filler)
+    if stride == -1:
+        return [emitter.vector_load(flat, emitter.add(place, 1 - lanes), lanes)]
+    starts = range(0, stride * lanes, lanes)
+    if len(turns) == stride:
+        return [emitter.vector_load(flat, emitter.add(place, first), lanes) for first in starts]
+    return [
+        emitter.masked_load(flat, emitter.add(place, first), _needed(emitter, first, stride, lanes, turns), filler)
+        for first in starts
+    ]
+
+
+def pick_lanes(emitter: LoopEmitter, parts: Sequence[SSAValue], stride: int, turn: int) -> SSAValue:
+    """The elements of one turn, out of `load_neighbourhood`."""
+    lanes = _lanes(parts[0])
+    if stride == -1:
+        return _shuffle(emitter, parts[0], parts[0], range(lanes)[::-1])
+    places = [divmod(lane * stride + turn, lanes) for lane in range(lanes)]
+    return _merge_all(emitter, parts, places)
+
+
+def load_strided(emitter: LoopEmitter, flat: SSAValue, place: Index, stride: int, filler: SSAValue) -> SSAValue:
+    """The elements at `place`, `place + stride`, ..."""
+    return pick_lanes(emitter, load_neighbourhood(emitter, flat, place, stride, (0,), filler), stride, 0)
+
+
+def store_strided(emitter: LoopEmitter, value: SSAValue, flat: SSAValue, place: Index, stride: int) -> None:
+    """Write to `place`, `place + stride`, ..., and to nothing in between."""
+    lanes = _lanes(value)
+    if stride == -1:
+        reverse = _shuffle(emitter, value, value, range(lanes)[::-1])
+        emitter.vector_store(reverse, flat, emitter.add(place, 1 - lanes))
+        return
+    for first in range(0, stride * lanes, lanes):
+        part = _shuffle(emitter, value, value, [(first + lane) // stride for lane in range(lanes)])
+        emitter.masked_store(part, flat, emitter.add(place, first), _needed(emitter, first, stride, lanes, (0,)))
+
+
+def store_interleaved(emitter: LoopEmitter, values: Sequence[SSAValue], flat: SSAValue, place: Index) -> None:
+    """Write the lanes of all values in turn: the first lane of each, then the second of each, ..."""
+    lanes, count = _lanes(values[0]), len(values)
+    for first in range(0, count * lanes, lanes):
+        places = [((first + lane) % count, (first + lane) // count) for lane in range(lanes)]
+        emitter.vector_store(_merge_all(emitter, values, places), flat, emitter.add(place, first))
+
+
+def _merge_all(emitter: LoopEmitter, parts: Sequence[SSAValue], places: Sequence[tuple[int, int]]) -> SSAValue:
+    """Lanes out of several vectors: `places` are the number of a vector and a lane of it for each lane."""
+    found = parts[0]
+    for number, part in enumerate(parts[1:], start=1):
+        order = [
+            len(places) + place if which == number else lane if number > 1 else place * (which == 0)
+            for lane, (which, place) in enumerate(places)
+        ]
+        found = _shuffle(emitter, found, part, order)
+    return found
+
+
+def _needed(emitter: LoopEmitter, first: int, stride: int, lanes: int, turns: Sequence[int]) -> SSAValue:
+    """Which elements of the vector behind `first` are those of a lane."""
+    return emitter.lane_constant([int((first + lane) % stride in turns) for lane in range(lanes)], i1)
+
+
+def _shuffle(emitter: LoopEmitter, first: SSAValue, second: SSAValue, order: Sequence[int]) -> SSAValue:
+    type_ = vector_type(len(order), element_type(first.type))
+    return emitter.value(vector.ShuffleOp, (first, second), type_, {"mask": index_array(tuple(order))})
+
+
+def _lanes(value: SSAValue) -> int:
+    assert is_vector(value.type)
+    return value.type.get_shape()[0]
+
+
+__all__ = [
+    "find_turns",
+    "is_narrow",
+    "load_neighbourhood",
+    "load_strided",
+    "pick_lanes",
+    "store_interleaved",
+    "store_strided",
+]
