@@ -22,6 +22,9 @@ ROW_MULTIPLE = 24
 CHUNK_BYTES = 128 << 10
 """Bytes of a chunk. It stays in the second level cache, together with the panels."""
 
+LONGEST_LINE = 256
+"""Steps of k in a chunk at most: the longer its lines, the fewer rows it has, and the sooner another panel is read."""
+
 PADDING = 16
 """Elements between the lines of a chunk, lest their distance be a power of two."""
 
@@ -36,6 +39,7 @@ class CopyingBlockWriter(BlockWriter):
         self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, form: BlockForm
     ) -> None:
         super().__init__(fn, element, tile, l1_bytes, form)
+        self.k_panel = min(self.k_panel, LONGEST_LINE)
         size = element.accumulator_bytes
         rows = CHUNK_BYTES // (self.k_panel * size)
         self.chunk_rows = max(1, rows // ROW_MULTIPLE) * ROW_MULTIPLE
