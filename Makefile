@@ -7,7 +7,7 @@ TORCH_STAMP := $(VENV)/.torch
 MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
+.PHONY: help venv demo test test-levels check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -25,6 +25,13 @@ demo: $(STAMP) ## compile and run the example kernels, with a table of times and
 
 test: $(STAMP) ## run the test suite
 	@$(BIN)/python -m pytest $(ARGS)
+
+LEVELS := x86-64 x86-64-v2 x86-64-v3 x86-64-v4
+OF_OTHER_TARGETS := $(foreach name,baseline_cpus clusters device_library gpu_engines gpu_layouts gpu_passes hopper \
+  interpret missing_barriers register_operands,tests/exec/test_$(name).py)
+test-levels: $(STAMP) ## the tests that run kernels on the CPU, as code for older processors (LEVELS="x86-64-v3")
+	@for level in $(LEVELS); do echo "$$level"; TILEWRIGHT_TARGET=cpu TILEWRIGHT_CPU=$$level $(BIN)/python -m pytest -q \
+	  $(filter-out $(OF_OTHER_TARGETS),$(wildcard tests/exec/test_*.py)) $(ARGS) || exit 1; done
 
 lint: $(STAMP) ## ruff: style and formatting
 	@$(BIN)/ruff check .

@@ -1,6 +1,7 @@
-"""Code for processors without AVX-512 gives what code for the host gives; code for AArch64 is made of NEON vectors.
+"""Code for older processors gives what code for the host gives; code for AArch64 is made of NEON vectors.
 
-A sample of the corpus: every kernel in turn would take minutes.
+A sample of the corpus, another one for each processor: every kernel in turn would take minutes. `make test-levels` runs
+all tests of kernels on each of them.
 """
 
 from __future__ import annotations
@@ -20,14 +21,19 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.targets.cpu.facts import host_facts, named_facts
 from tilewright.targets.cpu.target import CpuTarget
 
-STEP = 13
+STEP = 26
+LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 CHOSEN = {"attention", "casts", "histograms", "joining", "matmul", "sorting2d", "unpack_int4"}
 """Kernels that are in the sample whatever their number: products, conversions, shuffles, bits."""
 
 
-def sample() -> list[oracle.Case]:
+def sample(first: int) -> list[oracle.Case]:
     cases = corpus_inputs.runnable_cases()
-    return [case for number, case in enumerate(cases) if number % STEP == 0 or case.kernel in CHOSEN]
+    return [case for number, case in enumerate(cases) if number % STEP == first or case.kernel in CHOSEN]
+
+
+def cases_by_level() -> list[tuple[str, oracle.Case]]:
+    return [(cpu, case) for number, cpu in enumerate(LEVELS) for case in sample(STEP // len(LEVELS) * number)]
 
 
 def run(inputs: corpus_inputs.Inputs, target: CpuTarget) -> engines.Result:
@@ -51,9 +57,8 @@ def on_the_host(case: oracle.Case) -> engines.Result:
     return run(corpus_inputs.inputs_of(case), CpuTarget(host_facts()))
 
 
-@pytest.mark.parametrize("cpu", ["x86-64-v2", "x86-64-v3"])
-@pytest.mark.parametrize("case", sample(), ids=str)
-def test_older_processors_agree_with_the_host(case: oracle.Case, cpu: str) -> None:
+@pytest.mark.parametrize(("cpu", "case"), cases_by_level(), ids=str)
+def test_older_processors_agree_with_the_host(cpu: str, case: oracle.Case) -> None:
     facts = named_facts(cpu)
     if not host_facts().is_x86 or not facts.features <= host_facts().features:
         pytest.skip(f"this machine cannot run code for {cpu}")
@@ -62,7 +67,7 @@ def test_older_processors_agree_with_the_host(case: oracle.Case, cpu: str) -> No
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("case", sample()[::2], ids=str)
+@pytest.mark.parametrize("case", sample(0), ids=str)
 def test_kernels_compile_for_aarch64(case: oracle.Case) -> None:
     target = CpuTarget(named_facts("generic-aarch64"))
     entry = build_entry(corpus_inputs.inputs_of(case).source, CompileOptions(), target)
