@@ -52,6 +52,21 @@ def find_span(location: Attribute) -> Span | None:
             return None
 
 
+def find_spans(location: Attribute) -> list[Span]:
+    """Every place in a source file that a location names, the innermost first: those of a fusion, and call sites."""
+    match location:
+        case FileLineColLoc():
+            return [Span(location.filename.data, location.line.data, location.column.data)]
+        case NameLoc():
+            return find_spans(location.location)
+        case CallSiteLoc():
+            return list(dict.fromkeys([*find_spans(location.callee), *find_spans(location.caller)]))
+        case FusedLoc(locations=ArrayAttr(data=parts)):
+            return list(dict.fromkeys(span for part in parts for span in find_spans(part)))
+        case _:
+            return []
+
+
 def find_call_sites(location: Attribute) -> list[Span]:
     """The call sites around the innermost place, innermost first: empty for code that was not inlined."""
     match location:

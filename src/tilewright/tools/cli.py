@@ -10,6 +10,7 @@ from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.aot.parser import add_compile_parser
 from tilewright.tools.checking import add_parsers, run_command
+from tilewright.tools.explore.parser import add_explore_parser
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
@@ -26,6 +27,7 @@ def make_parser() -> argparse.ArgumentParser:
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the script")
 
     add_compile_parser(commands)
+    add_explore_parser(commands)
 
     cache = commands.add_parser("cache", help="show or clear the cache of compiled kernels")
     cache.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
@@ -81,6 +83,10 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             from tilewright.tools.aot.command import run_compile
 
             return run_compile(options)
+        case "explore":
+            from tilewright.tools.explore.command import run_explore
+
+            return run_explore(options)
         case "cache":
             return _cache(options.action)
         case "layout":

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from tilewright.layouts.draw import Picture, colour, draw_banks, draw_registers, render_svg, render_text, summary
 from tilewright.support.errors import ParseError, TilewrightError
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
 
 MAX_ROWS, MIN_COLUMNS = 64, 4
 MAX_ELEMENTS = 1 << 20
@@ -50,14 +54,23 @@ def _parse_shape(text: str) -> tuple[int, ...]:
 
 def _draw(encoding: str, shape: tuple[int, ...], bits: int) -> tuple[str, Sequence[Picture]]:
     from tilewright.dialects import make_context
-    from tilewright.dialects.ttg import DistributedEncoding, SharedEncoding
     from tilewright.ir.parsing import parse_module
 
     try:
         module = parse_module(f"module attributes {{tool.layout = {encoding}}} {{}}", make_context(), "<layout>")
     except ParseError as error:
         raise LayoutError(f"'{encoding}' is no layout encoding: {error.message}") from error
-    attribute = module.attributes["tool.layout"]
+    drawn = draw_encoding(module.attributes["tool.layout"], shape, bits)
+    if drawn is None:
+        raise LayoutError(f"'{encoding}' is no layout encoding")
+    return drawn
+
+
+def draw_encoding(attribute: Attribute, shape: tuple[int, ...], bits: int) -> tuple[str, Sequence[Picture]] | None:
+    """A summary and pictures of a layout of a tensor or buffer; None where the attribute is none. Raises LayoutError
+    for a shape that it does not fit."""
+    from tilewright.dialects.ttg import DistributedEncoding, SharedEncoding
+
     try:
         if isinstance(attribute, DistributedEncoding):
             linear = attribute.to_linear(shape)
@@ -66,7 +79,7 @@ def _draw(encoding: str, shape: tuple[int, ...], bits: int) -> tuple[str, Sequen
             return "", draw_banks(attribute.buffer_layout, shape, bits)
     except ValueError as error:
         raise LayoutError(str(error)) from error
-    raise LayoutError(f"'{encoding}' is no layout encoding")
+    return None
 
 
 def _coloured(picture: Picture, width: int) -> Text:

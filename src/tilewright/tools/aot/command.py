@@ -26,12 +26,12 @@ def run_compile(options: argparse.Namespace) -> int:
 
 def compile_ahead(options: argparse.Namespace) -> list[Path]:
     """Compile and write; the files that were written. Raises SignatureError, TargetError, and compilation's errors."""
-    function = _find_kernel(options.kernel)
+    function = find_kernel(options.kernel)
     base = options.out_name or function.fn.__name__
     if not base.isidentifier() or c_name(base) != base:
         raise SignatureError(f"--out-name {base!r} is no name of a C function")
-    target, arch = _find_target(options.target)
-    compile_options = _options(options, arch)
+    target, arch = find_machine(options.target)
+    compile_options = compilation_options(options, arch)
     signatures = [read_signature(text, function) for text in options.signature]
     grid = _grid(options.grid)
     variants = compile_variants(function, base, signatures, compile_options, target)
@@ -41,7 +41,7 @@ def compile_ahead(options: argparse.Namespace) -> list[Path]:
     return [*files, _link(base, files, folder, target.name)] if options.shared else files
 
 
-def _find_kernel(place: str) -> JITFunction:
+def find_kernel(place: str) -> JITFunction:
     """The kernel that FILE:KERNEL names; of a file with one kernel its name may be left out."""
     name, _, wanted = place.partition(":")
     path = Path(name)
@@ -64,7 +64,7 @@ def _unwrapped(value: Any) -> JITFunction | None:
     return value
 
 
-def _find_target(text: str) -> tuple[Target, str | None]:
+def find_machine(text: str) -> tuple[Target, str | None]:
     """The target that `cpu:x86-64-v3` or `cuda:90` names, and its architecture as the option `arch` takes it."""
     name, _, machine = text.partition(":")
     if name == "cpu" and machine:
@@ -79,7 +79,8 @@ def _find_target(text: str) -> tuple[Target, str | None]:
     return find_target(name), machine.partition(":")[0] or None
 
 
-def _options(options: argparse.Namespace, arch: str | None) -> CompileOptions:
+def compilation_options(options: argparse.Namespace, arch: str | None) -> CompileOptions:
+    """The launch options that a command line gives."""
     given: dict[str, Any] = {
         "num_warps": options.num_warps,
         "num_stages": options.num_stages,

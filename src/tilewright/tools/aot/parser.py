@@ -25,11 +25,16 @@ def add_compile_parser(commands: Any) -> None:
         "--signature", "-s", action="append", required=True, help="as '*fp32:16, *fp32:16, i32, 1024'; may be repeated"
     )
     parser.add_argument("--grid", "-g", help="'X,Y,Z' in C over the arguments; by default the caller gives it")
+    add_compilation_arguments(parser)
+    parser.add_argument("--out-name", "-on", help="name of the C function (default: the kernel's)")
+    parser.add_argument("--output", "-o", default=".", metavar="DIR", help="folder for the files (default: here)")
+    parser.add_argument("--shared", action="store_true", help="link a shared library as well (needs a C compiler)")
+
+
+def add_compilation_arguments(parser: argparse.ArgumentParser) -> None:
+    """What a kernel is compiled for, and with which launch options."""
     parser.add_argument("--target", "-t", default="cpu", help="cpu (this machine's), cpu:x86-64-v3, cuda, cuda:90 ...")
     parser.add_argument("--num-warps", "-w", type=int, default=4, help="warps of a program on a GPU (default 4)")
     parser.add_argument("--num-stages", "-ns", type=int, default=3, help="stages of pipelined loops (default 3)")
     parser.add_argument("--num-ctas", type=int, default=1, help="CTAs of a cluster (default 1)")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="any other launch option")
-    parser.add_argument("--out-name", "-on", help="name of the C function (default: the kernel's)")
-    parser.add_argument("--output", "-o", default=".", metavar="DIR", help="folder for the files (default: here)")
-    parser.add_argument("--shared", action="store_true", help="link a shared library as well (needs a C compiler)")

@@ -71,14 +71,19 @@ def compile_variants(
     return [_compile(function, base, signature, options, target) for signature in signatures]
 
 
+def source_of(function: JITCallable, signature: Signature) -> ASTSource:
+    """A kernel for what a signature says of its parameters."""
+    types = {a.name: a.type if a.is_in_kernel else "constexpr" for a in signature.arguments}
+    constants = {a.name: 1 if a.hint == 1 else a.constant for a in signature.arguments if not a.is_in_kernel}
+    promises = {a.name: {"tt.divisibility": DIVISIBILITY} for a in signature.arguments if a.hint == DIVISIBILITY}
+    return ASTSource(function, types, constants, promises)
+
+
 def _compile(
     function: JITCallable, base: str, signature: Signature, options: CompileOptions, target: Target
 ) -> Variant:
     name = signature.name(base, options, target.name)
-    types = {a.name: a.type if a.is_in_kernel else "constexpr" for a in signature.arguments}
-    constants = {a.name: 1 if a.hint == 1 else a.constant for a in signature.arguments if not a.is_in_kernel}
-    promises = {a.name: {"tt.divisibility": DIVISIBILITY} for a in signature.arguments if a.hint == DIVISIBILITY}
-    source = NamedSource(ASTSource(function, types, constants, promises), f"{name}_kernel")
+    source = NamedSource(source_of(function, signature), f"{name}_kernel")
     entry = build_entry(source, options, target)
     return Variant(name, signature, entry.sections["obj"], entry.metadata)
 

@@ -1,0 +1,33 @@
+"""The command line of `tilewright explore`; imports nothing of the compiler."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from tilewright.tools.aot.parser import add_compilation_arguments
+
+DESCRIPTION = """\
+Shows a kernel at every stage and behind every pass, each line of IR with the source line that it comes from.
+
+FILE is a Python file with a kernel, which --signature says the types of, as for `tilewright compile`; without it they
+are those of the first launch that the file makes. Or FILE is IR whose suffix names its stage (kernel.ttir).
+
+Without further options a table of passes is printed. --output writes a page for a browser that needs nothing else."""
+
+
+def add_explore_parser(commands: Any) -> None:
+    """Add `explore` to the `tilewright` command line."""
+    parser = commands.add_parser(
+        "explore",
+        help="look at a kernel behind every pass, in the terminal or in a browser",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE[:KERNEL]", help="a Python file and a kernel in it, or a file of IR")
+    parser.add_argument("--signature", "-s", help="as '*fp32:16, *fp32:16, i32, 1024'")
+    add_compilation_arguments(parser)
+    parser.add_argument("--output", "-o", metavar="PAGE.html", help="write the page")
+    parser.add_argument("--stage", metavar="NAME", help="print one stage: source, ttir, linalg, ... llir, asm, ptx")
+    parser.add_argument("--pass", dest="pass_", metavar="NAME", help="print what a pass changed, each time it ran")
+    parser.add_argument("--line", type=int, metavar="N", help="print what becomes of a source line in each stage")

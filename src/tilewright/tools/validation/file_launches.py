@@ -1,0 +1,88 @@
+"""The launches that a Python file makes or asks for, so that tools can repeat them.
+
+They are those of the file's `tilewright_inputs()`, which returns `(kernel, grid, keywords)` or a list of these; else
+those that the file makes while it is imported; else they are made up from the parameters of its kernels.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tilewright.runtime.jit import JITFunction
+from tilewright.support.errors import TilewrightError
+from tilewright.tools.user_files import load_file
+from tilewright.tools.validation.compare import Tolerance
+from tilewright.tools.validation.launches import Launch, record_launch
+from tilewright.tools.validation.observer import FLOATS
+
+MADE_UP = 4096
+"""Elements of a made-up array."""
+
+
+def find_launches(path: Path) -> Iterator[tuple[Launch, Tolerance]]:
+    """The launches of a file, each once per kernel and specialisation."""
+    recorded: list[Launch] = []
+    with _recording(recorded), contextlib.redirect_stdout(io.StringIO()):
+        module = load_file(path)
+    given = getattr(module, "tilewright_inputs", None)
+    if given is not None:
+        arguments = getattr(module, "ARGUMENTS", None)
+        exact = Tolerance(absolute={a.name: a.slack for a in arguments}) if arguments else FLOATS
+        inputs = given()
+        for kernel, grid, keywords in inputs if isinstance(inputs, list) else [inputs]:  # pyright: ignore[reportUnknownVariableType]
+            yield record_launch(kernel, grid, (), dict(keywords)), exact  # pyright: ignore[reportUnknownArgumentType]
+        return
+    seen: set[tuple[str, str]] = set()
+    for launch in recorded:
+        key = (launch.name, launch.source.identity())
+        if key not in seen:
+            seen.add(key)
+            yield launch, FLOATS
+    if not recorded:
+        for kernel in [value for value in vars(module).values() if isinstance(value, JITFunction)]:
+            try:
+                yield record_launch(kernel, (2,), (), made_up_arguments(kernel)), FLOATS
+            except TilewrightError as error:
+                print(f"{kernel.fn.__name__}: left out: {error}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _recording(launches: list[Launch]) -> Generator[None]:
+    """Note every launch that happens, just before it does."""
+    original = JITFunction.run
+
+    def run(self: JITFunction, *args: Any, grid: Any, warmup: bool = False, **keywords: Any) -> Any:
+        if not warmup:
+            launches.append(record_launch(self, grid, args, keywords))
+        return original(self, *args, grid=grid, warmup=warmup, **keywords)
+
+    JITFunction.run = run
+    try:
+        yield
+    finally:
+        JITFunction.run = original
+
+
+def made_up_arguments(kernel: JITFunction) -> dict[str, Any]:
+    """Arguments for a kernel of which nothing but the parameters is known: arrays for what is called a pointer, 16 for
+    constants, and sizes for the rest."""
+    rng = np.random.default_rng(0)
+    arguments: dict[str, Any] = {}
+    for rule, parameter in zip(kernel.binder.rules, kernel.signature.parameters.values(), strict=True):
+        name = rule.name.lower()
+        if parameter.default is not parameter.empty:
+            continue
+        if rule.is_constexpr:
+            arguments[rule.name] = 16
+        elif name.endswith(("ptr", "pointer")) or (rule.forced_type or "").startswith("*"):
+            arguments[rule.name] = rng.standard_normal(MADE_UP).astype(np.float32)
+        else:
+            arguments[rule.name] = 16 if "stride" in name else 30
+    return arguments
