@@ -24,6 +24,7 @@ from xdsl.ir.affine import (
 
 from tilewright.dialects import arith, linalg, memref, tensor
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.locations import has_location
 from tilewright.lowering.linalg_to_loops.element_access import emit_load
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Operand, stride_along
@@ -189,6 +190,8 @@ class BodyValues:
             copy = self.emitter.insert(
                 type(op).create(operands=operands, result_types=types, properties=properties, attributes=attributes)
             )
+            if has_location(op):
+                copy.location = op.location  # its own source line, not that of the whole loop
         for result, new in zip(op.results, copy.results, strict=True):
             frame.values[result] = new
         return list(copy.results)
