@@ -71,6 +71,40 @@ def test_a_separate_output(kind: str, out: str) -> None:
                 check(kind, m, n, k, facts, nt=False, zero=zero, panels=True, out=out)
 
 
+@pytest.mark.parametrize("nt", [False, True])
+@pytest.mark.parametrize(("kind", "zero", "out"), [("f32", True, True), ("f32", False, False), ("f64", True, False)])
+def test_panels_that_the_kernel_fills(kind: str, zero: bool, out: bool, nt: bool) -> None:
+    """The first product fills them, the second one reads them; one without rows leaves them full, too."""
+    wide = TYPES[kind][1]
+    for facts in machines():
+        for m, n, k in [*SHAPES, (0, 130, 300), (300, 66, 130)]:
+            a, b = random_matrix(kind, m, k, 1), random_matrix(kind, k, n, 2)
+            operand, stride = (np.ascontiguousarray(b.T), k) if nt else (b, n)
+            plan = plan_panels(kind, kind, k, n, facts, transposed_b=nt)
+            assert plan.kernels_fill
+            memory = np.full(plan.bytes + 128, 0xFF, np.uint8)
+            panels = memory.ctypes.data + -memory.ctypes.data % 64
+            form = f"{'_nt' * nt}{'_zero' * zero}_panels_fills{'_out' * out}"
+            name = exact_name(f"tw_mk_{kind}_{kind}_1024x{plan.columns}{form}", m, n, facts)
+            kernel = load(name, facts, 13 if out else 11)
+            for is_empty, rows in ((1, m), (0, m), (1, 0), (0, m)):
+                memory[:] = 0xFF if is_empty else memory
+                c, result = np.full((rows, n), 7, wide), np.full((rows, n), 7, wide)
+                more = (result.ctypes.data, n) if out else ()
+                kernel(a.ctypes.data, k, 1, panels + is_empty, stride, c.ctypes.data, n, k, rows, n,
+                       operand.ctypes.data, *more)  # fmt: skip
+                expected = (0 if zero else 7) + a[:rows] @ b
+                np.testing.assert_allclose(result if out else c, expected, rtol=1e-4, atol=1e-3)
+            end = panels + plan.bytes - memory.ctypes.data
+            assert np.all(memory[end:] == 0xFF), "memory behind the panels was written"
+
+
+@pytest.mark.parametrize("name", ["tw_mk_f16_f32_1024x64_panels_fills", "tw_mk_f32_f32_1024x64_fills"])
+def test_only_kernels_that_read_plain_panels_fill_them(name: str) -> None:
+    with pytest.raises(ValueError, match="fill"):
+        parse_name(name)
+
+
 @pytest.mark.parametrize("name", ["tw_mk_f32_f32_1024x64_out", "tw_mk_f32_f32_1024x64_zero_out_exact"])
 def test_a_separate_output_needs_panels(name: str) -> None:
     with pytest.raises(ValueError, match="panels"):

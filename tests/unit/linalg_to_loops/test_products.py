@@ -209,7 +209,7 @@ def product(a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.const
 
 
 def is_kept(kernel: Any) -> bool:
-    return any(name.startswith("tw_mk_keep") for name in symbols(kernel))
+    return any(name.startswith(("tw_mk_keep", "tw_mk_reserve")) for name in symbols(kernel))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -258,7 +258,7 @@ def test_results_are_written_by_the_micro_kernel(dtype: str, m: int, n: int, k: 
     out = np.full((m + 1, n), 7, np.float32)
     kernel = product[(triton.cdiv(m, 32), triton.cdiv(n, 64))](a, b, out[:m], m, n, k, 32, 64, 32, False)
     if dtype == "f32":
-        assert any("_panels_out" in name for name in symbols(kernel))
+        assert any("_panels_fills_out" in name for name in symbols(kernel))
     np.testing.assert_allclose(out[:m], wide(a) @ wide(b), atol=5e-3)
     assert np.all(out[m] == 7)
 

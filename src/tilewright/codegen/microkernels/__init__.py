@@ -10,11 +10,13 @@ with byte addresses and strides in elements: C[m x n] += A[m x k] B[k x n]; colu
 `NR` are the sizes that the caller tiles by; any m_count and n_count are right, those that fill register tiles are fast.
 
 Kernels for whole blocks (MR of at least 16) have forms, in this order: `_nt`: rows of B are adjacent, and b_row_stride
-is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at panels that `tw_mk_panels_...` made; `_out`
-(with `_panels`): C is scratch memory, two more parameters (i64 out_ptr, i64 out_row_stride) say where the result goes;
-`_out_bf16`: rounded to that type. `PanelPlan.outputs` says which of these there are.
+is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at panels that `tw_mk_panels_...` made;
+`_fills`: or, where it is odd, at memory for panels that the kernel makes itself, of the B that one more parameter (i64
+source_ptr) points at; `_out` (with `_panels`): C is scratch memory, two more parameters (i64 out_ptr, i64
+out_row_stride) say where the result goes; `_out_bf16`: rounded to that type. `PanelPlan` says which of these there are.
 
-`tw_mk_keep_...` gives panels that are packed once for many programs (see `keeping.py`).
+`tw_mk_keep_...` gives panels that are packed once for many programs, `tw_mk_reserve_...` memory for such (see
+`keeping.py`).
 """
 
 from __future__ import annotations
@@ -40,7 +42,13 @@ from tilewright.codegen.microkernels.block import (
 )
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
 from tilewright.codegen.microkernels.grouping import find_grouping
-from tilewright.codegen.microkernels.keeping import KEEP_PREFIX, STORE_BYTES, STORES, emit_keeping, keeps_always
+from tilewright.codegen.microkernels.keeping import (
+    KEEPING_PREFIXES,
+    STORE_BYTES,
+    STORES,
+    emit_keeping,
+    keeps_always,
+)
 from tilewright.codegen.microkernels.panels import DEPTH_MULTIPLE
 from tilewright.codegen.microkernels.tile import emit_tile_kernel
 from tilewright.codegen.microkernels.whole_blocks import emit_block_kernel, emit_block_panels
@@ -52,11 +60,13 @@ WHOLE_BLOCK = 1024
 
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)"
-    r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out(?:_(?P<output>bf16))?)?"
+    r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<fills>_fills)?(?P<out>_out(?:_(?P<output>bf16))?)?"
     r"(?P<exact>_exact)?(?P<direct>_direct)?"
     r"(?P<configured>_configured)?$"
 )
-_PANELS_NAME = re.compile(r"tw_mk_(?P<how>panels|keep)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
+_PANELS_NAME = re.compile(
+    r"tw_mk_(?P<how>panels|keep|reserve)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$"
+)
 
 
 @dataclass(frozen=True)
@@ -80,6 +90,7 @@ def parse_name(name: str) -> MicrokernelName:
         transposed_b=bool(match["nt"]),
         from_zero=bool(match["zero"]),
         packed_b=bool(match["panels"]),
+        fills_panels=bool(match["fills"]),
         separate_output=bool(match["out"]),
         output=match["output"],
         direct_a=bool(match["direct"]),
@@ -88,6 +99,8 @@ def parse_name(name: str) -> MicrokernelName:
     rows = int(match["mr"])
     if rows < SMALLEST_BLOCK and form != BlockForm():
         raise ValueError(f"'{name}': only kernels for at least {SMALLEST_BLOCK} rows have forms")
+    if form.fills_panels and not (form.packed_b and element.memory == element.accumulator):
+        raise ValueError(f"'{name}': only kernels that read panels of elements as they are fill them")
     if form.separate_output and not form.packed_b:
         raise ValueError(f"'{name}': only kernels that read panels have a separate output")
     return MicrokernelName(element, rows, int(match["nr"]), form)
@@ -149,11 +162,18 @@ class PanelPlan:
     """Whether the kernels read A with any strides; else its a_k_stride must be 1."""
     outputs: tuple[str, ...]
     """The types that the kernels have a form `_out` for."""
+    kernels_fill: bool
+    """Whether these have the form `_fills`."""
 
     @property
     def keeping_symbol(self) -> str:
         """The routine that packs it once for many programs."""
         return self.symbol.replace("_panels_", "_keep_")
+
+    @property
+    def reserving_symbol(self) -> str:
+        """The routine that leaves packing to the first kernel that reads the panels."""
+        return self.symbol.replace("_panels_", "_reserve_")
 
 
 def plan_panels(
@@ -172,7 +192,10 @@ def plan_panels(
     symbol = f"tw_mk_panels_{element}_{accumulator}_{columns}{'_nt' if transposed_b else ''}"
     rows, width = -(-k_count // multiple) * multiple, -(-n_count // columns) * columns
     outputs = amx_outputs(kind) if has_tiles else (accumulator,)
-    return PanelPlan(symbol, columns, rows * width * stored, takes_any_a=not has_tiles, outputs=outputs)
+    return PanelPlan(
+        symbol, columns, rows * width * stored, takes_any_a=not has_tiles, outputs=outputs,
+        kernels_fill=kind.memory == kind.accumulator,
+    )  # fmt: skip
 
 
 def _panel_form(kind: ElementKind, facts: TargetFacts, *, has_tiles: bool) -> tuple[int, int]:
@@ -210,6 +233,8 @@ def _emit_panel_routine(name: str, parts: re.Match[str], module: ModuleText, fac
     kind, columns = element_kind(parts["a"], parts["acc"]).on(facts), int(parts["nr"])
     transposed = bool(parts["nt"])
     has_tiles = has_amx_form(kind, WHOLE_BLOCK, columns, facts)
+    if parts["how"] == "reserve":
+        return emit_keeping(name, module, None, columns, *_panel_form(kind, facts, has_tiles=has_tiles))
     if parts["how"] == "keep":
         panels = name.replace("_keep_", "_panels_")
         module.define_once(panels, lambda: emit_microkernel(panels, module, facts))
@@ -221,7 +246,7 @@ def _emit_panel_routine(name: str, parts: re.Match[str], module: ModuleText, fac
 
 
 __all__ = [
-    "KEEP_PREFIX",
+    "KEEPING_PREFIXES",
     "MICROKERNEL_PREFIX",
     "SMALLEST_BLOCK",
     "STORES",

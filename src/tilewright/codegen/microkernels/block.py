@@ -56,6 +56,8 @@ class BlockForm:
     """The old elements of C are not wanted."""
     packed_b: bool = False
     """B is in panels already (`tw_mk_panels_...`)."""
+    fills_panels: bool = False
+    """Or the kernel packs them, if b_ptr says that they are empty."""
     separate_output: bool = False
     """The finished elements go to out_ptr with out_row_stride; C is only where sums are kept meanwhile."""
     output: str | None = None
@@ -71,8 +73,8 @@ class Upcoming:
     """The lines of B that a tile asks for, `PREFETCHED_ROWS` in each chunk of k."""
 
     first: str
-    per_k: str
-    """Bytes by which they move in each step of k."""
+    per_chunk: str
+    """Bytes by which they move from one chunk to the next."""
     stride: str
     """Bytes from one to the next."""
 
@@ -150,7 +152,7 @@ class BlockWriter(PanelWriter):
 
     def _packed_group(self, b: str, c: str) -> Callable[[str, str], None]:
         """All panels, where they are."""
-        fn = self.fn
+        fn, b = self.fn, self.packed_panels(b)
         panel_depth = padded_depth(fn, self.k_count)
 
         def group(k0: str, a_k: str) -> None:
@@ -163,7 +165,7 @@ class BlockWriter(PanelWriter):
                 is_last = fn.value(f"icmp uge i64 {following}, %n_count")
                 at_side = self.panel_at(b_k, panel_depth, following)
                 self.next_b = fn.value(f"select i1 {is_last}, ptr {b_next}, ptr {at_side}")
-                self._rows(self.panel_at(b_k, panel_depth, n0), a, c_n, n0, fn.value(f"sub i64 %n_count, {n0}"))
+                self.rows_of_panel(self.panel_at(b_k, panel_depth, n0), a, c_n, n0, fn.value(f"sub i64 %n_count, {n0}"))
 
             def panels(a: str, c: str) -> None:
                 self.loop("%n_count", self.tile.columns, lambda n0: one_panel(a, c, n0))
@@ -171,6 +173,10 @@ class BlockWriter(PanelWriter):
             self.all_rows(a_k, c, panels)
 
         return group
+
+    def packed_panels(self, b: str) -> str:
+        """Where the panels are; `b` is the parameter."""
+        return b
 
     def _packing_group(self, b: str, c: str) -> Callable[[str, str], None]:
         """Groups of panels, packed into the stack frame."""
@@ -235,7 +241,7 @@ class BlockWriter(PanelWriter):
 
         def one_panel(a: str, c: str, n0: str) -> None:
             c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
-            self._rows(self.panel_at(start, depth, n0), a, c_n, n0, fn.value(f"sub i64 {columns}, {n0}"))
+            self.rows_of_panel(self.panel_at(start, depth, n0), a, c_n, n0, fn.value(f"sub i64 {columns}, {n0}"))
 
         self.all_rows(a, c_group, lambda a, c: self.loop(columns, self.tile.columns, lambda n0: one_panel(a, c, n0)))
 
@@ -243,7 +249,7 @@ class BlockWriter(PanelWriter):
         """What is done with all rows, of A from k0 on and of C, while some panels are there."""
         body(a, c)
 
-    def _rows(self, panel: str, a: str, c: str, n0: str, columns: str) -> None:
+    def rows_of_panel(self, panel: str, a: str, c: str, n0: str, columns: str) -> None:
         """All rows of A over one packed panel, of which `columns` exist."""
         fn = self.fn
 
@@ -295,7 +301,7 @@ class BlockWriter(PanelWriter):
         number = self.fn.value(f"udiv i64 {m0}, {self.tile.rows}")
         lines = self.scaled(number, self.k_panel // CHUNK * PREFETCHED_ROWS)
         offset = self.fn.value(f"urem i64 {self.scaled(lines, 64)}, {self.k_panel * self.panel_row_bytes}")
-        return Upcoming(self.advance(self.next_b, offset), str(PREFETCHED_ROWS * 64 // CHUNK), "64")
+        return Upcoming(self.advance(self.next_b, offset), str(PREFETCHED_ROWS * 64), "64")
 
     def _upcoming_rows(self, n0: str, m0: str) -> Upcoming:
         """Rows of the next group: successive tiles take other lines of a row, then other rows of a chunk of k.
@@ -308,13 +314,13 @@ class BlockWriter(PanelWriter):
         number = fn.value(f"udiv i64 {position}, {self.tile.rows}")
         if self.transposed_b:
             column = fn.value(f"and i64 {self.scaled(number, PREFETCHED_ROWS)}, {GROUP_COLUMNS - 1}")
-            return Upcoming(self.advance(b, self._product(column, stride)), str(self.element.bytes), stride)
+            return Upcoming(self.advance(b, self._product(column, stride)), str(CHUNK * self.element.bytes), stride)
         line = fn.value(f"and i64 {self.scaled(number, 64)}, {GROUP_COLUMNS * self.element.bytes - 1}")
         lines = GROUP_COLUMNS * self.element.bytes // 64
         blocks = CHUNK // PREFETCHED_ROWS
         block = fn.value(f"and i64 {fn.value(f'udiv i64 {number}, {lines}')}, {blocks - 1}")
         row = self._product(self.scaled(block, PREFETCHED_ROWS), stride)
-        return Upcoming(self.advance(self.advance(b, line), row), stride, stride)
+        return Upcoming(self.advance(self.advance(b, line), row), self.scaled(stride, CHUNK), stride)
 
     def _product(self, first: str, second: str) -> str:
         return self.fn.value(f"mul i64 {first}, {second}")
@@ -378,7 +384,7 @@ class BlockWriter(PanelWriter):
         c_row = self.advance(self.next_c.first, fn.value(f"mul i64 {number}, {self.next_c.stride}"))
         a = LinesAhead(self.advance(self.next_a, state.a_offset), self.strides.a_row, rows, level=2)
         c = LinesAhead(c_row, "64", -(-self.panel_row_bytes // 64), level=3, is_written=True)
-        b = self.advance(self.upcoming.first, self._product(state.k, self.upcoming.per_k))
+        b = self.advance(self.upcoming.first, self._product(number, self.upcoming.per_chunk))
         return [a, c, LinesAhead(b, self.upcoming.stride, PREFETCHED_ROWS, level=2)]
 
     @property

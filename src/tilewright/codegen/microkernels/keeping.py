@@ -8,6 +8,9 @@ asked for before on this thread, in this launch. It has the ABI
 and gives the address of the panels, or 0 if they are larger than a store. The memory of B must not change during the
 launch.
 
+``tw_mk_reserve_<a>_<acc>_<NR>[_nt]`` is the same for kernels that pack while they multiply (see `filling.py`): where
+the panels are not there yet it leaves that to them, and says so by an odd address.
+
 A store is `STORE_BYTES` of the arena: counters, a hash table of numbers of entries, entries, panels one behind the
 other. What is in it is of this launch if bit `number` is set in the arena's header and the header's number is the
 launch's. When there is no room for more, all panels are dropped; if none of them had been asked for twice, each B is
@@ -18,7 +21,7 @@ from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 
-KEEP_PREFIX = "tw_mk_keep_"
+KEEPING_PREFIXES = ("tw_mk_keep_", "tw_mk_reserve_")
 STORE_BYTES = 16 << 20
 """Bytes of a store. Only what is used of it is ever touched."""
 
@@ -47,8 +50,10 @@ def keeps_always(size: int) -> bool:
     return size <= _CAPACITY
 
 
-def emit_keeping(name: str, module: ModuleText, panels: str, columns: int, element_bytes: int, depth: int) -> str:
-    """The definition of a routine that keeps what the routine `panels` packs.
+def emit_keeping(
+    name: str, module: ModuleText, panels: str | None, columns: int, element_bytes: int, depth: int
+) -> str:
+    """The definition of a routine that keeps what the routine `panels` packs, or, without one, reserves the memory.
 
     A panel has `columns` columns of elements of `element_bytes`; rows are padded to a multiple of `depth`.
     """
@@ -65,7 +70,7 @@ def emit_keeping(name: str, module: ModuleText, panels: str, columns: int, eleme
 class _Keeping:
     """Writes one routine."""
 
-    def __init__(self, fn: FunctionText, panels: str, columns: int, element_bytes: int, depth: int) -> None:
+    def __init__(self, fn: FunctionText, panels: str | None, columns: int, element_bytes: int, depth: int) -> None:
         self.fn = fn
         self.panels = panels
         self.columns = columns
@@ -199,7 +204,10 @@ class _Keeping:
     def _pack_and_return(self, place: str) -> None:
         fn = self.fn
         address = fn.value(f"add i64 %store_ptr, {place}")
-        fn.emit(f"call void @{self.panels}(i64 %b_ptr, i64 %b_stride, i64 {address}, i64 %k_count, i64 %n_count)")
+        if self.panels is None:
+            address = fn.value(f"or i64 {address}, 1")
+        else:
+            fn.emit(f"call void @{self.panels}(i64 %b_ptr, i64 %b_stride, i64 {address}, i64 %k_count, i64 %n_count)")
         fn.terminate(f"ret i64 {address}")
 
     # ----------------------------------------------------------------------------------------------------- small parts
@@ -237,4 +245,4 @@ class _Keeping:
         self.fn.emit(f"store i64 {value}, ptr {self._at(pointer or self.store, offset)}, align 8")
 
 
-__all__ = ["KEEP_PREFIX", "STORES", "STORE_BYTES", "emit_keeping", "keeps_always"]
+__all__ = ["KEEPING_PREFIXES", "STORES", "STORE_BYTES", "emit_keeping", "keeps_always"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels.block import BlockForm, BlockWriter
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.filling import SOURCE_PARAMETERS, FillingBlockWriter
 from tilewright.codegen.microkernels.grouping import find_grouping
 from tilewright.codegen.microkernels.panels import emit_panels
 from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, kernel_function
@@ -18,12 +19,15 @@ def emit_block_kernel(
     name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, form: BlockForm
 ) -> str:
     """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows."""
-    fn = kernel_function(name, module, OUTPUT_PARAMETERS if form.separate_output else ())
+    more = (*(SOURCE_PARAMETERS if form.fills_panels else ()), *(OUTPUT_PARAMETERS if form.separate_output else ()))
+    fn = kernel_function(name, module, more)
     grouping = find_grouping(element, facts)
     if grouping is not None:
         writer = WordBlockWriter(fn, element, tile, facts.l1_bytes, form, grouping)
     elif element.memory != element.accumulator:
         writer = WideningBlockWriter(fn, element, tile, facts.l1_bytes, form)
+    elif form.fills_panels:
+        writer = FillingBlockWriter(fn, element, tile, facts.l1_bytes, form)
     else:
         writer = BlockWriter(fn, element, tile, facts.l1_bytes, form)
     writer.write()

@@ -269,7 +269,8 @@ def _call(
     c_address = _moved(emitter, c, _moved(emitter, c, base[2], m, c.strides[-2]), n, 1)
     operands = (
         a_address, a_row, a_k, b_address, b.strides[-1 if kernel.transposed_b else -2], c_address, c.strides[-2], depth,
-        *counts, *((output.address, output.strides[0]) if output is not None else ()),
+        *counts, *(() if b.packed_from is None else (b.packed_from,)),
+        *((output.address, output.strides[0]) if output is not None else ()),
     )  # fmt: skip
     call_external(emitter, kernel.symbol, operands)
 

@@ -35,6 +35,8 @@ class Panel:
     address: SSAValue
     strides: tuple[Index, ...]
     element_bytes: int
+    packed_from: SSAValue | None = None
+    """Where the operand itself is, if the address is that of memory for its panels; the strides are its own, too."""
 
 
 @dataclass(frozen=True, slots=True)

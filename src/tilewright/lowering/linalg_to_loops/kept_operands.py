@@ -2,9 +2,9 @@
 
 func.call @tw_mk_f32_f32_1024x1024_zero(%a, ..., %b, ..., %c, ...)
   ->
-%panels = func.call @tw_mk_keep_f32_f32_64(%b, %b_stride, %store, %k, %n, %number)
+%panels = func.call @tw_mk_reserve_f32_f32_64(%b, %b_stride, %store, %k, %n, %number)
 scf.if %panels != 0 {
-  func.call @tw_mk_f32_f32_1024x64_zero_panels(%a, ..., %panels, ..., %c, ...)
+  func.call @tw_mk_f32_f32_1024x64_zero_panels_fills(%a, ..., %panels, %b_stride, %c, ..., %b)
 } else {
   func.call @tw_mk_f32_f32_1024x1024_zero(%a, ..., %b, ..., %c, ...)
 }
@@ -79,11 +79,11 @@ def kept_operand(
     if full is False:
         return None
     if full is True:
-        address = _kept(lowering, plan, in_place(emitter, inner), rows_adjoin, b.shape)
+        address = _kept(lowering, plan.keeping_symbol, in_place(emitter, inner), rows_adjoin, b.shape)
     else:
         choice, then_block, else_block = emitter.if_(full, [INDEX])
         with emitter.at(Cursor(then_block)):
-            emitter.yield_([_kept(lowering, plan, in_place(emitter, inner), rows_adjoin, b.shape)])
+            emitter.yield_([_kept(lowering, plan.keeping_symbol, in_place(emitter, inner), rows_adjoin, b.shape)])
         with emitter.at(Cursor(else_block)):
             emitter.yield_([_packed_copy(lowering, plan, b, rows_adjoin)])
         address = choice.results[0]
@@ -91,16 +91,14 @@ def kept_operand(
     return form, Panel(address, (0, 0), 1)
 
 
-def _kept(
-    lowering: FunctionLowering, plan: PanelPlan, b: Panel, rows_adjoin: bool, counts: tuple[Index, ...]
-) -> SSAValue:
-    """A call of the routine that keeps panels: their address, or 0."""
+def _kept(lowering: FunctionLowering, symbol: str, b: Panel, rows_adjoin: bool, counts: tuple[Index, ...]) -> SSAValue:
+    """A call of a routine that keeps panels: their address, or 0."""
     emitter = lowering.emitter
     number = lowering.stores
     lowering.stores += 1
     store = in_place(emitter, lowering.memory.new_buffer(i8, (STORE_BYTES,)))
     operands = (b.address, b.strides[-1 if rows_adjoin else -2], store.address, *counts, number)
-    return call_external(lowering.emitter, plan.keeping_symbol, operands, (INDEX,)).results[0]
+    return call_external(lowering.emitter, symbol, operands, (INDEX,)).results[0]
 
 
 def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_adjoin: bool) -> SSAValue:
@@ -128,13 +126,19 @@ def multiply_by_kept(
     What `multiply` says, false for the other.
     """
     emitter = lowering.emitter
-    panels = _kept(lowering, plan, b, kernel.transposed_b, counts)
+    symbol = plan.reserving_symbol if plan.kernels_fill else plan.keeping_symbol
+    panels = _kept(lowering, symbol, b, kernel.transposed_b, counts)
     is_kept = emitter.compare("ne", panels, 0)
     assert isinstance(is_kept, SSAValue)
     choice, then_block, else_block = emitter.if_(is_kept, [i1])
     with emitter.at(Cursor(then_block)):
-        form = replace(kernel, panel_columns=plan.columns, transposed_b=False)
-        emitter.yield_([emitter.truth(multiply(form, Panel(panels, (0, 0), 1)))])
+        if plan.kernels_fill:
+            form = replace(kernel, panel_columns=plan.columns, fills_panels=True)
+            packed = Panel(panels, b.strides, 1, b.address)
+        else:
+            form = replace(kernel, panel_columns=plan.columns, transposed_b=False)
+            packed = Panel(panels, (0, 0), 1)
+        emitter.yield_([emitter.truth(multiply(form, packed))])
     with emitter.at(Cursor(else_block)):
         otherwise()
         emitter.yield_([emitter.truth(False)])

@@ -26,12 +26,15 @@ class MicroKernel:
     """C = A B, in place of C += A B."""
     panel_columns: int = 0
     """B is in panels of so many columns; 0: it is not."""
+    fills_panels: bool = False
+    """The panels may be empty yet: the kernel packs what B has."""
     output: str | None = None
     """The type of a result that goes elsewhere; C is scratch memory then."""
 
     @property
     def symbol(self) -> str:
         form = f"{'_nt' * self.transposed_b}{'_zero' * self.from_zero}{'_panels' * bool(self.panel_columns)}"
+        form += "_fills" * self.fills_panels
         if self.output is not None:
             form += "_out" if self.output == self.accumulator else f"_out_{self.output}"
         return f"tw_mk_{self.operand}_{self.accumulator}_{self.rows}x{self.panel_columns or self.columns}{form}"

@@ -7,7 +7,13 @@ from typing import cast
 from xdsl.ir import Operation
 
 from tilewright.codegen.llvm_text import global_name
-from tilewright.codegen.microkernels import KEEP_PREFIX, MICROKERNEL_PREFIX, configured_name, direct_name, exact_name
+from tilewright.codegen.microkernels import (
+    KEEPING_PREFIXES,
+    MICROKERNEL_PREFIX,
+    configured_name,
+    direct_name,
+    exact_name,
+)
 from tilewright.dialects import func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.atomic_calls import lower_atomic_call
@@ -60,7 +66,7 @@ def _call_external(
             name = direct_name(name, low.module.facts)
         if (configured := configured_name(name, low.module.facts)) is not None:
             name, low.module.uses_tiles = configured, True
-    elif name.startswith(KEEP_PREFIX):
+    elif name.startswith(KEEPING_PREFIXES):
         arguments.append(("ptr", ARENA))
     low.module.use_external(name)
     result_type = result_struct(results)

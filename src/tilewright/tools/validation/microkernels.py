@@ -17,9 +17,9 @@ from tilewright.tools.validation.launches import Array
 
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_\d+x(?P<nr>\d+)"
-    r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<out>_out)?(?:_exact)?$"
+    r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<fills>_fills)?(?P<out>_out)?(?:_exact)?$"
 )
-_PANELS = re.compile(r"tw_mk_(?P<how>panels|keep)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
+_PANELS = re.compile(r"tw_mk_(?P<how>panels|keep|reserve)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
 _DEPTH_MULTIPLE = 32
 _PLAIN = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32"}
 
@@ -56,7 +56,8 @@ def _multiply(name: re.Match[str]) -> Callable[..., None]:
     dtype, wide = _numpy_type(name["a"]), _numpy_type(name["acc"])
 
     def run(*numbers: Any) -> None:
-        a, a_row, a_k, b, b_stride, c, c_row, k, m, n, *output = (int(number) for number in numbers)
+        a, a_row, a_k, b, b_stride, c, c_row, k, m, n, *more = (int(number) for number in numbers)
+        output = more[1:] if name["fills"] is not None else more
         if min(m, n) <= 0:
             return
         old = _view(c, wide, (m, n), (c_row, 1))
