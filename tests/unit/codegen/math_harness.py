@@ -18,8 +18,9 @@ LOADER = ObjectLoader()
 class CompiledMath:
     """A function ``void f(ptr x, ptr y, ptr out, i64 n)`` that applies a math function to n elements."""
 
-    def __init__(self, name: str, arity: int, lanes: int, facts: CpuFacts) -> None:
+    def __init__(self, name: str, arity: int, lanes: int, facts: CpuFacts, scalar: str = "float") -> None:
         self.arity, self.lanes = arity, lanes
+        self.dtype = {"float": np.float32, "double": np.float64}[scalar]
         module = ModuleText(triple=facts.triple)
         fn = FunctionText(
             module,
@@ -28,7 +29,7 @@ class CompiledMath:
             [Parameter(t, n) for t, n in zip(("ptr",) * 3, ("%x", "%y", "%out"), strict=True)]
             + [Parameter("i64", "%n")],
         )
-        type = f"<{lanes} x float>" if lanes else "float"
+        type = f"<{lanes} x {scalar}>" if lanes else scalar
         loop, done = fn.new_label("loop"), fn.new_label("done")
         fn.branch(loop)
         fn.start(loop)
@@ -36,10 +37,10 @@ class CompiledMath:
         i.add("0", "entry")
         operands: list[str] = []
         for source in ("%x", "%y")[:arity]:
-            address = fn.value(f"getelementptr float, ptr {source}, i64 {i.name}")
+            address = fn.value(f"getelementptr {scalar}, ptr {source}, i64 {i.name}")
             operands.append(fn.value(f"load {type}, ptr {address}, align 4"))
-        result = MathLibrary(module, facts).call(fn, name, "float", lanes, operands)
-        address = fn.value(f"getelementptr float, ptr %out, i64 {i.name}")
+        result = MathLibrary(module, facts).call(fn, name, scalar, lanes, operands)
+        address = fn.value(f"getelementptr {scalar}, ptr %out, i64 {i.name}")
         fn.emit(f"store {type} {result}, ptr {address}, align 4")
         following = fn.value(f"add i64 {i.name}, {max(lanes, 1)}")
         i.add(following, fn.label)
@@ -54,16 +55,16 @@ class CompiledMath:
     def __call__(self, *arguments: np.ndarray) -> np.ndarray:
         size = arguments[0].size
         padded = -(-size // max(self.lanes, 1)) * max(self.lanes, 1)
-        inputs = [np.concatenate([a, np.ones(padded - size, np.float32)]) for a in arguments]
-        out = np.empty(padded, np.float32)
+        inputs = [np.concatenate([a, np.ones(padded - size, self.dtype)]) for a in arguments]
+        out = np.empty(padded, self.dtype)
         pointers = [a.ctypes.data for a in inputs]
         self.function(pointers[0], pointers[-1], out.ctypes.data, padded)
         return out[:size]
 
 
 @lru_cache(maxsize=128)
-def compiled_math(name: str, arity: int, lanes: int, facts: CpuFacts) -> CompiledMath:
-    return CompiledMath(name, arity, lanes, facts)
+def compiled_math(name: str, arity: int, lanes: int, facts: CpuFacts, scalar: str = "float") -> CompiledMath:
+    return CompiledMath(name, arity, lanes, facts, scalar)
 
 
 def ulp_error(result: np.ndarray, exact: np.ndarray) -> float:

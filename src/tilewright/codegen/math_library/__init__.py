@@ -1,11 +1,11 @@
-"""Vector math as LLVM IR text: at most 2 ulp for f32 (1 for exp and exp2), special values as libm gives them.
+"""Vector math as LLVM IR text: at most 2 ulp (1 for exp and exp2 of f32), special values as libm gives them.
 
-`MathLibrary.call` is the door: f32 functions that have a vector form become calls of a small always-inlined function,
+`MathLibrary.call` is the door: functions that have a vector form become calls of a small always-inlined function,
 defined in the module on first use; everything else calls libm once per lane. float16 and bfloat16 are computed in f32
 by the caller. LLVM's own `llvm.exp.v16f32` must never be used: it turns into sixteen libm calls.
 
 A vector form is a function ``emit(b: LaneBuilder, x: str, ...) -> str`` in one of the files of this folder, registered
-in `VECTOR_FORMS`.
+in `VECTOR_FORMS`, or for f64 in `DOUBLE_FORMS`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from collections.abc import Callable, Sequence
 
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
+from tilewright.codegen.math_library import double
 from tilewright.codegen.math_library.arctangent import emit_atan
 from tilewright.codegen.math_library.error_function import emit_erf
 from tilewright.codegen.math_library.exponential import emit_exp, emit_exp2, emit_expm1
 from tilewright.codegen.math_library.hyperbolic import emit_tanh
 from tilewright.codegen.math_library.logarithm import emit_log, emit_log1p, emit_log2, emit_log10
 from tilewright.codegen.math_library.power import emit_pow
+from tilewright.codegen.math_library.remainder import emit_fmod
 from tilewright.codegen.math_library.roots import emit_rsqrt
 from tilewright.codegen.math_library.trigonometric import emit_cos, emit_sin
 from tilewright.ir.facts import TargetFacts
@@ -39,6 +41,8 @@ VECTOR_FORMS: dict[str, VectorForm] = {
     "tanh": emit_tanh,
     "erf": emit_erf,
     "atan": emit_atan,
+    "atan2": double.emit_atan2_of_floats,
+    "fmod": emit_fmod,
     "rsqrt": emit_rsqrt,
     "pow": emit_pow,
 }
@@ -51,8 +55,22 @@ _LIBM = """
 LIBM_FUNCTIONS = frozenset(_LIBM.split())
 """What libm is asked for, one lane at a time, under these names (with an f appended for f32)."""
 
-DOUBLE_FORMS = frozenset({"rsqrt"})
-"""Functions that libm lacks and that the vector form also serves in f64."""
+DOUBLE_FORMS: dict[str, VectorForm] = {
+    "exp": double.emit_exp,
+    "exp2": double.emit_exp2,
+    "log": double.emit_log,
+    "log2": double.emit_log2,
+    "log10": double.emit_log10,
+    "log1p": double.emit_log1p,
+    "sin": double.emit_sin,
+    "cos": double.emit_cos,
+    "tanh": double.emit_tanh,
+    "atan": double.emit_atan,
+    "atan2": double.emit_atan2,
+    "fmod": emit_fmod,
+    "rsqrt": emit_rsqrt,
+}
+"""f64 functions that are written for vectors."""
 
 
 class MathLibrary:
@@ -64,7 +82,7 @@ class MathLibrary:
 
     def call(self, fn: FunctionText, name: str, scalar: str, lanes: int, operands: Sequence[str]) -> str:
         """name(operands) on `lanes` lanes (0: a scalar) of ``float`` or ``double``; KeyError for an unknown name."""
-        if name in VECTOR_FORMS and (scalar == "float" or name in DOUBLE_FORMS):
+        if name in (VECTOR_FORMS if scalar == "float" else DOUBLE_FORMS):
             return self._call_vector_form(fn, name, scalar, lanes, operands)
         if name not in LIBM_FUNCTIONS:
             raise KeyError(name)
@@ -83,7 +101,8 @@ class MathLibrary:
         parameters = [Parameter(type, f"%x{i}") for i in range(arity)]
         body = FunctionText(self.module, function, type, parameters, linkage="internal", attributes="alwaysinline")
         operands = [parameter.name for parameter in parameters]
-        result = VECTOR_FORMS[name](FormBuilder(body, lanes, scalar, self.facts), *operands)
+        forms = VECTOR_FORMS if scalar == "float" else DOUBLE_FORMS
+        result = forms[name](FormBuilder(body, lanes, scalar, self.facts), *operands)
         body.terminate(f"ret {type} {result}")
         return body.text()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.math_library.polynomial import emit_polynomial
+from tilewright.codegen.math_library.slow_path import emit_with_slow_path
 
 if TYPE_CHECKING:
     from tilewright.codegen.math_library import FormBuilder
@@ -44,26 +45,8 @@ def emit_cos(b: FormBuilder, x: str) -> str:
 
 def _with_slow_path(b: FormBuilder, name: str, x: str, quarter: int) -> str:
     """The fast form, or libm lane by lane when any lane is finite and too large to reduce."""
-    from tilewright.codegen.math_library import call_libm
-
-    fn = b.fn
     too_large = b.fcmp("oge", b.fabs(x), b.float(LARGEST_REDUCED))
-    any_large = (
-        fn.call("i1", f"llvm.vector.reduce.or.v{b.lanes}i1", [(b.type("i1"), too_large)]) if b.lanes else too_large
-    )
-    slow, fast, done = (fn.new_label(hint) for hint in ("slow", "fast", "done"))
-    fn.branch_if(any_large, slow, fast)
-    fn.start(slow)
-    exact = call_libm(fn, name, "float", b.lanes, (x,))
-    fn.branch(done)
-    fn.start(fast)
-    reduced = _fast(b, x, quarter)
-    fn.branch(done)
-    fn.start(done)
-    result = fn.phi(b.type("float"))
-    result.add(exact, slow)
-    result.add(reduced, fast)
-    return result.name
+    return emit_with_slow_path(b, name, (x,), too_large, lambda: _fast(b, x, quarter))
 
 
 def _fast(b: FormBuilder, x: str, quarter: int) -> str:
