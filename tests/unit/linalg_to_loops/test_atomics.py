@@ -51,6 +51,13 @@ def with_results(x_ptr, place_ptr, y_ptr, old_ptr, OP: tl.constexpr, N: tl.const
 
 
 @triton.jit
+def of_exponentials(x_ptr, place_ptr, y_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    y = tl.load(y_ptr + i) * 2
+    tl.atomic_add(x_ptr + tl.load(place_ptr + i) + 1, tl.exp(y) + 1)
+
+
+@triton.jit
 def exchanged(x_ptr, place_ptr, y_ptr, old_ptr, N: tl.constexpr):
     i = tl.program_id(0) * N + tl.arange(0, N)
     y = tl.load(y_ptr + i)
@@ -142,3 +149,15 @@ def test_functions_mean_what_they_do(number: int) -> None:
         assert report.is_valid, report.render()
         verdicts = {row.point.stage: row.verdict for row in report.rows}
         assert verdicts["loops"] == verdicts["cpu"] == "same"
+
+
+def test_dear_values_are_computed_in_front_of_the_loop_that_takes_turns() -> None:
+    x, where, y = arrays(np.float32)
+    loops = of_exponentials.warmup(x, where, y, grid=(1,), N=N).asm["loops"]
+    before, updates = loops.split("call @tw_atomic_addf", 1)[0].rsplit("scf.for", 1)
+    assert "math.exp" in before
+    assert "math.exp" not in updates and "arith.addf" in before
+    of_exponentials[(1,)](x, where, y, N=N)
+    expected = arrays(np.float32)[0]
+    np.add.at(expected, where[:N] + 1, np.exp(y[:N] * 2) + 1)
+    np.testing.assert_allclose(x, expected, rtol=1e-6)

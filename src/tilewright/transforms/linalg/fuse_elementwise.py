@@ -45,7 +45,8 @@ class LinalgFuseElementwisePass(Pass):
     elements that a body extracts at its own place become operands. A producer with several readers is computed again in
     each if that is cheap, or index arithmetic, which mostly turns out to be linear (`linalg_to_loops.stretches`). What
     is dear (division, transcendental functions, memory access) is computed once, kept as a further result of its first
-    reader where that walks the same elements.
+    reader where that walks the same elements; and it does not move to where memory is updated atomically, which threads
+    do one after the other.
     """
 
     name = "linalg-fuse-elementwise"

@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
 from tilewright.dialects.types import is_integer_or_index
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import is_elementwise, shape_or_scalar
 
@@ -34,6 +35,8 @@ class FusionPlan:
     """Ops that make integers of loop counters and scalars alone."""
     reading: set[Operation] = field(default_factory=set[Operation])
     """Ops that read memory, by themselves or through a producer that moves into them: they cannot pass a write."""
+    computing: set[Operation] = field(default_factory=set[Operation])
+    """Ops that compute something dear, by themselves or through a producer that moves into them."""
 
     def moves(self, producer: Operation, consumer: Operation) -> bool:
         """Whether `producer` is computed inside of `consumer`."""
@@ -85,6 +88,8 @@ def _decide(
             plan.cost[op] += plan.cost.get(producer, 0)
     if any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk()):
         plan.reading.add(op)
+    if any(_is_dear(inner) for inner in op.body.block.ops):
+        plan.computing.add(op)
     if not is_movable(op):
         return
     result = op.results[0]
@@ -101,6 +106,8 @@ def _decide(
         for reader in readers.ops:
             if reader in same_block or (trivial and not op.inputs):
                 if total > CHEAP and _repeats(op, reader, result):
+                    continue
+                if op in plan.computing and _has_atomics(reader):
                     continue
                 _move(op, reader, plan)
         return
@@ -128,6 +135,14 @@ def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: Fusi
     plan.moving.setdefault(reader, set()).update((producer, *plan.moving.get(producer, ())))
     if producer in plan.reading:
         plan.reading.add(reader)
+    if producer in plan.computing:
+        plan.computing.add(reader)
+
+
+def _has_atomics(op: Operation) -> bool:
+    """Whether a body updates memory atomically: threads take turns there, and what is dear is computed in front of it,
+    side by side."""
+    return any(isinstance(inner, memref.AtomicRMWOp | memref.GenericAtomicRMWOp) for inner in ops_within(op))
 
 
 def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp, value: SSAValue) -> bool:
@@ -337,8 +352,13 @@ def body_cost(op: Operation) -> int:
         return 0
     if op.regions or isinstance(op, memref.LoadOp | tensor.ExtractOp):
         return DEAR
-    if op.name.startswith("math."):
-        return 1 if isinstance(op, math.AbsFOp | math.AbsIOp | math.FmaOp) else DEAR
-    if isinstance(op, arith.DivfOp | arith.RemFOp | arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
+    if _is_dear(op) or isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
         return DEAR
     return 1
+
+
+def _is_dear(op: Operation) -> bool:
+    """Whether an op on floats takes many cycles."""
+    if op.name.startswith("math."):
+        return not isinstance(op, math.AbsFOp | math.AbsIOp | math.FmaOp)
+    return isinstance(op, arith.DivfOp | arith.RemFOp)
