@@ -105,6 +105,56 @@ def test_a_launch_decides_about_streaming() -> None:
     assert f"arith.constant {streaming.STREAMED_BYTES} : index" in loops
 
 
+@triton.jit
+def sum_and_difference(x, y, a, b, n, m, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    u, v = tl.load(x + i, mask=i < n), tl.load(y + i, mask=i < n)
+    tl.store(a + i, u + v, mask=i < n)
+    tl.store(b + i, u - v, mask=i < m)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (16, 32), (3, 19), (0, 5), (7, 0)])
+@pytest.mark.parametrize("n", [1, 100, 2048, 2100])
+def test_streamed_outputs_that_end_apart(monkeypatch: pytest.MonkeyPatch, first: int, second: int, n: int) -> None:
+    monkeypatch.setattr(streaming, "STREAMED_BYTES", 0)
+    kernel = triton.jit(sum_and_difference.fn)
+    x, y = rng.standard_normal((2, n)).astype(np.float32)
+    with knobs.scope(always_compile=True):
+        for m in (n, n // 2):
+            a, b = (np.full(n + 100, 7, np.float32) for _ in range(2))
+            kernel[(triton.cdiv(n, 1024),)](x, y, a[first:], b[second:], n, m, BLOCK=1024)
+            for out, start, count, expected in ((a, first, n, x + y), (b, second, m, x - y)):
+                np.testing.assert_array_equal(out[start : start + count], expected[:count])
+                assert (out[:start] == 7).all()
+                assert (out[start + count :] == 7).all()
+
+
+@triton.jit
+def sum_and_product(x, y, a, b, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    u, v = tl.load(x + i, mask=i < n), tl.load(y + i, mask=i < n)
+    tl.store(a + i, u + v, mask=i < n)
+    tl.store(b + i, u * v, mask=i < n)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (16, 32), (3, 19), (0, 5), (7, 0)])
+@pytest.mark.parametrize("n", [1, 100, 2048, 2100])
+def test_outputs_of_one_nest_are_streamed_together(
+    monkeypatch: pytest.MonkeyPatch, first: int, second: int, n: int
+) -> None:
+    monkeypatch.setattr(streaming, "STREAMED_BYTES", 0)
+    kernel = triton.jit(sum_and_product.fn)
+    x, y = rng.standard_normal((2, n)).astype(np.float32)
+    a, b = (np.full(n + 100, 7, np.float32) for _ in range(2))
+    with knobs.scope(always_compile=True):
+        compiled = kernel[(triton.cdiv(n, 1024),)](x, y, a[first:], b[second:], n, BLOCK=1024)
+    for out, start, expected in ((a, first, x + y), (b, second, x * y)):
+        np.testing.assert_array_equal(out[start : start + n], expected)
+        assert (out[:start] == 7).all()
+        assert (out[start + n :] == 7).all()
+    assert compiled.asm["loops"].count("nontemporal = true") == 2
+
+
 def asked_for(loops: str) -> tuple[int, int]:
     """Prefetches that read, and those that are for writing."""
     kinds = re.findall(r"memref.prefetch %\S+\[%\S+\], (read|write)", loops)

@@ -109,7 +109,7 @@ class _NestWriter:
         streaming = plan_streaming(self.emitter, self.nest)
         if stretched is not None:
             self._stretched_or_not(stretched, outside)
-        elif streaming is None or self.prefetching.is_near(streaming.window):
+        elif streaming is None or any(self.prefetching.is_near(window) for _, window in streaming.outputs):
             whole = find_whole(self.emitter, self.nest, self.front) if self.padding is None else None
             if whole is not None:
                 self._whole_or_not(whole, outside)

@@ -3,7 +3,7 @@
 Whether that pays is known at launch, from the size of the grid:
 
     for %i = 0 to %n { store }
-      ->  if programs * bytes of a tile >= 32 MiB {
+      ->  if programs * bytes of their tiles >= 32 MiB {
             for %i = 0 to %head { masked store }                                up to the next line of the output
             for %i = %head to %full { nontemporal store of aligned vectors }
             for %i = %full to %n { masked store }
@@ -23,6 +23,7 @@ from tilewright.dialects import arith, memref
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, is_straight, stride_along
+from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Window
 
 STREAMED_BYTES = 32 << 20
@@ -36,60 +37,76 @@ _GRID_ARGUMENTS = 6
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """A nest over one row whose only output may be streamed."""
+    """A nest over one row whose outputs may be streamed."""
 
-    output: Output
-    window: Window
+    outputs: tuple[tuple[Output, Window], ...]
     element_bytes: int
     grid: tuple[SSAValue, ...]
 
     def pays(self, emitter: LoopEmitter, extent: int) -> SSAValue:
-        """Whether all programs together write enough, and elements lie at multiples of their size."""
-        total: Index = extent * self.element_bytes
+        """Whether all programs together write enough, elements lie at multiples of their size, and the outputs' lines
+        start with the same element."""
+        total: Index = extent * self.element_bytes * len(self.outputs)
         for size in self.grid:
             total = emitter.mul(total, emitter.index_cast(size, INDEX))
-        large = emitter.compare("sge", total, STREAMED_BYTES)
-        rest = emitter.value(
-            arith.AndIOp, (self._address(emitter), emitter.constant(self.element_bytes - 1, INDEX)), INDEX
-        )
-        both = emitter.both(large, emitter.compare("eq", rest, 0))
-        assert isinstance(both, SSAValue)
-        return both
+        verdict = emitter.compare("sge", total, STREAMED_BYTES)
+        first, *others = (self._address(emitter, output, window) for output, window in self.outputs)
+        verdict = emitter.both(verdict, _is_multiple(emitter, first, self.element_bytes))
+        for address in others:
+            verdict = emitter.both(verdict, _is_multiple(emitter, emitter.sub(address, first), LINE_BYTES))
+        assert isinstance(verdict, SSAValue)
+        return verdict
 
     def head(self, emitter: LoopEmitter, bound: Index) -> Index:
-        """Elements in front of the first whole line of the output, at most `bound`."""
-        behind = emitter.sub(0, self._address(emitter))
+        """Elements in front of the first whole line of the outputs, at most `bound`."""
+        behind = emitter.sub(0, self._address(emitter, *self.outputs[0]))
         rest = emitter.value(arith.AndIOp, (emitter.ssa(behind), emitter.constant(LINE_BYTES - 1, INDEX)), INDEX)
         shift = emitter.constant(self.element_bytes.bit_length() - 1, INDEX)
         return emitter.min(emitter.value(arith.ShRUIOp, (rest, shift), INDEX), bound)
 
-    def _address(self, emitter: LoopEmitter) -> SSAValue:
-        start = self.window.offset
-        for expr, stride in zip(self.output.access, self.window.strides, strict=True):
+    def _address(self, emitter: LoopEmitter, output: Output, window: Window) -> SSAValue:
+        start = window.offset
+        for expr, stride in zip(output.access, window.strides, strict=True):
             if isinstance(expr, AffineConstantExpr):
                 start = emitter.add(start, emitter.mul(expr.value, stride))
-        base = emitter.value(memref.ExtractAlignedPointerAsIndexOp, (self.window.flat,), INDEX)
+        base = emitter.value(memref.ExtractAlignedPointerAsIndexOp, (window.flat,), INDEX)
         return emitter.ssa(emitter.add(base, emitter.mul(start, self.element_bytes)))
 
 
+def _is_multiple(emitter: LoopEmitter, number: Index, divisor: int) -> SSAValue | bool:
+    rest = emitter.value(arith.AndIOp, (emitter.ssa(number), emitter.constant(divisor - 1, INDEX)), INDEX)
+    return emitter.compare("eq", rest, 0)
+
+
 def plan_streaming(emitter: LoopEmitter, nest: Nest) -> Streaming | None:
-    """How a planned nest may stream its output; None where it reduces, is not one row, or writes tiles of the arena."""
+    """How a planned nest may stream its outputs; None where it reduces, is not one row, or writes to the arena."""
     grid = list(emitter.entry.args)[-_GRID_ARGUMENTS:]
     if len(grid) < _GRID_ARGUMENTS or any(value.type != i32 for value in grid):
         return None
-    if nest.has_reduction or len(nest.outputs) != 1 or nest.order != [nest.vector_dim] or not is_straight(nest.body):
+    if nest.has_reduction or nest.order != [nest.vector_dim] or not is_straight(nest.body):
         return None
     if any(isinstance(op, memref.StoreOp) for op in nest.body.ops) or emitter.cursor.block is not emitter.entry:
         return None
-    (output,) = nest.outputs
-    window = output.dest
-    if window is None or window.owned or isinstance(window.offset, int) or nest.vector_dim is None:
+    found: list[tuple[Output, Window]] = []
+    for output in nest.outputs:
+        if (window := output.dest) is None or not _may_stream(nest, output, window):
+            return None
+        found.append((output, window))
+    sizes = {bit_width(window.element) // 8 for _, window in found}
+    if len(sizes) != 1:
         return None
-    size = bit_width(window.element) // 8
+    size = sizes.pop()
     if size == 0 or prod(nest.extents) * size < SMALLEST_TILE_BYTES or nest.lanes * size > LINE_BYTES:
         return None
-    if stride_along(window, output.access, nest.vector_dim) != 1 or not all(
+    return Streaming(tuple(found), size, tuple(grid[:3]))
+
+
+def _may_stream(nest: Nest, output: Output, window: Window) -> bool:
+    """Whether whole vectors of memory that is not ours are written, as far as the nest runs."""
+    if window.owned or isinstance(window.offset, int) or nest.vector_dim is None:
+        return False
+    if output.is_cut and not all(map(is_at_most, nest.bounds, output.bounds)):
+        return False
+    return stride_along(window, output.access, nest.vector_dim) == 1 and all(
         isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in output.access
-    ):
-        return None
-    return Streaming(output, window, size, tuple(grid[:3]))
+    )
