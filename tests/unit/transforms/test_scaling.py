@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.dialects import tt
+from tilewright.dialects.arith import find_constant_int
+from tilewright.ir.walking import find_ops
 from tilewright.transforms.common import canonicalize, eliminate_common_subexpressions
 
 Action = Callable[[ModuleOp], object]
@@ -38,6 +41,19 @@ def _nest(depth: int) -> str:
     """
 
 
+def _conditionals(count: int) -> str:
+    """Conditionals one after another, all on one condition, which their branches use."""
+    step = """
+      scf.if %c {
+        %t = arith.extui %c : i1 to i32
+        tt.store %p, %t : !tt.ptr<i32>
+      } else {
+        %f = arith.extui %c : i1 to i32
+        tt.store %q, %f : !tt.ptr<i32>
+      }"""
+    return f"tt.func public @k(%c: i1, %p: !tt.ptr<i32>, %q: !tt.ptr<i32>) {{ {step * count}\n tt.return }}"
+
+
 def _calls(action: Action, module: ModuleOp) -> int:
     """How many functions, of Python and of C, a pass calls."""
     count = 0
@@ -61,6 +77,17 @@ def test_four_times_the_ops_take_four_times_the_calls(action: Action, parse: Cal
     few, many = (_calls(action, parse(_chain(length))) for length in (500, 2000))
     assert many < 4.4 * few
     assert many < 400 * 2000
+
+
+def test_many_conditionals_on_one_condition(parse: Callable[[str], ModuleOp]) -> None:
+    """Each knows its condition inside, at the same price for all."""
+    canonicalize(parse(_conditionals(5)))
+    few, many = (_calls(canonicalize, parse(_conditionals(count))) for count in (40, 160))
+    assert many < 4.4 * few
+    module = parse(_conditionals(20))
+    canonicalize(module)
+    stores = find_ops(module, tt.StoreOp)
+    assert [find_constant_int(store.value) for store in stores] == [1, 0] * 20
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=NAMES)

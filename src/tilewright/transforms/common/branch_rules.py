@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, Region, SSAValue, Use
@@ -10,7 +11,21 @@ from xdsl.ir import Block, Operation, Region, SSAValue, Use
 from tilewright.dialects import arith, cf, scf
 from tilewright.dialects.arith import constant_bool, find_constant_int
 from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_pattern
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.loop_rules import inline_single_block, is_defined_outside, keep_operands
+
+FEW_USES = 8
+"""Up to so many uses of a value are looked at one by one; beyond, a branch is searched for them, so that many
+conditionals on one condition cost what they hold, not the square of their number."""
+
+
+def _uses_inside(value: SSAValue, region: Region) -> list[Use]:
+    uses = list(islice(value.uses, FEW_USES + 1))
+    if len(uses) <= FEW_USES:
+        return [use for use in uses if _is_inside(use.operation, region)]
+    return [
+        Use(op, index) for op in ops_within(region) for index, operand in enumerate(op.operands) if operand is value
+    ]
 
 
 def _is_inside(op: Operation, region: Region) -> bool:
@@ -109,7 +124,7 @@ class KnowConditionInBranches(RewriteRule):
         if find_constant_int(op.cond) is not None:
             return
         for region, known in ((op.true_region, True), (op.false_region, False)):
-            uses = [use for use in op.cond.uses if use.operation is not op and _is_inside(use.operation, region)]
+            uses = _uses_inside(op.cond, region)
             if uses:
                 _replace_uses(uses, constant_bool(known), region.block, rewriter)
 
