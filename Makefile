@@ -67,13 +67,15 @@ $(TORCH_STAMP): $(STAMP)
 
 torch: $(TORCH_STAMP) ## add PyTorch (optional: tests with tensors, benchmarks)
 
-oracles: $(STAMP) ## add what tests compare with where it is found: mlir-opt 22 (Debian, as root), official Triton (PyPI)
+oracles: $(STAMP) ## add what tests compare with where it is found: mlir-opt 22 (Debian, as root), official Triton and an AArch64 emulator (PyPI)
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 	  { apt-get update -qq && apt-get install -y -qq $(MLIR_PACKAGES) >/dev/null; } \
 	    || echo "mlir-22-tools cannot be installed: the tests that need it will be skipped"; \
 	fi
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[oracle]' \
 	  || echo "official Triton cannot be installed: the tests that need it will be skipped"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[emulator]' \
+	  || echo "Unicorn cannot be installed: code for AArch64 will be compiled, but not run"
 
 MINUTES ?= 10
 fuzz: $(STAMP) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --mutations N")

@@ -1,6 +1,6 @@
-"""Makes the harness modules beside the tests importable (the test run imports files by path, not by package)."""
+"""Makes the harness modules beside the tests, and the emulator, importable (tests are imported by path)."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "kernels")]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import ml_dtypes
 import numpy as np
 import pytest
+from aarch64_machine import AArch64Machine  # pyright: ignore[reportMissingImports]
 from math_harness import LOADER
 
 from tilewright.codegen.llvm_backend import compile_text, emit_assembly
@@ -19,7 +20,7 @@ from tilewright.codegen.microkernels import (
     parse_name,
     preferred_block,
 )
-from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts, without_features
+from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
 TYPES: dict[str, tuple[type, type, str, float]] = {
     "f32": (np.float32, np.float32, "f32", 1e-6),
@@ -33,19 +34,20 @@ TYPES: dict[str, tuple[type, type, str, float]] = {
 
 
 def machines() -> list[CpuFacts]:
-    """This one, one without AVX-512, and one that multiplies by AVX-512's dot-product instructions."""
+    """This one and one without AVX-512; `test_word_products.py` has others."""
     host = host_facts()
-    found = [host, named_facts("x86-64-v3")] if host.is_x86 and host.has("avx2") else [host]
-    if host.has("amx-tile") and host.has("avx512bf16") and host.has("avx512vnni"):
-        found.append(replace(without_features(host, ["amx-tile"]), cpu="znver4"))
-    return found
+    return [host, named_facts("x86-64-v3")] if host.is_x86 and host.has("avx2") else [host]
 
 
 @lru_cache(maxsize=64)
-def load(name: str, facts: CpuFacts, arity: int = 10) -> ctypes._CFuncPtr:  # pyright: ignore[reportPrivateUsage]
+def load(name: str, facts: CpuFacts, arity: int = 10) -> Callable[..., None]:
+    """A micro-kernel; one for AArch64 is emulated."""
     module = ModuleText(triple=facts.triple)
     module.define_once(name, lambda: emit_microkernel(name, module, facts).replace("define internal", "define"))
-    library = LOADER.load(compile_text(str(module), facts, verify=True), (name,))
+    image = compile_text(str(module), facts, verify=True)
+    if not facts.is_x86 and host_facts().is_x86:
+        return partial(AArch64Machine(image).call, name)
+    library = LOADER.load(image, (name,))
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * arity)(library.address(name))
     function.library = library  # pyright: ignore[reportFunctionMemberAccess]
     return function
