@@ -7,11 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, Parameters, StageTexts
 from tilewright.compiler.options import CompileOptions
@@ -20,7 +22,13 @@ from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
 from tilewright.support.collecting import paused_collection
 from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
-from tilewright.support.errors import NoAssemblerError, OptionError, PassError, StageContractError
+from tilewright.support.errors import (
+    NoAssemblerError,
+    OptionError,
+    PassError,
+    StageContractError,
+    TilewrightError,
+)
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import NativeKernel, Target, configured
 
@@ -45,6 +53,34 @@ LEAST_MEMORY = 64
 memory by what a kernel takes of it."""
 
 
+class Request(NamedTuple):
+    """A compilation that is to be: its result is kept in the disk cache under `key`."""
+
+    source: Source
+    options: CompileOptions
+    target: Target
+    key: str
+
+
+class DeferredError(TilewrightError):
+    """A kernel that is not compiled now: see `deferring`."""
+
+
+_deferred: ContextVar[list[Request] | None] = ContextVar("deferred", default=None)
+
+
+@contextmanager
+def deferring() -> Generator[list[Request]]:
+    """For the length of a `with`, what the disk cache does not have is noted in place of being compiled, and
+    `compile_source` raises DeferredError: so that somebody else can compile all of it (see `compiler/farm.py`)."""
+    requests: list[Request] = []
+    token = _deferred.set(requests)
+    try:
+        yield requests
+    finally:
+        _deferred.reset(token)
+
+
 def compile_source(source: Source, options: CompileOptions, target: Target) -> CompiledKernel:
     """The compiled kernel, from the disk cache if it is there. Raises CompilationError and PassError classes."""
     target = configured(target, options)
@@ -54,6 +90,9 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     cache = DiskCache(cache_directory())
     entry = None if any(map(knobs.get, COMPILING)) else cache.get(key)
     if entry is None:
+        if (deferred := _deferred.get()) is not None:
+            deferred.append(Request(source, options, target, key))
+            raise DeferredError(f"the compilation of kernel '{source.name}' is deferred")
         entry = build_entry(source, options, target)
         cache.put(key, entry)
     return load_entry(entry, key, source, options, target)

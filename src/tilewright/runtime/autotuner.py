@@ -243,6 +243,8 @@ class Autotuner(KernelInterface):
     ) -> dict[Config, Sequence[float]]:
         """The times of each configuration. Those without hooks that are compiled to the same code, since the target
         does not know warps or stages, are measured once. Where time says nothing, the first that runs is enough."""
+        if address := knobs.get("farm"):
+            self._compile_on_farm(address, candidates, args, grid, keywords)
         timings: dict[Config, Sequence[float]] = {}
         known: dict[str, Sequence[float]] = {}
         is_timed = self._do_bench is not None or chosen_target_is_timed()
@@ -257,6 +259,21 @@ class Autotuner(KernelInterface):
             if not is_timed and timings[config][0] != INFEASIBLE:
                 break
         return timings
+
+    def _compile_on_farm(
+        self, address: str, candidates: Sequence[Config], args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]
+    ) -> None:
+        """Have other machines compile what the candidates need and the disk cache does not have. What fails there is
+        compiled here, which then says why. Raises FarmError."""
+        from tilewright.compiler.compile import deferring
+        from tilewright.compiler.farm import Farm, compile_all
+
+        with deferring() as requests:
+            for config in candidates:
+                self._code_of(config, args, grid, keywords)
+        if requests:
+            with Farm(address) as farm:
+                compile_all(farm, requests)
 
     def _code_of(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> str | None:
         """What names the code of a configuration; None where it is not compiled, which `_bench` says why, and of what

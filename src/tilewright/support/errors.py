@@ -329,6 +329,10 @@ class TargetError(TilewrightError):
     """A target that is not there, or cannot be used on this machine."""
 
 
+class FarmError(TilewrightError):
+    """Work cannot be spread over other machines: there is no dask, no scheduler, no worker, or another tilewright."""
+
+
 class NoDriverError(TargetError):
     """There is no NVIDIA driver, no GPU, or no Python binding of the driver on this machine."""
 

@@ -116,6 +116,8 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_PRINT_AUTOTUNING"),
     Knob("cache_autotuning", bool, False, "Keep the autotuner's choices on disk.",
          triton_env="TRITON_CACHE_AUTOTUNING"),
+    Knob("farm", str, "", "Address of a dask.distributed scheduler, whose workers compile what the autotuner is to "
+         "measure."),
     # Cache.
     Knob("cache_dir", str, "", "Directory of compiled kernels, by default the user's cache directory.",
          triton_env="TRITON_CACHE_DIR"),

@@ -46,6 +46,7 @@ def add_parsers(commands: Any) -> None:
     fuzz.add_argument("--kernels", type=count, default=0, help="stop after this many kernels")
     fuzz.add_argument("--mutations", type=count, default=0, help="stop after this many mutated inputs")
     fuzz.add_argument("--jobs", type=positive, default=1, help="processes that share the work (default 1)")
+    fuzz.add_argument("--scheduler", metavar="ADDRESS", help="workers of a dask.distributed cluster share the work")
     fuzz.add_argument(
         "--gpu-every", type=count, default=2, metavar="N", help="one kernel in N on simulated GPUs (default 2; 0: none)"
     )

@@ -2,7 +2,8 @@
 
 Prints how many inputs ran, how many failed, and the seed. Each failure is saved as one small file, which
 `tilewright fuzz --replay FILE` runs again. Input number i of seed S depends on S + i alone: `--jobs N` shares the
-numbers out to N processes, and a run can be split into several with seeds further on.
+numbers out to N processes, `--scheduler ADDRESS` to the workers of a dask.distributed cluster, and a run can be split
+into several with seeds further on.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from random import Random
 
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
+from tilewright.tools.fuzzing.apart import LostError, run_apart
 from tilewright.tools.fuzzing.differential import (
     CPU,
     GPU,
@@ -46,8 +48,26 @@ OF_HOPPER = {"float8e4nv"}
 FINE_EVERY = 8
 """Of how many kernels on GPUs the first two are compared behind every pass."""
 
+PARTS = {"fuzz_kernels": 32, "fuzz_texts": 5000}
+"""Inputs that go to a worker of a farm at a time: a minute's work at most."""
+
 DEFAULT_MINUTES = 1.0
 """How long a run takes that is told neither the time nor the number of inputs."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A failure as one small file."""
+
+    name: str
+    text: str
+    first_line: str
+
+    def save(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / self.name
+        path.write_text(self.text)
+        print(f"{path}: {self.first_line}", flush=True)
 
 
 @dataclass
@@ -60,6 +80,8 @@ class Tally:
     on_gpus: int = 0
     failures: Counter[str] = field(default_factory=Counter[str])
     seconds: float = 0.0
+    found: list[Found] = field(default_factory=list["Found"])
+    """What is not saved yet: of a share without a folder."""
 
     def __str__(self) -> str:
         failed = sum(self.failures.values())
@@ -78,7 +100,8 @@ class Share:
     step: int
     end: int | None
     seconds: float | None
-    folder: Path
+    folder: Path | None
+    """Where failures are saved; None leaves them in the tally, for machines without that folder."""
     gpu_every: int = 0
     """Which kernels also run on GPUs: one in this many, 0 for none."""
     has_gpu: bool = False
@@ -112,7 +135,7 @@ def run_fuzz(options: argparse.Namespace) -> int:
 def _in_shares(
     run: Callable[[Share], Tally], options: argparse.Namespace, seed: int, limit: int, part_of_time: float
 ) -> Tally:
-    """Run one kind of input in as many processes as were asked for."""
+    """Run one kind of input in as many processes as were asked for, or on a farm."""
     minutes = options.minutes if options.minutes is not None else None if limit else DEFAULT_MINUTES
     share = partial(
         Share,
@@ -125,7 +148,9 @@ def _in_shares(
     )
     shares = [share(seed + job) for job in range(options.jobs)]
     start = time.perf_counter()
-    if options.jobs == 1:
+    if options.scheduler:
+        done = list(_on_farm(run, options.scheduler, shares[0], Path(options.save))) or [run(replace(shares[0], end=0))]
+    elif options.jobs == 1:
         done = [run(shares[0])]
     else:
         with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
@@ -139,6 +164,38 @@ def _in_shares(
         total.failures += tally.failures
     total.seconds = time.perf_counter() - start
     return total
+
+
+def _on_farm(run: Callable[[Share], Tally], address: str, whole: Share, folder: Path) -> Iterator[Tally]:
+    """Run a share in small parts on the workers of a farm, until all is done or the time is over; failures are saved
+    here as they come. Raises FarmError."""
+    from tilewright.compiler.farm import Farm
+
+    size = PARTS[run.__name__]
+
+    def parts() -> Iterator[Share]:
+        start = time.perf_counter()
+        for first in count(whole.first, size):
+            end = first + size if whole.end is None else min(first + size, whole.end)
+            if first >= end or (whole.seconds is not None and time.perf_counter() - start >= whole.seconds):
+                return
+            yield replace(whole, first=first, step=1, end=end, seconds=None, folder=None)
+
+    with Farm(address) as farm:
+        for tally in farm.spread(partial(_part_apart, run), parts()):
+            for found in tally.found:
+                found.save(folder)
+            yield tally
+
+
+def _part_apart(run: Callable[[Share], Tally], share: Share) -> Tally:
+    """One part, in a process of its own; where that is lost, the part itself is the failure."""
+    try:
+        return run_apart(run, share)
+    except LostError as error:
+        tally = Tally("inputs", share.first, failures=Counter({"lost process": 1}))
+        tally.found.append(Found(f"part_{share.first}.txt", f"{share}\n{error}\n", f"the process was lost: {error}"))
+        return tally
 
 
 def fuzz_kernels(share: Share) -> Tally:
@@ -160,7 +217,7 @@ def fuzz_kernels(share: Share) -> Tally:
                 is_lost = (failure.engine, failure.kind) == (GPU.target, "error")
                 small = kernel if is_lost else shrink_generated(kernel, check, failure, SHRINK_ATTEMPTS)
                 note = f"seed {number}\n{failure if small is kernel else check(small) or failure}"
-                _save(share.folder / f"kernel_{number}.py", render(small, note), failure)
+                _keep(f"kernel_{number}.py", render(small, note), failure, share, tally)
                 if is_lost:
                     print(f"seed {share.first}: the GPU is lost to this process, which ends here")
                     break
@@ -188,16 +245,17 @@ def fuzz_texts(share: Share) -> Tally:
         failure = check_text(text, random)
         if failure is not None:
             tally.failures[failure.kind] += 1
-            _save(share.folder / f"text_{number}.mlir", f"// {failure.message}\n{text}", failure)
+            _keep(f"text_{number}.mlir", f"// {failure.message}\n{text}", failure, share, tally)
     tally.seconds = time.perf_counter() - start
     return tally
 
 
-def _save(path: Path, text: str, failure: Failure) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    first = str(failure).partition("\n")[0]
-    print(f"{path}: {first}", flush=True)
+def _keep(name: str, text: str, failure: Failure, share: Share, tally: Tally) -> None:
+    found = Found(name, text, str(failure).partition("\n")[0])
+    if share.folder is None:
+        tally.found.append(found)
+    else:
+        found.save(share.folder)
 
 
 def _replay(path: Path) -> int:
