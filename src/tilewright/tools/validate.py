@@ -30,11 +30,12 @@ def run_validate(options: argparse.Namespace) -> int:
     names: set[str] = set()
     with knobs.scope(validate=False, sanitize=()):
         target, arch = find_engine(options.target)
-        for launch, tolerance in find_launches(path):
+        for found in find_launches(path):
+            launch = found.launch
             names.add(launch.name)
             if wanted and launch.name != wanted:
                 continue
-            report = validate_launch(launch.for_architecture(arch), target, tolerance)
+            report = validate_launch(launch.for_architecture(arch), target, found.tolerance)
             print(report.render())
             status = max(status % 2, int(not report.is_valid))
     if status == 2:

@@ -79,7 +79,7 @@ def test_names_are_ir(file: str) -> None:
     from tilewright.targets.base import find_target
     from tilewright.tools.validation.file_launches import find_launches
 
-    launch, _ = next(find_launches(Path(__file__).parents[3] / "examples" / f"{file}.py"))
+    launch = next(find_launches(Path(__file__).parents[3] / "examples" / f"{file}.py")).launch
     names = LastingNames()
     for stage, module in lower(launch.source, launch.options, find_target("cpu")):
         lines = print_lines(module, names.of(module))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -24,6 +25,8 @@ from tilewright.tools.explore.terminal import (
     print_stage,
 )
 from tilewright.tools.validation.file_launches import find_launches
+
+MADE_UP = "types are made up from the names of parameters; --signature says what they are"
 
 NAMED_MACHINES = ("cpu", "cuda")
 """Targets of which `tilewright compile` takes a machine, too."""
@@ -72,8 +75,11 @@ def _find_source(options: argparse.Namespace, arch: str | None) -> tuple[Source,
     if not path.is_file():
         raise ExploreError(f"no such file: {name}")
     names: set[str] = set()
-    for launch, _ in find_launches(path):
+    for found in find_launches(path):
+        launch = found.launch
         if not kernel or launch.name == kernel:
+            if found.is_made_up:
+                print(f"{name} launches nothing: {MADE_UP}", file=sys.stderr)
             return launch.source, launch.for_architecture(arch).options
         names.add(launch.name)
     there_are = f"; it launches {', '.join(sorted(names))}" if names else ""

@@ -11,7 +11,7 @@ DESCRIPTION = """\
 Shows a kernel at every stage and behind every pass, each line of IR with the source line that it comes from.
 
 FILE is a Python file with a kernel, which --signature says the types of, as for `tilewright compile`; without it they
-are those of the first launch that the file makes. Or FILE is IR whose suffix names its stage (kernel.ttir).
+are those of the first launch that the file makes, or made up. Or FILE is IR whose suffix names its stage (kernel.ttir).
 
 Without further options a table of passes is printed. --output writes a page for a browser that needs nothing else."""
 

@@ -10,6 +10,7 @@ import contextlib
 import io
 import sys
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,16 @@ MADE_UP = 4096
 """Elements of a made-up array."""
 
 
-def find_launches(path: Path) -> Iterator[tuple[Launch, Tolerance]]:
+@dataclass(frozen=True)
+class FileLaunch:
+    """A launch of a file's, and how exact its results are to be."""
+
+    launch: Launch
+    tolerance: Tolerance = FLOATS
+    is_made_up: bool = False
+
+
+def find_launches(path: Path) -> Iterator[FileLaunch]:
     """The launches of a file, each once per kernel and specialisation."""
     recorded: list[Launch] = []
     with _recording(recorded), contextlib.redirect_stdout(io.StringIO()):
@@ -37,20 +47,22 @@ def find_launches(path: Path) -> Iterator[tuple[Launch, Tolerance]]:
         exact = Tolerance(absolute={a.name: a.slack for a in arguments}) if arguments else FLOATS
         inputs = given()
         for kernel, grid, keywords in inputs if isinstance(inputs, list) else [inputs]:  # pyright: ignore[reportUnknownVariableType]
-            yield record_launch(kernel, grid, (), dict(keywords)), exact  # pyright: ignore[reportUnknownArgumentType]
+            yield FileLaunch(record_launch(kernel, grid, (), dict(keywords)), exact)  # pyright: ignore[reportUnknownArgumentType]
         return
     seen: set[tuple[str, str]] = set()
     for launch in recorded:
         key = (launch.name, launch.source.identity())
         if key not in seen:
             seen.add(key)
-            yield launch, FLOATS
+            yield FileLaunch(launch)
     if not recorded:
         for kernel in [value for value in vars(module).values() if isinstance(value, JITFunction)]:
             try:
-                yield record_launch(kernel, (2,), (), made_up_arguments(kernel)), FLOATS
+                launch = record_launch(kernel, (2,), (), made_up_arguments(kernel))
             except TilewrightError as error:
                 print(f"{kernel.fn.__name__}: left out: {error}", file=sys.stderr)
+            else:
+                yield FileLaunch(launch, is_made_up=True)
 
 
 @contextlib.contextmanager
