@@ -2,6 +2,7 @@
 
 import triton
 import triton.language as tl
+from triton.language.extra import libdevice
 
 
 @triton.jit
@@ -92,6 +93,40 @@ def transpose_kernel(x_ptr, out_ptr, rows, cols, BLOCK_M: tl.constexpr, BLOCK_N:
 def sort_rows_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.sort(tl.load(x_ptr + offsets)))
+
+
+@triton.jit
+def topk_rows_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr, K: tl.constexpr):
+    row = tl.program_id(0)
+    best = tl.topk(tl.load(x_ptr + row * BLOCK + tl.arange(0, BLOCK)), K)
+    tl.store(out_ptr + row * K + tl.arange(0, K), best)
+
+
+@triton.jit
+def complex_product_kernel(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    a_re, a_im = tl.load(a_ptr + 2 * offsets, mask=mask), tl.load(a_ptr + 2 * offsets + 1, mask=mask)
+    b_re, b_im = tl.load(b_ptr + 2 * offsets, mask=mask), tl.load(b_ptr + 2 * offsets + 1, mask=mask)
+    tl.store(out_ptr + 2 * offsets, a_re * b_re - a_im * b_im, mask=mask)
+    tl.store(out_ptr + 2 * offsets + 1, a_re * b_im + a_im * b_re, mask=mask)
+
+
+@triton.jit
+def sum_difference_product_kernel(x_ptr, y_ptr, sum_ptr, difference_ptr, product_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x, y = tl.load(x_ptr + offsets, mask=mask), tl.load(y_ptr + offsets, mask=mask)
+    tl.store(sum_ptr + offsets, x + y, mask=mask)
+    tl.store(difference_ptr + offsets, x - y, mask=mask)
+    tl.store(product_ptr + offsets, x * y, mask=mask)
+
+
+@triton.jit
+def tanh_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, libdevice.tanh(x), mask=offsets < n)
 
 
 @triton.jit

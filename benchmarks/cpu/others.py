@@ -399,6 +399,51 @@ def sort_case(rows: int, cols: int) -> Case:
     )  # fmt: skip
 
 
+def topk_case(rows: int, cols: int, k: int) -> Case:
+    x, out = normal(rows, cols), empty((rows, k), np.float32)
+    (tx,) = tensors(x) or (None,)
+    return Case(
+        [Launch(kernels.topk_rows_kernel, (rows,), (x, out), {"BLOCK": cols, "K": k})], x.nbytes, out.nbytes,
+        eager=lambda: torch.topk(tx, k, dim=1), results=lambda: (out, np.sort(x, axis=1)[:, ::-1][:, :k]),
+    )  # fmt: skip
+
+
+def complex_product_case(n: int) -> Case:
+    a, b, out = normal(n, 2), normal(n, 2, seed=1), empty((n, 2), np.float32)
+    ca, cb, cout = (array.view(np.complex64)[:, 0] for array in (a, b, out))
+    ta, tb, tout = tensors(ca, cb, empty_like(cout)) or (None,) * 3
+    return Case(
+        by_block(kernels.complex_product_kernel, n, (a, b, out, n)), 2 * a.nbytes, out.nbytes,
+        eager=lambda: torch.mul(ta, tb, out=tout), numpy=lambda: np.multiply(ca, cb),
+        results=lambda: (out, (ca * cb)[:, None].view(np.float32)),
+    )  # fmt: skip
+
+
+def three_outputs_case(n: int) -> Case:
+    x, y = normal(n), normal(n, seed=1)
+    outs = [empty(n, np.float32) for _ in range(3)]
+    tx, ty, *touts = tensors(x, y, *outs) or (None,) * 5
+
+    def eager() -> None:
+        for op, out in zip((torch.add, torch.sub, torch.mul), touts, strict=True):
+            op(tx, ty, out=out)
+
+    return Case(
+        by_block(kernels.sum_difference_product_kernel, n, (x, y, *outs, n), (4096, 16384)),
+        2 * x.nbytes, 3 * x.nbytes, eager=eager, results=lambda: (outs[2], x * y),
+    )  # fmt: skip
+
+
+def tanh_f64_case(n: int) -> Case:
+    x, out = empty(n, np.float64), empty(n, np.float64)
+    x[:] = np.random.default_rng(0).standard_normal(n)
+    tx, tout = tensors(x, empty_like(out)) or (None,) * 2
+    return Case(
+        by_block(kernels.tanh_kernel, n, (x, out, n)), x.nbytes, out.nbytes, eager=lambda: torch.tanh(tx, out=tout),
+        numpy=lambda: np.tanh(x), results=lambda: (out, np.tanh(x)), tolerance=1e-14,
+    )  # fmt: skip
+
+
 def argmax_case(rows: int, cols: int) -> Case:
     x, out = normal(rows, cols), empty(rows, np.int64)
     (tx,) = tensors(x) or (None,)
@@ -480,6 +525,10 @@ OTHERS: dict[str, Callable[[], Case]] = {
     "attention delta 8x4096x64": lambda: attention_delta_case(8, 4096, 64),
     "transpose f32 2048x2048": lambda: transpose_case(2048, 2048),
     "sort rows 512x1024": lambda: sort_case(512, 1024),
+    "top 8 of 512x1024": lambda: topk_case(512, 1024, 8),
+    "complex products 2^19": lambda: complex_product_case(2**19),
+    "three outputs 2^24": lambda: three_outputs_case(2**24),
+    "tanh f64 2^19": lambda: tanh_f64_case(2**19),
     "argmax rows 2048x4096": lambda: argmax_case(2048, 4096),
     "histogram 2^20, 256 bins": lambda: histogram_case(2**20, 256),
     "persistent matmul f32 1024": lambda: persistent_matmul_case(1024),
