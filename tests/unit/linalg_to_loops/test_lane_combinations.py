@@ -89,6 +89,27 @@ def test_a_reduction_of_several_values_folds_lanes(n: int) -> None:
     assert "vector.shuffle" in loops_of(row_moments)
 
 
+@triton.jit
+def sum_and_larger(sum_a, top_a, sum_b, top_b):
+    return sum_a + sum_b, tl.maximum(top_a, top_b)
+
+
+@triton.jit
+def row_sum_of_pair(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + cols, mask=cols < n, other=0)
+    total, _ = tl.reduce((x, x), 0, sum_and_larger)
+    tl.store(out_ptr, total)
+
+
+@pytest.mark.parametrize("n", [1, 17, 33, 48, 49, 63, 64])
+def test_a_reduction_behind_the_first_element_of_a_row_that_is_cut_off(n: int) -> None:
+    """The other 63 elements are three vectors and a rest: no number that a mask of bits rounds down to."""
+    x, out = np.random.default_rng(2).integers(-1000, 1000, 64).astype(np.int32), np.zeros(1, np.int32)
+    row_sum_of_pair[(1,)](x, out, n, BLOCK=64)
+    assert out[0] == x[:n].sum()
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("shape", [(4, 64), (64, 4), (16, 2), (2, 512)])
 def test_positions_of_maxima_are_the_first_ones(shape: tuple[int, int], axis: int) -> None:

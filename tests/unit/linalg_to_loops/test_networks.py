@@ -52,6 +52,18 @@ def test_rows_are_sorted_in_registers(dtype: str, n: int, *, descending: bool) -
 
 
 @triton.jit
+def sort_backwards(x, y, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(y + i, tl.sort(tl.load(x + (N - 1 - i))))
+
+
+def test_a_row_that_is_read_backwards() -> None:
+    x, y = numbers("int32", 16), np.zeros(16, np.int32)
+    sort_backwards[(1,)](x, y, N=16)
+    np.testing.assert_array_equal(y, np.sort(x))
+
+
+@triton.jit
 def sort_tile(x, y, rows, cols, stride, M: tl.constexpr, N: tl.constexpr):
     m, n = tl.arange(0, M), tl.arange(0, N)
     mask = (m[:, None] < rows) & (n[None, :] < cols)

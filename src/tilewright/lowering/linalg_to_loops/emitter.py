@@ -211,6 +211,7 @@ class LoopEmitter:
 
     def align_down(self, value: Index, step: int) -> Index:
         """The largest multiple of `step`, a power of two, not above a non-negative value."""
+        assert step & (step - 1) == 0
         if isinstance(value, int):
             return value // step * step
         return self._index_op(arith.AndIOp, value, -step) if step > 1 else value

@@ -168,7 +168,7 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
             nest.vector_dim = None
     nest.order = order_loops(nest)
     if nest.vector_dim is not None and nest.has_reduction and nest.cost <= LIGHT_BODY and not nest.folds():
-        nest.unroll = min(UNROLL, max(1, nest.extents[nest.vector_dim] // nest.lanes))
+        nest.unroll = min(UNROLL, _power_of_two_at_most(nest.extents[nest.vector_dim] // nest.lanes))
 
 
 def find_dependences(nest: Nest) -> dict[SSAValue, frozenset[int]]:

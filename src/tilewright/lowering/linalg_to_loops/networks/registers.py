@@ -194,9 +194,9 @@ def _places(steps: Sequence[int]) -> list[int]:
 
 
 def _signed(value: int, element: Attribute) -> int:
-    """An unsigned number as constants of its type are written."""
+    """A number, which may be an unsigned one, as constants of its type are written."""
     width = element.width.data if is_integer(element) else 64
-    return value - (1 << width) if width > 1 and value >> (width - 1) & 1 else value
+    return value - (1 << width) if width > 1 and value >= 1 << (width - 1) else value
 
 
 def _folded(op_class: type[IRDLOperation], operands: Sequence[SSAValue], type_: Attribute) -> SSAValue | None:
