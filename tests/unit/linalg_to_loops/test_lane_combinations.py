@@ -102,7 +102,7 @@ def row_sum_of_pair(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr, total)
 
 
-@pytest.mark.parametrize("n", [1, 17, 33, 48, 49, 63, 64])
+@pytest.mark.parametrize("n", [0, 1, 17, 33, 48, 49, 63, 64])
 def test_a_reduction_behind_the_first_element_of_a_row_that_is_cut_off(n: int) -> None:
     """The other 63 elements are three vectors and a rest: no number that a mask of bits rounds down to."""
     x, out = np.random.default_rng(2).integers(-1000, 1000, 64).astype(np.int32), np.zeros(1, np.int32)

@@ -236,6 +236,9 @@ def cut_slice(
                 if bounded and (step != 1 or dim not in kept):
                     return None
                 if dim in kept:
-                    low.append(emitter.sub(source.low[dim], start) if bounded else 0)
-                    high.append(emitter.sub(source.high[dim], start) if bounded else shape[kept.index(dim)])
+                    size = shape[kept.index(dim)]
+                    low.append(emitter.max(emitter.sub(source.low[dim], start), 0) if bounded else 0)
+                    # A slice that lies behind the end of the box, or in front of it, has nothing or all of it.
+                    end = emitter.sub(source.high[dim], start)
+                    high.append(emitter.max(emitter.min(end, size), 0) if bounded else size)
             return Box(inner, tuple(low), tuple(high), shape, source.fill)
