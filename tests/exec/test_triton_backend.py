@@ -17,7 +17,7 @@ torch: Any = pytest.importorskip("torch", reason="official Triton's launches nee
 
 import corpus_oracle as oracle  # noqa: E402
 import official_front_end  # noqa: E402
-import official_kernels as kernels  # noqa: E402
+import official_kernels  # noqa: E402
 from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 
@@ -35,6 +35,7 @@ from tilewright.triton_backend import naming  # noqa: E402
 from tilewright.triton_backend.driver import TilewrightDriver  # noqa: E402
 
 CPU = GPUTarget("tilewright-cpu", None, 1)
+kernels: Any = official_kernels
 
 
 @pytest.fixture(autouse=True)

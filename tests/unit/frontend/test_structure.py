@@ -365,7 +365,7 @@ def oddly_named(ptr, é, _1):
     _0 = helper(é, 2)
     for _2 in range(_1):
         é += _0
-        _0 += _2
+        _0 += _2  # pyright: ignore[reportConstantRedefinition]
     tl.store(ptr, é + _0)
 
 

@@ -70,7 +70,7 @@ def test_programs_keep_files_of_their_own(tmp_path: Path) -> None:
         tilewright.knobs.cache.dir = str(tmp_path)
         from triton.runtime.cache import FileCacheManager, default_cache_dir, get_cache_manager
 
-        class Counted(FileCacheManager):
+        class Counted(FileCacheManager):  # pyright: ignore[reportUntypedBaseClass]
             puts = 0
 
             def put(self, data: bytes | str, filename: str, binary: bool = True) -> str:
