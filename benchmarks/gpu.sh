@@ -5,8 +5,9 @@
 #     sh benchmarks/gpu.sh tests [WHEELS]      the exec suite on the GPU (needs pytest): a summary, and gpu_tests.json
 #     sh benchmarks/gpu.sh bench [WHEELS]      the published table
 #
-# WHEELS is a folder with the wheels of what that Python lacks (xdsl and what it needs); PYTHON names the interpreter,
-# OUT the folder for results (benchmarks/results if unset). The status is not 0 where a test failed or a case gave nothing.
+# WHEELS is a folder with the wheels of what that Python lacks (xdsl and what it needs; tilewright's own, if official
+# Triton is to find it as a back end); PYTHON names the interpreter, OUT the folder for results (benchmarks/results if
+# unset). The status is not 0 where a test failed or a case gave nothing.
 set -eu
 cd "$(dirname "$0")/.."
 what=${1:-smoke}

@@ -43,7 +43,7 @@ LAUNCHED = (
 )
 """Modules of `tests/exec` whose launches go to the target that is named."""
 
-OWN_TARGET = ("test_gpu_engines",)
+OWN_TARGET = ("test_gpu_engines", "test_triton_backend_gpu")
 """Modules that choose the target themselves, and what of them runs on a GPU."""
 
 Row = dict[str, Any]
