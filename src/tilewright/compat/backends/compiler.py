@@ -3,6 +3,7 @@ its back ends have in common."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,19 +18,19 @@ ALIGNED = "D"
 """How Triton writes it."""
 
 
-class BaseBackend:
+class BaseBackend(ABC):
     """What programs ask Triton's back ends. Those here are the targets: a class of another package that derives from
     this one cannot become one of them (entry points can, see CONTRIBUTING.md)."""
 
     supports_native_tensor_specialization = True
 
+    @abstractmethod
     def hash(self) -> str:
         """What machine code depends on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parse_options(self, options: Mapping[str, Any]) -> Any:
         """Launch options, completed and checked."""
-        raise NotImplementedError
 
     @staticmethod
     def get_int_specialization(arg: int, **keywords: Any) -> str:
