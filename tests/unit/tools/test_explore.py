@@ -51,10 +51,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @cache
-def recorded(file: Path, target: str, arch: str | None = None) -> Recording:
+def recorded(file: Path, target: str, arch: str | None = None, signature: str = SIGNATURE) -> Recording:
     kernel: Any = load_file(file).kernel
     assert isinstance(kernel, JITFunction)
-    source = source_of(kernel, read_signature(SIGNATURE, kernel))
+    source = source_of(kernel, read_signature(signature, kernel))
     return record(source, CompileOptions(arch=arch), find_target(target))
 
 
@@ -101,7 +101,32 @@ def test_the_page_needs_nothing_else(file: Path) -> None:
     assert "<title>kernel for cpu" in page
     first = data["files"][0]
     assert first["name"] == str(file)
-    assert first["lines"][LOAD - first["first"]].strip().startswith("x = halved(")
+    (stretch,) = first["stretches"]
+    assert stretch["lines"][LOAD - stretch["first"]].strip().startswith("x = halved(")
+
+
+def test_of_long_files_the_page_has_stretches(tmp_path: Path) -> None:
+    gap = "\n".join(f"# {number}" for number in range(200))
+    text = f"""\
+import triton
+import triton.language as tl
+
+@triton.jit
+def far(x):
+    return x * 2
+{gap}
+@triton.jit
+def kernel(x_ptr):
+    tl.store(x_ptr, far(tl.load(x_ptr)))
+"""
+    path = tmp_path / "long.py"
+    path.write_text(text)
+    (shown,) = data_in(render_page(recorded(path, "cpu", signature="*fp32")))["files"]
+    written = text.splitlines()
+    first, second = shown["stretches"]
+    assert first["first"] == 1 and first["lines"] == written[: len(first["lines"])]
+    assert second["lines"] == written[second["first"] - 1 :]
+    assert len(first["lines"]) + len(second["lines"]) < 50
 
 
 def test_the_page_has_every_text_and_every_change(file: Path) -> None:

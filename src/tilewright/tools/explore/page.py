@@ -103,11 +103,17 @@ class _Sources:
         return self._numbers[span.filename], span.line
 
     def shown(self) -> list[dict[str, Any]]:
-        """Of each file the lines around those that IR comes from."""
-        shown: list[dict[str, Any]] = []
-        for name, numbers in self._lines.items():
-            lines = linecache.getlines(name)
-            first = max(1, min(numbers) - BEFORE)
-            kept = [line.rstrip("\n") for line in lines[first - 1 : max(numbers) + AFTER]]
-            shown.append({"name": name, "first": first, "lines": kept})
-        return shown
+        """Of each file the lines around those that IR comes from, in stretches."""
+        return [{"name": name, "stretches": _stretches(name, numbers)} for name, numbers in self._lines.items()]
+
+
+def _stretches(filename: str, numbers: Iterable[int]) -> list[dict[str, Any]]:
+    lines = linecache.getlines(filename)
+    shown = sorted({near for number in numbers for near in range(number - BEFORE, number + AFTER + 1)})
+    shown = [number for number in shown if 1 <= number <= len(lines)]
+    found: list[dict[str, Any]] = []
+    for number in shown:
+        if not found or number != found[-1]["first"] + len(found[-1]["lines"]):
+            found.append({"first": number, "lines": []})
+        found[-1]["lines"].append(lines[number - 1].rstrip("\n"))
+    return found
