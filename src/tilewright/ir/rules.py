@@ -160,6 +160,35 @@ class RuleTable:
         return found
 
 
+def apply_first(
+    rules: Sequence[RewritePattern], op: Operation, rewriter: RuleRewriter, *, pass_name: str
+) -> str | None:
+    """Offer an op to rules until one changes something, whose name is returned; None where none does.
+
+    Raises PassError with rule and op where a rule fails.
+    """
+    rewriter.visit(op)
+    for rule in rules:
+        try:
+            rule.match_and_rewrite(op, rewriter)
+        except TilewrightError:
+            raise
+        except Exception as error:
+            reason = f"rule {type(rule).__name__} failed: {type(error).__name__}: {error}"
+            raise op_error(op, reason, pass_name=pass_name, internal=True) from error
+        if rewriter.has_done_action:
+            name = type(rule).__name__
+            record_rewrite(name, op)
+            return name
+    return None
+
+
+def endless_rules(op: Operation, fired: Counter[str], *, pass_name: str) -> PassError:
+    """The error where more rules fired than a set that terminates needs: it names the busiest."""
+    rule, times = fired.most_common(1)[0]
+    return op_error(op, f"rules do not come to an end: {rule} fired {times} times", pass_name=pass_name)
+
+
 class _Driver:
     """One run of a table of rules over the ops below a root."""
 
@@ -192,33 +221,17 @@ class _Driver:
                 changed = True
                 remaining -= 1
                 if remaining < 0:
-                    raise self._out_of_budget(op)
+                    raise endless_rules(op, self.fired, pass_name=self.name)
         return changed
 
     def _apply_first(self, rules: Sequence[RewritePattern], op: Operation, rewriter: RuleRewriter) -> bool:
-        if rewriting_stopped():
+        fired = None if rewriting_stopped() else apply_first(rules, op, rewriter, pass_name=self.name)
+        if fired is None:
             return False
-        rewriter.visit(op)
-        for rule in rules:
-            try:
-                rule.match_and_rewrite(op, rewriter)
-            except TilewrightError:
-                raise
-            except Exception as error:
-                reason = f"rule {type(rule).__name__} failed: {type(error).__name__}: {error}"
-                raise op_error(op, reason, pass_name=self.name, internal=True) from error
-            if rewriter.has_done_action:
-                self.fired[type(rule).__name__] += 1
-                record_rewrite(type(rule).__name__, op)
-                if op.parent is not None:
-                    self.worklist.push(op)
-                return True
-        return False
-
-    def _out_of_budget(self, op: Operation) -> PassError:
-        rule, times = self.fired.most_common(1)[0]
-        reason = f"rules do not come to an end: {rule} fired {times} times"
-        return op_error(op, reason, pass_name=self.name)
+        self.fired[fired] += 1
+        if op.parent is not None:
+            self.worklist.push(op)
+        return True
 
     def _push_users(self, values: Iterable[SSAValue]) -> None:
         for value in values:

@@ -12,12 +12,10 @@ from xdsl.traits import Commutative, HasFolder
 from xdsl.utils.worklist import Worklist
 
 from tilewright.dialects.arith import materialize_constant
-from tilewright.ir.diagnostics import op_error
 from tilewright.ir.effects import is_trivially_dead
 from tilewright.ir.rewrite_watch import record_rewrite, rewriting_stopped
-from tilewright.ir.rules import RewriteRule, RuleRewriter, op_types_of
+from tilewright.ir.rules import RewriteRule, RuleRewriter, apply_first, endless_rules, op_types_of
 from tilewright.ir.walking import is_subclass, ops_within
-from tilewright.support.errors import TilewrightError
 from tilewright.transforms.common.constants import ConstantPool, is_constant_class
 from tilewright.transforms.common.regions import simplify_regions
 
@@ -140,9 +138,7 @@ class GreedyRewriter:
             changed = True
             self._remaining -= 1
             if self._remaining < 0:
-                rule, times = self._fired.most_common(1)[0]
-                reason = f"rules do not come to an end: {rule} fired {times} times"
-                raise op_error(op, reason, pass_name=self._pass_name)
+                raise endless_rules(op, self._fired, pass_name=self._pass_name)
         return changed
 
     def _simplify(self, op: Operation) -> bool:
@@ -156,23 +152,13 @@ class GreedyRewriter:
             return True
         if not entry.rules:
             return False
-        rewriter = self._rewriter
-        assert rewriter is not None
-        rewriter.visit(op)
-        for rule in entry.rules:
-            try:
-                rule.match_and_rewrite(op, rewriter)
-            except TilewrightError:
-                raise
-            except Exception as error:
-                reason = f"rule {type(rule).__name__} failed: {type(error).__name__}: {error}"
-                raise op_error(op, reason, pass_name=self._pass_name, internal=True) from error
-            if rewriter.has_done_action:
-                self._fired[type(rule).__name__] += 1
-                record_rewrite(type(rule).__name__, op)
-                self._push(op)
-                return True
-        return False
+        assert self._rewriter is not None
+        fired = apply_first(entry.rules, op, self._rewriter, pass_name=self._pass_name)
+        if fired is None:
+            return False
+        self._fired[fired] += 1
+        self._push(op)
+        return True
 
     def _fold(self, op: Operation, fold: Fold) -> bool:
         folded = fold(op)
