@@ -116,6 +116,18 @@ class ForOp(IRDLOperation):
         assert isinstance(terminator, YieldOp)
         return terminator.operands
 
+    def carrying(self, iter_args: Sequence[SSAValue]) -> ForOp:
+        """A loop that takes over the body, and carries values that start as these; arguments and terminator of the body
+        fit them already. This one is to be replaced."""
+        return ForOp.create(
+            operands=(self.lb, self.ub, self.step, *iter_args),
+            result_types=[value.type for value in iter_args],
+            properties=self.properties,
+            attributes=self.attributes,
+            regions=(self.detach_region(self.body),),
+            location=self.location,
+        )
+
     def verify_(self) -> None:
         arguments = self.body.block.args
         carried = [value.type for value in self.iter_args]

@@ -43,15 +43,7 @@ def rebuild_for(op: scf.ForOp, keep: Sequence[bool], rewriter: RuleRewriter) -> 
     for argument, kept in zip(tuple(block.args[1:]), keep, strict=True):
         if not kept:
             block.erase_arg(argument)
-    carried = [value for value, kept in zip(op.iter_args, keep, strict=True) if kept]
-    loop = scf.ForOp.create(
-        operands=(op.lb, op.ub, op.step, *carried),
-        result_types=[value.type for value in carried],
-        properties=op.properties,
-        attributes=op.attributes,
-        regions=(op.detach_region(op.body),),
-        location=op.location,
-    )
+    loop = op.carrying([value for value, kept in zip(op.iter_args, keep, strict=True) if kept])
     remaining = iter(loop.results)
     results = [next(remaining) if kept else None for kept in keep]
     rewriter.replace(op, loop, results)

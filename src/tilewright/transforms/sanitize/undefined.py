@@ -157,8 +157,7 @@ class UndefinedLanes:
             return
         e = Emitter(OpBuilder.before(loop))
         operands = [self._given(e, loop.iter_args[n]) for n in carried]
-        body = loop.detach_region(loop.body)
-        block = body.block
+        block = loop.body.block
         for n, operand in zip(carried, operands, strict=True):
             self._shadows[block.args[1 + n]] = block.insert_arg(operand.type, len(block.args))
         self._visit_block(block)
@@ -166,14 +165,7 @@ class UndefinedLanes:
         assert end is not None
         last = Emitter(OpBuilder.before(end))
         end.operands = [*end.operands, *(self._given(last, end.operands[n]) for n in carried)]
-        new = scf.ForOp.create(
-            operands=[*loop.operands, *operands],
-            result_types=[*loop.result_types, *(operand.type for operand in operands)],
-            properties=loop.properties,
-            attributes=loop.attributes,
-            regions=[body],
-        )
-        self._replace(loop, new, carried)
+        self._replace(loop, loop.carrying([*loop.iter_args, *operands]), carried)
 
     def _visit_branch(self, branch: scf.IfOp) -> None:
         for region in branch.regions:

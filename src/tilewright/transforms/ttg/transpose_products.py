@@ -117,15 +117,7 @@ def _carry_transposed(loop: scf.ForOp, index: int, rewriter: RuleRewriter) -> No
     terminator.operands = [*terminator.operands[:index], last.src, *terminator.operands[index + 1 :]]
     if last.result.first_use is None:
         rewriter.erase(last)
-    values = [*loop.iter_args[:index], initial.result, *loop.iter_args[index + 1 :]]
-    new = scf.ForOp.create(
-        operands=(loop.lb, loop.ub, loop.step, *values),
-        result_types=[value.type for value in values],
-        properties=loop.properties,
-        attributes=loop.attributes,
-        regions=(loop.detach_region(loop.body),),
-        location=loop.location,
-    )
+    new = loop.carrying([*loop.iter_args[:index], initial.result, *loop.iter_args[index + 1 :]])
     back = tt.TransOp(new.results[index], SWAPPED)
     results = [*new.results[:index], back.result, *new.results[index + 1 :]]
     rewriter.replace(loop, [initial, new, back], results)

@@ -37,15 +37,7 @@ class CarriedValues:
         terminator = loop.body.block.last_op
         assert isinstance(terminator, scf.YieldOp)
         terminator.operands = (*terminator.operands, *self._next)
-        carried = (*loop.iter_args, *self._initial)
-        new = scf.ForOp.create(
-            operands=(loop.lb, loop.ub, loop.step, *carried),
-            result_types=[value.type for value in carried],
-            properties=loop.properties,
-            attributes=loop.attributes,
-            regions=(loop.detach_region(loop.body),),
-            location=loop.location,
-        )
+        new = loop.carrying((*loop.iter_args, *self._initial))
         OpBuilder.before(loop).insert(new)
         for old, result in zip(loop.results, new.results, strict=False):
             result.name_hint = old.name_hint
