@@ -18,6 +18,17 @@ from tilewright.dialects.types import bit_width, element_type, shape_of
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of, scalar
 
+RUNNING_TOTALS: dict[type[Operation], np.ufunc] = {
+    arith.AddfOp: np.add,
+    arith.MulfOp: np.multiply,
+    arith.AddiOp: np.add,
+    arith.MuliOp: np.multiply,
+    arith.AndIOp: np.bitwise_and,
+    arith.OrIOp: np.bitwise_or,
+    arith.XOrIOp: np.bitwise_xor,
+}
+"""Ops whose running totals NumPy computes in order."""
+
 
 @meaning_of(arith.ConstantOp)
 def constant(op: arith.ConstantOp, frame: Frame) -> Values:

@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, bufferization, cf, linalg, memref, scf, tensor, ub
 from tilewright.dialects.linalg import IteratorType, StructuredOp
 from tilewright.dialects.numeric import Array
 from tilewright.dialects.traits import ElementwiseMappable
+from tilewright.reference.arith_ops import RUNNING_TOTALS
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of
 from tilewright.reference.memory import MemRef
@@ -39,17 +40,6 @@ LANE_OPS = (
 
 WRITING_LANE_OPS = (memref.StoreOp, memref.AtomicRMWOp)
 """Ops that write, lane by lane in order."""
-
-SEQUENTIAL: dict[type[Operation], np.ufunc] = {
-    arith.AddfOp: np.add,
-    arith.MulfOp: np.multiply,
-    arith.AddiOp: np.add,
-    arith.MuliOp: np.multiply,
-    arith.AndIOp: np.bitwise_and,
-    arith.OrIOp: np.bitwise_or,
-    arith.XOrIOp: np.bitwise_xor,
-}
-"""Reductions by one op whose running totals NumPy computes in order."""
 
 
 def runs_in_lanes(op: StructuredOp) -> bool:
@@ -184,13 +174,13 @@ class Nest:
             return None
         block = op.body.block
         first, last = block.first_op, block.last_op
-        if first is None or last is None or first.next_op is not last or type(first) not in SEQUENTIAL:
+        if first is None or last is None or first.next_op is not last or type(first) not in RUNNING_TOTALS:
             return None
         known: set[SSAValue] = {block.args[0], block.args[1]}
         if set(first.operands) != known or tuple(last.operands) != tuple(first.results):
             return None
         same_type = self.inputs[0].dtype == self.outputs[0].dtype
-        return SEQUENTIAL[type(first)] if same_type and self.inputs[0].dtype != np.bool_ else None
+        return RUNNING_TOTALS[type(first)] if same_type and self.inputs[0].dtype != np.bool_ else None
 
     def _run_total(self, combine: np.ufunc, reduced: Sequence[int], lanes: tuple[int, ...]) -> None:
         """``total = total op element`` along the reduced dimensions, in order, by running totals."""

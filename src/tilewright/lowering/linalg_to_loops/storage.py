@@ -21,22 +21,11 @@ from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, is_apart, root_of
-from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.effects import ALIASES, may_write
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-
-ALIASES = (
-    tensor.ExpandShapeOp,
-    tensor.CollapseShapeOp,
-    tensor.ExtractSliceOp,
-    tensor.ReshapeOp,
-    tensor.CastOp,
-    tensor.PadOp,
-    linalg.TransposeOp,
-)
-"""Ops whose result is read from the memory of their operand."""
 
 
 class Storage:
@@ -410,4 +399,4 @@ def _is_same_memory(left: Window, right: Window) -> bool:
     )
 
 
-__all__ = ["ALIASES", "Storage", "find_store", "is_same_place", "root_of"]
+__all__ = ["Storage", "find_store", "is_same_place", "root_of"]

@@ -22,6 +22,7 @@ from tilewright.dialects.arith.meaning import round_floats
 from tilewright.dialects.numeric import Array, dtype_of
 from tilewright.dialects.tt.types import shape_of
 from tilewright.dialects.types import element_type, is_float
+from tilewright.reference.arith_ops import RUNNING_TOTALS
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Machine, Values, meaning_of
 from tilewright.reference.tt.lanes import runs_in_lanes
@@ -44,17 +45,6 @@ REORDERED = (
     arith.MinnumfOp,
 )
 """Associative and commutative to the last bit."""
-
-RUNNING_TOTALS: dict[type[Operation], np.ufunc] = {
-    arith.AddfOp: np.add,
-    arith.MulfOp: np.multiply,
-    arith.AddiOp: np.add,
-    arith.MuliOp: np.multiply,
-    arith.AndIOp: np.bitwise_and,
-    arith.OrIOp: np.bitwise_or,
-    arith.XOrIOp: np.bitwise_xor,
-}
-"""Ops whose running totals NumPy computes in order."""
 
 
 def find_single_op(machine: Machine, block: Block) -> type[Operation] | None:

@@ -127,19 +127,22 @@ def _is_available(value: SSAValue, block: Block) -> bool:
 
 def _incoming_values(block: Block, index: int) -> list[SSAValue] | None:
     """What each edge into `block` passes as argument `index`; None when some terminator is not understood."""
-    values: list[SSAValue] = []
-    for predecessor in dict.fromkeys(block.predecessors()):
-        match predecessor.last_op:
-            case cf.BranchOp() as branch:
-                values.append(branch.arguments[index])
-            case cf.ConditionalBranchOp() as branch:
-                if branch.then_block is block:
-                    values.append(branch.then_arguments[index])
-                if branch.else_block is block:
-                    values.append(branch.else_arguments[index])
-            case _:
-                return None
-    return values
+    branches = [predecessor.last_op for predecessor in dict.fromkeys(block.predecessors())]
+    passed = [passed_by(branch, block, index) for branch in branches]
+    return None if None in passed else [value for values in passed for value in values or ()]
+
+
+def passed_by(branch: Operation | None, block: Block, index: int) -> tuple[SSAValue, ...] | None:
+    """What a terminator passes to a block as argument `index`, an element for each of its edges; None where it is not
+    understood."""
+    match branch:
+        case cf.BranchOp():
+            return (branch.arguments[index],)
+        case cf.ConditionalBranchOp():
+            edges = (branch.then_block, branch.then_arguments), (branch.else_block, branch.else_arguments)
+            return tuple(arguments[index] for successor, arguments in edges if successor is block)
+        case _:
+            return None
 
 
 def _remove_successor_operand(branch: Operation, block: Block, index: int) -> None:

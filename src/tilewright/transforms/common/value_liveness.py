@@ -14,6 +14,7 @@ from xdsl.traits import IsTerminator
 from tilewright.dialects import cf, func, scf, tt
 from tilewright.ir.effects import may_write
 from tilewright.transforms.common.eliminate_dead_code import is_private, symbol_name
+from tilewright.transforms.common.regions import passed_by
 
 Func = tt.FuncOp | func.FuncOp
 Call = tt.CallOp | func.CallOp
@@ -183,15 +184,8 @@ class ValueLiveness:
 
     def _visit_branch_argument(self, block: Block, index: int) -> None:
         for predecessor in block.predecessors():
-            match predecessor.last_op:
-                case cf.BranchOp() as branch:
-                    self._mark(branch.arguments[index])
-                case cf.ConditionalBranchOp() as branch:
-                    if branch.then_block is block:
-                        self._mark(branch.then_arguments[index])
-                    if branch.else_block is block:
-                        self._mark(branch.else_arguments[index])
-                case None:
-                    pass
-                case other:
-                    self._mark_all(other.operands)
+            branch = predecessor.last_op
+            passed = passed_by(branch, block, index)
+            if passed is None:
+                passed = () if branch is None else branch.operands
+            self._mark_all(passed)

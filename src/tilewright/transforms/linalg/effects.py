@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import bufferization, func, linalg, memref
+from tilewright.dialects import bufferization, func, linalg, memref, tensor
 from tilewright.ir.walking import is_subclass, ops_within
 
 _WRITERS = (
@@ -16,7 +16,7 @@ _WRITERS = (
     bufferization.MaterializeInDestinationOp,
     func.CallOp,
 )
-_VIEWS = (
+VIEWS = (
     memref.CastOp,
     memref.CollapseShapeOp,
     memref.ExpandShapeOp,
@@ -24,8 +24,21 @@ _VIEWS = (
     memref.SubviewOp,
     memref.ViewOp,
 )
+"""Ops whose result is other bounds on the memory of their operand."""
+
+ALIASES = (
+    tensor.ExpandShapeOp,
+    tensor.CollapseShapeOp,
+    tensor.ExtractSliceOp,
+    tensor.ReshapeOp,
+    tensor.CastOp,
+    tensor.PadOp,
+    linalg.TransposeOp,
+)
+"""Ops whose result is read from the memory of their operand."""
+
 _HARMLESS = (
-    *_VIEWS,
+    *VIEWS,
     memref.AllocOp,
     memref.AllocaOp,
     memref.LoadOp,

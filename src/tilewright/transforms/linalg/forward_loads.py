@@ -14,26 +14,8 @@ from tilewright.dialects.types import element_type, is_integer, is_memref, is_te
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.transforms.linalg.choose_views import Choice, choose_view, find_choice
-from tilewright.transforms.linalg.effects import may_write, written_memory
+from tilewright.transforms.linalg.effects import ALIASES, VIEWS, may_write, written_memory
 from tilewright.transforms.linalg.structured import shape_or_scalar
-
-_VIEWS = (
-    memref.CastOp,
-    memref.CollapseShapeOp,
-    memref.ExpandShapeOp,
-    memref.ReinterpretCastOp,
-    memref.SubviewOp,
-    memref.ViewOp,
-)
-_ALIASES = (
-    tensor.ExpandShapeOp,
-    tensor.CollapseShapeOp,
-    tensor.ExtractSliceOp,
-    tensor.ReshapeOp,
-    tensor.CastOp,
-    tensor.PadOp,
-    linalg.TransposeOp,
-)
 
 
 @register_pass
@@ -137,7 +119,7 @@ class _Forwarding:
 
 def root_of_memref(value: SSAValue) -> SSAValue:
     """The pointer argument or allocation that a chain of views starts from."""
-    while isinstance(value.owner, _VIEWS):
+    while isinstance(value.owner, VIEWS):
         value = value.owner.operands[0]
     return value
 
@@ -149,7 +131,7 @@ def last_user(value: SSAValue, block: Block) -> Operation | None:
         user = ancestor_in(block, use.operation)
         if user is None:
             return None
-        if isinstance(use.operation, _ALIASES):
+        if isinstance(use.operation, ALIASES):
             inner = last_user(use.operation.results[0], block)
             if inner is None and use.operation.results[0].uses.get_length():
                 return None
