@@ -36,14 +36,9 @@ def find_named(backend: str, arch: Any = None) -> Target:
     found = find_target(name)
     if name != "cpu" or arch in (None, found.facts.cpu):
         return found
-    from tilewright.targets.cpu.facts import BASELINE_FEATURES, named_facts
+    from tilewright.targets.cpu.facts import named_facts
     from tilewright.targets.cpu.target import CpuTarget
 
-    if arch not in BASELINE_FEATURES:
-        raise TargetError(
-            f"no processor {arch!r} can be compiled for; there are {found.facts.cpu} (this machine's) and "
-            f"{', '.join(BASELINE_FEATURES)}"
-        )
     return CpuTarget(named_facts(arch))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from loops_kernels import compile_loops
 
-from tilewright.support.errors import KnobError, LocatedOpError
+from tilewright.support import knobs
+from tilewright.support.errors import KnobError, LocatedOpError, TargetError
 from tilewright.targets.base import Target, find_target
 from tilewright.targets.cpu.facts import (
     BASELINE_FEATURES,
@@ -15,7 +16,7 @@ from tilewright.targets.cpu.facts import (
     vector_bits_of,
     without_features,
 )
-from tilewright.targets.cpu.target import CpuTarget
+from tilewright.targets.cpu.target import CpuTarget, make_target
 
 EXP = """
 func.func @k(%x: memref<*xf32> {tt.divisibility = 16 : i32}, %o: memref<*xf32>, $GRID) attributes {tilewright.noalias} {
@@ -94,3 +95,8 @@ def test_a_feature_that_is_not_there_may_be_left_out() -> None:
 def test_an_unknown_feature_is_refused_with_the_nearest() -> None:
     with pytest.raises(KnobError, match=r"'avx512ff'.*did you mean 'avx512f'"):
         without_features(named_facts("x86-64-v4"), ["avx512ff"])
+
+
+def test_an_unknown_processor_is_refused_with_those_that_have_a_name() -> None:
+    with knobs.scope(cpu="z80"), pytest.raises(TargetError, match=r"no processor 'z80'.*there are x86-64,"):
+        make_target()

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.ir.facts import TargetFacts
-from tilewright.support.errors import KnobError
+from tilewright.support.errors import KnobError, TargetError
 
 _X86_64_V2 = frozenset({"sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "cx16", "sahf", "popcnt"})
 _X86_64_V3 = _X86_64_V2 | {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}
@@ -100,8 +100,10 @@ def host_facts() -> CpuFacts:
 def named_facts(cpu: str, *, num_cores: int = 1) -> CpuFacts:
     """Facts of a baseline processor: ``x86-64``, ``x86-64-v2`` to ``x86-64-v4``, or ``generic-aarch64``.
 
-    Raises KeyError for another name.
+    Raises TargetError for another name.
     """
+    if cpu not in BASELINE_FEATURES:
+        raise TargetError(f"no processor {cpu!r} can be compiled for; there are {', '.join(BASELINE_FEATURES)}")
     features = BASELINE_FEATURES[cpu]
     system = "apple-darwin" if sys.platform == "darwin" else "unknown-linux-gnu"
     is_arm = cpu.endswith("-aarch64")

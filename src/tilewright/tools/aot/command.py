@@ -65,14 +65,13 @@ def _unwrapped(value: Any) -> JITFunction | None:
 
 
 def find_machine(text: str) -> tuple[Target, str | None]:
-    """The target that `cpu:x86-64-v3` or `cuda:90` names, and its architecture as the option `arch` takes it."""
+    """The target that `cpu:x86-64-v3` or `cuda:90` names, and its architecture as the option `arch` takes it. Raises
+    SignatureError for another target, TargetError for a processor that has no name."""
     name, _, machine = text.partition(":")
     if name == "cpu" and machine:
-        from tilewright.targets.cpu.facts import BASELINE_FEATURES, named_facts
+        from tilewright.targets.cpu.facts import named_facts
         from tilewright.targets.cpu.target import CpuTarget
 
-        if machine not in BASELINE_FEATURES:
-            raise SignatureError(f"no processor {machine!r} can be named; there are {', '.join(BASELINE_FEATURES)}")
         return CpuTarget(named_facts(machine)), None
     if name not in ("cpu", "cuda"):
         raise SignatureError(f"no files can be written for target {text!r}; there are cpu, cpu:NAME, cuda, cuda:90")
