@@ -37,7 +37,7 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
     extents, strides and padding.
     """
     functions = {op.sym_name.data: op for op in find_ops(module, tt.FuncOp)}
-    kernel = next((op for op in functions.values() if is_public(op) and op.body.blocks), None)
+    kernel = next((op for op in functions.values() if op.is_public and not op.is_declaration), None)
     if kernel is None:
         return frozenset()
     targets: dict[SSAValue, list[SSAValue]] = defaultdict(list)
@@ -57,11 +57,6 @@ def find_written_arguments(module: ModuleOp) -> frozenset[int]:
 
 def _num_slots(type: Attribute) -> int:
     return 2 + 2 * type.block_type.get_num_dims() if isinstance(type, tt.TensorDescType) else 1
-
-
-def is_public(function: tt.FuncOp) -> bool:
-    """Kernels are public, device functions private."""
-    return function.sym_visibility is None or function.sym_visibility.data == "public"
 
 
 def _reaches(start: SSAValue, targets: dict[SSAValue, list[SSAValue]], goals: set[SSAValue]) -> bool:

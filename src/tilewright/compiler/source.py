@@ -115,10 +115,7 @@ class ASTSource:
             target.codegen_options(options),
             name=self.name,
         )
-        if self.noalias:
-            promise_disjoint(module)
-        if not options.enable_fp_fusion:
-            refuse_fusion(module)
+        mark_for_launch(module, options, noalias=self.noalias)
         return module
 
     def identity(self) -> str:
@@ -137,14 +134,17 @@ class ASTSource:
         return tuple(name for name, kind in self.full_signature().items() for _ in runtime_leaves(kind))
 
 
-def refuse_fusion(module: ModuleOp) -> None:
-    """Say on the module that a*b+c is to stay two operations."""
+def mark_for_launch(module: ModuleOp, options: CompileOptions, *, noalias: bool) -> None:
+    """Say on what a front end made which pointers are apart, and whether a*b+c is to stay two operations."""
     from xdsl.dialects.builtin import UnitAttr
 
-    module.attributes["tilewright.no_fp_fusion"] = UnitAttr()
+    if noalias:
+        _promise_disjoint(module)
+    if not options.enable_fp_fusion:
+        module.attributes["tilewright.no_fp_fusion"] = UnitAttr()
 
 
-def promise_disjoint(module: ModuleOp) -> None:
+def _promise_disjoint(module: ModuleOp) -> None:
     """Say on the kernel that the storage of its pointer arguments is disjoint, if all its pointers come from them:
     behind an address that is an integer or lies in memory may be the storage of any argument.
 

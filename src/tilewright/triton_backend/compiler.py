@@ -130,7 +130,7 @@ class TilewrightBackend(BaseBackend):
     def get_codegen_implementation(self, options: BackendOptions) -> dict[str, Callable[..., Any]]:
         """What Triton's front end asks of a back end: the smallest dot (M, N, K) for two operand types, and on GPUs
         the conversions from and to fp8e4b15."""
-        smallest = self._configured(options).codegen_options(_compile_options(options)).min_dot_size
+        smallest = self._configured(options).codegen_options(compile_options(options)).min_dot_size
 
         def min_dot_size(left: Any, right: Any) -> tuple[int, int, int]:
             m, n, k = smallest
@@ -169,7 +169,7 @@ class TilewrightBackend(BaseBackend):
     def _configured(self, options: BackendOptions) -> Target:
         from tilewright.targets.base import configured
 
-        return configured(self._target, _compile_options(options))
+        return configured(self._target, compile_options(options))
 
     def _lower(self, src: Any, previous: str, stage: str, options: BackendOptions) -> Reached:
         """The next stage of a compilation, or the first of a new one where Triton comes with a module of its own."""
@@ -188,11 +188,10 @@ class TilewrightBackend(BaseBackend):
                 f"Triton cannot read a text of stage '{stage}' in place of its own; tilewright.compile(FILE) can"
             )
         from tilewright.compiler.compile import Compilation
-        from tilewright.compiler.source import TextSource
         from tilewright.triton_backend.source import OfficialSource
 
-        source = OfficialSource(TextSource(str(src), stage, f"kernel.{stage}"), noalias=True)
-        compilation = Compilation(source, _compile_options(options), self._target)
+        source = OfficialSource(str(src), stage, f"kernel.{stage}")
+        compilation = Compilation(source, compile_options(options), self._target)
         _, module = next(compilation)
         return Reached(stage, module, source, compilation)
 
@@ -203,13 +202,13 @@ class TilewrightBackend(BaseBackend):
         most = self._configured(options).facts.device_properties()["max_shared_mem"]
         # Of a CPU this is memory like any other: a program that takes more of it than a cache holds is only slower.
         shared = entry.metadata.get("shared", min(max(entry.metadata.get("arena_bytes", 0), LEAST_MEMORY), most))
-        text = reached.source.text
+        source = reached.source
         metadata |= {
             "name": entry.metadata["entry"],
             "shared": shared,
-            "tilewright": {"known": entry.metadata, "text": text.text, "stage": text.first_stage},
+            "tilewright": {"known": entry.metadata, "text": source.text, "stage": source.first_stage},
         }
-        return Emitted("llir", entry, reached.source)
+        return Emitted("llir", entry, source)
 
 
 # Triton refuses to be imported with a back end that lacks a method of `BaseBackend`, which other versions may have more
@@ -238,8 +237,8 @@ def _emitted(src: Any) -> Emitted:
     return src
 
 
-def _compile_options(options: BackendOptions) -> CompileOptions:
-    """Our options among Triton's; texts in the place of a stage's are Triton's business."""
+def compile_options(chosen: Any) -> CompileOptions:
+    """Our options among Triton's, or as its metadata keeps them; texts in the place of a stage's are its business."""
     from tilewright.compiler.options import OPTION_NAMES, CompileOptions
 
-    return CompileOptions.from_keywords({name: getattr(options, name) for name in OPTION_NAMES} | {"ir_override": None})
+    return CompileOptions.from_keywords({name: getattr(chosen, name) for name in OPTION_NAMES} | {"ir_override": None})

@@ -9,8 +9,8 @@ from typing import Any
 
 from tilewright.compiler.compile import compile_source, load_entry
 from tilewright.compiler.kernel import CompiledKernel
-from tilewright.compiler.options import OPTION_NAMES, CompileOptions
-from tilewright.compiler.source import TextSource, runtime_leaves
+from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.source import runtime_leaves
 from tilewright.runtime.binding import Bound
 from tilewright.runtime.fast_path import Shortcuts
 from tilewright.runtime.jit import launch
@@ -21,6 +21,7 @@ from tilewright.support.disk_cache import Entry
 from tilewright.support.errors import ArgumentValueError, MisalignedPointerError
 from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.base import configured
+from tilewright.triton_backend.compiler import compile_options
 from tilewright.triton_backend.naming import find_named
 from tilewright.triton_backend.source import OfficialSource
 
@@ -153,8 +154,7 @@ class Launcher:
 
     @cached_property
     def _options(self) -> CompileOptions:
-        values = {name: getattr(self._metadata, name) for name in OPTION_NAMES}
-        return CompileOptions.from_keywords(values | {"ir_override": None})
+        return compile_options(self._metadata)
 
     @cached_property
     def _target(self) -> Any:
@@ -164,8 +164,8 @@ class Launcher:
     @cached_property
     def _source(self) -> OfficialSource:
         kept = self._metadata.tilewright
-        text = TextSource(kept["text"], kept["stage"], f"{self._metadata.name}.{kept['stage']}")
-        return OfficialSource(text, self._slots, noalias=True)
+        filename = f"{self._metadata.name}.{kept['stage']}"
+        return OfficialSource(kept["text"], kept["stage"], filename, self._slots)
 
     @cached_property
     def _kernel(self) -> CompiledKernel:

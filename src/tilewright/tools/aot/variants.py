@@ -46,8 +46,7 @@ class NamedSource:
 
         module = self.kernel.module(target, options)
         for op in module.body.block.ops:
-            is_public = isinstance(op, tt.FuncOp) and (op.sym_visibility is None or op.sym_visibility.data == "public")
-            if is_public:
+            if isinstance(op, tt.FuncOp) and op.is_public:
                 op.properties["sym_name"] = StringAttr(self.name)
         return module
 

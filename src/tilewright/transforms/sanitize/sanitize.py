@@ -13,7 +13,6 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, i8, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.analysis.written_arguments import is_public
 from tilewright.dialects import tt
 from tilewright.dialects.tt.types import pointer_type
 from tilewright.ir.builder import OpBuilder
@@ -106,7 +105,7 @@ class SanitizePass(Pass):
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for function in list(module.body.block.ops):
             if isinstance(function, tt.FuncOp) and function.body.blocks:
-                if is_public(function):
+                if function.is_public:
                     self._sanitize(function, context)
                 else:
                     self._leave(function, context)
