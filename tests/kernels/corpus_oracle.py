@@ -13,8 +13,6 @@ import re
 import sys
 import types
 from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -48,20 +46,6 @@ class Case:
         return f"{self.file}:{self.kernel}:{self.number}"
 
 
-@contextmanager
-def _standing_in() -> Generator[None]:
-    """`import triton` means tilewright inside."""
-    saved = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "triton"}
-    compat.install()
-    try:
-        yield
-    finally:
-        compat.uninstall()
-        for name in [name for name in sys.modules if name.split(".")[0] == "triton"]:
-            del sys.modules[name]
-        sys.modules.update(saved)
-
-
 def _execute(file: str, provider: str) -> types.ModuleType:
     name = f"corpus_{provider}_{file.replace('/', '_')}"
     folder, _, stem = file.rpartition("/")
@@ -77,7 +61,7 @@ def _execute(file: str, provider: str) -> types.ModuleType:
 def load(file: str, provider: str) -> types.ModuleType:
     """A corpus file executed with `triton` meaning the official package or tilewright."""
     if provider == "tilewright":
-        with _standing_in():
+        with compat.standing_in():
             return _execute(file, provider)
     return _execute(file, provider)
 

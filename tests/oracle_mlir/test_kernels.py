@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from tilewright.tools.user_files import load_file
 
 Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(23)
@@ -21,22 +21,7 @@ TYPES = {np.float32: "*fp32", np.int32: "*i32", np.int64: "*i64"}
 @pytest.fixture(scope="module")
 def kernels() -> ModuleType:
     """`kernels.py` with tilewright standing in for Triton."""
-    from tilewright import compat
-
-    saved = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "triton"}
-    compat.install()
-    try:
-        spec = importlib.util.spec_from_file_location("oracle_kernels", Path(__file__).with_name("kernels.py"))
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["oracle_kernels"] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        compat.uninstall()
-        for name in [name for name in sys.modules if name.split(".")[0] == "triton"]:
-            del sys.modules[name]
-        sys.modules.update(saved)
+    return load_file(Path(__file__).with_name("kernels.py"))
 
 
 @pytest.fixture(scope="module")

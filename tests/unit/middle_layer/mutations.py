@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import argparse
 import random
-import signal
 import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +48,7 @@ from tilewright.ir.passes import PassContext, parse_pipeline
 from tilewright.ir.printing import print_op
 from tilewright.ir.verify import verify_module
 from tilewright.support.errors import TilewrightError
+from tilewright.tools.fuzzing.mutation import TimeOut, time_limit
 
 SECONDS = 10
 """How long a pass may take on a mutant: a hundred times what the largest kernel needs."""
@@ -296,22 +295,6 @@ def _is_inside(value: SSAValue, op: Operation) -> bool:
     return _is_under(owner.parent_op() if isinstance(owner, Block) else owner, op)
 
 
-@contextmanager
-def time_limit(seconds: int) -> Generator[None]:
-    """TimeoutError in what takes longer."""
-
-    def stop(*_: Any) -> None:
-        raise TimeoutError(f"no end after {seconds} s")
-
-    previous = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
-
-
 def seeds_of(stages: Sequence[Any]) -> list[Seed]:
     """The modules of a corpus that are small enough."""
     found: list[Seed] = []
@@ -349,14 +332,14 @@ def try_mutant(seeds: Sequence[Seed], number: int) -> Outcome:
             verify_module(module)
     except TilewrightError:
         return Outcome("refused")
-    except Exception as error:
+    except (Exception, TimeOut) as error:
         return defect(f"the verifier fails with {type(error).__name__}")
     try:
         with time_limit(SECONDS):
             parse_pipeline(pipeline).run(module, PassContext())
-    except TilewrightError:
-        return Outcome("error")
-    except Exception as error:
+    except TilewrightError as error:
+        return defect("an error that is not the module's") if error.internal else Outcome("error")
+    except (Exception, TimeOut) as error:
         return defect(type(error).__name__)
     try:
         verify_module(module)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +14,7 @@ import tilewright.language as tl
 from tilewright import reference
 from tilewright.ir.passes import PassContext, parse_pipeline
 from tilewright.lowering import registration as lowerings
+from tilewright.tools.user_files import load_file
 from tilewright.transforms import registration as transforms
 
 Array = np.ndarray[Any, Any]
@@ -38,22 +37,7 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 @pytest.fixture(scope="module")
 def kernels() -> ModuleType:
     """The oracle's kernels with tilewright standing in for Triton."""
-    from tilewright import compat
-
-    saved = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "triton"}
-    compat.install()
-    try:
-        spec = importlib.util.spec_from_file_location("reference_kernels", KERNELS)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["reference_kernels"] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        compat.uninstall()
-        for name in [name for name in sys.modules if name.split(".")[0] == "triton"]:
-            del sys.modules[name]
-        sys.modules.update(saved)
+    return load_file(KERNELS)
 
 
 def launch(kernels: ModuleType, name: str, grid: tuple[int, ...], *args: Any, **constants: Any) -> None:

@@ -120,7 +120,7 @@ def check_text(text: str, random: Random | None) -> Failure | None:
     chosen = names if random is None else [random.choice(names)]
     stage = "parser"
     try:
-        with _time_limit(TIME_LIMIT):
+        with time_limit(TIME_LIMIT):
             try:
                 module = parse_module(text, make_context())
                 verify_module(module)
@@ -135,7 +135,7 @@ def check_text(text: str, random: Random | None) -> Failure | None:
             for name in chosen:
                 stage = name
                 _run_pass(name, text)
-    except _TimeOut:
+    except TimeOut:
         return Failure(stage, "hang", f"{stage}: more than {TIME_LIMIT} seconds")
     except Exception as error:
         return Failure(stage, "traceback", f"{stage}: {type(error).__name__}: {_line(error)}")
@@ -161,16 +161,16 @@ def _line(error: Exception) -> str:
     return " ".join(str(error).split("\n")[0].split())[:200]
 
 
-class _TimeOut(BaseException):
-    """Not an Exception, so that nothing that is tested catches it."""
+class TimeOut(BaseException):
+    """Something does not come to an end; not an Exception, so that nothing that is tested catches it."""
 
 
 @contextmanager
-def _time_limit(seconds: int) -> Generator[None]:
-    """Raise `_TimeOut` after a while; only where the main thread of a POSIX system runs this."""
+def time_limit(seconds: int) -> Generator[None]:
+    """Raise `TimeOut` after a while; only where the main thread of a POSIX system runs this."""
 
     def stop(number: int, frame: object) -> None:
-        raise _TimeOut
+        raise TimeOut
 
     if not hasattr(signal, "SIGALRM"):
         yield
