@@ -301,3 +301,27 @@ def test_a_histogram_counts_in_place() -> None:
     loops = compiled.asm["loops"]
     inner = [line for line in loops.splitlines() if line.startswith("      ") and "scf.for" in line]
     assert not inner, "nothing is computed or copied for each element"
+
+
+@triton.jit
+def gathered_and_carried(x, y, o, n, B: tl.constexpr):
+    c = tl.arange(0, B)
+    old = tl.load(x + c * 2, mask=c % 5 != 0, other=1)
+    turned = tl.gather(old, (c + 1) % B, 0)
+    new = old
+    i = 0
+    while i < n:
+        new = new * 0.5 + tl.argmax(new, 0)
+        i += 1
+    tl.store(y + c, turned)
+    tl.store(o + c, new)
+
+
+def test_a_gather_that_waits_for_its_store_still_needs_its_tile() -> None:
+    x, y, o = f32(32), np.zeros(16, np.float32), np.zeros(16, np.float32)
+    gathered_and_carried[(1,)](x, y, o, 3, 16)
+    new = old = np.where(np.arange(16) % 5, x[::2], np.float32(1))
+    for _ in range(3):
+        new = new * np.float32(0.5) + np.float32(new.argmax())
+    assert np.array_equal(y, np.roll(old, -1))
+    close(o, new)

@@ -186,10 +186,17 @@ class Storage:
             yield user
             if isinstance(user, ALIASES):
                 yield from self._readers(user.results[0])
-            elif user in self.lowering.deferred:
-                store = find_store(user.results[0])
+            elif (waiting := self._deferred_around(user)) is not None:
+                store = find_store(waiting.results[0])
                 assert store is not None
                 yield store
+
+    def _deferred_around(self, op: Operation) -> Operation | None:
+        """The generic that waits for its store, if an op is one, or stands in the body of one."""
+        around: Operation | None = op
+        while around is not None and around not in self.lowering.deferred:
+            around = around.parent_op()
+        return around
 
     def _is_last_reader(self, op: Operation, value: SSAValue) -> bool:
         """Whether nothing reads the memory of a value once `op` has run: `op` runs at most once for each value, and
