@@ -17,7 +17,7 @@ SHAPES = [(1, 1, 5), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300), (16
 def check(
     kind: str, m: int, n: int, k: int, facts: CpuFacts, *, nt: bool, zero: bool, panels: bool, out: str = ""
 ) -> None:
-    """`out`: the type of a separate output."""
+    """`out`: the type of a separate output, one of those that the machine can write."""
     dtype, wide, accumulator, tolerance = TYPES[kind]
     a, b = random_matrix(kind, m, k, 1), random_matrix(kind, k, n, 2)
     c = np.full((m, n + 3), 7, wide)
@@ -26,8 +26,7 @@ def check(
     width = 1024
     if panels:
         plan = plan_panels(kind, accumulator, k, n, facts, transposed_b=nt)
-        if out and out not in plan.outputs:
-            return
+        assert not out or out in plan.outputs, f"no kernel of {kind} writes {out}"
         memory = np.full(plan.bytes + 128, 5, np.uint8)
         start = -memory.ctypes.data % 64
         packed = memory[start : start + plan.bytes]
@@ -52,6 +51,11 @@ def check(
     del dtype
 
 
+def outputs_of(kind: str, facts: CpuFacts) -> tuple[str, ...]:
+    """The types that products write to a separate output."""
+    return plan_panels(kind, TYPES[kind][2], 64, 64, facts, transposed_b=False).outputs
+
+
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16", "f8E4M3FN", "i8"])
 def test_every_form(kind: str) -> None:
     for facts in machines():
@@ -65,7 +69,10 @@ def test_every_form(kind: str) -> None:
     [("f32", "f32"), ("f64", "f64"), ("f16", "f32"), ("i8", "i32"), ("bf16", "f32"), ("bf16", "bf16")],
 )
 def test_a_separate_output(kind: str, out: str) -> None:
-    for facts in machines():
+    able = [facts for facts in machines() if out in outputs_of(kind, facts)]
+    if not able:
+        pytest.skip(f"this machine writes no {out} behind products of {kind}")
+    for facts in able:
         for zero in (False, True):
             for m, n, k in SHAPES:
                 check(kind, m, n, k, facts, nt=False, zero=zero, panels=True, out=out)
