@@ -276,7 +276,7 @@ class FunctionText:
         suffix = f", {metadata}" if metadata else ""
         self.terminate(f"br i1 {condition}, label %{then}, label %{otherwise}{suffix}")
 
-    def loop(self, first: str, end: str, step: int, body: Callable[[str], None]) -> None:
+    def loop(self, first: str, end: str, step: int | str, body: Callable[[str], None]) -> None:
         """``for i in range(first, end, step): body(i)`` for signed i64 registers or literals; `step` is positive.
 
         `body` writes the instructions of a step and may start blocks; it ends in a block without a terminator.

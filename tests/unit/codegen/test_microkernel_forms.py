@@ -78,6 +78,14 @@ def test_a_separate_output(kind: str, out: str) -> None:
                 check(kind, m, n, k, facts, nt=False, zero=zero, panels=True, out=out)
 
 
+@pytest.mark.parametrize(("kind", "out"), [("i8", ""), ("i8", "i32"), ("bf16", ""), ("bf16", "f32"), ("bf16", "bf16")])
+@pytest.mark.parametrize("k", [545, 1152])
+def test_more_rows_than_are_copied_at_a_time(kind: str, out: str, k: int) -> None:
+    """Rows of A that start anywhere, and such that have no whole tile of k at their end."""
+    check(kind, 290, 70, k, machines()[0], nt=False, zero=True, panels=True, out=out)
+    check(kind, 257, 33, k, machines()[0], nt=True, zero=False, panels=False)
+
+
 @pytest.mark.parametrize("nt", [False, True])
 @pytest.mark.parametrize(("kind", "zero", "out"), [("f32", True, True), ("f32", False, False), ("f64", True, False)])
 def test_panels_that_the_kernel_fills(kind: str, zero: bool, out: bool, nt: bool) -> None:
