@@ -6,24 +6,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import corpus_oracle as oracle
 import pytest
 
-triton: Any = pytest.importorskip("triton", reason="official Triton is not installed")
-torch: Any = pytest.importorskip("torch", reason="official Triton's launches need PyTorch")
-
-import corpus_oracle as oracle  # noqa: E402
-import official_front_end  # noqa: E402
-import official_kernels  # noqa: E402
-from triton.backends.compiler import GPUTarget  # noqa: E402
-from triton.compiler import ASTSource  # noqa: E402
-
-from tilewright import triton_backend  # noqa: E402
-from tilewright.support import knobs  # noqa: E402
-from tilewright.support.errors import (  # noqa: E402
+from tilewright.support import knobs
+from tilewright.support.errors import (
     ArgumentValueError,
     DeviceAssertionError,
     OptionError,
@@ -31,11 +24,20 @@ from tilewright.support.errors import (  # noqa: E402
     TargetError,
     TilewrightError,
 )
-from tilewright.triton_backend import naming  # noqa: E402
-from tilewright.triton_backend.driver import TilewrightDriver  # noqa: E402
+
+triton: Any = pytest.importorskip("triton", reason="official Triton is not installed")
+torch: Any = pytest.importorskip("torch", reason="official Triton's launches need PyTorch")
+# All of these import official Triton.
+official_front_end: Any = import_module("official_front_end")
+kernels: Any = import_module("official_kernels")
+launches: Any = import_module("official_launches")
+triton_backend: Any = import_module("tilewright.triton_backend")
+naming: Any = import_module("tilewright.triton_backend.naming")
+TilewrightDriver: Any = import_module("tilewright.triton_backend.driver").TilewrightDriver
+random = partial(launches.random, device="cpu")
+ASTSource, GPUTarget = triton.compiler.ASTSource, triton.backends.compiler.GPUTarget
 
 CPU = GPUTarget("tilewright-cpu", None, 1)
-kernels: Any = official_kernels
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +50,9 @@ def on_the_cpu(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     triton.runtime.driver._active = before
 
 
-def random(*shape: int, dtype: Any = torch.float32) -> Any:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(0)).to(dtype)
+@pytest.mark.parametrize("launch", launches.LAUNCHES)
+def test_launches(launch: str) -> None:
+    launches.LAUNCHES[launch]("cpu")
 
 
 def test_masks_and_grid_functions() -> None:
@@ -71,90 +74,6 @@ def test_pointers_that_share_memory() -> None:
     assert torch.equal(out[16:], x + 1)
     kernels.shift[(1,)](out, out, 48, BLOCK=16)
     assert torch.equal(out, torch.tensor([0.0, 1, 2, 3]).repeat_interleave(16))
-
-
-def test_reductions() -> None:
-    x = random(5, 100)
-    out = torch.empty_like(x)
-    kernels.softmax[(5,)](x, out, 100, BLOCK=128)
-    torch.testing.assert_close(out, torch.softmax(x, 1))
-
-
-@pytest.mark.parametrize("inner", [64, 50])
-def test_autotuned_products(inner: int) -> None:
-    a, b, c = random(40, inner, dtype=torch.float16), random(inner, 48, dtype=torch.float16), torch.empty(40, 48)
-    kernels.matmul.cache.clear()
-    grid = lambda meta: (triton.cdiv(40, meta["BM"]), triton.cdiv(48, meta["BN"]))  # noqa: E731
-    kernels.matmul[grid](a, b, c, 40, 48, inner, BK=16)
-    torch.testing.assert_close(c, a.float() @ b.float(), atol=1e-2, rtol=1e-2)
-    assert kernels.matmul.best_config in kernels.matmul.configs
-
-
-def test_atomics() -> None:
-    x = torch.randint(0, 8, (300,), dtype=torch.int32)
-    counts, last = torch.zeros(8, dtype=torch.int32), torch.full((8,), -1, dtype=torch.int32)
-    kernels.count[(5,)](x, counts, last, 300, BLOCK=64)
-    assert torch.equal(counts, torch.bincount(x, minlength=8).int())
-    assert last.tolist() == [int((x == value).nonzero().max()) if (x == value).any() else -1 for value in range(8)]
-
-
-def test_functions_tuples_and_constants() -> None:
-    out = torch.zeros(1, dtype=torch.int32)
-    kernels.functions[(1,)](out, 3, (5, 1), STEPS=3, NAME="calls")
-    assert out.item() == 5 * 9 + 1 + 3 * 2 + 3
-
-
-def test_descriptors() -> None:
-    from triton.tools.tensor_descriptor import TensorDescriptor
-
-    x, out = random(40, 72, dtype=torch.float16), torch.zeros(40, 72, dtype=torch.float16)
-    blocks = [TensorDescriptor.from_tensor(tensor, [16, 32]) for tensor in (x, out)]
-    for _ in range(2):
-        kernels.copy_blocks[(3, 3)](*blocks, ROWS=16, COLUMNS=32)
-        assert torch.equal(out, x * 2)
-
-
-def test_block_pointers() -> None:
-    x, out = random(20, 30), torch.zeros(30, 20)
-    kernels.block_pointers[(1,)](x, out, 20, 30, BLOCK=32)
-    assert torch.equal(out, x.T)
-
-
-def test_scans_and_sorts() -> None:
-    x = random(64)
-    sums, peaks, ordered = (torch.empty(64) for _ in range(3))
-    kernels.scans[(1,)](x, sums, peaks, ordered, BLOCK=64)
-    torch.testing.assert_close(sums, x.cumsum(0))
-    assert torch.equal(peaks, x.flip(0).cummax(0).values.flip(0))
-    assert torch.equal(ordered, x.sort(descending=True).values)
-
-
-def test_loops_with_conditions() -> None:
-    n, steps = torch.tensor([1, 6, 27]), torch.zeros(3, dtype=torch.int32)
-    kernels.collatz[(3,)](n, steps)
-    assert steps.tolist() == [0, 8, 111]
-
-
-def test_device_library() -> None:
-    x, out = random(32).abs() + 0.5, torch.empty(32)
-    kernels.mathematics[(1,)](x, out, BLOCK=32)
-    torch.testing.assert_close(out, x.lgamma().exp() + torch.hypot(x, torch.tensor(2.0)) + x.erf())
-
-
-def test_scalars_of_all_kinds() -> None:
-    out, bias = torch.zeros(1, dtype=torch.float64), torch.tensor([0.25])
-    kernels.scalars[(1,)](out, 3, 0.1, 2**40, True, None, 1, INCLUDED=True)
-    assert out.item() == -(3 * 0.1 + 2**40) + 1
-    kernels.scalars[(1,)](out, -5, 1.5, 2.5, False, bias, 16, INCLUDED=False)
-    assert out.item() == -5.0 + 0.25
-
-
-def test_narrow_floats() -> None:
-    x = random(32)
-    eight, sixteen = torch.empty(32, dtype=torch.float8_e5m2), torch.empty(32, dtype=torch.bfloat16)
-    kernels.narrow[(1,)](x, eight, sixteen, BLOCK=32)
-    assert torch.equal(eight.float(), x.to(torch.float8_e5m2).float())
-    assert torch.equal(sixteen, x.to(torch.bfloat16) * 2)
 
 
 def test_random_numbers() -> None:

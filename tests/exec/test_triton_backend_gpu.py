@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 triton: Any = pytest.importorskip("triton", reason="official Triton is not installed")
 torch: Any = pytest.importorskip("torch", reason="official Triton's launches need PyTorch")
-official_kernels: Any = pytest.importorskip("official_kernels")
-triton_backend: Any = pytest.importorskip("tilewright.triton_backend")
+# All of these import official Triton.
+official_kernels: Any = import_module("official_kernels")
+launches: Any = import_module("official_launches")
+triton_backend: Any = import_module("tilewright.triton_backend")
+random = partial(launches.random, device="cuda")
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU"),
@@ -30,8 +35,9 @@ def on_the_gpu(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     triton_backend.deactivate()
 
 
-def random(*shape: int, dtype: Any = torch.float32) -> Any:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(0)).to("cuda", dtype)
+@pytest.mark.parametrize("launch", launches.LAUNCHES)
+def test_launches(launch: str) -> None:
+    launches.LAUNCHES[launch]("cuda")
 
 
 def test_one_kernel_on_both_back_ends() -> None:
@@ -64,88 +70,15 @@ def test_pointers_that_share_memory() -> None:
     assert torch.equal(row, torch.tensor([0.0, 1]).repeat_interleave(16).cuda())
 
 
-@pytest.mark.parametrize("inner", [64, 50])
-def test_autotuned_products(inner: int) -> None:
-    a, b = random(40, inner, dtype=torch.float16), random(inner, 48, dtype=torch.float16)
-    c = torch.empty(40, 48, device="cuda")
-    official_kernels.matmul.cache.clear()
-    grid = lambda meta: (triton.cdiv(40, meta["BM"]), triton.cdiv(48, meta["BN"]))  # noqa: E731
-    official_kernels.matmul[grid](a, b, c, 40, 48, inner, BK=16)
-    torch.testing.assert_close(c, a.float() @ b.float(), atol=1e-2, rtol=1e-2)
-    assert official_kernels.matmul.best_config in official_kernels.matmul.configs
-
-
-def test_reductions_scans_and_sorts() -> None:
-    x = random(5, 100)
-    out = torch.empty_like(x)
-    official_kernels.softmax[(5,)](x, out, 100, BLOCK=128)
-    torch.testing.assert_close(out, torch.softmax(x, 1))
-    row = random(64)
-    sums, peaks, ordered = (torch.empty(64, device="cuda") for _ in range(3))
-    official_kernels.scans[(1,)](row, sums, peaks, ordered, BLOCK=64)
-    torch.testing.assert_close(sums, row.cumsum(0))
-    assert torch.equal(peaks, row.flip(0).cummax(0).values.flip(0))
-    assert torch.equal(ordered, row.sort(descending=True).values)
-
-
-def test_atomics() -> None:
-    x = torch.randint(0, 8, (300,), dtype=torch.int32, device="cuda")
-    counts = torch.zeros(8, dtype=torch.int32, device="cuda")
-    last = torch.full((8,), -1, dtype=torch.int32, device="cuda")
-    official_kernels.count[(5,)](x, counts, last, 300, BLOCK=64)
-    assert torch.equal(counts, torch.bincount(x, minlength=8).int())
-    assert last.tolist() == [int((x == value).nonzero().max()) if (x == value).any() else -1 for value in range(8)]
-
-
-def test_functions_scalars_and_loops() -> None:
-    out = torch.zeros(1, dtype=torch.int32, device="cuda")
-    official_kernels.functions[(1,)](out, 3, (5, 1), STEPS=3, NAME="calls")
-    assert out.item() == 5 * 9 + 1 + 3 * 2 + 3
-    wide, bias = torch.zeros(1, dtype=torch.float64, device="cuda"), torch.tensor([0.25], device="cuda")
-    official_kernels.scalars[(1,)](wide, 3, 0.1, 2**40, True, None, 1, INCLUDED=True)
-    assert wide.item() == -(3 * 0.1 + 2**40) + 1
-    official_kernels.scalars[(1,)](wide, -5, 1.5, 2.5, False, bias, 16, INCLUDED=False)
-    assert wide.item() == -5.0 + 0.25
-    n, steps = torch.tensor([1, 6, 27], device="cuda"), torch.zeros(3, dtype=torch.int32, device="cuda")
-    official_kernels.collatz[(3,)](n, steps)
-    assert steps.tolist() == [0, 8, 111]
-
-
-def test_descriptors_and_block_pointers() -> None:
-    from triton.tools.tensor_descriptor import TensorDescriptor
-
-    x, out = random(40, 72, dtype=torch.float16), torch.zeros(40, 72, dtype=torch.float16, device="cuda")
-    blocks = [TensorDescriptor.from_tensor(tensor, [16, 32]) for tensor in (x, out)]
-    for _ in range(2):
-        official_kernels.copy_blocks[(3, 3)](*blocks, ROWS=16, COLUMNS=32)
-        assert torch.equal(out, x * 2)
-    rows, turned = random(20, 30), torch.zeros(30, 20, device="cuda")
-    official_kernels.block_pointers[(1,)](rows, turned, 20, 30, BLOCK=32)
-    assert torch.equal(turned, rows.T)
-
-
-def test_mathematics_and_inline_assembly() -> None:
-    x, out = random(32).abs() + 0.5, torch.empty(32, device="cuda")
-    official_kernels.mathematics[(1,)](x, out, BLOCK=32)
-    expected = x.lgamma().exp() + torch.hypot(x, torch.tensor(2.0, device="cuda")) + x.erf()
-    torch.testing.assert_close(out, expected, rtol=1e-5, atol=1e-5)
+def test_inline_assembly() -> None:
     number = torch.tensor([41], dtype=torch.int32, device="cuda")
     official_kernels.assembly[(1,)](number)
     assert number.item() == 41
 
 
-def test_narrow_floats_and_random_numbers() -> None:
-    x = random(32)
-    eight = torch.empty(32, dtype=torch.float8_e5m2, device="cuda")
-    sixteen = torch.empty(32, dtype=torch.bfloat16, device="cuda")
-    official_kernels.narrow[(1,)](x, eight, sixteen, BLOCK=32)
-    assert torch.equal(eight.float(), x.to(torch.float8_e5m2).float())
-    assert torch.equal(sixteen, x.to(torch.bfloat16) * 2)
-    ones, ours, theirs = (
-        torch.ones(4096, device="cuda"),
-        torch.empty(4096, device="cuda"),
-        torch.empty(4096, device="cuda"),
-    )
+def test_random_numbers_are_those_of_the_other_back_end() -> None:
+    ones = torch.ones(4096, device="cuda")
+    ours, theirs = torch.empty_like(ones), torch.empty_like(ones)
     official_kernels.dropout[(4,)](ones, ours, 123, 0.25, BLOCK=1024)
     triton_backend.deactivate()
     official_kernels.dropout[(4,)](ones, theirs, 123, 0.25, BLOCK=1024)
