@@ -33,7 +33,7 @@ def autotuned_products(device: str, inner: int) -> None:
     c = torch.empty(40, 48, device=device)
     kernels.matmul.cache.clear()
 
-    def grid(meta: dict[str, int]) -> tuple[int, int]:
+    def grid(meta: dict[str, int]) -> tuple[Any, Any]:
         return triton.cdiv(40, meta["BM"]), triton.cdiv(48, meta["BN"])
 
     kernels.matmul[grid](a, b, c, 40, 48, inner, BK=16)
