@@ -25,13 +25,8 @@ import re
 from dataclasses import dataclass, replace
 
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels.amx import (
-    amx_outputs,
-    configure_tiles,
-    emit_amx_kernel,
-    has_amx_form,
-    release_tiles,
-)
+from tilewright.codegen.microkernels.amx import amx_outputs, emit_amx_kernel, has_amx_form
+from tilewright.codegen.microkernels.amx_blocks import configure_tiles, release_tiles
 from tilewright.codegen.microkernels.amx_panels import BLOCK as AMX_COLUMNS
 from tilewright.codegen.microkernels.amx_panels import emit_amx_panels, tile_depth
 from tilewright.codegen.microkernels.block import (

@@ -1,51 +1,53 @@
-"""Matrix products on AMX tiles: bf16 into f32 and int8 into i32, sixteen by sixteen results an instruction.
+"""Matrix products on AMX tiles: bf16 into f32 and int8 into i32, the loops around blocks of C (see `amx_blocks.py`).
 
-The loops around it are in `interleaved.py`. Blocks of 32 x 32 of C are four tiles; two tiles of A and two of a panel
-feed four products. A is loaded first, with the hint that its rows are not kept in the first level cache, which belongs
-to the panel: 4 % of a product of a thousand terms. Kernels of 16 rows (``tw_mk_bf16_f32_16x32``) have blocks of
-16 x 32: one tile of A feeds two products.
+A kernel of at least 16 x 16 is meant to be called with whole blocks: it brings B into the form of panels itself (see
+`amx_panels.py`), one panel of 32 columns and up to `PANEL_BYTES` of k at a time, into its stack frame, and runs all
+rows of A over the panel:
+
+    for k0 in k by KC:  for g0 in n by 128:  pack B[k0:, g0:] as four panels
+      for n0 in the group by 32:  for m0 in m by 32:  C[m0:, n0:] += A[m0:, k0:] panel
+
+With B in panels (`_panels`) nothing is packed. A transposed A (a_k_stride other than 1) takes the general kernel; with
+B in panels there must not be one. Kernels of 16 rows (``tw_mk_bf16_f32_16x32``) have blocks of 16 x 32.
 
 A is read in place where its rows start with cache lines and have whole tiles of k, else from a copy, made of some rows
 at a time for all panels: a row of a tile that lies in two lines takes two accesses, each time it is read (1000 x 1000
-x 1000: 4.6 -> 2.0 ms). Rows that a block lacks are zeros in a copy of its own.
-
-Where C is not a full block the tiles go through a scratch block and masked additions. Results that are rounded
-(``_out_bf16``) go through it, too, while they are near.
-
-A unit that was idle for half a microsecond takes as long to reach its full speed again, and slows everything else down
-meanwhile: products that alternate with other work (attention) pay that each time.
+x 1000: 4.6 -> 2.0 ms).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
-from tilewright.codegen.float_formats import (
-    BF16,
-    FORMATS,
-    has_bf16_instruction,
-    narrow_from_f32,
-    narrow_to_bf16_flushing,
-    on_cpu,
+from tilewright.codegen.float_formats import BF16
+from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.microkernels.amx_blocks import (
+    TILE_ROWS,
+    AmxBlockWriter,
+    Frame,
+    Step,
+    configure_tiles,
+    release_tiles,
 )
-from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES
-from tilewright.codegen.microkernels.block import BlockForm
+from tilewright.codegen.microkernels.block import BlockForm, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind
-from tilewright.codegen.microkernels.interleaved import Frame, InterleavedWriter, general_kernel
-from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, Rows, kernel_function
+from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, PARAMETERS, Rows, kernel_function
+from tilewright.codegen.microkernels.whole_blocks import emit_block_kernel
 from tilewright.ir.facts import TargetFacts
 
-_FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
-_PRODUCTS = {"bf16": "llvm.x86.tdpbf16ps", "i8": "llvm.x86.tdpbssd"}
-_TILE_C, _TILE_A, _TILE_B = (0, 1, 2, 3), (4, 5), (6, 7)
-_TILE_ROWS = 16
+PANELS = 4
+"""Panels that are packed together, so that each row of B is visited once for all of them."""
+
+WIDEST_BLOCK = 1024
+"""Columns of a block that register tiles are planned for where a kernel's own are not known."""
+
 _COPIED_ROWS = 128
 """Rows of A that are copied at a time."""
 _COPY_STRIDE = PANEL_BYTES + 64
 """Bytes from one of them to the next: successive rows are in other sets of the cache."""
-_CONFIGURATION = "@tw_amx_configuration"
+
+_FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
 
 
 def has_amx_form(element: ElementKind, rows: int, columns: int, facts: TargetFacts) -> bool:
@@ -59,90 +61,123 @@ def amx_outputs(element: ElementKind) -> tuple[str, ...]:
     return ("i32",) if element.is_integer else ("f32", BF16.name)
 
 
-def configure_tiles(fn: FunctionText) -> None:
-    """Eight tiles of 16 rows of 64 bytes (palette 1), until `release_tiles`; it takes some 150 cycles."""
-    data = bytes([1, *[0] * 15, *[64, 0] * 8, *[0] * 16, *[16] * 8, *[0] * 8])
-    text = ", ".join(f"i8 {byte}" for byte in data)
-    line = f"{_CONFIGURATION} = private unnamed_addr constant [64 x i8] [{text}], align 64"
-    if line not in fn.module.globals:
-        fn.module.add_global(line)
-    fn.call("void", "llvm.x86.ldtilecfg", [("ptr", _CONFIGURATION)])
+class AmxKernelWriter(AmxBlockWriter):
+    """Writes one kernel."""
 
-
-def release_tiles(fn: FunctionText) -> None:
-    """Nobody expects anything of the tiles any more: the system need not save them."""
-    fn.call("void", "llvm.x86.tilerelease", [])
-
-
-class AmxWriter(InterleavedWriter):
-    """Writes one kernel, for blocks of `height` rows."""
-
-    def __init__(
-        self, fn: FunctionText, facts: TargetFacts, element: ElementKind, form: BlockForm, height: int
-    ) -> None:
-        super().__init__(fn, element, form)
-        self.height = height
-        self.m_count = "%m_count"
-        """How many rows of A there are in the chunk at hand."""
-        self.is_copy = ""
-        """Whether they are a copy, in which those of a last block may be read that do not exist."""
-        self.narrow = None if form.output is None else on_cpu(FORMATS[form.output], facts)
-        self.output = Rows("", "")
-        """Where results go, if not to C: what this step of k computes or, if it is rounded, what the last one does."""
-        self.is_last = ""
-        self.a_tiles = _TILE_A[: height // _TILE_ROWS]
-        self.c_tiles = _TILE_C[: height // _TILE_ROWS * 2]
-
-    def begin(self) -> None:
-        if not self.form.is_configured:
-            configure_tiles(self.fn)
-
-    def start_output(self, is_last: str, c: str, stride: str) -> None:
+    def write(self, general: str | None) -> None:
+        """The body; `general` is the kernel for transposed A, if there may be one."""
         fn = self.fn
+        if general is not None:
+            self._leave_transposed(general)
+        if not self.form.is_configured:
+            configure_tiles(fn)
+        frame = Frame(*(fn.entry_value(f"alloca [{size} x i8], align 64") for size in self._frame_sizes()))
+        size = self.element.bytes
+        a, b, c = self._matrix("a", size), self._matrix("b", size), self._matrix("c", 4)
+        depth = "%k_count"
+        if self.form.from_zero:
+            # A sum without terms is 0, too.
+            depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
+        multiply = self._multiply_panels if self.form.packed_b else self._multiply_groups
+        self.loop(depth, self.k_panel, lambda k0: multiply(frame, (a, b, c), k0))
+        if not self.form.is_configured:
+            release_tiles(fn)
+        fn.terminate("ret void")
+
+    def _leave_transposed(self, general: str) -> None:
+        """Return what another kernel makes of a transposed A."""
+        fn = self.fn
+        direct, transposed = fn.new_label("direct"), fn.new_label("transposed")
+        fn.branch_if(fn.value("icmp eq i64 %a_k_stride, 1"), direct, transposed)
+        fn.start(transposed)
+        fn.emit(f"call void @{general}({', '.join(f'i64 %{name}' for name in PARAMETERS)})")
+        fn.terminate("ret void")
+        fn.start(direct)
+
+    def _frame_sizes(self) -> tuple[int, int, int]:
+        panels = 0 if self.form.packed_b else PANELS * PANEL_BYTES * BLOCK
+        return panels, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
+
+    def _matrix(self, name: str, size: int) -> Rows:
+        first = self.fn.value(f"inttoptr i64 %{name}_ptr to ptr")
+        return Rows(first, self.scaled(f"%{name}_row_stride", size))
+
+    def _step(self, k0: str, a: Rows, c: Rows) -> Step:
+        fn = self.fn
+        left = fn.value(f"sub i64 %k_count, {k0}")
+        depth = self.minimum(left, self.k_panel)
+        places = fn.value(f"or i64 {fn.value(f'ptrtoint ptr {a.first} to i64')}, {a.stride}")
+        cut = fn.value(f"or i64 {places}, {self.scaled(depth, self.element.bytes)}")
+        is_copy = fn.value(f"icmp ne i64 {fn.value(f'and i64 {cut}, 63')}, 0")
+        step = Step(depth, fn.value(f"icmp eq i64 {k0}, 0"), is_copy)
+        return self._with_output(step, left, c) if self.form.separate_output else step
+
+    def _with_output(self, step: Step, left: str, c: Rows) -> Step:
+        """The same with results that go elsewhere; `left`: how many terms it and the later steps have."""
+        fn = self.fn
+        is_last = fn.value(f"icmp sle i64 {left}, {self.k_panel}")
         out = fn.value("inttoptr i64 %out_ptr to ptr")
         if self.narrow is not None:
-            self.output = Rows(out, self.scaled("%out_row_stride", self.narrow.bits // 8))
-            self.is_last = is_last
-            return
-        first = fn.value(f"select i1 {is_last}, ptr {out}, ptr {c}")
-        out_stride = self.scaled("%out_row_stride", 4)
-        self.output = Rows(first, fn.value(f"select i1 {is_last}, i64 {out_stride}, i64 {stride}"))
+            output = Rows(out, self.scaled("%out_row_stride", self.narrow.bits // 8))
+            return replace(step, is_last=is_last, output=output)
+        first = fn.value(f"select i1 {is_last}, ptr {out}, ptr {c.first}")
+        stride = fn.value(f"select i1 {is_last}, i64 {self.scaled('%out_row_stride', 4)}, i64 {c.stride}")
+        return replace(step, is_last=is_last, output=Rows(first, stride))
 
-    def end(self) -> None:
-        if not self.form.is_configured:
-            release_tiles(self.fn)
+    def _multiply_groups(self, frame: Frame, matrices: tuple[Rows, Rows, Rows], k0: str) -> None:
+        """One step of k, by panels that are packed a few at a time."""
+        fn, size = self.fn, self.element.bytes
+        a, b, c = matrices
+        a_k = self._from_k(a, k0)
+        step = self._step(k0, a_k, c)
+        row, column = (str(size), b.stride) if self.form.transposed_b else (b.stride, str(size))
+        b_k = self.at(b.first, fn.value(f"mul i64 {k0}, {row}"))
 
-    def _multiply_panels(self, frame: Frame, a: str, c: str, strides: list[str], depth: str, columns: str) -> None:
-        """All rows of A over packed panels: in one chunk where they are, or in copies of some rows at a time."""
+        def group(g0: str) -> None:
+            columns = self.minimum(fn.value(f"sub i64 %n_count, {g0}"), PANELS * BLOCK)
+            self.pack(frame.panel, self.at(b_k, fn.value(f"mul i64 {g0}, {column}")), b.stride, step.depth, columns)
+            self._all_rows(frame, step, a_k, Rows(self.at(c.first, self.scaled(g0, 4)), c.stride), columns)
+
+        self.loop("%n_count", PANELS * BLOCK, group)
+
+    def _multiply_panels(self, frame: Frame, matrices: tuple[Rows, Rows, Rows], k0: str) -> None:
+        """One step of k, by the panels that b_ptr points at."""
+        a, b, c = matrices
+        a_k = self._from_k(a, k0)
+        step = self._step(k0, a_k, c)
+        panels = self.start_panels(b.first, k0, step.depth)
+        self._all_rows(replace(frame, panel=panels), step, a_k, c, "%n_count")
+
+    def _from_k(self, a: Rows, k0: str) -> Rows:
+        return Rows(self.at(a.first, self.scaled(k0, self.element.bytes)), a.stride)
+
+    def _all_rows(self, frame: Frame, step: Step, a: Rows, c: Rows, columns: str) -> None:
+        """All rows of A over packed panels with `columns` columns, of which the first one belongs to `c`: in one chunk
+        where they are, or in copies of some rows at a time."""
         fn = self.fn
         copies = fn.entry_value(f"alloca [{_COPIED_ROWS * _COPY_STRIDE} x i8], align 64")
-        places = fn.value(f"or i64 {fn.value(f'ptrtoint ptr {a} to i64')}, {strides[0]}")
-        cut = fn.value(f"or i64 {places}, {self.scaled(depth, self.element.bytes)}")
-        self.is_copy = fn.value(f"icmp ne i64 {fn.value(f'and i64 {cut}, 63')}, 0")
-        step = fn.value(f"select i1 {self.is_copy}, i64 {_COPIED_ROWS}, i64 %m_count")
-        a_stride = fn.value(f"select i1 {self.is_copy}, i64 {_COPY_STRIDE}, i64 {strides[0]}")
-        output = self.output
+        size = fn.value(f"select i1 {step.is_copy}, i64 {_COPIED_ROWS}, i64 %m_count")
+        stride = fn.value(f"select i1 {step.is_copy}, i64 {_COPY_STRIDE}, i64 {a.stride}")
 
         def chunk(m0: str) -> None:
-            first = self.at(a, fn.value(f"mul i64 {m0}, {strides[0]}"))
+            first = self.at(a.first, fn.value(f"mul i64 {m0}, {a.stride}"))
             left = fn.value(f"sub i64 %m_count, {m0}")
-            self.m_count = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", step)])
+            rows = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", size)])
             copy, ready = fn.new_label("copy"), fn.new_label("ready")
-            fn.branch_if(self.is_copy, copy, ready)
+            fn.branch_if(step.is_copy, copy, ready)
             fn.start(copy)
-            self._copy_chunk(copies, first, strides[0], depth)
+            self._copy_chunk(copies, Rows(first, a.stride), rows, step.depth)
             fn.branch(ready)
             fn.start(ready)
-            source = fn.value(f"select i1 {self.is_copy}, ptr {copies}, ptr {first}")
-            if self.form.separate_output:
-                self.output = Rows(self.at(output.first, fn.value(f"mul i64 {m0}, {output.stride}")), output.stride)
-            c_m = self.at(c, fn.value(f"mul i64 {m0}, {strides[2]}"))
-            super(AmxWriter, self)._multiply_panels(frame, source, c_m, [a_stride, *strides[1:]], depth, columns)
+            source = Rows(fn.value(f"select i1 {step.is_copy}, ptr {copies}, ptr {first}"), stride)
+            output = None if step.output is None else self._block_of(step.output, m0, "0", 1)
+            self._each_block(
+                frame, replace(step, output=output), source, self._block_of(c, m0, "0", 4), (rows, columns)
+            )
 
-        fn.loop("0", "%m_count", step, chunk)
-        self.output = output
+        fn.loop("0", "%m_count", size, chunk)
 
-    def _copy_chunk(self, target: str, a: str, stride: str, depth: str) -> None:
+    def _copy_chunk(self, target: str, a: Rows, rows: str, depth: str) -> None:
         """Copy the rows of a chunk, up to a whole tile of k, with zeros behind `depth`."""
         fn, lanes, scalar, size = self.fn, self.k_tile, self.element.memory, self.element.bytes
         text = f"<{lanes} x {scalar}>"
@@ -150,7 +185,7 @@ class AmxWriter(InterleavedWriter):
         rest = self.mask(fn.value(f"sub i64 {depth}, {whole}"), lanes)
 
         def row(number: str) -> None:
-            source = self.at(a, fn.value(f"mul i64 {number}, {stride}"))
+            source = self.at(a.first, fn.value(f"mul i64 {number}, {a.stride}"))
             into = self.at(target, self.scaled(number, _COPY_STRIDE))
 
             def line(k: str) -> None:
@@ -166,216 +201,54 @@ class AmxWriter(InterleavedWriter):
             fn.loop("0", whole, lanes, line)
             fn.loop(whole, depth, lanes, last_line)
 
-        self.loop(self.m_count, 1, row)
-
-    def multiply_panel(
-        self, frame: Frame, a: str, c: str, n0: str, strides: list[str], depth: str, columns: str
-    ) -> None:
-        def block(m0: str) -> None:
-            a_m = self.at(a, self.fn.value(f"mul i64 {m0}, {strides[0]}"))
-            c_m = Rows(self.at(c, self.fn.value(f"mul i64 {m0}, {strides[2]}")), strides[2])
-            result = self._result(m0, n0) if self.form.separate_output else c_m
-            rows = self.minimum(self.fn.value(f"sub i64 {self.m_count}, {m0}"), self.height)
-            self._block(frame, Rows(a_m, strides[0]), c_m, result, depth, rows, columns)
-
-        self.loop(self.m_count, self.height, block)
-
-    def _result(self, m0: str, n0: str) -> Rows:
-        """Where the results of a block go."""
-        size = 4 if self.narrow is None else self.narrow.bits // 8
-        row = self.at(self.output.first, self.fn.value(f"mul i64 {m0}, {self.output.stride}"))
-        return Rows(self.at(row, self.scaled(n0, size)), self.output.stride)
-
-    def _block(self, frame: Frame, a: Rows, c: Rows, result: Rows, depth: str, rows: str, columns: str) -> None:
-        """One block of C over one panel, of which so many rows and columns exist."""
-        fn = self.fn
-        all_rows = fn.value(f"icmp eq i64 {rows}, {self.height}")
-        in_place = fn.value(f"or i1 {all_rows}, {self.is_copy}")
-        copy, ready, before = fn.new_label("copy"), fn.new_label("ready"), fn.label
-        fn.branch_if(in_place, ready, copy)
-        fn.start(copy)
-        self._copy_rows(frame.rows, a.first, a.stride, rows, depth)
-        copied = fn.label
-        fn.branch(ready)
-        fn.start(ready)
-        source, stride = fn.phi("ptr"), fn.phi("i64")
-        for phi, direct, padded in ((source, a.first, frame.rows), (stride, a.stride, str(PANEL_BYTES))):
-            phi.add(direct, before)
-            phi.add(padded, copied)
-        all_columns = fn.value(f"icmp eq i64 {columns}, {BLOCK}")
-        full, edge, done = (fn.new_label(hint) for hint in ("full", "edge", "done"))
-        fn.branch_if(fn.value(f"and i1 {all_rows}, {all_columns}"), full, edge)
-        fn.start(full)
-        self._start_c(c)
-        self._multiply(source.name, stride.name, frame.panel, depth)
-        self._store_block(frame.scratch, c, result)
-        fn.branch(done)
-        fn.start(edge)
-        for tile in self.c_tiles:
-            fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
-        self._multiply(source.name, stride.name, frame.panel, depth)
-        self._each_c_tile("llvm.x86.tilestored64", self._scratch_rows(frame.scratch))
-        self._add_scratch(frame.scratch, c, result, rows, columns)
-        fn.branch(done)
-        fn.start(done)
-
-    # --------------------------------------------------------------------------------------------------------- tiles
-
-    def _tile_address(self, base: str, stride: str, row: int, column_bytes: int) -> str:
-        at = self.at(base, self.scaled(stride, row)) if row else base
-        return self.at(at, str(column_bytes)) if column_bytes else at
-
-    def _each_c_tile(self, instruction: str, rows: Rows) -> None:
-        for tile in self.c_tiles:
-            address = self._tile_address(rows.first, rows.stride, _TILE_ROWS * (tile // 2), 64 * (tile % 2))
-            self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", rows.stride)])
-
-    def _scratch_rows(self, scratch: str) -> Rows:
-        return Rows(scratch, str(4 * BLOCK))
-
-    def _start_c(self, c: Rows) -> None:
-        """C's old elements, or zeros for the first terms of a sum from zero."""
-        fn = self.fn
-        if not self.form.from_zero:
-            self._each_c_tile("llvm.x86.tileloadd64", c)
-            return
-        zero, load, ready = (fn.new_label(hint) for hint in ("zero", "load", "ready"))
-        fn.branch_if(self.is_first, zero, load)
-        fn.start(zero)
-        for tile in self.c_tiles:
-            fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
-        fn.branch(ready)
-        fn.start(load)
-        self._each_c_tile("llvm.x86.tileloadd64", c)
-        fn.branch(ready)
-        fn.start(ready)
-
-    def _multiply(self, a: str, a_stride: str, panel: str, depth: str) -> None:
-        """C tiles += A B over the depth of the panel."""
-        strips = [self._tile_address(a, a_stride, _TILE_ROWS * number, 0) for number in range(len(self.a_tiles))]
-        panel_row = 4 * BLOCK
-
-        def step(k: str) -> None:
-            offset = self.scaled(k, self.element.bytes)
-            down = self.scaled(k, panel_row // self.group)
-            b_tiles = [
-                ("llvm.x86.tileloadd64", _TILE_B[0], self.at(panel, down), str(panel_row)),
-                ("llvm.x86.tileloadd64", _TILE_B[1], self.at(self.at(panel, "64"), down), str(panel_row)),
-            ]
-            a_tiles = [
-                ("llvm.x86.tileloaddt164", tile, self.at(strip, offset), a_stride)
-                for tile, strip in zip(self.a_tiles, strips, strict=True)
-            ]
-            for instruction, tile, address, stride in (a_tiles[0], *b_tiles, *a_tiles[1:]):
-                self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", stride)])
-            for tile in self.c_tiles:
-                operands = (tile, _TILE_A[tile // 2], _TILE_B[tile % 2])
-                self.fn.call("void", _PRODUCTS[self.element.name], [("i8", str(operand)) for operand in operands])
-
-        self.loop(depth, self.k_tile, step)
-
-    # ------------------------------------------------------------------------------------------------------ results
-
-    def _store_block(self, scratch: str, c: Rows, result: Rows) -> None:
-        """A full block."""
-        fn = self.fn
-        if self.narrow is None:
-            self._each_c_tile("llvm.x86.tilestored64", result)
-            return
-        last, earlier, done = (fn.new_label(hint) for hint in ("last", "earlier", "stored"))
-        fn.branch_if(self.is_last, last, earlier)
-        fn.start(last)
-        self._each_c_tile("llvm.x86.tilestored64", self._scratch_rows(scratch))
-
-        def row(number: str) -> None:
-            source = self.at(scratch, self.scaled(number, 4 * BLOCK))
-            target = self.at(result.first, fn.value(f"mul i64 {number}, {result.stride}"))
-            halves = [fn.value(f"load <16 x float>, ptr {at}, align 64") for at in (source, self.at(source, "64"))]
-            # Sums of tile products are never subnormal.
-            fn.emit(f"store <{BLOCK} x i16> {self._narrowed(halves, flushing=True)}, ptr {target}, align 2")
-
-        self.loop(str(self.height), 1, row)
-        fn.branch(done)
-        fn.start(earlier)
-        self._each_c_tile("llvm.x86.tilestored64", c)
-        fn.branch(done)
-        fn.start(done)
-
-    def _narrowed(self, halves: Sequence[str], *, flushing: bool = False) -> str:
-        """The codes of a row in the narrow format; `flushing`: subnormal numbers may become 0."""
-        b, format = LaneBuilder(self.fn, 16), self.narrow
-        assert format is not None
-        if flushing and has_bf16_instruction(b, format):
-            low, high = (narrow_to_bf16_flushing(b, half) for half in halves)
-        else:
-            low, high = (narrow_from_f32(b, half, format) for half in halves)
-        return self._lanes_of("i16", low, high, range(32))
-
-    def _lanes_of(self, element: str, low: str, high: str, lanes: range) -> str:
-        order = ", ".join(f"i32 {lane}" for lane in lanes)
-        type = f"<{16 if high != 'poison' else 32} x {element}>"
-        return self.fn.value(f"shufflevector {type} {low}, {type} {high}, <{len(lanes)} x i32> <{order}>")
-
-    def _add_scratch(self, scratch: str, c: Rows, result: Rows, rows: str, columns: str) -> None:
-        """The results that exist: C + scratch."""
-        fn = self.fn
-        text = f"<{BLOCK} x {self.element.accumulator}>"
-        mask = wanted = self.mask(columns, BLOCK)
-        if self.form.from_zero:
-            none = f"<{BLOCK} x i1> zeroinitializer"
-            wanted = fn.value(f"select i1 {self.is_first}, {none}, <{BLOCK} x i1> {mask}")
-        add = "add" if self.element.is_integer else "fadd"
-
-        def row(number: str) -> None:
-            partial = self.at(scratch, self.scaled(number, 4 * BLOCK))
-            source = self.at(c.first, fn.value(f"mul i64 {number}, {c.stride}"))
-            target = self.at(result.first, fn.value(f"mul i64 {number}, {result.stride}"))
-            old = self.masked_load(text, self.element.accumulator, 4, source, wanted, BLOCK)
-            total = fn.value(f"{add} {text} {old}, {fn.value(f'load {text}, ptr {partial}, align 64')}")
-            if self.narrow is None:
-                self.masked_store(text, self.element.accumulator, 4, total, target, mask)
-                return
-            last, earlier, done = (fn.new_label(hint) for hint in ("last", "earlier", "stored"))
-            fn.branch_if(self.is_last, last, earlier)
-            fn.start(last)
-            halves = [self._lanes_of("float", total, "poison", half) for half in (range(16), range(16, 32))]
-            self.masked_store(f"<{BLOCK} x i16>", "i16", 2, self._narrowed(halves), target, mask)
-            fn.branch(done)
-            fn.start(earlier)
-            self.masked_store(text, self.element.accumulator, 4, total, source, mask)
-            fn.branch(done)
-            fn.start(done)
-
         self.loop(rows, 1, row)
 
-    def _copy_rows(self, target: str, a: str, stride: str, rows: str, depth: str) -> None:
-        """The rows of a block of A with zeros for what does not exist, up to a whole tile of k."""
+    def _each_block(self, frame: Frame, step: Step, a: Rows, c: Rows, counts: tuple[str, str]) -> None:
+        """Rows of A over packed panels, as many as `counts` says."""
         fn = self.fn
-        size, scalar, lanes = self.element.bytes, self.element.memory, self.k_tile
-        text = f"<{lanes} x {scalar}>"
+        m_count, n_count = counts
+        narrow_bytes = 4 if self.narrow is None else self.narrow.bits // 8
 
-        def row(number: str) -> None:
-            exists = fn.value(f"icmp ult i64 {number}, {rows}")
-            source = self.at(a, fn.value(f"mul i64 {number}, {stride}"))
-            into = self.at(target, self.scaled(number, PANEL_BYTES))
-            available = fn.value(f"select i1 {exists}, i64 {depth}, i64 0")
+        def panel(n0: str) -> None:
+            found = replace(frame, panel=self.at(frame.panel, fn.value(f"mul i64 {n0}, {self.column_bytes}")))
+            columns = self.minimum(fn.value(f"sub i64 {n_count}, {n0}"), BLOCK)
 
-            def chunk(k: str) -> None:
-                left = fn.value(f"sub i64 {available}, {k}")
-                offset = self.scaled(k, size)
-                loaded = self.masked_load(text, scalar, size, self.at(source, offset), self.mask(left, lanes), lanes)
-                fn.emit(f"store {text} {loaded}, ptr {self.at(into, offset)}, align 64")
+            def block(m0: str) -> None:
+                start = self._block_of(c, m0, n0, 4)
+                result = start if step.output is None else self._block_of(step.output, m0, n0, narrow_bytes)
+                rows = self.minimum(fn.value(f"sub i64 {m_count}, {m0}"), self.height)
+                self.block(found, step, self._block_of(a, m0, "0", 1), start, result, (rows, columns))
 
-            self.loop(depth, lanes, chunk)
+            self.loop(m_count, self.height, block)
 
-        self.loop(str(self.height), 1, row)
+        self.loop(n_count, BLOCK, panel)
+
+    def _block_of(self, matrix: Rows, m0: str, n0: str, size: int) -> Rows:
+        """A matrix from a row and a column on; its elements have `size` bytes."""
+        row = self.at(matrix.first, self.fn.value(f"mul i64 {m0}, {matrix.stride}"))
+        return Rows(row if n0 == "0" else self.at(row, self.scaled(n0, size)), matrix.stride)
 
 
 def emit_amx_kernel(
     name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, rows: int, form: BlockForm
 ) -> str:
     """The definition of a kernel of at least 16 x 16 on AMX tiles; one of 16 rows has blocks of so many."""
-    general = general_kernel(name, module, facts, element, form)
+    general = _general_kernel(name, module, facts, element, form)
     fn = kernel_function(name, module, OUTPUT_PARAMETERS if form.separate_output else ())
-    AmxWriter(fn, facts, element, form, _TILE_ROWS if rows == _TILE_ROWS else BLOCK).write(general)
+    AmxKernelWriter(fn, facts, element, form, TILE_ROWS if rows == TILE_ROWS else BLOCK).write(general)
     return fn.text()
+
+
+def _general_kernel(
+    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, form: BlockForm
+) -> str | None:
+    """Define the kernel by multiply-adds to which one on AMX tiles leaves products of a transposed A.
+
+    Its name; None for forms in which A never is.
+    """
+    if form.packed_b or form.direct_a:
+        return None
+    general = f"{name}_transposed"
+    tile = plan_block_tile(facts, element, WIDEST_BLOCK)
+    module.define_once(general, lambda: emit_block_kernel(general, module, facts, element, tile, form))
+    return general
