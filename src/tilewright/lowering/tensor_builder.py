@@ -218,6 +218,16 @@ class TensorBuilder(ScalarBuilder):
         otherwise: Callable[[], Sequence[SSAValue]] | None = None,
     ) -> Sequence[SSAValue]:
         """``scf.if``; without `otherwise` there are no results and no else region."""
+        return self.branch(condition, result_types, then, otherwise).results
+
+    def branch(
+        self,
+        condition: SSAValue,
+        result_types: Sequence[Attribute],
+        then: Callable[[], Sequence[SSAValue]],
+        otherwise: Callable[[], Sequence[SSAValue]] | None = None,
+    ) -> scf.IfOp:
+        """The op that `if_else` makes."""
         regions: list[Region] = []
         for arm in (then, otherwise):
             if arm is None:
@@ -229,4 +239,4 @@ class TensorBuilder(ScalarBuilder):
             end.location = self.location
             block.add_op(end)
             regions.append(Region(block))
-        return self.insert(scf.IfOp(condition, list(result_types), regions[0], regions[1])).results
+        return self.insert(scf.IfOp(condition, list(result_types), regions[0], regions[1]))

@@ -308,6 +308,38 @@ def test_rows_that_are_kept_inside_of_a_matrix(kind: int, m: int, n: int, k: int
 
 
 @triton.jit
+def wrapped(a, b, out, M, N, K, sa, sb, shown, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Rows of A and columns of B wrap around; of the rows of the result, `shown` are stored."""
+    first, left = tl.program_id(0) * BM, tl.program_id(1) * BN
+    rows, columns = (first + tl.arange(0, BM)) % M, (left + tl.arange(0, BN)) % N
+    ks = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(tl.cdiv(K, BK)):
+        x = tl.load(a + rows[:, None] * sa + (k * BK + ks)[None, :], mask=ks[None, :] < K - k * BK, other=0.0)
+        y = tl.load(b + (k * BK + ks)[:, None] * sb + columns[None, :], mask=ks[:, None] < K - k * BK, other=0.0)
+        acc = tl.dot(x, y, acc)
+    rows, columns = first + tl.arange(0, BM), left + tl.arange(0, BN)
+    live = (rows[:, None] < shown) & (columns[None, :] < N)
+    tl.store(out + rows[:, None] * N + columns[None, :], acc, mask=live)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "shown"), [(100, 50, 40, 100), (70, 33, 64, 90), (40, 64, 30, 128), (1, 1, 5, 2)]
+)
+def test_rows_that_wrap_around(m: int, n: int, k: int, shown: int) -> None:
+    """Those behind the end are read as they lie in memory where nobody stores their results, and only there."""
+    a, b = matrix(m + 64, k + 3), matrix(k + 64, n + 40)
+    grid = (triton.cdiv(shown, 32), triton.cdiv(n, 32))
+    out = np.full((shown, n), 7, np.float32)
+    a[m:] = b[:, n:] = np.nan
+    kernel = wrapped[grid](a, b, out, m, n, k, k + 3, n + 40, shown, BM=32, BN=32, BK=16)
+    rows = np.arange(shown) % m
+    np.testing.assert_allclose(out, wide(a[:m, :k])[rows] @ wide(b[:k, :n]), rtol=1e-4, atol=1e-4)
+    assert kernel.asm["linalg"].count("tilewright.following_lanes = 0") == 1, "rows of A"
+    assert kernel.asm["linalg"].count("tilewright.following_lanes = 1") == 1, "columns of B"
+
+
+@triton.jit
 def clamped_copies(x, out, first, n, B: tl.constexpr):
     """Gathers and scatters whose rows follow one another up to a bound; lanes behind it write what lane 0 does."""
     lanes = first + tl.arange(0, B)

@@ -18,6 +18,7 @@ the addresses are spelled; only their form, linear in the loop, is matched here.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType, i1
 from xdsl.ir import Operation, SSAValue
@@ -29,6 +30,7 @@ from tilewright.lowering.linalg_to_loops.dot import emit_calls, starts_from_zero
 from tilewright.lowering.linalg_to_loops.dot_operands import Panel, in_place
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, NoMatchError, to_index
+from tilewright.lowering.linalg_to_loops.following_lanes import holds_for_first, says_which_lanes_follow
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
 from tilewright.lowering.linalg_to_loops.kept_operands import multiply_by_kept, plan_kept
 from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, find_micro_kernel
@@ -43,10 +45,12 @@ class _Operand:
     """An operand of the product: the view that is read in place, under conditions, how far it reaches."""
 
     view: SSAValue
-    conditions: tuple[SSAValue, ...]
+    choices: tuple[scf.IfOp, ...]
     k_high: Index
     outer_high: Index
     """How many of the rows of A, or the columns of B, are not padding."""
+    outer_dim: int
+    """The dimension of the view that is that of the rows of A, or the columns of B."""
     is_turned: bool
     """Whether the operand is the transpose of the view."""
 
@@ -135,33 +139,19 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     a_change, b_change = _view_change(first, a.view), _view_change(first, b.view)
     condition: SSAValue | bool = emitter.compare("eq", a_change, emitter.mul(a_window.strides[1], depth))
     condition = emitter.both(condition, emitter.compare("eq", b_change, emitter.mul(b_window.strides[0], depth)))
-    for operand in (a, b):
-        for test in operand.conditions:
-            if not first.is_loop_invariant(test):
-                raise NoMatchError
-            value = first.first(test)
-            assert isinstance(value, SSAValue)
-            condition = emitter.both(condition, value)
     if not is_same(a.k_high, b.k_high):
         raise NoMatchError
     total = _total_depth(emitter, first, a.k_high, depth)
     result = loop.results[_carried(loop, product)]
     wanted = lowering.demand.of(result)
     counts: list[Index] = []
-    for operand, extent, bound, limit in ((a, rows, wanted[0], kernel.rows), (b, columns, wanted[1], kernel.columns)):
-        high = operand.outer_high
-        if isinstance(high, int) and high >= extent:
-            counts.append(extent)
-            continue
-        if not first.is_loop_invariant(high):
-            raise NoMatchError
-        start = first.first(high)
-        if extent <= limit and is_same(high, bound):
-            # Nobody reads the rows of C that the padding makes.
-            counts.append(start)
-            continue
-        condition = emitter.both(condition, emitter.compare("sge", start, extent))
-        counts.append(extent)
+    for operand, window, bound, limit in (
+        (a, a_window.strides[0], wanted[0], kernel.rows), (b, b_window.strides[1], wanted[1], kernel.columns)
+    ):  # fmt: skip
+        extent = rows if operand is a else columns
+        count, holds = _outer_count(lowering, first, operand, (extent, window), bound if extent <= limit else extent)
+        condition = emitter.both(condition, holds)
+        counts.append(count)
     if condition is False:
         raise NoMatchError
     if condition is True:
@@ -169,6 +159,39 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     panels = in_place(emitter, a_window), in_place(emitter, b_window)
     b_root = b_window.root if b_window.is_all_of_root() else b_window.flat
     return FastPath(condition, kernel, *panels, b_root, (counts[0], counts[1]), total, (a_window, b_window), result)
+
+
+def _outer_count(
+    lowering: FunctionLowering, first: FirstIteration, operand: _Operand, outer: tuple[int, Index], bound: Index
+) -> tuple[Index, SSAValue | bool]:
+    """How many of the rows of A, or the columns of B, are multiplied: all of them or, where others are padding or lie
+    elsewhere, the `bound` that anybody reads; and what that takes. `outer`: their extent, and their stride.
+    """
+    emitter, (extent, stride), high = lowering.emitter, outer, operand.outer_high
+    if not all(first.is_loop_invariant(choice.cond) for choice in operand.choices):
+        raise NoMatchError
+    is_padded = not (isinstance(high, int) and high >= extent)
+    if (
+        operand.choices and not is_padded and isinstance(bound, SSAValue)
+        and all(says_which_lanes_follow(choice, operand.outer_dim) for choice in operand.choices)
+        and lowering.demand.make_available(bound, first.loop)
+    ):  # fmt: skip
+        tests = [holds_for_first(first, choice.cond, extent, stride, bound) for choice in operand.choices]
+        return bound, reduce(emitter.both, tests)
+    holds: SSAValue | bool = True
+    for choice in operand.choices:
+        value = first.first(choice.cond)
+        assert isinstance(value, SSAValue)
+        holds = emitter.both(holds, value)
+    if not is_padded:
+        return extent, holds
+    if not first.is_loop_invariant(high):
+        raise NoMatchError
+    start = first.first(high)
+    if is_same(high, bound):
+        # Nobody reads the rows of C that the padding makes.
+        return start, holds
+    return extent, emitter.both(holds, emitter.compare("sge", start, extent))
 
 
 def _carried(loop: scf.ForOp, product: linalg.MatmulOp) -> int:
@@ -196,14 +219,14 @@ def _operand(value: SSAValue, k_dim: int) -> _Operand:
         op = source
     if not isinstance(op, bufferization.ToTensorOp):
         raise NoMatchError
-    view, conditions = op.memref, list[SSAValue]()
+    view, choices = op.memref, list[scf.IfOp]()
     while isinstance(view.owner, scf.IfOp):
         branch = view.owner
-        conditions.append(branch.cond)
+        choices.append(branch)
         end = branch.true_region.block.last_op
         assert end is not None
         view = end.operands[0]
-    return _Operand(view, tuple(conditions), highs[k_dim], highs[1 - k_dim], is_turned=False)
+    return _Operand(view, tuple(choices), highs[k_dim], highs[1 - k_dim], 1 - k_dim, is_turned=False)
 
 
 def _pad_bounds(op: tensor.PadOp, shape: tuple[int, ...]) -> list[Index]:

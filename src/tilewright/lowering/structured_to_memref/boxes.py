@@ -25,10 +25,12 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import arith
+from tilewright.dialects.construction import int_attr
 from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.structured_to_memref.runs import find_run
 from tilewright.lowering.structured_to_memref.tiles import Tile
+from tilewright.transforms.linalg.choose_views import FOLLOWING_LANES
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,9 @@ def for_each_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
         _emit_lanes(b, straight, box, part, straight.irregular_dims, {})
         return ()
 
-    b.if_else(condition, (), one_part, lane_by_lane)
+    branch = b.branch(condition, (), one_part, lane_by_lane)
+    if len(straight.irregular_dims) == 1:
+        branch.attributes[FOLLOWING_LANES] = int_attr(straight.irregular_dims[0])
 
 
 def _plain_if_wraps_do_nothing(b: MemoryBuilder, tile: Tile) -> tuple[SSAValue, Tile]:

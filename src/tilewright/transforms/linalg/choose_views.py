@@ -29,6 +29,10 @@ from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import is_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
+FOLLOWING_LANES = "tilewright.following_lanes"
+"""On a branch between one piece and lane by lane: the dimension of which its condition says that all lanes follow one
+another. With the number of the first few lanes in place of their extent, it says so of these."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -215,7 +219,8 @@ def choose_view(choice: Choice) -> SSAValue:
     parent = branch.parent_block()
     assert parent is not None
     regions = [branch.detach_region(region) for region in list(branch.regions)]
-    new = scf.IfOp.create(operands=[branch.cond], result_types=[view_type], regions=regions)
+    attributes = dict(branch.attributes)
+    new = scf.IfOp.create(operands=[branch.cond], result_types=[view_type], regions=regions, attributes=attributes)
     new.location = branch.location
     parent.insert_op_before(new, branch)
     branch.detach()
