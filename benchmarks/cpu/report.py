@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from contenders import PEERS
+
 from tilewright.targets.cpu.target import make_target
 
-PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
 GROUPS = {
     "promised": "Promised", "without AMX": "The same without AMX", "others": "Other kernels",
     "flattened": "Indices taken apart by // and %",
@@ -68,7 +69,7 @@ def _head(results: dict[str, Any], plot: str) -> Iterator[str]:
     yield "thread times are CPU times, else wall times. All data start at multiples of 64 bytes, as PyTorch's tensors"
     yield "do.\n"
     if machine["kept_to"]:
-        yield f"All contenders are kept to {machine['kept_to']} (`--isa`).\n"
+        yield f"All contenders are kept to {machine['kept_to']} (`--isa`). Promises are of the whole processor.\n"
     yield f"![achieved fraction of the machine's limit]({plot})\n"
 
 

@@ -16,7 +16,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,23 +29,51 @@ FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER))
 
 from compiling import measure_compiling  # noqa: E402
+from contenders import GROUPS, PEERS  # noqa: E402
 from instruction_sets import INSTRUCTION_SETS, WITHOUT_AMX  # noqa: E402
 from plot import achieved_svg  # noqa: E402
 from report import describe_machine, markdown  # noqa: E402
 
-PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
 QUICK_PEERS = ("PyTorch", "PyTorch out=", "NumPy")
+
+
+def listed(*known: str) -> Callable[[str], str]:
+    """A list separated by commas, for argparse, of these names."""
+
+    def check(text: str) -> str:
+        unknown = sorted(set(text.split(",")) - set(known))
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: not among {', '.join(known)}")
+        return text
+
+    return check
+
+
+def numbers_of_threads(text: str) -> list[int]:
+    """Numbers separated by commas, for argparse, that this machine has cores for."""
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers") from None
+    if not all(1 <= number <= available_cores() for number in numbers):
+        raise argparse.ArgumentTypeError(f"{text}: this machine has 1 to {available_cores()}")
+    return numbers
 
 
 def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--threads", default="", help="numbers of threads, e.g. 1,2 (default: 1, and 2 where there are)"
+        "--threads", type=numbers_of_threads, help="numbers of threads, e.g. 1,2 (default: 1, and 2 where there are)"
     )
     parser.add_argument("--seconds", type=float, default=0.7, help="measuring time per row (default 0.7)")
     parser.add_argument("--only", default="", help="rows whose name contains this text")
-    parser.add_argument("--peers", default=",".join(PEERS), help=f"of {', '.join(PEERS)}")
-    parser.add_argument("--groups", default="promised,others", help="of promised, others, flattened")
+    parser.add_argument("--peers", type=listed(*PEERS), default=",".join(PEERS), help=f"of {', '.join(PEERS)}")
+    parser.add_argument(
+        "--groups",
+        type=listed(*GROUPS),
+        default="promised,others",
+        help=f"of {', '.join(GROUPS)} (default the first two)",
+    )
     parser.add_argument("--all-peers", action="store_true", help="torch.compile and mlir-opt for the other kernels too")
     parser.add_argument("--quick", action="store_true", help="short samples, one thread, PyTorch and NumPy only")
     parser.add_argument("--isa", choices=INSTRUCTION_SETS, help="an older instruction set, for all contenders")
@@ -54,8 +82,8 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(argv)
     if options.quick:
         options.seconds, options.peers = min(options.seconds, 0.2), ",".join(QUICK_PEERS)
-        options.threads = options.threads or "1"
-    options.threads = [int(part) for part in (options.threads or "1,2").split(",") if int(part) <= available_cores()]
+        options.threads = options.threads or [1]
+    options.threads = options.threads or [1, 2][: available_cores()]
     return options
 
 

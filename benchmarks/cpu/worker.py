@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-PEERS = ("PyTorch", "PyTorch out=", "torch.compile", "NumPy", "Numba", "triton-shared")
-GROUPS = ("promised", "others", "flattened")
+from contenders import GROUPS, PEERS
+
 SLOW_TO_COMPILE = {"torch.compile", "triton-shared"}
 """Peers of the promised rows only, unless all are asked for."""
 
