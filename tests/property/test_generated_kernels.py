@@ -55,7 +55,8 @@ def test_kernels_use_the_language() -> None:
         "for", "while", "if", "static_range", "pointer loop", "product loop", "early return", "reload", "block store",
         "descriptor store", "narrow store", "special", "noinline", "other", "mask without other", "atomic", "batch",
         "binary", "unary", "comparison", "logic", "choice", "cast", "function", "bit_cast", "high_product", "histogram",
-        "narrow_floats", "float8e5", "float8e4nv", "lookup",
+        "narrow_floats", "float8e5", "float8e4nv", "lookup", "scaled", "largest", "softmax", "by_element", "swizzle",
+        "deep load", "deep store",
         *(f"load {kind}" for kind in ("plain", "strided", "wrapped", "gathered", "block", "row", "descriptor")),
         *(f"atomic {kind}" for kind in ("add", "max", "min", "and", "or", "xor", "xchg", "cas")),
         *(f"reduce {kind}" for kind in ("sum", "max", "min", "xor_sum", "or", "argmax", "with index", "own", "pair")),
@@ -63,6 +64,10 @@ def test_kernels_use_the_language() -> None:
         *(f"dot {kind}" for kind in ("float32", "float16", "bfloat16", "int8", "float8e5", "float8e4nv")),
         *(f"call {kind}" for kind in ("plain", "constant", "tuple", "nested", "early")),
         *(f"shape {kind}" for kind in ("trans", "reshape", "flip", "interleave", "split", "sort", "deep", "cat")),
+        *(f"random {kind}" for kind in ("randint", "randint4x", "rand", "philox")),
+        *(f"deep {kind}" for kind in (
+            "permute", "reduce", "centre", "scan", "flip", "index", "choose", "sort", "gather", "regroup", "halve",
+        )),
     }  # fmt: skip
     assert wanted <= set(features)
     assert not [name for name in wanted if features[name] < 3]

@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tilewright.tools.fuzzing import arithmetic, functions, loads, memory, products, reductions, shapes
+from tilewright.tools.fuzzing import (
+    arithmetic,
+    deep,
+    functions,
+    library,
+    loads,
+    memory,
+    products,
+    reductions,
+    shapes,
+)
 from tilewright.tools.fuzzing.builder import Builder
 from tilewright.tools.fuzzing.values import GeneratedKernel, Value
 
@@ -42,7 +52,14 @@ EXPRESSIONS: tuple[tuple[int, Maker], ...] = (
     (1, reductions.histogram),
     (3, shapes.rearrangement),
     (1, shapes.lookup),
+    (3, deep.chain),
+    (1, library.draw),
+    (1, library.largest),
+    (1, library.softmax),
+    (1, library.by_element),
+    (1, library.swizzle),
     (5, products.product),
+    (1, products.scaled),
     (2, functions.call),
     (1, loads.narrow_floats),
     (1, memory.own_atomic),
@@ -53,6 +70,7 @@ STATEMENTS: tuple[tuple[int, Statement], ...] = (
     (4, memory.store_and_reload),
     (2, memory.shared_atomic),
     (1, loads.descriptor_store),
+    (1, deep.store),
     (1, arithmetic.store_narrow),
     (1, arithmetic.special),
     (3, products.product_loop),

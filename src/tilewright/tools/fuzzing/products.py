@@ -42,6 +42,39 @@ def product(b: Builder) -> Value | None:
     return b.reined(b.named(text, wide, b.shape, bound, slack if wide == "float32" else 0.0))
 
 
+SCALED = {"e4m3": "float8e4nv", "e5m2": "float8e5", "bf16": "bfloat16", "fp16": "float16", "e2m1": "uint8"}
+"""The formats of `tl.dot_scaled`, and what operands are loaded as."""
+
+
+def scaled(b: Builder) -> Value | None:
+    """`tl.dot_scaled`: groups of 32 elements along the inner dimension have a power of two in common."""
+    if not _is_square(b):
+        return None
+    m, n = b.shape
+    k = b.pick((64, 128))
+    formats = [b.pick(list(SCALED)) for _ in range(2)]
+    if "fp16" in formats and formats[0] != formats[1]:
+        return None
+    operands: list[str] = []
+    for rows, name, format in ((m, "r0", formats[0]), (n, "r1", formats[1])):
+        width = k // 2 if format == "e2m1" else k
+        argument = b.new_argument(SCALED[format], rows * width)
+        place = f"{name}[:, None] * {width} + tl.arange(0, {width})[None, :]"
+        operand = f"tl.load({argument.name} + {place})"
+        operands.append(operand if name == "r0" else f"tl.trans({operand})")
+        if format in ("bf16", "fp16"):
+            operands.append("None")
+            continue
+        factors = b.new_argument("uint8", rows * (k // 32), "index:3")
+        place = f"{name}[:, None] * {k // 32} + tl.arange(0, {k // 32})[None, :]"
+        operands.append(f"tl.load({factors.name} + {place}) + 126")
+    a, a_scale, c, c_scale = operands
+    left, right = (f"'{format}'" for format in formats)
+    bound = 256.0 * k
+    text = f"tl.dot_scaled({a}, {a_scale}, {left}, {c}, {c_scale}, {right})"
+    return b.reined(b.named(text, "float32", b.shape, bound, bound * _error("float8e5")))
+
+
 def _error(dtype: str) -> float:
     """How far two products may be apart, as a part of their bound; Hopper adds up few bits of products of 8 bits."""
     return 2.0**-13 if dtype in FP8 else EPSILON["float32"] * 8
