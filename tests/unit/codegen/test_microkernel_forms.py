@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from test_microkernels import TYPES, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
-from tilewright.codegen.microkernels import direct_name, exact_name, parse_name, plan_panels
+from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.microkernels import direct_name, emit_microkernel, exact_name, parse_name, plan_panels
 from tilewright.targets.cpu.facts import CpuFacts
 
 SHAPES = [(1, 1, 5), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300), (16, 32, 96), (40, 16, 31), (20, 40, 1100)]
@@ -37,8 +38,9 @@ def check(
     if out:
         form += "_out" if out == accumulator else f"_out_{out}"
         tolerance = max(tolerance, 2.0**-8) if out == "bf16" else tolerance
-    name = exact_name(f"tw_mk_{kind}_{accumulator}_1024x{width}{form}", m, n, facts)
-    for variant in {name, direct_name(name, facts)}:
+    general = f"tw_mk_{kind}_{accumulator}_1024x{width}{form}"
+    name = exact_name(general, m, n, facts)
+    for variant in {name, direct_name(name, facts), exact_name(general, m, n, facts, k)}:
         c[:] = 7
         result = np.full((m, n + 5), 7, TYPES[out][0] if out in TYPES else wide) if out else c
         kernel = load(variant, facts, 12 if out else 10)
@@ -118,6 +120,26 @@ def test_panels_that_the_kernel_fills(kind: str, zero: bool, out: bool, nt: bool
 def test_only_kernels_that_read_plain_panels_fill_them(name: str) -> None:
     with pytest.raises(ValueError, match="fill"):
         parse_name(name)
+
+
+@pytest.mark.parametrize("kind", ["bf16", "i8"])
+def test_kernels_of_known_size_on_tiles(kind: str) -> None:
+    facts = machines()[0]
+    general = f"tw_mk_{kind}_{TYPES[kind][2]}_1024x32_panels"
+    if exact_name(general, 64, 64, facts, 64) == general:
+        pytest.skip("this machine has no AMX tiles")
+    for m, n, k in ((16, 32, 64), (32, 64, 128), (96, 32, 192), (32, 256, 64)):
+        assert exact_name(general, m, n, facts, k).endswith(f"_of_{m}x{n}x{k}")
+        for zero in (False, True):
+            check(kind, m, n, k, facts, nt=False, zero=zero, panels=True)
+    for m, n, k in ((24, 32, 64), (32, 40, 64), (32, 32, 65), (32, 32, 0), (512, 512, 512)):
+        assert "_of_" not in exact_name(general, m, n, facts, k)
+
+
+def test_a_size_that_no_kernel_is_for() -> None:
+    for name in ("tw_mk_f32_f32_1024x64_panels_of_32x64x64", "tw_mk_bf16_f32_1024x32_panels_of_32x64x65"):
+        with pytest.raises(ValueError, match="size"):
+            emit_microkernel(name, ModuleText(), machines()[0])
 
 
 @pytest.mark.parametrize("name", ["tw_mk_f32_f32_1024x64_out", "tw_mk_f32_f32_1024x64_zero_out_exact"])

@@ -14,6 +14,7 @@ is the distance of its columns; `_zero`: C = A B; `_panels`: b_ptr points at pan
 `_fills`: or, where it is odd, at memory for panels that the kernel makes itself, of the B that one more parameter (i64
 source_ptr) points at; `_out` (with `_panels`): C is scratch memory, two more parameters (i64 out_ptr, i64
 out_row_stride) say where the result goes; `_out_bf16`: rounded to that type. `PanelPlan` says which of these there are.
+`_of_32x64x64`: the counts m, n and k, for which `exact_name` chooses a variant of the kernel.
 
 `tw_mk_keep_...` gives panels that are packed once for many programs, `tw_mk_reserve_...` memory for such (see
 `keeping.py`).
@@ -25,7 +26,7 @@ import re
 from dataclasses import dataclass, replace
 
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels.amx import amx_outputs, emit_amx_kernel, has_amx_form
+from tilewright.codegen.microkernels.amx import amx_outputs, emit_amx_kernel, has_amx_form, has_size
 from tilewright.codegen.microkernels.amx_blocks import configure_tiles, release_tiles
 from tilewright.codegen.microkernels.amx_panels import BLOCK as AMX_COLUMNS
 from tilewright.codegen.microkernels.amx_panels import emit_amx_panels, tile_depth
@@ -56,7 +57,7 @@ WHOLE_BLOCK = 1024
 _NAME = re.compile(
     r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)"
     r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<fills>_fills)?(?P<out>_out(?:_(?P<output>bf16))?)?"
-    r"(?P<exact>_exact)?(?P<direct>_direct)?"
+    r"(?P<exact>_exact)?(?P<direct>_direct)?(?P<size>_of_\d+x\d+x\d+)?"
     r"(?P<configured>_configured)?$"
 )
 _PANELS_NAME = re.compile(
@@ -72,6 +73,8 @@ class MicrokernelName:
     rows: int
     columns: int
     form: BlockForm
+    size: tuple[int, int, int] | None = None
+    """The only rows of A, columns of B and terms that the kernel is for."""
 
 
 def parse_name(name: str) -> MicrokernelName:
@@ -98,7 +101,11 @@ def parse_name(name: str) -> MicrokernelName:
         raise ValueError(f"'{name}': only kernels that read panels of elements as they are fill them")
     if form.separate_output and not form.packed_b:
         raise ValueError(f"'{name}': only kernels that read panels have a separate output")
-    return MicrokernelName(element, rows, int(match["nr"]), form)
+    size = None
+    if match["size"]:
+        m_count, n_count, k_count = map(int, match["size"].removeprefix("_of_").split("x"))
+        size = m_count, n_count, k_count
+    return MicrokernelName(element, rows, int(match["nr"]), form, size)
 
 
 def flushes_subnormals(element: str, accumulator: str, facts: TargetFacts) -> bool:
@@ -108,15 +115,17 @@ def flushes_subnormals(element: str, accumulator: str, facts: TargetFacts) -> bo
     return element == "bf16" and (by_tiles or find_grouping(kind, facts) is not None)
 
 
-def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts) -> str:
+def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts, k_count: int | None = None) -> str:
     """The kernel to call for counts that are known: the variant without edges where they fill its register tiles; on
-    AMX tiles, that for few rows."""
+    AMX tiles, that for this size, or for few rows."""
     if _PANELS_NAME.match(name) is not None:
         return name
     parts = parse_name(name)
     if parts.rows < SMALLEST_BLOCK:
         return name
     if has_amx_form(parts.element, parts.rows, parts.columns, facts):
+        if k_count is not None and has_size(parts.element, parts.form, (m_count, n_count, k_count)):
+            return f"{name}_of_{m_count}x{n_count}x{k_count}"
         return name.replace(f"_{parts.rows}x", f"_{SMALLEST_BLOCK}x") if m_count <= SMALLEST_BLOCK else name
     lanes = facts.lanes(parts.element.accumulator_bits)
     widths = (parts.columns,) if parts.form.packed_b else (parts.columns, 2 * lanes, lanes)
@@ -214,8 +223,11 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
         return _emit_panel_routine(name, panels, module, facts)
     parts = parse_name(name)
     parts = replace(parts, element=parts.element.on(facts))
-    if has_amx_form(parts.element, parts.rows, parts.columns, facts):
-        return emit_amx_kernel(name, module, facts, parts.element, parts.rows, parts.form)
+    has_tiles = has_amx_form(parts.element, parts.rows, parts.columns, facts)
+    if parts.size is not None and not (has_tiles and has_size(parts.element, parts.form, parts.size)):
+        raise ValueError(f"'{name}': there is no kernel for just this size")
+    if has_tiles:
+        return emit_amx_kernel(name, module, facts, parts.element, parts.rows, parts.form, parts.size)
     if parts.form.output is not None:
         raise ValueError(f"'{name}': only kernels on AMX tiles round their results")
     if parts.rows >= SMALLEST_BLOCK:

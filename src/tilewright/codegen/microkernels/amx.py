@@ -10,6 +10,8 @@ rows of A over the panel:
 With B in panels (`_panels`) nothing is packed. A transposed A (a_k_stride other than 1) takes the general kernel; with
 B in panels there must not be one. Kernels of 16 rows (``tw_mk_bf16_f32_16x32``) have blocks of 16 x 32.
 
+A kernel of known size (``_of_32x64x64``: rows, columns, terms) has no loops and is meant to be inlined.
+
 A is read in place where its rows start with cache lines and have whole tiles of k, else from a copy, made of some rows
 at a time for all panels: a row of a tile that lies in two lines takes two accesses, each time it is read (1000 x 1000
 x 1000: 4.6 -> 2.0 ms).
@@ -17,6 +19,7 @@ x 1000: 4.6 -> 2.0 ms).
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from tilewright.codegen.float_formats import BF16
@@ -29,12 +32,15 @@ from tilewright.codegen.microkernels.amx_blocks import (
     configure_tiles,
     release_tiles,
 )
-from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES
+from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, tile_depth
 from tilewright.codegen.microkernels.block import BlockForm, plan_block_tile
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, PARAMETERS, Rows, kernel_function
 from tilewright.codegen.microkernels.whole_blocks import emit_block_kernel
 from tilewright.ir.facts import TargetFacts
+
+MOST_PRODUCTS = 32
+"""Steps of k of all blocks together that a kernel of known size may have: each is some 80 bytes of code."""
 
 PANELS = 4
 """Panels that are packed together, so that each row of B is visited once for all of them."""
@@ -61,6 +67,20 @@ def amx_outputs(element: ElementKind) -> tuple[str, ...]:
     return ("i32",) if element.is_integer else ("f32", BF16.name)
 
 
+def has_size(element: ElementKind, form: BlockForm, size: tuple[int, int, int]) -> bool:
+    """Whether there is a kernel for just so many rows, columns and terms."""
+    rows, columns, depth = size
+    blocks = (_height(rows), BLOCK, tile_depth(element))
+    if not form.packed_b or form.separate_output or any(count % step for count, step in zip(size, blocks, strict=True)):
+        return False
+    return 0 < rows * columns * depth <= MOST_PRODUCTS * math.prod(blocks) and depth <= PANEL_BYTES // element.bytes
+
+
+def _height(rows: int) -> int:
+    """Rows of a block in kernels of so many rows."""
+    return TILE_ROWS if rows == TILE_ROWS else BLOCK
+
+
 class AmxKernelWriter(AmxBlockWriter):
     """Writes one kernel."""
 
@@ -72,17 +92,34 @@ class AmxKernelWriter(AmxBlockWriter):
         if not self.form.is_configured:
             configure_tiles(fn)
         frame = Frame(*(fn.entry_value(f"alloca [{size} x i8], align 64") for size in self._frame_sizes()))
-        size = self.element.bytes
-        a, b, c = self._matrix("a", size), self._matrix("b", size), self._matrix("c", 4)
         depth = "%k_count"
         if self.form.from_zero:
             # A sum without terms is 0, too.
             depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
-        multiply = self._multiply_panels if self.form.packed_b else self._multiply_groups
-        self.loop(depth, self.k_panel, lambda k0: multiply(frame, (a, b, c), k0))
+        multiply, matrices = self._multiply_panels if self.form.packed_b else self._multiply_groups, self._matrices()
+        self.loop(depth, self.k_panel, lambda k0: multiply(frame, matrices, k0))
+        self._end()
+
+    def write_of_size(self, rows: int, columns: int, depth: int) -> None:
+        """The body for counts that are known, and make whole blocks: instructions on tiles, one after the other."""
         if not self.form.is_configured:
-            release_tiles(fn)
-        fn.terminate("ret void")
+            configure_tiles(self.fn)
+        a, b, c = self._matrices()
+        for n0 in range(0, columns, BLOCK):
+            panel = self.at(b.first, str(n0 * depth * self.element.bytes))
+            for m0 in range(0, rows, self.height):
+                row = str(m0)
+                self.known_block(panel, self._block_of(a, row, "0", 1), self._block_of(c, row, str(n0), 4), depth)
+        self._end()
+
+    def _end(self) -> None:
+        if not self.form.is_configured:
+            release_tiles(self.fn)
+        self.fn.terminate("ret void")
+
+    def _matrices(self) -> tuple[Rows, Rows, Rows]:
+        size = self.element.bytes
+        return self._matrix("a", size), self._matrix("b", size), self._matrix("c", 4)
 
     def _leave_transposed(self, general: str) -> None:
         """Return what another kernel makes of a transposed A."""
@@ -230,12 +267,25 @@ class AmxKernelWriter(AmxBlockWriter):
 
 
 def emit_amx_kernel(
-    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, rows: int, form: BlockForm
+    name: str,
+    module: ModuleText,
+    facts: TargetFacts,
+    element: ElementKind,
+    rows: int,
+    form: BlockForm,
+    size: tuple[int, int, int] | None,
 ) -> str:
-    """The definition of a kernel of at least 16 x 16 on AMX tiles; one of 16 rows has blocks of so many."""
+    """The definition of a kernel of at least 16 x 16 on AMX tiles; one of 16 rows has blocks of so many.
+
+    `size`: the rows, columns and terms that it is for; None for a kernel for all.
+    """
+    if size is not None:
+        fn = kernel_function(name, module, attributes="alwaysinline nounwind")
+        AmxKernelWriter(fn, facts, element, form, _height(size[0])).write_of_size(*size)
+        return fn.text()
     general = _general_kernel(name, module, facts, element, form)
     fn = kernel_function(name, module, OUTPUT_PARAMETERS if form.separate_output else ())
-    AmxKernelWriter(fn, facts, element, form, TILE_ROWS if rows == TILE_ROWS else BLOCK).write(general)
+    AmxKernelWriter(fn, facts, element, form, _height(rows)).write(general)
     return fn.text()
 
 

@@ -117,8 +117,7 @@ class AmxBlockWriter(AmxPanelWriter):
         self._store_block(frame.scratch, step, c, result)
         fn.branch(done)
         fn.start(edge)
-        for tile in self.c_tiles:
-            fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
+        self._clear_c()
         self._multiply(source.name, stride.name, frame.panel, depth)
         self._each_c_tile("llvm.x86.tilestored64", self._scratch_rows(frame.scratch))
         self._add_scratch(frame.scratch, step, c, result, counts)
@@ -148,37 +147,48 @@ class AmxBlockWriter(AmxPanelWriter):
         zero, load, ready = (fn.new_label(hint) for hint in ("zero", "load", "ready"))
         fn.branch_if(step.is_first, zero, load)
         fn.start(zero)
-        for tile in self.c_tiles:
-            fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
+        self._clear_c()
         fn.branch(ready)
         fn.start(load)
         self._each_c_tile("llvm.x86.tileloadd64", c)
         fn.branch(ready)
         fn.start(ready)
 
+    def _clear_c(self) -> None:
+        for tile in self.c_tiles:
+            self.fn.call("void", "llvm.x86.tilezero", [("i8", str(tile))])
+
     def _multiply(self, a: str, a_stride: str, panel: str, depth: str) -> None:
         """C tiles += A B over the depth of the panel."""
         strips = [self._tile_address(a, a_stride, TILE_ROWS * number, 0) for number in range(len(self.a_tiles))]
-        panel_row = 4 * BLOCK
+        self.loop(depth, self.k_tile, lambda k: self._add_products(strips, a_stride, panel, k))
 
-        def step(k: str) -> None:
-            offset = self.scaled(k, self.element.bytes)
-            down = self.scaled(k, panel_row // self.group)
-            b_tiles = [
-                ("llvm.x86.tileloadd64", _TILE_B[0], self.at(panel, down), str(panel_row)),
-                ("llvm.x86.tileloadd64", _TILE_B[1], self.at(self.at(panel, "64"), down), str(panel_row)),
-            ]
-            a_tiles = [
-                ("llvm.x86.tileloaddt164", tile, self.at(strip, offset), a_stride)
-                for tile, strip in zip(self.a_tiles, strips, strict=True)
-            ]
-            for instruction, tile, address, stride in (a_tiles[0], *b_tiles, *a_tiles[1:]):
-                self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", stride)])
-            for tile in self.c_tiles:
-                operands = (tile, _TILE_A[tile // 2], _TILE_B[tile % 2])
-                self.fn.call("void", _PRODUCTS[self.element.name], [("i8", str(operand)) for operand in operands])
+    def _add_products(self, strips: Sequence[str], a_stride: str, panel: str, k: str, *, is_near: bool = False) -> None:
+        """C tiles += A B over one tile of k; `strips`: where sixteen rows of A start each, `is_near`: they stay so."""
+        offset, panel_row = self.scaled(k, self.element.bytes), 4 * BLOCK
+        down = self.scaled(k, panel_row // self.group)
+        b_tiles = [
+            ("llvm.x86.tileloadd64", _TILE_B[0], self.at(panel, down), str(panel_row)),
+            ("llvm.x86.tileloadd64", _TILE_B[1], self.at(self.at(panel, "64"), down), str(panel_row)),
+        ]
+        load = "llvm.x86.tileloadd64" if is_near else "llvm.x86.tileloaddt164"
+        a_tiles = [(load, tile, self.at(at, offset), a_stride) for tile, at in zip(self.a_tiles, strips, strict=True)]
+        for instruction, tile, address, stride in (a_tiles[0], *b_tiles, *a_tiles[1:]):
+            self.fn.call("void", instruction, [("i8", str(tile)), ("ptr", address), ("i64", stride)])
+        for tile in self.c_tiles:
+            operands = (tile, _TILE_A[tile // 2], _TILE_B[tile % 2])
+            self.fn.call("void", _PRODUCTS[self.element.name], [("i8", str(operand)) for operand in operands])
 
-        self.loop(depth, self.k_tile, step)
+    def known_block(self, panel: str, a: Rows, c: Rows, depth: int) -> None:
+        """A full block over whole tiles of k, whose number is known."""
+        if self.form.from_zero:
+            self._clear_c()
+        else:
+            self._each_c_tile("llvm.x86.tileloadd64", c)
+        strips = [self._tile_address(a.first, a.stride, TILE_ROWS * number, 0) for number in range(len(self.a_tiles))]
+        for k in range(0, depth, self.k_tile):
+            self._add_products(strips, a.stride, panel, str(k), is_near=True)
+        self._each_c_tile("llvm.x86.tilestored64", c)
 
     # ------------------------------------------------------------------------------------------------------ results
 

@@ -398,10 +398,12 @@ class TileWriter:
         return self.spread(self.element.widen(self.scalar, value), self.element.accumulator)
 
 
-def kernel_function(name: str, module: ModuleText, more: Sequence[str] = ()) -> FunctionText:
+def kernel_function(
+    name: str, module: ModuleText, more: Sequence[str] = (), *, attributes: str = "noinline nounwind"
+) -> FunctionText:
     """An empty function with the micro-kernels' ABI, and more parameters behind."""
     parameters = [Parameter("i64", f"%{parameter}") for parameter in (*PARAMETERS, *more)]
-    return FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+    return FunctionText(module, name, "void", parameters, linkage="internal", attributes=attributes)
 
 
 def emit_tile_kernel(

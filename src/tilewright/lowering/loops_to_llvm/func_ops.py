@@ -21,8 +21,8 @@ from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionL
 
 MICROKERNEL_ARITY = 10
 """Parameters of a micro-kernel; some forms have more behind."""
-A_K_STRIDE, M_COUNT, N_COUNT = 2, 8, 9
-"""Which of them are the distance of neighbours in a row of A, and the rows and columns of C."""
+A_K_STRIDE, K_COUNT, M_COUNT, N_COUNT = 2, 7, 8, 9
+"""Which of them are the distance of neighbours in a row of A, the terms of a sum, and the rows and columns of C."""
 
 
 def lower_return(low: FunctionLowering, op: Operation) -> None:
@@ -59,9 +59,9 @@ def _call_external(
 ) -> None:
     """A function that the module only declares: a micro-kernel, libm, or part of the runtime."""
     if name.startswith(MICROKERNEL_PREFIX) and len(arguments) >= MICROKERNEL_ARITY:
-        m_count, n_count = arguments[M_COUNT][1], arguments[N_COUNT][1]
-        if m_count[0] != "%" and n_count[0] != "%":
-            name = exact_name(name, int(m_count), int(n_count), low.module.facts)
+        k_count, m_count, n_count = (_constant(arguments[place][1]) for place in (K_COUNT, M_COUNT, N_COUNT))
+        if m_count is not None and n_count is not None:
+            name = exact_name(name, m_count, n_count, low.module.facts, k_count)
         if arguments[A_K_STRIDE][1] == "1":
             name = direct_name(name, low.module.facts)
         if (configured := configured_name(name, low.module.facts)) is not None:
@@ -76,6 +76,10 @@ def _call_external(
     operands = ", ".join(f"{type} {operand}" for type, operand in arguments)
     registers = _take_apart(low, f"call {result_type} {global_name(name)}({operands})", results, result_type)
     low.bind_flat(op.results, iter(registers))
+
+
+def _constant(operand: str) -> int | None:
+    return None if operand[0] == "%" else int(operand)
 
 
 def _take_apart(low: FunctionLowering, instruction: str, results: list[str], result_type: str) -> list[str]:
