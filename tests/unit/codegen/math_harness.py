@@ -13,6 +13,8 @@ from tilewright.codegen.math_library import MathLibrary
 from tilewright.targets.cpu.facts import CpuFacts
 
 LOADER = ObjectLoader()
+ODD_FUNCTIONS = ["sin", "tan", "sinh", "asinh", "asin", "atanh", "tanh", "erf", "atan", "expm1", "log1p", "cbrt"]
+"""f(-0) = -0."""
 
 
 class CompiledMath:

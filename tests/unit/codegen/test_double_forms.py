@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -29,6 +30,16 @@ UNARY: dict[str, tuple[Reference, list[tuple[float, float]]]] = {
     "sin": (np.sin, [(-10, 10), (-1e6, 1e6)]),
     "cos": (np.cos, [(-10, 10), (-1e6, 1e6)]),
     "tanh": (np.tanh, [(-20, 20), (-1, 1)]),
+    "expm1": (np.expm1, [(-40, 710), (-1, 1)]),
+    "tan": (np.tan, [(-10, 10), (-1e6, 1e6)]),
+    "asin": (np.arcsin, [(-1, 1), (0.4, 0.6)]),
+    "acos": (np.arccos, [(-1, 1), (-0.6, -0.4)]),
+    "sinh": (np.sinh, [(-711, 711), (-2, 2)]),
+    "cosh": (np.cosh, [(-711, 711), (-2, 2)]),
+    "asinh": (np.arcsinh, [(-10, 10), (-1e9, 1e9), (-1e-3, 1e-3)]),
+    "acosh": (np.arccosh, [(1, 1.1), (1, 1e9)]),
+    "atanh": (np.arctanh, [(-1, 1), (-1e-3, 1e-3)]),
+    "cbrt": (np.cbrt, [(-8, 8), (-1e-308, 1e-308)]),
     "atan": (np.arctan, [(-3, 3), (-0.5, 0.5)]),
 }
 
@@ -55,7 +66,7 @@ def error_in_ulp(result: np.ndarray, exact: np.ndarray) -> float:
 
 
 def test_every_form_is_measured() -> None:
-    assert set(DOUBLE_FORMS) == {*UNARY, "atan2", "fmod", "rsqrt"}
+    assert set(DOUBLE_FORMS) == {*UNARY, "atan2", "erf", "erfc", "fmod", "pow", "rsqrt"}
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -66,19 +77,21 @@ def test_functions_of_one_number(name: str) -> None:
     for facts in machines():
         for lanes in (0, 8):
             result = compiled_math(name, 1, lanes, facts, "double")(x)
-            reached = np.abs(x) < 2.0**20 if name in ("sin", "cos") else np.ones(x.shape, np.bool_)
+            reached = np.abs(x) < 2.0**20 if name in ("sin", "cos", "tan") else np.ones(x.shape, np.bool_)
             # What is too large to reduce, and what shares a vector with it, is libm's.
             assert error_in_ulp(result[reached], exact[reached]) <= 2.0, (facts.cpu, lanes)
 
 
-@pytest.mark.parametrize("name", ["sin", "cos"])
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 def test_large_angles_are_those_of_libm(name: str) -> None:
     x = np.array([2.0**20, 1e10, -1e22, 1.7e308, np.inf, 0.5, -0.0, np.nan])
     result = compiled_math(name, 1, 8, host_facts(), "double")(x)
     np.testing.assert_allclose(result, getattr(np, name)(x), rtol=1e-15)
 
 
-@pytest.mark.parametrize("name", ["sin", "tanh", "atan", "log1p"])
+@pytest.mark.parametrize(
+    "name", ["sin", "tan", "sinh", "asinh", "asin", "atanh", "tanh", "erf", "atan", "expm1", "log1p", "cbrt"]
+)
 def test_odd_functions_keep_the_sign_of_zero(name: str) -> None:
     result = compiled_math(name, 1, 8, host_facts(), "double")(np.array([-0.0, 0.0]))
     assert np.array_equal(np.signbit(result), [True, False])
@@ -115,5 +128,35 @@ def test_remainders_are_exact(scalar: str, dtype: type) -> None:
         for lanes in (0, 8):
             result = compiled_math("fmod", 2, lanes, facts, scalar)(x, y)
             np.testing.assert_array_equal(result, exact)
+            known = ~np.isnan(exact)
+            assert np.array_equal(np.signbit(result[known]), np.signbit(exact[known]))
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc"])
+def test_error_functions(name: str) -> None:
+    """Against libm's, which are within an ulp of the exact values."""
+    x = np.concatenate([samples()[: 1 << 12], random.uniform(-6, 28, 1 << 13), random.uniform(-1, 1, 1 << 13)])
+    exact = np.array([getattr(math, name)(v) for v in x]).astype(np.longdouble)
+    for facts in machines():
+        for lanes in (0, 8):
+            assert error_in_ulp(compiled_math(name, 1, lanes, facts, "double")(x), exact) <= 3.0
+
+
+def test_powers() -> None:
+    """Also where the exponent makes every digit of the logarithm count, and of special values."""
+    count = 1 << 13
+    base = np.concatenate([
+        random.uniform(0, 10, count), np.exp(random.uniform(-700, 700, count)), random.uniform(0.9, 1.1, count),
+        -random.integers(1, 50, count).astype(np.float64), np.repeat(SPECIAL, SPECIAL.size),
+    ])  # fmt: skip
+    exponent = np.concatenate([
+        random.uniform(-300, 300, count), random.uniform(-1.2, 1.2, count), random.uniform(-7000, 7000, count),
+        random.integers(-30, 30, count).astype(np.float64), np.tile(SPECIAL, SPECIAL.size),
+    ])  # fmt: skip
+    exact = np.power(base.astype(np.longdouble), exponent.astype(np.longdouble))
+    for facts in machines():
+        for lanes in (0, 8):
+            result = compiled_math("pow", 2, lanes, facts, "double")(base, exponent)
+            assert error_in_ulp(result, exact) <= 1.0
             known = ~np.isnan(exact)
             assert np.array_equal(np.signbit(result[known]), np.signbit(exact[known]))

@@ -5,7 +5,8 @@ defined in the module on first use; everything else calls libm once per lane. fl
 by the caller. LLVM's own `llvm.exp.v16f32` must never be used: it turns into sixteen libm calls.
 
 A vector form is a function ``emit(b: LaneBuilder, x: str, ...) -> str`` in one of the files of this folder, registered
-in `VECTOR_FORMS`, or for f64 in `DOUBLE_FORMS`.
+in `VECTOR_FORMS`, `DOUBLE_FORMS` or for both; `number.py` lets it be written as a formula. README.md says how exact
+each is, and where its numbers come from.
 """
 
 from __future__ import annotations
@@ -15,62 +16,75 @@ from collections.abc import Callable, Sequence
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.math_library import double
-from tilewright.codegen.math_library.arctangent import emit_atan
-from tilewright.codegen.math_library.error_function import emit_erf
+from tilewright.codegen.math_library.arcsine import emit_acos, emit_asin
+from tilewright.codegen.math_library.arctangent import emit_atan, emit_atan2
+from tilewright.codegen.math_library.error_function import emit_erf, emit_erfc
 from tilewright.codegen.math_library.exponential import emit_exp, emit_exp2, emit_expm1
-from tilewright.codegen.math_library.hyperbolic import emit_tanh
+from tilewright.codegen.math_library.hyperbolic import (
+    emit_acosh,
+    emit_asinh,
+    emit_atanh,
+    emit_cosh,
+    emit_sinh,
+    emit_tanh,
+)
 from tilewright.codegen.math_library.logarithm import emit_log, emit_log1p, emit_log2, emit_log10
 from tilewright.codegen.math_library.power import emit_pow
 from tilewright.codegen.math_library.remainder import emit_fmod
-from tilewright.codegen.math_library.roots import emit_rsqrt
+from tilewright.codegen.math_library.roots import emit_cbrt, emit_rsqrt
+from tilewright.codegen.math_library.tangent import emit_tan
 from tilewright.codegen.math_library.trigonometric import emit_cos, emit_sin
 from tilewright.ir.facts import TargetFacts
 
 VectorForm = Callable[..., str]
 
-VECTOR_FORMS: dict[str, VectorForm] = {
+_FORMS_OF_BOTH: dict[str, VectorForm] = {
+    "acos": emit_acos,
+    "acosh": emit_acosh,
+    "asin": emit_asin,
+    "asinh": emit_asinh,
+    "atan2": emit_atan2,
+    "atanh": emit_atanh,
+    "cbrt": emit_cbrt,
+    "cosh": emit_cosh,
+    "erf": emit_erf,
+    "erfc": emit_erfc,
+    "expm1": emit_expm1,
+    "fmod": emit_fmod,
+    "log1p": emit_log1p,
+    "pow": emit_pow,
+    "rsqrt": emit_rsqrt,
+    "sinh": emit_sinh,
+    "tan": emit_tan,
+}
+VECTOR_FORMS: dict[str, VectorForm] = _FORMS_OF_BOTH | {
     "exp": emit_exp,
     "exp2": emit_exp2,
-    "expm1": emit_expm1,
     "log": emit_log,
     "log2": emit_log2,
     "log10": emit_log10,
-    "log1p": emit_log1p,
     "sin": emit_sin,
     "cos": emit_cos,
     "tanh": emit_tanh,
-    "erf": emit_erf,
     "atan": emit_atan,
-    "atan2": double.emit_atan2_of_floats,
-    "fmod": emit_fmod,
-    "rsqrt": emit_rsqrt,
-    "pow": emit_pow,
 }
 """f32 functions that are written for vectors, by libm's name of the f64 function."""
-
-_LIBM = """
-    exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc
-    cbrt pow fmod hypot tgamma lgamma nextafter remainder fdim round logb
-"""
-LIBM_FUNCTIONS = frozenset(_LIBM.split())
-"""What libm is asked for, one lane at a time, under these names (with an f appended for f32)."""
-
-DOUBLE_FORMS: dict[str, VectorForm] = {
+DOUBLE_FORMS: dict[str, VectorForm] = _FORMS_OF_BOTH | {
     "exp": double.emit_exp,
     "exp2": double.emit_exp2,
     "log": double.emit_log,
     "log2": double.emit_log2,
     "log10": double.emit_log10,
-    "log1p": double.emit_log1p,
     "sin": double.emit_sin,
     "cos": double.emit_cos,
     "tanh": double.emit_tanh,
     "atan": double.emit_atan,
-    "atan2": double.emit_atan2,
-    "fmod": emit_fmod,
-    "rsqrt": emit_rsqrt,
 }
 """f64 functions that are written for vectors."""
+FORMS = {"float": VECTOR_FORMS, "double": DOUBLE_FORMS}
+
+LIBM_FUNCTIONS = frozenset(["exp10", "hypot", "tgamma", "lgamma", "nextafter", "remainder", "fdim", "logb"])
+"""What libm is asked for, one lane at a time, under these names (with an f appended for f32)."""
 
 
 class MathLibrary:
@@ -82,7 +96,7 @@ class MathLibrary:
 
     def call(self, fn: FunctionText, name: str, scalar: str, lanes: int, operands: Sequence[str]) -> str:
         """name(operands) on `lanes` lanes (0: a scalar) of ``float`` or ``double``; KeyError for an unknown name."""
-        if name in (VECTOR_FORMS if scalar == "float" else DOUBLE_FORMS):
+        if name in FORMS[scalar]:
             return self._call_vector_form(fn, name, scalar, lanes, operands)
         if name not in LIBM_FUNCTIONS:
             raise KeyError(name)
@@ -101,8 +115,7 @@ class MathLibrary:
         parameters = [Parameter(type, f"%x{i}") for i in range(arity)]
         body = FunctionText(self.module, function, type, parameters, linkage="internal", attributes="alwaysinline")
         operands = [parameter.name for parameter in parameters]
-        forms = VECTOR_FORMS if scalar == "float" else DOUBLE_FORMS
-        result = forms[name](FormBuilder(body, lanes, scalar, self.facts), *operands)
+        result = FORMS[scalar][name](FormBuilder(body, lanes, scalar, self.facts), *operands)
         body.terminate(f"ret {type} {result}")
         return body.text()
 

@@ -1,4 +1,4 @@
-"""Vector forms of f64: exp, exp2, log, log2, log10, log1p, tanh, sin, cos, atan, atan2; at most 2 ulp.
+"""Vector forms of f64 alone: exp, exp2, log, log2, log10, tanh, sin, cos, atan; at most 2 ulp.
 
 The same reductions as for f32, with the digits that f64 needs. Polynomials are minimax fits (Chebyshev interpolation in
 60 digits, rounded); the log is of (1 + s) / (1 - s) with s = f / (2 + f), so that its leading term f is exact.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tilewright.codegen.math_library.number import Condition, Number
 from tilewright.codegen.math_library.polynomial import emit_polynomial
+from tilewright.codegen.math_library.scaling import ROUNDING, has_scalef, scale
 from tilewright.codegen.math_library.slow_path import emit_with_slow_path
 
 if TYPE_CHECKING:
@@ -95,52 +97,38 @@ HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 QUARTER_PI = (0.7853981633974483, 3.061616997868383e-17)
 TWO_OVER_PI = 0.6366197723675814
 LARGEST_REDUCED = 2.0**20
-ROUNDING = 1.5 * 2.0**52
-"""Added to a number below 2^51, it leaves the nearest integer in the lowest bits of the sum."""
 
 
 def emit_exp(b: FormBuilder, x: str) -> str:
-    x, is_zero = _bounded(b, x, -746.0, 710.0)
-    n, bits = _nearest(b, b.fmul(x, b.float(LOG2_E, D), D))
+    x, lives = _live_lanes(b, x, -746.0, 710.0)
+    n = b.rint(b.fmul(x, b.float(LOG2_E, D), D), D)
     r = b.fma(n, b.float(-LN2_HIGH, D), x, D)
     r = b.fma(n, b.float(-LN2_LOW, D), r, D)
-    return _power(b, r, bits, is_zero)
+    return _power(b, r, n, lives)
 
 
 def emit_exp2(b: FormBuilder, x: str) -> str:
-    x, is_zero = _bounded(b, x, -1076.0, 1025.0)
-    n, bits = _nearest(b, x)
-    return _power(b, b.fmul(_sub(b, x, n), b.float(LN2, D), D), bits, is_zero)
+    x, lives = _live_lanes(b, x, -1076.0, 1025.0)
+    n = b.rint(x, D)
+    return _power(b, b.fmul(_sub(b, x, n), b.float(LN2, D), D), n, lives)
 
 
 def emit_log(b: FormBuilder, x: str) -> str:
-    e, f = _split(b, x)
-    return _special(b, x, _log_of_parts(b, e, f))
+    e, f = split(b, x)
+    return special_logarithm(b, x, log_of_parts(b, e, f))
 
 
 def emit_log2(b: FormBuilder, x: str) -> str:
-    e, f = _split(b, x)
-    of_mantissa = _log_of_parts(b, b.float(0.0, D), f)
-    return _special(b, x, b.fma(of_mantissa, b.float(LOG2_E, D), e, D))
+    e, f = split(b, x)
+    of_mantissa = log_of_parts(b, b.float(0.0, D), f)
+    return special_logarithm(b, x, b.fma(of_mantissa, b.float(LOG2_E, D), e, D))
 
 
 def emit_log10(b: FormBuilder, x: str) -> str:
-    e, f = _split(b, x)
-    of_mantissa = _log_of_parts(b, b.float(0.0, D), f)
+    e, f = split(b, x)
+    of_mantissa = log_of_parts(b, b.float(0.0, D), f)
     tail = b.fma(of_mantissa, b.float(LOG10_E, D), b.fmul(e, b.float(LOG10_2_LOW, D), D), D)
-    return _special(b, x, b.fma(e, b.float(LOG10_2_HIGH, D), tail, D))
-
-
-def emit_log1p(b: FormBuilder, x: str) -> str:
-    """log(u) + (x - (u - 1)) / u with u = 1 + x rounded: the correction is what rounding took from x."""
-    one = b.float(1.0, D)
-    u = _add(b, one, x)
-    is_large = b.fcmp("oge", u, b.float(2.0, D), D)
-    lost = b.select(is_large, _sub(b, one, _sub(b, u, x)), _sub(b, x, _sub(b, u, one)), D)
-    e, f = _split(b, u)
-    result = _special(b, u, _add(b, _log_of_parts(b, e, f), b.fdiv(lost, u, D)))
-    result = b.select(b.fcmp("oeq", u, b.float(float("inf"), D), D), x, result, D)
-    return b.select(b.fcmp("olt", b.fabs(x, D), b.float(2.0**-54, D), D), x, result, D)
+    return special_logarithm(b, x, b.fma(e, b.float(LOG10_2_HIGH, D), tail, D))
 
 
 def emit_tanh(b: FormBuilder, x: str) -> str:
@@ -165,30 +153,8 @@ def emit_cos(b: FormBuilder, x: str) -> str:
 def emit_atan(b: FormBuilder, x: str) -> str:
     size, one = b.fabs(x, D), b.float(1.0, D)
     turns = b.fcmp("ogt", size, one, D)
-    angle = _atan_of_quotient(b, b.select(turns, one, size, D), b.select(turns, size, one, D))
+    angle = atan_of_quotient(b, b.select(turns, one, size, D), b.select(turns, size, one, D))
     return b.intrinsic("copysign", D, _turned(b, turns, angle), x)
-
-
-def emit_atan2(b: FormBuilder, y: str, x: str) -> str:
-    """The angle of the smaller to the larger of |x| and |y|, put into its octant; 0 / 0 counts as 0, inf / inf as 1."""
-    across, up, infinity = b.fabs(x, D), b.fabs(y, D), b.float(float("inf"), D)
-    turns = b.fcmp("ogt", up, across, D)
-    least, most = b.select(turns, across, up, D), b.select(turns, up, across, D)
-    least = b.select(b.fcmp("oeq", least, infinity, D), b.float(1.0, D), least, D)
-    most = b.select(b.fcmp("oeq", across, up, D), _either(b, most, infinity), most, D)
-    most = b.select(b.fcmp("oeq", most, b.float(0.0, D), D), b.float(1.0, D), most, D)
-    angle = _turned(b, turns, _atan_of_quotient(b, least, most))
-    is_left = b.icmp("slt", b.bits(x, D, "i64"), b.int(0, "i64"), "i64")
-    high, low, _ = HALF_PI
-    beyond = _sub(b, b.float(2 * high, D), _sub(b, angle, b.float(2 * low, D)))
-    angle = b.intrinsic("copysign", D, b.select(is_left, beyond, angle, D), y)
-    return b.select(b.fcmp("uno", x, y, D), _add(b, x, y), angle, D)
-
-
-def emit_atan2_of_floats(b: FormBuilder, y: str, x: str) -> str:
-    """atan2 of f32, rounded once."""
-    wide = [b.cast("fpext", value, "float", D) for value in (y, x)]
-    return b.cast("fptrunc", emit_atan2(b, *wide), D, "float")
 
 
 # -- parts of them ----------------------------------------------------------------------------------------------------
@@ -203,11 +169,11 @@ def _sub(b: FormBuilder, x: str, y: str) -> str:
     return b.binary("fsub", x, y, D)
 
 
-def _bounded(b: FormBuilder, x: str, low: float, high: float) -> tuple[str, str]:
-    """x where its power is neither 0 nor infinite, and where it is 0; NaN stays NaN."""
-    is_zero = b.fcmp("olt", x, b.float(low, D), D)
+def _live_lanes(b: FormBuilder, x: str, low: float, high: float) -> tuple[str, str]:
+    """x where its power is neither 0 nor infinite, and where it is not 0; NaN stays NaN."""
+    lives = b.fcmp("uge", x, b.float(low, D), D)
     x = b.select(b.fcmp("ogt", x, b.float(high, D), D), b.float(high, D), x, D)
-    return b.select(is_zero, b.float(0.0, D), x, D), is_zero
+    return (x if has_scalef(b, D) else b.select(lives, x, b.float(0.0, D), D)), lives
 
 
 def _nearest(b: FormBuilder, x: str) -> tuple[str, str]:
@@ -216,19 +182,14 @@ def _nearest(b: FormBuilder, x: str) -> tuple[str, str]:
     return _sub(b, moved, b.float(ROUNDING, D)), b.bits(moved, D, "i64")
 
 
-def _power(b: FormBuilder, r: str, bits: str, is_zero: str) -> str:
-    """exp(r) 2^n in two factors, which may be subnormal or infinite together; 0 where that is known."""
+def _power(b: FormBuilder, r: str, n: str, lives: str) -> str:
+    """exp(r) 2^n in the lanes that live, 0 in the others."""
     tail = b.fma(b.fmul(r, r, D), emit_polynomial(b, r, EXP_COEFFICIENTS, D), r, D)
-    value = _add(b, tail, b.float(1.0, D))
-    n = b.ashr(b.shl(bits, 32, "i64"), 32, "i64")
-    half = b.ashr(n, 1, "i64")
-    for part in (half, b.sub(n, half, "i64")):
-        biased = b.shl(b.add(part, b.int(1023, "i64"), "i64"), 52, "i64")
-        value = b.fmul(value, b.bits(biased, "i64", D), D)
-    return b.select(is_zero, b.float(0.0, D), value, D)
+    value = Number(b, _add(b, tail, b.float(1.0, D)), D)
+    return scale(value, Number(b, n, D), Condition(b, lives)).name
 
 
-def _split(b: FormBuilder, x: str) -> tuple[str, str]:
+def split(b: FormBuilder, x: str) -> tuple[str, str]:
     """(e, f) with x = 2^e (1 + f), 1 + f in [sqrt(1/2), sqrt(2)), for positive finite x, subnormal ones too."""
     is_subnormal = b.fcmp("olt", x, b.float(2.0**-1022, D), D)
     scaled = b.select(is_subnormal, b.fmul(x, b.float(2.0**52, D), D), x, D)
@@ -242,17 +203,18 @@ def _split(b: FormBuilder, x: str) -> tuple[str, str]:
     return e, _add(b, b.bits(mantissa, "i64", D), b.float(-1.0, D))
 
 
-def _log_of_parts(b: FormBuilder, e: str, f: str) -> str:
-    """e ln 2 + log(1 + f)."""
+def log_of_parts(b: FormBuilder, e: str, f: str, extra: str | None = None) -> str:
+    """e ln 2 + log(1 + f), and something smaller."""
     s = b.fdiv(f, _add(b, f, b.float(2.0, D)), D)
     z = b.fmul(s, s, D)
     half = b.fmul(b.fmul(f, f, D), b.float(0.5, D), D)
     rest = b.fmul(z, emit_polynomial(b, z, LOG_COEFFICIENTS, D), D)
-    tail = b.fma(s, _add(b, half, rest), b.fmul(e, b.float(LN2_LOW, D), D), D)
+    low = b.fmul(e, b.float(LN2_LOW, D), D)
+    tail = b.fma(s, _add(b, half, rest), low if extra is None else _add(b, low, extra), D)
     return b.fma(e, b.float(LN2_HIGH, D), _sub(b, f, _sub(b, half, tail)), D)
 
 
-def _special(b: FormBuilder, x: str, result: str) -> str:
+def special_logarithm(b: FormBuilder, x: str, result: str) -> str:
     """0 gives -inf, negative numbers NaN; +inf and NaN are their own logarithm."""
     result = b.select(b.fcmp("ult", x, b.float(float("inf"), D), D), result, x, D)
     result = b.select(b.fcmp("olt", x, b.float(0.0, D), D), b.float(float("nan"), D), result, D)
@@ -265,12 +227,18 @@ def _circular(b: FormBuilder, name: str, x: str, quarter: int) -> str:
     return emit_with_slow_path(b, name, (x,), too_large, lambda: _reduced_circular(b, x, quarter))
 
 
-def _reduced_circular(b: FormBuilder, x: str, quarter: int) -> str:
-    """x = n pi/2 + r (Cody and Waite); n mod 4 picks sin r, cos r and the sign."""
+def _reduce_angle(b: FormBuilder, x: str) -> tuple[str, str]:
+    """(q, r) with x = n pi/2 + r, |r| <= pi/4, and an integer q whose lowest bits are those of n."""
     n, quadrant = _nearest(b, b.fmul(x, b.float(TWO_OVER_PI, D), D))
     r = x
     for part in HALF_PI:
         r = b.fma(n, b.float(-part, D), r, D)
+    return quadrant, r
+
+
+def _reduced_circular(b: FormBuilder, x: str, quarter: int) -> str:
+    """n mod 4 picks sin r, cos r and the sign."""
+    quadrant, r = _reduce_angle(b, x)
     quadrant = b.add(quadrant, b.int(quarter, "i64"), "i64") if quarter else quadrant
     square = b.fmul(r, r, D)
     sine = b.fma(b.fmul(square, r, D), emit_polynomial(b, square, SIN_COEFFICIENTS, D), r, D)
@@ -287,7 +255,7 @@ def _reduced_circular(b: FormBuilder, x: str, quarter: int) -> str:
     return b.bits(b.xor(b.bits(chosen, D, "i64"), sign, "i64"), "i64", D)
 
 
-def _atan_of_quotient(b: FormBuilder, least: str, most: str) -> str:
+def atan_of_quotient(b: FormBuilder, least: str, most: str) -> str:
     """atan(least / most) for 0 <= least <= most: above tan(pi/8), pi/4 + atan((least - most) / (least + most))."""
     # Scaled, so that the sum of large numbers is finite, and products with subnormal ones have digits.
     scale = b.select(b.fcmp("ogt", most, b.float(1.0, D), D), b.float(0.25, D), b.float(2.0**60, D), D)
@@ -307,8 +275,3 @@ def _turned(b: FormBuilder, turns: str, angle: str) -> str:
     """pi/2 - angle in some lanes."""
     high, low, _ = HALF_PI
     return b.select(turns, _sub(b, b.float(high, D), _sub(b, angle, b.float(low, D))), angle, D)
-
-
-def _either(b: FormBuilder, most: str, infinity: str) -> str:
-    """1 for infinity, which equals the other one."""
-    return b.select(b.fcmp("oeq", most, infinity, D), b.float(1.0, D), most, D)

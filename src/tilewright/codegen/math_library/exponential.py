@@ -1,4 +1,4 @@
-"""exp, exp2, expm1 of f32.
+"""exp and exp2 of f32; expm1 of f32 and f64, and the parts that other exponentials of both are made of.
 
 exp(x) = 2^n * p(r) with n = rint(x / ln 2), r = x - n ln 2 in two FMAs, p a degree 6 minimax polynomial (0.87 ulp).
 With AVX-512 `vscalefps` applies 2^n, also into the subnormals, and gives the right answers for +infinity and NaN by
@@ -11,10 +11,20 @@ underflows costs x86 an assist of 150 cycles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tilewright.codegen.math_library import double
+from tilewright.codegen.math_library.number import Condition, Number, fast_two_sum
 from tilewright.codegen.math_library.polynomial import emit_polynomial
+from tilewright.codegen.math_library.scaling import (
+    call_masked,
+    exponent_bits,
+    has_scalef,
+    in_pieces,
+    power_of_two,
+    scale,
+)
 
 if TYPE_CHECKING:
     from tilewright.codegen.math_library import FormBuilder
@@ -51,127 +61,106 @@ EXPM1_COEFFICIENTS = (
 """(expm1(x) - x) / x^2 on |x| <= ln 2 / 2."""
 
 
+@dataclass(frozen=True)
+class ExponentialFacts:
+    """What a type's exponentials are made of; exp is 0 below `least` and infinite above `most`."""
+
+    ln2_high: float
+    ln2_low: float
+    coefficients: tuple[float, ...]
+    """(exp(r) - 1 - r) / r^2."""
+    least: float
+    most: float
+    largest_power: float
+    """The largest n whose 2^n is a number."""
+    exact_below: float
+    """Where expm1(x) is x."""
+
+
+FACTS = {
+    "float": ExponentialFacts(LN2_HIGH, LN2_LOW, EXPM1_COEFFICIENTS, -104.0, 89.0, 127.0, 2.0**-26),
+    "double": ExponentialFacts(
+        double.LN2_HIGH, double.LN2_LOW, double.EXP_COEFFICIENTS, -746.0, 710.0, 1023.0, 2.0**-55
+    ),
+}
+
+
 def emit_exp(b: FormBuilder, x: str) -> str:
     x, lives = _live_lanes(b, x, -104.0, 89.0)
     n = b.rint(b.fmul(x, b.float(LOG2_E)))
     r = b.fma(n, b.float(-LN2_HIGH), x)
     r = b.fma(n, b.float(-LN2_LOW), r)
-    return _scale(b, emit_polynomial(b, r, EXP_COEFFICIENTS), n, lives)
+    return _scaled(b, emit_polynomial(b, r, EXP_COEFFICIENTS), n, lives)
 
 
 def emit_exp2(b: FormBuilder, x: str) -> str:
     x, lives = _live_lanes(b, x, -151.0, 129.0)
-    if _has_scalef(b) and b.facts.has("avx512dq"):
+    if has_scalef(b) and b.facts.has("avx512dq"):
         # One micro-operation less than rounding first; 0 for infinities, so that n is infinite.
-        r = _in_pieces(b, [(x, "float")], lambda pieces, lanes: _reduce_once(b, pieces[0], lanes))
+        r = in_pieces(b, [(x, "float")], "float", lambda pieces, lanes: _rest_of_rint(b, pieces[0], lanes))
         n = b.fn.value(f"fsub {b.type('float')} {x}, {r}")
     else:
         n = b.rint(x)
         r = b.fn.value(f"fsub {b.type('float')} {x}, {n}")
-    return _scale(b, emit_polynomial(b, r, EXP2_COEFFICIENTS), n, lives)
+    return _scaled(b, emit_polynomial(b, r, EXP2_COEFFICIENTS), n, lives)
+
+
+def reduced(x: Number) -> tuple[Number, Number, Number]:
+    """(n, r, lost) with x = n ln 2 + r + lost, n whole, |r| <= ln 2 / 2, and lost what rounding took from r."""
+    facts = FACTS[x.scalar]
+    n = (x * LOG2_E).intrinsic("roundeven")
+    rest = n.fma(-facts.ln2_high, x)
+    r = n.fma(-facts.ln2_low, rest)
+    return n, r, n.fma(-facts.ln2_low, rest - r)
+
+
+def exp_of_rest(r: Number, lost: Number) -> Number:
+    """exp(r + lost) for |r| <= ln 2 / 2 and a small `lost`."""
+    r, lost = fast_two_sum(r, lost)
+    head, tail = fast_two_sum(r.of(1.0), r)
+    return head + (tail + (r * r).fma(r.polynomial(FACTS[r.scalar].coefficients), lost))
 
 
 def emit_expm1(b: FormBuilder, x: str) -> str:
-    """2^n (1 + q) - 1 = 2^n q + (2^n - 1) with q = expm1(r): no cancellation, as 2^n - 1 is exact where it matters."""
-    clamped = _clamp(b, x, -104.0, 89.0)
-    n = b.rint(b.fmul(clamped, b.float(LOG2_E)))
-    r = b.fma(n, b.float(-LN2_HIGH), clamped)
-    r = b.fma(n, b.float(-LN2_LOW), r)
-    q = b.fma(b.fmul(r, r), emit_polynomial(b, r, EXPM1_COEFFICIENTS), r)
-    # n reaches 128: the last factor 2 is applied at the end, so that 2^127 * 2 does not overflow before it must.
-    halved = b.fcmp("oge", n, b.float(128.0))
-    m = b.select(halved, b.float(127.0), n)
-    power = _power_of_two(b, b.intrinsic("maxnum", "float", m, b.float(-126.0)))
-    result = b.fma(power, q, b.fsub(power, b.float(1.0)))
-    result = b.select(halved, b.fadd(result, result), result)
+    """2^n (1 + q) - 1 = 2^n q + (2^n - 1) with q = expm1(r), and what rounding took from q and from the sum."""
+    value, facts = Number(b, x), FACTS[b.scalar]
+    bounded = (value > facts.most).pick(facts.most, value)
+    n, r, lost = reduced((value < facts.least).pick(facts.least, bounded))
+    q, q_low = fast_two_sum(r, (r * r).fma(r.polynomial(facts.coefficients), lost))
+    # n reaches one more than the largest power: the last factor 2 is applied at the end, where it may overflow.
+    is_largest = n > facts.largest_power
+    m = is_largest.pick(facts.largest_power, n).intrinsic("maxnum", 1.0 - facts.largest_power)
+    power = power_of_two(b, exponent_bits(m), b.scalar)
+    less_one = power - 1.0
+    result = power.fma(q, less_one)
+    result = result + power.fma(q_low, power.fma(q, less_one - result))
+    result = is_largest.pick(result + result, result)
     # Tiny arguments (and the sign of zero) are their own result.
-    return b.select(b.fcmp("olt", b.fabs(x), b.float(2.0**-26)), x, result)
+    return (abs(value) < facts.exact_below).pick(value, result).name
 
 
-def _has_scalef(b: FormBuilder) -> bool:
-    return b.facts.has("avx512f") and b.lanes in (8, 16, 32, 64) and (b.lanes != 8 or b.facts.has("avx512vl"))
+def half_exp(x: Number) -> Number:
+    """exp(x) / 2 for x >= 0, which is finite a little longer than exp(x)."""
+    most = FACTS[x.scalar].most + 1.0
+    n, r, lost = reduced((x > most).pick(most, x))
+    return scale(exp_of_rest(r, lost), n - 1.0)
 
 
 def _live_lanes(b: FormBuilder, x: str, low: float, high: float) -> tuple[str, str]:
     """x with harmless numbers where the result is 0 or overflows anyway, and the lanes whose result is not 0."""
     lives = b.fcmp("uge", x, b.float(low))
-    if not _has_scalef(b):
+    if not has_scalef(b):
         x = b.select(b.fcmp("ogt", x, b.float(high)), b.float(high), x)
         x = b.select(lives, x, b.float(0.0))
     return x, lives
 
 
-def _clamp(b: FormBuilder, x: str, low: float, high: float | None) -> str:
-    """x bounded to [low, high]; NaN stays NaN because both comparisons are then false."""
-    if high is not None:
-        x = b.select(b.fcmp("ogt", x, b.float(high)), b.float(high), x)
-    return b.select(b.fcmp("olt", x, b.float(low)), b.float(low), x)
-
-
-def _power_of_two(b: FormBuilder, n: str) -> str:
-    """2^n for integral n in [-126, 127]."""
-    return b.bits(b.shl(b.add(_to_int(b, n), b.int(127)), 23), "i32", "float")
-
-
-def _to_int(b: FormBuilder, n: str) -> str:
-    """An integral f32 as i32; NaN gives any number (its lane is NaN anyway)."""
-    return b.fn.value(f"freeze {b.type('i32')} {b.cast('fptosi', n, 'float', 'i32')}")
-
-
-def _scale(b: FormBuilder, p: str, n: str, lives: str) -> str:
+def _scaled(b: FormBuilder, p: str, n: str, lives: str) -> str:
     """p * 2^n in the lanes that live, 0 in the others."""
-    if _has_scalef(b):
-        return _scalef(b, p, n, lives)
-    exponent = _to_int(b, n)
-    half = b.ashr(exponent, 1)
-    rest = b.sub(exponent, half)
-    first = b.bits(b.shl(b.add(half, b.int(127)), 23), "i32", "float")
-    second = b.bits(b.shl(b.add(rest, b.int(127)), 23), "i32", "float")
-    return b.select(lives, b.fmul(b.fmul(p, first), second), b.float(0.0))
+    return scale(Number(b, p, "float"), Number(b, n, "float"), Condition(b, lives)).name
 
 
-def _scalef(b: FormBuilder, p: str, n: str, lives: str) -> str:
-    """`vscalefps`."""
-    operands = [(p, "float"), (n, "float"), (lives, "i1")]
-    return _in_pieces(b, operands, lambda pieces, lanes: _scalef_once(b, pieces[0], pieces[1], pieces[2], lanes))
-
-
-def _in_pieces(b: FormBuilder, operands: Sequence[tuple[str, str]], once: Callable[[Sequence[str], int], str]) -> str:
-    """Floats that an instruction for at most sixteen lanes makes of vectors of any length."""
-    if b.lanes <= 16:
-        return once([value for value, _ in operands], b.lanes)
-    pieces: list[str] = []
-    for start in range(0, b.lanes, 16):
-        mask = ", ".join(f"i32 {start + lane}" for lane in range(16))
-        parts = [
-            b.fn.value(f"shufflevector {b.type(kind)} {v}, {b.type(kind)} poison, <16 x i32> <{mask}>")
-            for v, kind in operands
-        ]
-        pieces.append(once(parts, 16))
-    lanes = 16
-    while len(pieces) > 1:
-        mask = ", ".join(f"i32 {lane}" for lane in range(2 * lanes))
-        pieces = [
-            b.fn.value(f"shufflevector <{lanes} x float> {low}, <{lanes} x float> {high}, <{2 * lanes} x i32> <{mask}>")
-            for low, high in zip(pieces[::2], pieces[1::2], strict=True)
-        ]
-        lanes *= 2
-    return pieces[0]
-
-
-def _scalef_once(b: FormBuilder, p: str, n: str, lives: str, lanes: int) -> str:
-    vector, bits = f"<{lanes} x float>", lanes * 32
-    mask = b.fn.value(f"bitcast <{lanes} x i1> {lives} to i{lanes}")
-    arguments = [(vector, p), (vector, n), (vector, "zeroinitializer"), (f"i{lanes}", mask)]
-    if lanes == 16:
-        arguments.append(("i32", "4"))
-    return b.fn.call(vector, f"llvm.x86.avx512.mask.scalef.ps.{bits}", arguments)
-
-
-def _reduce_once(b: FormBuilder, x: str, lanes: int) -> str:
+def _rest_of_rint(b: FormBuilder, x: str, lanes: int) -> str:
     """x - rint(x) by `vreduceps`, without flags."""
-    vector, bits, silent_to_even = f"<{lanes} x float>", lanes * 32, 8
-    arguments = [(vector, x), ("i32", str(silent_to_even)), (vector, "zeroinitializer"), (f"i{lanes}", "-1")]
-    if lanes == 16:
-        arguments.append(("i32", "4"))
-    return b.fn.call(vector, f"llvm.x86.avx512.mask.reduce.ps.{bits}", arguments)
+    silent_to_even = 8
+    return call_masked(b, "reduce", [x], [], "float", lanes, silent_to_even)

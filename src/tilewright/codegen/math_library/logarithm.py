@@ -1,4 +1,4 @@
-"""log, log2, log10, log1p of f32.
+"""log, log2, log10 of f32; log1p of f32 and f64.
 
 x = 2^e * m with m in [sqrt(1/2), sqrt(2)), f = m - 1; log(1 + f) by a polynomial that keeps the leading terms exact.
 Coefficients: weighted least squares driven to the minimax solution (Lawson), rounded to f32 one after the other.
@@ -6,8 +6,11 @@ Coefficients: weighted least squares driven to the minimax solution (Lawson), ro
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
+from tilewright.codegen.math_library import double
+from tilewright.codegen.math_library.number import Condition, Number
 from tilewright.codegen.math_library.polynomial import emit_polynomial
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ LOG2_COEFFICIENTS = (
 )
 """(log2(1 + f) - f / ln 2) / f^2."""
 
+SMALLEST = {"float": 2.0**-25, "double": 2.0**-54}
+"""Below, log1p(x) is x."""
 LN2_HIGH, LN2_LOW = 0.693145751953125, 1.428606765330187e-06
 LOG2_E_HIGH, LOG2_E_LOW = 1.4426950216293335, 1.925963033500011e-08
 LOG10_E_HIGH, LOG10_E_LOW = 0.4342944920063019, -1.010305e-08
@@ -71,16 +76,28 @@ def emit_log10(b: FormBuilder, x: str) -> str:
 
 
 def emit_log1p(b: FormBuilder, x: str) -> str:
-    """log(u) + (x - (u - 1)) / u with u = 1 + x rounded: the correction is what rounding took from x."""
-    one = b.float(1.0)
-    u = _plain_add(b, one, x)
-    lost = _plain_sub(b, x, _plain_sub(b, u, one))
-    correction = b.fdiv(lost, u)
-    e, f = _split(b, u)
-    result = _special(b, u, _plain_add(b, _log_of_parts(b, e, f), correction))
-    is_infinite = b.fcmp("oeq", u, b.float(float("inf")))
-    result = b.select(is_infinite, x, result)
-    return b.select(b.fcmp("olt", b.fabs(x), b.float(2.0**-25)), x, result)
+    value = Number(b, x)
+    return (abs(value) < SMALLEST[b.scalar]).pick(value, log_of_one_and(value)).name
+
+
+def log_of_one_and(high: Number, low: Number | None = None, doubled: Condition | None = None) -> Number:
+    """log(1 + high + low), or log(2 high) where `doubled`, which is for large numbers.
+
+    log(u) + ((high - (u - 1)) + low) / u with u = 1 + high rounded: the correction is what rounding took, and low.
+    """
+    b = high.b
+    one = high.of(1.0) if doubled is None else doubled.pick(high.of(0.0), 1.0)
+    u = high + one
+    lost = high - (u - one)
+    correction = (lost if low is None else lost + low) / u
+    e, f = (_split if b.scalar == "float" else double.split)(b, u.name)
+    if doubled is not None:
+        e = b.select(doubled.name, (Number(b, e) + 1.0).name, e, b.scalar)
+    if b.scalar == "float":
+        result = _special(b, u.name, _log_of_parts(b, e, f, correction.name))
+    else:
+        result = double.special_logarithm(b, u.name, double.log_of_parts(b, e, f, correction.name))
+    return u.equals(inf).pick(high, Number(b, result))
 
 
 def _split(b: FormBuilder, x: str) -> tuple[str, str]:
@@ -102,18 +119,16 @@ def _log_tail(b: FormBuilder, f: str) -> str:
     return b.fma(square, b.float(-0.5), cubic)
 
 
-def _log_of_parts(b: FormBuilder, e: str, f: str) -> str:
+def _log_of_parts(b: FormBuilder, e: str, f: str, extra: str | None = None) -> str:
+    """e ln 2 + log(1 + f), and something smaller."""
     tail = b.fma(e, b.float(LN2_LOW), _log_tail(b, f))
+    tail = tail if extra is None else _plain_add(b, tail, extra)
     return b.fma(e, b.float(LN2_HIGH), _plain_add(b, f, tail))
 
 
 def _plain_add(b: FormBuilder, x: str, y: str) -> str:
     """An addition that must not be contracted."""
     return b.fn.value(f"fadd {b.type('float')} {x}, {y}")
-
-
-def _plain_sub(b: FormBuilder, x: str, y: str) -> str:
-    return b.fn.value(f"fsub {b.type('float')} {x}, {y}")
 
 
 def _special(b: FormBuilder, x: str, result: str) -> str:

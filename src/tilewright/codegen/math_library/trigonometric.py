@@ -49,12 +49,17 @@ def _with_slow_path(b: FormBuilder, name: str, x: str, quarter: int) -> str:
     return emit_with_slow_path(b, name, (x,), too_large, lambda: _fast(b, x, quarter))
 
 
-def _fast(b: FormBuilder, x: str, quarter: int) -> str:
+def _reduce_angle(b: FormBuilder, x: str) -> tuple[str, str]:
+    """(q, r) with x = n pi/2 + r, |r| <= pi/4, and the integer q = n."""
     n = b.rint(b.fmul(x, b.float(TWO_OVER_PI)))
     r = x
     for part in HALF_PI:
         r = b.fma(n, b.float(-part), r)
-    quadrant = b.fn.value(f"freeze {b.type('i32')} {b.cast('fptosi', n, 'float', 'i32')}")
+    return b.fn.value(f"freeze {b.type('i32')} {b.cast('fptosi', n, 'float', 'i32')}"), r
+
+
+def _fast(b: FormBuilder, x: str, quarter: int) -> str:
+    quadrant, r = _reduce_angle(b, x)
     quadrant = b.add(quadrant, b.int(quarter)) if quarter else quadrant
     square = b.fmul(r, r)
     sine = b.fma(b.fmul(square, r), emit_polynomial(b, square, SIN_COEFFICIENTS), r)

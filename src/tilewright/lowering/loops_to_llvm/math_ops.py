@@ -18,6 +18,7 @@ _INTRINSICS: dict[str, str] = {
     "math.ceil": "ceil",
     "math.floor": "floor",
     "math.trunc": "trunc",
+    "math.round": "round",
     "math.roundeven": "roundeven",
     "math.sqrt": "sqrt",
     "math.copysign": "copysign",
@@ -49,7 +50,6 @@ _LIBRARY: dict[str, str] = {
     "math.cbrt": "cbrt",
     "math.rsqrt": "rsqrt",
     "math.powf": "pow",
-    "math.round": "round",
 }
 _INTEGER_UNARY: dict[str, tuple[str, str]] = {
     "math.ctlz": ("ctlz", "i1 false"),
