@@ -102,6 +102,17 @@ def test_unary_error_in_ulp(name: str) -> None:
             assert ulp_error(compiled_math(name, 1, lanes, facts)(x), exact) <= limit, (facts.cpu, lanes)
 
 
+@pytest.mark.parametrize("lanes", [4, 8, 16, 32])
+def test_whole_powers_of_two_are_exact(lanes: int) -> None:
+    """Softmax relies on exp(0) = 1; those of more than 126 places are subnormal, or infinite."""
+    numbers = np.arange(-150, 130)
+    with np.errstate(over="ignore"):
+        exact = np.ldexp(1.0, numbers).astype(np.float32)
+    for facts in machines():
+        assert np.array_equal(compiled_math("exp2", 1, lanes, facts)(numbers.astype(np.float32)), exact)
+        assert np.all(compiled_math("exp", 1, lanes, facts)(np.array([0.0, -0.0], np.float32)) == 1)
+
+
 @pytest.mark.parametrize("name", ["exp", "log", "sin", "tanh", "erf"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_scalars_give_what_vectors_give(name: str) -> None:

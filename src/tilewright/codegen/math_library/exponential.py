@@ -3,7 +3,7 @@
 exp(x) = 2^n * p(r) with n = rint(x / ln 2), r = x - n ln 2 in two FMAs, p a degree 6 minimax polynomial (0.87 ulp).
 With AVX-512 `vscalefps` applies 2^n, also into the subnormals, and gives the right answers for +infinity and NaN by
 itself; `vreduceps` gives exp2's r = x - rint(x). Elsewhere the power is applied in two integer-built factors after
-bounding x (NaN passes through).
+bounding x (NaN passes through). Sixteen lanes have a shorter way: see `exponential_table.py`.
 
 Where the result is 0 for sure (-infinity of masked lanes is common) it is selected, not computed: a product that
 underflows costs x86 an assist of 150 cycles.
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.math_library import double
+from tilewright.codegen.math_library.exponential_table import exp2_by_table, exp_by_table, has_table_form
 from tilewright.codegen.math_library.number import Condition, Number, fast_two_sum
 from tilewright.codegen.math_library.polynomial import emit_polynomial
 from tilewright.codegen.math_library.scaling import (
@@ -87,6 +88,8 @@ FACTS = {
 
 def emit_exp(b: FormBuilder, x: str) -> str:
     x, lives = _live_lanes(b, x, -104.0, 89.0)
+    if has_table_form(b):
+        return exp_by_table(b, x, lives, LOG2_E, (LN2_HIGH, LN2_LOW))
     n = b.rint(b.fmul(x, b.float(LOG2_E)))
     r = b.fma(n, b.float(-LN2_HIGH), x)
     r = b.fma(n, b.float(-LN2_LOW), r)
@@ -95,6 +98,8 @@ def emit_exp(b: FormBuilder, x: str) -> str:
 
 def emit_exp2(b: FormBuilder, x: str) -> str:
     x, lives = _live_lanes(b, x, -151.0, 129.0)
+    if has_table_form(b):
+        return exp2_by_table(b, x, lives)
     if has_scalef(b) and b.facts.has("avx512dq"):
         # One micro-operation less than rounding first; 0 for infinities, so that n is infinite.
         r = in_pieces(b, [(x, "float")], "float", lambda pieces, lanes: _rest_of_rint(b, pieces[0], lanes))
