@@ -86,3 +86,9 @@ autotuning = Namespace({"print": "print_autotuning", "cache": "cache_autotuning"
 language = Namespace({"fp32_default": "f32_default", "default_fp_fusion": "default_fp_fusion"})
 nvidia = Namespace({"ptxas": "ptxas_path", "ptxas_options": "ptxas_options", "libdevice_path": "libdevice_path"})
 cache = Namespace({"dir": "cache_dir"})
+
+
+def __getattr__(name: str) -> Any:
+    if name == "HookChain":
+        return import_module("tilewright.runtime.hooks").HookChain
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

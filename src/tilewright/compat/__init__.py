@@ -27,7 +27,9 @@ RENAMED = {
     "triton.backends": "tilewright.compat.backends",
     "triton.compiler.compiler": "tilewright.compat.compiler",
     "triton.errors": "tilewright.compat.errors",
+    "triton.profiler": "tilewright.compat.profiler",
     "triton.runtime.cache": "tilewright.compat.cache",
+    "triton.runtime.interpreter": "tilewright.compat.interpreter",
     "triton.tools.tensor_descriptor": "tilewright.runtime.tensor_descriptor",
 }
 

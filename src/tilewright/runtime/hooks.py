@@ -19,9 +19,9 @@ Hook = Callable[[LaunchMetadata], Any]
 class HookChain:
     """Hooks, called in the order in which they were added, or in the opposite one."""
 
-    def __init__(self, *, is_reversed: bool = False) -> None:
+    def __init__(self, reversed: bool = False) -> None:
         self.calls: list[Hook] = []
-        self.is_reversed = is_reversed
+        self.reversed = reversed
 
     def add(self, hook: Hook) -> None:
         """Call `hook` from now on; once, however often it is added."""
@@ -36,7 +36,7 @@ class HookChain:
             knobs.renew()
 
     def __call__(self, metadata: LaunchMetadata) -> None:
-        for hook in reversed(self.calls) if self.is_reversed else tuple(self.calls):
+        for hook in tuple(self.calls[::-1] if self.reversed else self.calls):
             hook(metadata)
 
     def __bool__(self) -> bool:
@@ -47,7 +47,7 @@ CompileHook = Callable[..., Any]
 """Called with the keywords of `compile_keywords`."""
 
 launch_enter_hook = HookChain()
-launch_exit_hook = HookChain(is_reversed=True)
+launch_exit_hook = HookChain(reversed=True)
 jit_cache_hook: CompileHook | None = None
 """Called where a launch needs a kernel that this process has not compiled; where it returns True, nothing is compiled
 nor launched."""

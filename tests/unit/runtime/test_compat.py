@@ -128,3 +128,39 @@ def test_a_script_that_is_not_there(tmp_path: Path) -> None:
     result = run(tmp_path / "none.py")
     assert result.returncode == 2
     assert "no such file" in result.stderr
+
+
+def test_kernels_that_are_interpreted() -> None:
+    import numpy as np
+
+    import tilewright.language as tl
+
+    def triple(x_ptr, BLOCK: tl.constexpr):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        offsets = tl.arange(0, BLOCK)
+        tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * 3)
+
+    with compat.standing_in():
+        import triton.runtime.interpreter as interpreter
+        from triton.runtime.interpreter import InterpretedFunction
+
+    kernel = tilewright.jit(triple)
+    assert not isinstance(kernel, InterpretedFunction)
+    with tilewright.knobs.runtime.scope():
+        tilewright.knobs.runtime.interpret = True
+        assert isinstance(kernel, InterpretedFunction)
+    interpreted = InterpretedFunction(triple)
+    assert isinstance(interpreted, InterpretedFunction) and not isinstance(interpreted, type(kernel))
+    x = np.ones(4, np.float32)
+    assert interpreted[(1,)](x, BLOCK=4).asm.keys() >= {"ttir"} and x.tolist() == [3.0] * 4
+    assert interpreted.run(x, grid=(1,), BLOCK=4, warmup=True) is None and x.tolist() == [3.0] * 4
+    with pytest.raises(AttributeError, match="no interpreter of Python"):
+        _ = interpreter.GridExecutor
+
+
+def test_the_class_of_hooks() -> None:
+    with compat.standing_in():
+        from triton.knobs import HookChain
+
+    assert isinstance(tilewright.knobs.runtime.launch_enter_hook, HookChain)
+    with pytest.raises(AttributeError, match="no attribute 'redis'"):
+        _ = tilewright.knobs.redis

@@ -57,7 +57,7 @@ def test_launches_take_the_short_way_again_without_hooks() -> None:
 
 def test_order() -> None:
     seen: list[int] = []
-    for chain, expected in ((HookChain(), [1, 2]), (HookChain(is_reversed=True), [2, 1])):
+    for chain, expected in ((HookChain(), [1, 2]), (HookChain(reversed=True), [2, 1])):
         seen.clear()
         first, second = (lambda _: seen.append(1)), (lambda _: seen.append(2))
         for hook in (first, second, first):

@@ -48,22 +48,23 @@ def find_ptxas() -> Path | None:
     """
     chosen = knobs.get("ptxas_path")
     if not chosen:
-        return _found()
+        return find_program(PROGRAM)
     path = Path(chosen)
     if not path.is_file():
         raise NoAssemblerError(f"TILEWRIGHT_PTXAS_PATH={chosen}: there is no such file")
     return path
 
 
-@lru_cache(maxsize=1)
-def _found() -> Path | None:
-    on_path = shutil.which(PROGRAM)
-    candidates = [root / "bin" / PROGRAM for root in cuda_roots()]
+@lru_cache(maxsize=4)
+def find_program(name: str) -> Path | None:
+    """A program of the CUDA toolkit: in one that is installed, on the PATH, in a wheel; None if there is none."""
+    on_path = shutil.which(name)
+    candidates = [root / "bin" / name for root in cuda_roots()]
     if on_path is not None:
         candidates.append(Path(on_path))
     folder = triton_nvidia_folder()
     if folder is not None:
-        candidates.append(folder / "bin" / PROGRAM)
+        candidates.append(folder / "bin" / name)
     return next((path for path in candidates if path.is_file()), None)
 
 
