@@ -1,4 +1,4 @@
-"""Sessions: from `start` to `finalize`, each with a file of its own; between them they may be held with `deactivate`."""
+"""Sessions: from `start` to `finalize`, each with a file of its own; `deactivate` holds them for a while."""
 
 from __future__ import annotations
 
@@ -130,9 +130,8 @@ def record(metrics: Metrics, *names: str, work: Metrics | None = None) -> None:
     with _lock:
         for session in _sessions.values():
             if session.is_active:
-                session.root.below(path).add(
-                    metrics if work is None or not session.counts_work else {**metrics, **work}
-                )
+                counted = {**metrics, **work} if work and session.counts_work else metrics
+                session.root.below(path).add(counted)
 
 
 def _chosen(session: int | None) -> list[Session]:
