@@ -615,3 +615,34 @@ def test_gatherop() -> None:
     o = np.zeros_like(x)
     k_gatherop[(1,)](x, i, o, 8, 16)
     close(o, np.take_along_axis(x, i, 1))
+
+
+@triton.jit
+def larger_or_negative(a, b):
+    if a > b:
+        return a
+    else:
+        return -b
+
+
+@triton.jit
+def mapped_and_masked(x, y, o, counts, n, B: tl.constexpr):
+    c = tl.arange(0, B)
+    far = tl.where(c % 3 == 0, 1 << 28, 0)
+    left = tl.load(x + c * 7 + far, mask=c % 3 != 0, other=2)
+    mapped = tl.map_elementwise(larger_or_negative, left, tl.load(y + c))
+    tl.store(o + c, mapped, mask=(c % 2 == 0) & (c < n))
+    tl.atomic_add(counts + c % 4, mapped, mask=mapped > 0)
+
+
+def test_masks_around_functions_of_elements_hold() -> None:
+    """Bodies with control flow of their own run one element at a time, behind their branches."""
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(-9, 9, 16 * 7).astype(np.int32), rng.integers(-9, 9, 16).astype(np.int32)
+    o, counts = np.full(16, 77, np.int32), np.zeros(4, np.int32)
+    mapped_and_masked[(1,)](x, y, o, counts, 11, 16)
+    c = np.arange(16)
+    left = np.where(c % 3 != 0, x[::7], 2)
+    mapped = np.where(left > y, left, -y)
+    assert np.array_equal(o, np.where((c % 2 == 0) & (c < 11), mapped, 77))
+    assert np.array_equal(counts, np.bincount(c % 4, np.maximum(mapped, 0)).astype(np.int32))

@@ -22,8 +22,9 @@ from tilewright.lowering.linalg_to_loops.comparisons import Front, Whole, find_f
 from tilewright.lowering.linalg_to_loops.element_access import emit_atomic, emit_store, load_at
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
-from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Output, is_straight, plan_nest, stride_along
+from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Output, plan_nest, stride_along
 from tilewright.lowering.linalg_to_loops.padding import Padding, find_padding, padded_element
+from tilewright.lowering.linalg_to_loops.predication import is_straight
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.rows_together import RowsTogether, plan_rows_together

@@ -18,12 +18,11 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
 from tilewright.dialects.types import bit_width
-from tilewright.lowering.guarded_atomics import can_scatter
 from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
-from tilewright.lowering.linalg_to_loops.predication import Predicate
+from tilewright.lowering.linalg_to_loops.predication import Predicate, is_straight
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 
 UNROLL = 4
@@ -43,10 +42,8 @@ STRETCH = -1
 """The loop over stretches, as if it were a dimension (see `stretches`)."""
 
 _NARROWING = 4
-_MATH_DIALECTS = ("arith.", "math.", "ub.")
 _LOADS = (memref.LoadOp, tensor.ExtractOp)
 WRITES = (memref.StoreOp, memref.AtomicRMWOp)
-_STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.StoreOp, *_LOADS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,14 +238,6 @@ def is_vectorizable(nest: Nest) -> bool:
         return False
     return all(_is_vector_access(expr) for operand in nest.inputs for expr in operand.access) and all(
         _is_vector_access(expr) for output in nest.outputs for expr in output.access
-    )
-
-
-def is_straight(body: Block) -> bool:
-    """Whether a body is only arithmetic, loads, stores and sums in memory, without control flow or other effects."""
-    return all(
-        isinstance(op, _STRAIGHT) or can_scatter(op) or (not op.regions and op.name.startswith(_MATH_DIALECTS))
-        for op in body.ops
     )
 
 

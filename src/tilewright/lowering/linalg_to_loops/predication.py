@@ -4,7 +4,8 @@
       ->  %v = memref.load ...   (predicate: %live)
           %r = arith.select %live, %v, %other
 
-A predicated access touches memory only where its predicate holds.
+A predicated access touches memory only where its predicate holds. A body in which other control flow remains keeps its
+branches: it runs one element at a time (`is_straight`).
 """
 
 from __future__ import annotations
@@ -30,14 +31,30 @@ _TRAPPING = (
 )
 _LOADS = (memref.LoadOp, tensor.ExtractOp)
 _MOVABLE = (scf.YieldOp, memref.ReinterpretCastOp, memref.StoreOp, linalg.IndexOp, *_LOADS)
+_MATH_DIALECTS = ("arith.", "math.", "ub.")
+_STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.StoreOp, *_LOADS)
+
+
+def is_straight(body: Block) -> bool:
+    """Whether a body is only arithmetic, loads, stores and sums in memory, without control flow or other effects."""
+    return all(map(_is_straight_op, body.ops))
+
+
+def _is_straight_op(op: Operation) -> bool:
+    return isinstance(op, _STRAIGHT) or can_scatter(op) or (not op.regions and op.name.startswith(_MATH_DIALECTS))
 
 
 def if_convert(body: Block) -> dict[Operation, Predicate]:
-    """Flatten the convertible `scf.if` ops of a body in place. Returns the predicates of the accesses moved out."""
+    """Flatten the `scf.if` ops of a body in place, if it is straight then. Returns the predicates of the accesses moved
+    out."""
+    branches = [op for op in body.ops if isinstance(op, scf.IfOp)]
+    if not all(isinstance(op, scf.IfOp) or _is_straight_op(op) for op in body.ops):
+        return {}
+    if not all(map(_is_convertible, branches)):
+        return {}
     predicates: dict[Operation, Predicate] = {}
-    for op in list(body.ops):
-        if isinstance(op, scf.IfOp) and _is_convertible(op):
-            _flatten(op, (), predicates)
+    for op in branches:
+        _flatten(op, (), predicates)
     return predicates
 
 

@@ -22,7 +22,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from tilewright.dialects import arith, memref
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, is_straight, stride_along
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, stride_along
+from tilewright.lowering.linalg_to_loops.predication import is_straight
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Window
 

@@ -25,7 +25,8 @@ from tilewright.dialects import arith, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.lane_steps import SHORTEST, Division, Rounding, find_lane_steps
-from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, is_straight
+from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest
+from tilewright.lowering.linalg_to_loops.predication import is_straight
 
 
 def plan_stretches(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
