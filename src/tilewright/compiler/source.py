@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
-from tilewright.support.errors import ArgumentError, CompilationError, OptionError
+from tilewright.support.errors import ArgumentError, CompilationError, OptionError, ParseError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target
 
@@ -193,9 +193,13 @@ class TextSource:
 
     @classmethod
     def read(cls, path: str | Path) -> TextSource:
-        """Read a file; its suffix names the stage."""
+        """Read a file; its suffix names the stage. Raises OSError, ParseError for what is no text."""
         path = Path(path)
-        return cls(path.read_text(), path.suffix.removeprefix("."), str(path))
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise ParseError("this is no text in UTF-8", filename=str(path), line=1, col=1) from None
+        return cls(text, path.suffix.removeprefix("."), str(path))
 
     def module(self, target: Target, options: CompileOptions) -> ModuleOp:
         from tilewright.dialects import make_context

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -12,7 +14,7 @@ from tilewright.support.errors import TilewrightError
 
 
 class UserFileError(TilewrightError):
-    """A file that a command was given cannot be imported: it is missing, or an exception left it."""
+    """A file that a command was given is of no use: it is missing, an exception left it, or it gives something else."""
 
 
 def load_file(path: Path) -> ModuleType:
@@ -27,16 +29,24 @@ def load_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with compat.standing_in():
+        with users_errors(f"{path} cannot be imported"), compat.standing_in():
             spec.loader.exec_module(module)
+    finally:
+        sys.modules.pop(name, None)
+    return module
+
+
+@contextmanager
+def users_errors(what: str) -> Generator[None]:
+    """An exception that leaves code of the user's in here is a UserFileError: `what`, and where it was, as Python shows
+    it. Errors of ours are none of these."""
+    try:
+        yield
     except TilewrightError:
         raise
     except (Exception, SystemExit) as error:
         said = "".join(traceback.format_exception_only(error)).rstrip()
-        raise UserFileError(f"{path} cannot be imported\n{users_frames(error)}{said}") from error
-    finally:
-        sys.modules.pop(name, None)
-    return module
+        raise UserFileError(f"{what}\n{users_frames(error)}{said}") from error
 
 
 def users_frames(error: BaseException) -> str:

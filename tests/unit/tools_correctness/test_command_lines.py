@@ -21,6 +21,7 @@ FILES = {
     "empty.py": "x = 1\n",
     "text.txt": "no Python\n",
     "module.mlir": "tt.func public @k() {\n  tt.return\n}\n",
+    "module.ttir": "tt.func public @k() {\n  tt.return\n}\n",
     "kernel.py": """\
 import numpy as np
 import triton
@@ -36,6 +37,9 @@ def kernel(x_ptr, n, BLOCK: tl.constexpr):
 def tilewright_inputs():
     return kernel, (1,), {"x_ptr": np.zeros(10, np.float32), "n": 10, "BLOCK": 100}
 """,
+    "gives_a_number.py": "def tilewright_inputs():\n    return 3\n",
+    "gives_a_function.py": "def tilewright_inputs():\n    return [(print, (1,), {})]\n",
+    "gives_nothing.py": "def tilewright_inputs():\n    return {}['x']\n",
 }
 
 CASES: list[tuple[str, list[str], str]] = [
@@ -49,6 +53,17 @@ CASES: list[tuple[str, list[str], str]] = [
     ("validate-leaves", ["validate", "leaves.py"], "SystemExit: 3"),
     ("validate-kernel", ["validate", "kernel.py"], "kernel.py:8:9: error: arange's range must be a power of 2"),
     ("validate-target", ["validate", "kernel.py", "--target", "tpu"], "there is no target 'tpu'; known are: cpu, cuda"),
+    (
+        "validate-number",
+        ["validate", "gives_a_number.py"],
+        "(kernel, grid, keywords), or a list of these, not 3",
+    ),
+    ("validate-function", ["validate", "gives_a_function.py"], "or a list of these, not (<built-in function print>"),
+    (
+        "validate-inputs",
+        ["validate", "gives_nothing.py"],
+        "gives_nothing.py:2: in tilewright_inputs\n    return {}",
+    ),
     ("validate-arch", ["validate", "kernel.py", "--target", "cuda_sim:sm12"], "no GPU architecture 'sm12'"),
     ("reduce-no-file", ["reduce", "nowhere.mlir", "--keep", "true"], "error: nowhere.mlir: No such file or directory"),
     ("reduce-binary", ["reduce", "bytes.mlir", "--keep", "true"], "bytes.mlir is not text"),
@@ -67,7 +82,15 @@ CASES: list[tuple[str, list[str], str]] = [
     ("layout-type", ["layout", "i32", "4x4"], "'i32' is no layout encoding"),
     ("layout-svg", ["layout", BLOCKED, "32x32", "--svg", "no/x.svg"], "no/x.svg: No such file or directory"),
     ("fuzz-replay", ["fuzz", "--replay", "nowhere.py"], "nowhere.py is not a file"),
-    ("fuzz-no-inputs", ["fuzz", "--replay", "empty.py"], "empty.py is no saved failure"),
+    ("fuzz-no-inputs", ["fuzz", "--replay", "empty.py"], "empty.py has no tilewright_inputs()"),
+    ("fuzz-inputs", ["fuzz", "--replay", "gives_nothing.py"], "tilewright_inputs() fails\n"),
+    ("explore-binary", ["explore", "bytes.ttir"], "bytes.ttir:1:1: error: this is no text in UTF-8"),
+    ("explore-inputs", ["explore", "gives_a_number.py"], "or a list of these, not 3"),
+    ("explore-typed", ["explore", "module.ttir", "-s", "i32"], "module.ttir is IR, which has one kernel and its types"),
+    ("explore-named", ["explore", "module.ttir:k"], "module.ttir is IR, which has one kernel and its types"),
+    ("explore-line", ["explore", "module.ttir", "--line", "0"], "has no line 0"),
+    ("explore-pass", ["explore", "module.ttir", "--pass", ""], "no pass '' ran; these did: "),
+    ("explore-cpu", ["explore", "module.ttir", "-t", "cpu:z80"], "no processor 'z80'"),
     ("compile-import", ["compile", "missing_module.py:k", "-s", "i32"], "missing_module.py cannot be imported"),
     ("run-no-file", ["run", "nowhere.py"], "no such file: nowhere.py"),
     ("run-folder", ["run", "."], "is a folder without a __main__.py"),
@@ -78,6 +101,7 @@ UNUSABLE: list[tuple[list[str], str]] = [
     (["fuzz", "--kernels", "-1"], "-1 is negative"),
     (["fuzz", "--minutes", "0"], "0 minutes are no time"),
     (["layout", BLOCKED, "4x4", "--bits", "7"], "invalid choice: 7"),
+    (["explore", "k.py", "--line", "3", "--stage", "llir"], "not allowed with argument"),
     (["no-such-command"], "invalid choice: 'no-such-command'"),
 ]
 
@@ -87,7 +111,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with the files above."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    (tmp_path / "bytes.mlir").write_bytes(b"\xff\xfe")
+    for name in ("bytes.mlir", "bytes.ttir"):
+        (tmp_path / name).write_bytes(b"\xff\xfe")
     monkeypatch.chdir(tmp_path)
 
 

@@ -39,14 +39,14 @@ def run_explore(options: argparse.Namespace) -> int:
     source, compile_options = _find_source(options, arch)
     recording = record(source, compile_options, target)
     console = Console()
-    if options.output:
+    if options.output is not None:
         Path(options.output).write_text(render_page(recording), encoding="utf-8")
         console.print(options.output, highlight=False, markup=False)
-    elif options.stage:
+    elif options.stage is not None:
         print_stage(recording, options.stage, console)
-    elif options.pass_:
+    elif options.pass_ is not None:
         print_passes(recording, options.pass_, console)
-    elif options.line:
+    elif options.line is not None:
         print_line(recording, options.line, console)
     else:
         print_overview(recording, console)
@@ -68,8 +68,10 @@ def _find_source(options: argparse.Namespace, arch: str | None) -> tuple[Source,
     if path.suffix.removeprefix(".") in {"source", *(stage.asm_key for stage in STAGES.values())}:
         if not path.is_file():
             raise ExploreError(f"no such file: {name}")
+        if kernel or options.signature is not None:
+            raise ExploreError(f"{name} is IR, which has one kernel and its types: nothing else says what they are")
         return TextSource.read(path), given
-    if options.signature:
+    if options.signature is not None:
         function = find_kernel(options.file)
         return source_of(function, read_signature(options.signature, function)), given
     if not path.is_file():

@@ -71,13 +71,11 @@ def print_stage(recording: Recording, name: str, console: Console) -> None:
         known = ", ".join((*recording.stages, *recording.machine))
         raise ExploreError(f"no stage {name!r}; this kernel has {known}")
     files = _files(recording)
-    last: Span | None = None
-    for line in step.lines:
-        place = line.places[0] if line.places else None
-        is_new = place is not None and (last is None or (place.filename, place.line) != (last.filename, last.line))
-        margin = _short(place, files) if is_new and place is not None else ""
-        console.print(Text.assemble((f"{margin:>6} ", "cyan"), line.text), highlight=False, soft_wrap=True)
-        last = place
+    margins = [_short(line.places[0], files) if line.places else "" for line in step.lines]
+    width = max(map(len, margins), default=0)
+    for before, margin, line in zip(("", *margins), margins, step.lines, strict=False):
+        shown = "" if margin == before else margin
+        console.print(Text.assemble((f"{shown:>{width}} ", "cyan"), line.text), highlight=False, soft_wrap=True)
 
 
 def print_passes(recording: Recording, name: str, console: Console) -> None:

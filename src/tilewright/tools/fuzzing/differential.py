@@ -15,7 +15,8 @@ from tilewright.tools.fuzzing.values import GeneratedKernel
 from tilewright.tools.user_files import UserFileError, load_file
 from tilewright.tools.validation.compare import Tolerance, find_difference
 from tilewright.tools.validation.engines import Outcome, run_native, run_reference, walk_passes, walk_stages
-from tilewright.tools.validation.launches import Launch, record_launch
+from tilewright.tools.validation.file_launches import given_launches
+from tilewright.tools.validation.launches import Launch
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,10 @@ class Failure:
 
 def launch_of_file(path: Path) -> Launch:
     """The launch that a replay file describes. Raises UserFileError where it is none."""
-    module = load_file(path)
-    if not hasattr(module, "tilewright_inputs"):
-        raise UserFileError(f"{path} is no saved failure: it has no tilewright_inputs()")
-    kernel, grid, keywords = module.tilewright_inputs()
-    return record_launch(kernel, grid, (), dict(keywords))
+    launches = list(given_launches(path, load_file(path)))
+    if len(launches) != 1:
+        raise UserFileError(f"{path} is no saved failure: it has {len(launches)} launches")
+    return launches[0]
 
 
 def check_kernel(kernel: GeneratedKernel, routes: Sequence[Route] = (CPU,)) -> Failure | None:

@@ -9,19 +9,22 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from tilewright.runtime.jit import JITFunction
 from tilewright.support.errors import TilewrightError
-from tilewright.tools.user_files import load_file
+from tilewright.tools.user_files import UserFileError, load_file, users_errors
 from tilewright.tools.validation.compare import Tolerance
 from tilewright.tools.validation.launches import Launch, record_launch
 from tilewright.tools.validation.observer import FLOATS
+
+GIVEN = "tilewright_inputs"
 
 MADE_UP = 4096
 """Elements of a made-up array."""
@@ -41,13 +44,11 @@ def find_launches(path: Path) -> Iterator[FileLaunch]:
     recorded: list[Launch] = []
     with _recording(recorded), contextlib.redirect_stdout(io.StringIO()):
         module = load_file(path)
-    given = getattr(module, "tilewright_inputs", None)
-    if given is not None:
+    if hasattr(module, GIVEN):
         arguments = getattr(module, "ARGUMENTS", None)
         exact = Tolerance(absolute={a.name: a.slack for a in arguments}) if arguments else FLOATS
-        inputs = given()
-        for kernel, grid, keywords in inputs if isinstance(inputs, list) else [inputs]:  # pyright: ignore[reportUnknownVariableType]
-            yield FileLaunch(record_launch(kernel, grid, (), dict(keywords)), exact)  # pyright: ignore[reportUnknownArgumentType]
+        for launch in given_launches(path, module):
+            yield FileLaunch(launch, exact)
         return
     seen: set[tuple[str, str]] = set()
     for launch in recorded:
@@ -63,6 +64,23 @@ def find_launches(path: Path) -> Iterator[FileLaunch]:
                 print(f"{kernel.fn.__name__}: left out: {error}", file=sys.stderr)
             else:
                 yield FileLaunch(launch, is_made_up=True)
+
+
+def given_launches(path: Path, module: ModuleType) -> Iterator[Launch]:
+    """Those of a file's `tilewright_inputs()`. Raises UserFileError where that is missing, fails, or returns something
+    else."""
+    if not hasattr(module, GIVEN):
+        raise UserFileError(f"{path} has no {GIVEN}()")
+    with users_errors(f"{path}: {GIVEN}() fails"):
+        inputs: Any = getattr(module, GIVEN)()
+    for one in inputs if isinstance(inputs, list) else [inputs]:
+        match one:
+            case (JITFunction() as kernel, grid, Mapping() as keywords):
+                yield record_launch(kernel, grid, (), {str(name): value for name, value in keywords.items()})
+            case _:
+                raise UserFileError(
+                    f"{path}: {GIVEN}() is to return (kernel, grid, keywords), or a list of these, not {one!r:.80}"
+                )
 
 
 @contextlib.contextmanager
