@@ -18,8 +18,7 @@ DATA_SEED = 1
 def larger_or_negative(x, y):
     if x > y:
         return x
-    else:
-        return -y
+    return -y
 
 
 @triton.jit

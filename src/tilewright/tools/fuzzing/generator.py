@@ -62,18 +62,19 @@ EXPRESSIONS: tuple[tuple[int, Maker], ...] = (
     (1, products.scaled),
     (2, functions.call),
     (1, loads.narrow_floats),
-    (1, memory.own_atomic),
+    (2, memory.own_atomic),
 )
 """What makes a value of others, and how often."""
 
 STATEMENTS: tuple[tuple[int, Statement], ...] = (
     (4, memory.store_and_reload),
-    (2, memory.shared_atomic),
+    (3, memory.shared_atomic),
     (1, loads.descriptor_store),
     (1, deep.store),
     (1, arithmetic.store_narrow),
     (1, arithmetic.special),
     (3, products.product_loop),
+    (1, products.attention),
     (1, functions.distant_call),
 )
 """Other lines without lines inside."""

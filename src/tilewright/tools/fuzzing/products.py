@@ -117,6 +117,41 @@ def product_loop(b: Builder) -> None:
     b.remember(Value(acc, wide, b.shape, bound, bound * _error(dtype) if wide == "float32" else 0.0))
 
 
+def attention(b: Builder) -> None:
+    """Two products a step with a softmax between them whose maximum and sum a loop carries."""
+    if not _is_square(b):
+        return
+    m, n = b.shape
+    dtype = b.pick(("float32", "float16", "bfloat16", "bfloat16"))
+    block, w = b.pick((16, 32, 64)), b.writer
+    keys = b.integer(1, 3 * block)
+    queries, k, v = (b.new_argument(dtype, count) for count in (m * n, keys * n, keys * n))
+    q, top, total, acc, i, c, s, new, p = (w.name(letter) for letter in "qtlcixsnp")
+    w.line(f"{q} = tl.load({queries.name} + r0[:, None] * {n} + r1[None, :])")
+    w.line(f"{top} = tl.full(({m},), -1e6, tl.float32)")
+    w.line(f"{total} = tl.zeros(({m},), tl.float32)")
+    w.line(f"{acc} = tl.zeros({b.shape_text()}, tl.float32)")
+    w.line(f"for {i} in {b.pick(('range', 'tl.range'))}({-(-keys // block)}):")
+    is_causal = b.chance(0.4)
+    with w.indented():
+        w.line(f"{c} = {i} * {block} + tl.arange(0, {block})")
+        for name, matrix in (("k", k), ("v", v)):
+            place = f"{matrix.name} + {c}[:, None] * {n} + r1[None, :]"
+            w.line(f"{name}{acc} = tl.load({place}, mask={c}[:, None] < {keys}, other=0.0)")
+        w.line(f"{s} = tl.dot({q}, tl.trans(k{acc}){_precision(dtype)}) * 0.0625")
+        seen = f"({c}[None, :] < {keys})" + (f" & ({c}[None, :] <= r0[:, None])" if is_causal else "")
+        w.line(f"{s} = tl.where({seen}, {s}, -1e5)")
+        w.line(f"{new} = tl.maximum({top}, tl.max({s}, 1))")
+        w.line(f"{p} = tl.exp({s} - {new}[:, None])")
+        w.line(f"{total} = {total} * tl.exp({top} - {new}) + tl.sum({p}, 1)")
+        w.line(f"{acc} = {acc} * tl.exp({top} - {new})[:, None]")
+        w.line(f"{acc} = tl.dot({p}.to(tl.{dtype}), v{acc}, {acc}{_precision(dtype)})")
+        w.line(f"{top} = {new}")
+    w.features.add("attention")
+    made = b.named(f"{acc} / {total}[:, None]", "float32", b.shape, 8.0, 64 * EPSILON[dtype])
+    b.remember(made)
+
+
 def batch(b: Builder) -> Value | None:
     """A product of two batches of matrices."""
     dtype = b.pick(("float16", "float32"))
