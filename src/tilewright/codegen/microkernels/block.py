@@ -17,12 +17,15 @@ the B that comes next. Asked for in bursts, they hold up the loads of the steps 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from tilewright.codegen.llvm_text import FunctionText
-from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.lane_builder import LaneBuilder
+from tilewright.codegen.llvm_text import FunctionText, Parameter
+from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind, RegisterTile
 from tilewright.codegen.microkernels.panels import PanelWriter, padded_depth
-from tilewright.codegen.microkernels.tile import KState, LinesAhead, Rows, Strides
+from tilewright.codegen.microkernels.tile import KState, LinesAhead, Rows, Strides, TileWriter
 from tilewright.ir.facts import TargetFacts
 
 GROUP_COLUMNS = 128
@@ -37,11 +40,20 @@ PREFETCHED_ROWS = 4
 SHORT_ROWS = 4
 """Rows of the tiles for what is left of the rows."""
 
+EDGE_ROWS = 8
+"""Rows of a panel without all of its columns that are done at a time."""
+
 SMALLEST_BLOCK = 16
 """Kernels for at least this many rows pack B."""
 
 SHORT_ROW_BYTES = 512
 """Rows of B at most this far apart are read in place."""
+
+_EDGE_PARAMETERS = (
+    *(("a", "ptr"), ("a_row", "i64"), ("a_k", "i64"), ("b", "ptr"), ("b_step", "i64"), ("c", "ptr"), ("c_row", "i64")),
+    *(("result", "ptr"), ("result_row", "i64"), ("steps", "i64"), ("rows", "i64"), ("columns", "i64")),
+    *(("from_zero", "i1"), ("sums", "ptr")),
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +105,7 @@ class BlockWriter(PanelWriter):
         self.m_count = "%m_count"
         """How many rows of A there are."""
         self.k_count = "%k_count"
-        """How many steps of k there are."""
+        """How many steps of k there are, at most `k_panel` of which a panel has at a time."""
         self.k_group = 1
         """Elements of k in a step."""
         self.k0 = ""
@@ -115,21 +127,35 @@ class BlockWriter(PanelWriter):
         """Those of the matrices, where `strides` has those of a copy of A."""
         return self.strides
 
+    @cached_property
+    def k_step(self) -> str:
+        """How many steps of k are done at a time: all but the last time as many.
+
+        In a short rest of them tiles would wait for C, which the steps in front of it have no time to ask for.
+        """
+        fn, most = self.fn, self.k_panel
+        times = fn.value(f"udiv i64 {fn.value(f'add i64 {self.k_count}, {most - 1}')}, {most}")
+        times = fn.call("i64", "llvm.umax.i64", [("i64", times), ("i64", "1")])
+        above = fn.value(f"add i64 {self.k_count}, {times}")
+        share = fn.value(f"udiv i64 {fn.value(f'sub i64 {above}, 1')}, {times}")
+        share = fn.call("i64", "llvm.umax.i64", [("i64", share), ("i64", "1")])
+        return fn.value(f"and i64 {fn.value(f'add i64 {share}, {CHUNK - 1}')}, {-CHUNK}")
+
     def write(self) -> None:
         """The whole body."""
         fn = self.fn
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
-        _ = self.strides  # computed here, for all blocks
+        _ = self.strides, self.k_step  # computed here, for all blocks
         self.set_row_limits()
         group = self._packed_group(b, c) if self.form.packed_b else self._packing_group(b, c)
 
         def depth_step(k0: str) -> None:
             self.k0 = k0
             left = fn.value(f"sub i64 {self.k_count}, {k0}")
-            self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", str(self.k_panel))])
+            self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.k_step)])
             self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
             if self.form.separate_output:
-                is_last = fn.value(f"icmp sle i64 {left}, {self.k_panel}")
+                is_last = fn.value(f"icmp sle i64 {left}, {self.k_step}")
                 self.output = self._output(is_last, c)
             group(k0, self.advance(a, self._product(self.scaled(k0, self.k_group), self.source_strides.a_k)))
 
@@ -137,7 +163,7 @@ class BlockWriter(PanelWriter):
         if self.form.from_zero:
             # A sum without terms is 0, too.
             depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
-        self.loop(depth, self.k_panel, depth_step)
+        fn.loop("0", depth, self.k_step, depth_step)
         fn.terminate("ret void")
 
     def _output(self, is_last: str, c: str) -> Rows:
@@ -157,7 +183,7 @@ class BlockWriter(PanelWriter):
 
         def group(k0: str, a_k: str) -> None:
             b_k = self.advance(b, self.scaled(k0, self.panel_row_bytes))
-            b_next = self.advance(b_k, str(self.k_panel * self.panel_row_bytes))
+            b_next = self.advance(b_k, self.scaled(self.k_step, self.panel_row_bytes))
 
             def one_panel(a: str, c: str, n0: str) -> None:
                 c_n = self.advance(c, self.scaled(n0, self.element.accumulator_bytes))
@@ -187,7 +213,7 @@ class BlockWriter(PanelWriter):
         def groups(k0: str, a_k: str) -> None:
             row, column = self._b_strides()
             b_k = self.advance(b, fn.value(f"mul i64 {k0}, {row}"))
-            b_next = self.advance(b_k, self.scaled(row, self.k_panel))
+            b_next = self.advance(b_k, self._product(row, self.k_step))
 
             def one_group(g0: str) -> None:
                 width = self.panels * self.tile.columns
@@ -289,7 +315,54 @@ class BlockWriter(PanelWriter):
         if self.tile.rows > SHORT_ROWS:
             fn.loop(full_rows, short_rows, SHORT_ROWS, lambda m0: tile(m0, SHORT_ROWS))
         if self.has_edges:
-            fn.loop(short_rows, self.m_count, self.tile.rows, rest)
+            fn.loop(short_rows, self.m_count, self.edge_rows, rest)
+
+    # ------------------------------------------------------------------------------------------------------ edges
+
+    def _edge(self, a: str, b: str, c: str, rows_left: str, columns_left: str) -> None:
+        """A call of a function that all kernels of a module share."""
+        fn, result = self.fn, self.result or Rows(c, self.strides.c_row)
+        name = f"tw_mk_edge_{self.element.name}_{ACCUMULATOR_NAMES[self.element.accumulator]}_{self.tile.columns}"
+        fn.module.define_once(name, lambda: self._edge_function(name))
+        values = (
+            a, self.strides.a_row, self.strides.a_k, b, self.b_step, c, self.strides.c_row, result.first, result.stride,
+            self.steps, rows_left, columns_left, self.is_first if self.form.from_zero else "false", self.sums_of_tile(),
+        )  # fmt: skip
+        operands = (f"{type} {value}" for (_, type), value in zip(_EDGE_PARAMETERS, values, strict=True))
+        fn.emit(f"call void @{name}({', '.join(operands)})")
+
+    def _edge_function(self, name: str) -> str:
+        """The same writer with the function's parameters in place of what it has computed."""
+        parameters = [Parameter(type, f"%{parameter}") for parameter, type in _EDGE_PARAMETERS]
+        fn = FunctionText(self.fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+        writer = copy(self)
+        writer.fn, writer.vector = fn, LaneBuilder(fn, self.tile.lanes)
+        writer.scalar = LaneBuilder(fn, 0)
+        writer.strides = Strides("%a_row", "%a_k", "", "%c_row")
+        writer.panel_stride, writer.b_align = "%b_step", self.element.bytes
+        writer.result, writer.depth = Rows("%result", "%result_row"), "%steps"
+        writer.form, writer.is_first = replace(self.form, from_zero=True), "%from_zero"
+        writer.set_sums_of_tile("%sums")
+        TileWriter._edge(writer, "%a", "%b", "%c", "%rows", "%columns")
+        fn.terminate("ret void")
+        return fn.text()
+
+    def sums_of_tile(self) -> str:
+        """What a number of each of the tile's rows is subtracted of, for kernels that do; as a pointer."""
+        return "null"
+
+    def set_sums_of_tile(self, pointer: str) -> None:
+        """Take another one."""
+
+    @property
+    def edge_rows(self) -> int:
+        return EDGE_ROWS
+
+    @property
+    def strips(self) -> tuple[tuple[int, int], ...]:
+        """Of half the vectors or fewer, twice the rows: else too few sums are under way at a time."""
+        vectors = self.tile.vectors
+        return tuple((few, SHORT_ROWS * (2 if 2 * few <= vectors else 1)) for few in range(1, vectors + 1))
 
     def _below(self, c: str, rows: int) -> Rows:
         """The rows of C behind those of a tile, where they will be written to."""

@@ -64,7 +64,7 @@ class FillingBlockWriter(BlockWriter):
         fn = self.fn
         panels = fn.value(f"inttoptr i64 {fn.value('and i64 %b_ptr, -2')} to ptr")
         has_rows = fn.value("icmp sgt i64 %m_count, 0")
-        depth = self._least("%k_count", str(self.k_panel))
+        depth = self._least("%k_count", self.k_step)
         columns = self._least("%n_count", str(self.tile.columns))
         depth = fn.value(f"select i1 {has_rows}, i64 {depth}, i64 %k_count")
         columns = fn.value(f"select i1 {has_rows}, i64 {columns}, i64 %n_count")
@@ -88,12 +88,12 @@ class FillingBlockWriter(BlockWriter):
         fn = self.fn
         following = fn.value(f"add i64 {n0}, {self.tile.columns}")
         is_last = fn.value(f"icmp sge i64 {following}, %n_count")
-        below = fn.value(f"add i64 {self.k0}, {self.k_panel}")
+        below = fn.value(f"add i64 {self.k0}, {self.k_step}")
         k = fn.value(f"select i1 {is_last}, i64 {below}, i64 {self.k0}")
         n = fn.value(f"select i1 {is_last}, i64 0, i64 {following}")
         row, column = self._b_strides()
         source = self.advance(self.advance(self.source, self._product(k, row)), self._product(n, column))
-        depth = self._least(fn.value(f"sub i64 %k_count, {k}"), str(self.k_panel))
+        depth = self._least(fn.value(f"sub i64 %k_count, {k}"), self.k_step)
         columns = self._least(fn.value(f"sub i64 %n_count, {n}"), str(self.tile.columns))
         return Piece(self.next_b, source, depth, columns)
 
@@ -103,7 +103,7 @@ class FillingBlockWriter(BlockWriter):
 
     def _edge(self, a: str, b: str, c: str, rows_left: str, columns_left: str) -> None:
         super()._edge(a, b, c, rows_left, columns_left)
-        rows = self._least(rows_left, str(self.tile.rows))
+        rows = self._least(rows_left, str(self.edge_rows))
         self._if_empty(lambda: self._pack_rows(self.fn.value(f"add i64 {self.first_row}, {rows}")))
 
     def _if_empty(self, body: Callable[[], None]) -> None:

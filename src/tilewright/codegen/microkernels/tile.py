@@ -1,7 +1,7 @@
 """The general micro-kernel: C += A B by register tiles, operands read in place and widened as they are loaded.
 
 Loops over register tiles of C; a full tile keeps its accumulators in registers over all of k. Tiles at the edge go in
-strips of at most four rows (rows past the end repeat the last one and are not stored) with masked columns.
+strips of a few rows (those past the end are the last one again, which is stored more than once) with masked columns.
 """
 
 from __future__ import annotations
@@ -177,13 +177,37 @@ class TileWriter:
     def _vector_at(self, base: str, vector: int) -> str:
         return self.advance(base, str(vector * self.tile.lanes * self.element.accumulator_bytes)) if vector else base
 
+    @property
+    def edge_rows(self) -> int:
+        """How many rows `_edge` is called for."""
+        return self.tile.rows
+
+    @property
+    def strips(self) -> tuple[tuple[int, int], ...]:
+        """Vectors and rows of the strips that an edge is taken in: the first that has all its columns."""
+        return ((self.tile.vectors, min(EDGE_ROWS, self.tile.rows)),)
+
     def _edge(self, a: str, b: str, c: str, rows_left: str, columns_left: str) -> None:
-        """Strips of a few rows with masked columns; at most the rows and columns of one register tile."""
+        """Strips of a few rows with masked columns; at most `edge_rows` rows and the columns of one register tile."""
         fn = self.fn
-        rows = min(EDGE_ROWS, self.tile.rows)
-        bound = fn.call("i64", "llvm.umin.i64", [("i64", rows_left), ("i64", str(self.tile.rows))])
+        bound = fn.call("i64", "llvm.umin.i64", [("i64", rows_left), ("i64", str(self.edge_rows))])
+        done = fn.new_label("done")
+        *narrow, (vectors, rows) = self.strips
+        for few, more_rows in narrow:
+            suffices, wider = fn.new_label("suffices"), fn.new_label("wider")
+            fn.branch_if(fn.value(f"icmp ule i64 {columns_left}, {few * self.tile.lanes}"), suffices, wider)
+            fn.start(suffices)
+            self._take_strips((few, more_rows), a, b, c, bound, columns_left)
+            fn.branch(done)
+            fn.start(wider)
+        self._take_strips((vectors, rows), a, b, c, bound, columns_left)
+        fn.branch(done)
+        fn.start(done)
+
+    def _take_strips(self, shape: tuple[int, int], a: str, b: str, c: str, bound: str, columns_left: str) -> None:
+        fn, (vectors, rows) = self.fn, shape
         last = fn.value(f"sub i64 {bound}, 1")
-        masks = [self._column_mask(columns_left, v) for v in range(self.tile.vectors)]
+        masks = [self._column_mask(columns_left, v) for v in range(vectors)]
 
         def strip(first: str) -> None:
             numbers = [first, *(fn.value(f"add i64 {first}, {row}") for row in range(1, rows))]
@@ -193,8 +217,8 @@ class TileWriter:
             stored = self._rows_at(self.result, held) if self.result is not None else c_rows
             start = self.start_of_edge(c_rows, held, masks)
             sums = self.accumulate(a_rows, b, start, masks)
-            for number, base, row in zip(numbers, stored, sums, strict=True):
-                self._store_row_if(fn.value(f"icmp ule i64 {number}, {last}"), base, row, masks)
+            for base, row in zip(stored, sums, strict=True):
+                self._store_strip_row(base, row, masks)
 
         self.loop(bound, rows, strip)
 
@@ -232,11 +256,8 @@ class TileWriter:
         arguments = [(f"ptr align {align}", address), (mask_text, mask), (text, "zeroinitializer")]
         return self.fn.call(text, name, arguments)
 
-    def _store_row_if(self, condition: str, base: str, row: list[str], masks: list[str]) -> None:
+    def _store_strip_row(self, base: str, row: list[str], masks: list[str]) -> None:
         fn = self.fn
-        store, skip = fn.new_label("store"), fn.new_label("skip")
-        fn.branch_if(condition, store, skip)
-        fn.start(store)
         text, mask_text = self.vector.type(self.element.accumulator), self.vector.type("i1")
         name = f"llvm.masked.store.{intrinsic_suffix(self.element.accumulator, self.tile.lanes)}.p0"
         fn.declare(f"declare void @{name}({text}, ptr, {mask_text})")
@@ -244,8 +265,6 @@ class TileWriter:
             at = self._vector_at(base, vector)
             align = self.element.accumulator_bytes
             fn.call("void", name, [(text, value), (f"ptr align {align}", at), (mask_text, mask)])
-        fn.branch(skip)
-        fn.start(skip)
 
     # ------------------------------------------------------------------------------------------------- the inner loop
 

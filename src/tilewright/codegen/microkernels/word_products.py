@@ -105,18 +105,24 @@ class WordBlockWriter(CopyingBlockWriter):
 
     # --------------------------------------------------------------------------------------------- what sums start from
 
+    def sums_of_tile(self) -> str:
+        return self.advance(self.sums, self.scaled(self.first_row, WORD_BYTES)) if self.sums else "null"
+
+    def set_sums_of_tile(self, pointer: str) -> None:
+        self.sums, self.first_row = pointer if self.sums else "", "0"
+
     def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
         start = super().start_of_tile(addresses)
         if not self.sums:
             return start
-        first = self.advance(self.sums, self.scaled(self.first_row, WORD_BYTES))
+        first = self.sums_of_tile()
         return self._without(start, [self.advance(first, str(WORD_BYTES * row)) for row in range(len(start))])
 
     def start_of_edge(self, c_rows: list[str], numbers: list[str], masks: list[str]) -> list[list[str]]:
         start = super().start_of_edge(c_rows, numbers, masks)
         if not self.sums:
             return start
-        first = self.advance(self.sums, self.scaled(self.first_row, WORD_BYTES))
+        first = self.sums_of_tile()
         return self._without(start, [self.advance(first, self.scaled(row, WORD_BYTES)) for row in numbers])
 
     def _without(self, start: list[list[str]], sums: list[str]) -> list[list[str]]:
