@@ -100,6 +100,46 @@ def test_topk_leaves_no_lanes_idle(dtype: str, n: int, k: int) -> None:
 
 
 @triton.jit
+def bit_of_index(j: tl.constexpr, LOG: tl.constexpr):
+    shape: tl.constexpr = [1] * (LOG - 1 - j) + [2] + [1] * j
+    return tl.reshape(tl.arange(0, 2), shape)
+
+
+@triton.jit
+def exchange_pairs(h, flip, j: tl.constexpr, LOG: tl.constexpr):
+    bits = h.to(tl.int32, bitcast=True)
+    other = (bits ^ tl.xor_sum(bits, LOG - 1 - j, True)).to(h.dtype, bitcast=True)
+    return tl.where((h > other) != (flip ^ bit_of_index(j, LOG)), other, h)
+
+
+@triton.jit
+def sort_on_a_hypercube(x, y, LOG: tl.constexpr):
+    """As official Triton's library sorts: a dimension for each bit of the index, conditions as integers."""
+    N: tl.constexpr = 1 << LOG
+    shape: tl.constexpr = [2] * LOG
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    h = tl.reshape(tl.load(x + i), shape)
+    for stage in tl.static_range(1, LOG + 1):
+        flip = bit_of_index(stage, LOG) if stage < LOG else 0
+        for step in tl.static_range(stage):
+            h = exchange_pairs(h, flip, stage - 1 - step, LOG)
+    tl.store(y + i, tl.reshape(h, [N]))
+
+
+@pytest.mark.parametrize(("dtype", "log"), [("float32", 3), ("float32", 8), ("int32", 6)])
+def test_steps_without_reshapes_between_them(dtype: str, log: int) -> None:
+    x = numbers(dtype, 3, 1 << log)
+    y = np.zeros_like(x)
+    kernel = sort_on_a_hypercube[(3,)](x, y, LOG=log)
+    np.testing.assert_array_equal(y, np.sort(x, axis=1))
+    found, loops = gathers_and_loops(kernel)
+    assert found == 0
+    assert loops <= 2 * log
+    # Minima and maxima: no condition of the index is computed.
+    assert kernel.asm["loops"].count("vector.broadcast") <= 2 * log
+
+
+@triton.jit
 def running_topk(x, y, steps, N: tl.constexpr):
     i = tl.arange(0, N)
     best = tl.full([N], -float("inf"), tl.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
@@ -13,7 +14,7 @@ from tilewright.dialects import arith, linalg, math, memref, tensor
 from tilewright.dialects.types import is_integer_or_index
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import may_write
-from tilewright.transforms.linalg.structured import is_elementwise, shape_or_scalar
+from tilewright.transforms.linalg.structured import is_elementwise, loop_extents, shape_or_scalar
 
 CHEAP = 16
 """A body of at most this cost is computed again in each of its readers."""
@@ -96,6 +97,8 @@ def _decide(
     readers = structured_readers(result)
     same_block = [reader for reader in readers.ops if reader.parent_block() is op.parent_block()]
     reads_memory = op in plan.reading
+    if not reads_memory and _is_between_exchanges(op, readers, plan):
+        return
     total = plan.cost[op]
     if reads_memory and any(writes[reader] != writes[op] or may_write(reader) for reader in same_block):
         return
@@ -112,6 +115,36 @@ def _decide(
                 _move(op, reader, plan)
         return
     _keep_in_first_reader(op, result, plan, order, writes)
+
+
+def _is_between_exchanges(op: linalg.StructuredOp, readers: Readers, plan: FusionPlan) -> bool:
+    """Whether an op makes the elements of one exchange of pairs from those of another, as the steps of sorts do.
+
+    Such steps run in registers, one after the other. In its readers, each would be computed twice with all before it.
+    """
+    if any(extent & (extent - 1) for extent in loop_extents(op)):
+        return False
+    parts = (op, *plan.moving.get(op, ()))
+    sources = [value for part in parts if isinstance(part, linalg.StructuredOp) for value in part.inputs]
+    return any(_exchanges(producer_of(value)) for value in sources) and _feeds_exchange(readers)
+
+
+def _feeds_exchange(readers: Readers) -> bool:
+    """Whether a pair reduction reads a value, also through casts and copies."""
+    return any(
+        _exchanges(reader)
+        or (len(reader.inputs) == 1 and bool(reader.results) and is_elementwise(reader)
+            and _feeds_exchange(structured_readers(reader.results[0])))
+        for reader in readers.ops
+    )  # fmt: skip
+
+
+def _exchanges(op: linalg.StructuredOp | None) -> bool:
+    """Whether an op reduces pairs."""
+    if op is None or is_elementwise(op):
+        return False
+    kinds = zip(loop_extents(op), op.iterators, strict=True)
+    return prod(extent for extent, kind in kinds if kind == "reduction") == 2
 
 
 def _is_index_arithmetic(op: linalg.StructuredOp, plan: FusionPlan) -> bool:

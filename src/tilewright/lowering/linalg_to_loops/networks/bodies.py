@@ -145,16 +145,20 @@ class BodyOfRegister:
                 return builder.same(op, [self.get(operand) for operand in op.operands], builder.vector(type_))
 
     def _turned(self, op: arith.XOrIOp | arith.CmpiOp) -> Turned | None:
-        """A condition that differs, or does not, from a bit of the indices."""
-        if op.operands[0].type != i1:
-            return None
+        """A condition that differs, or does not, from a bit of the indices; a condition may stand there as 0 or 1."""
         inverted = False
         if isinstance(op, arith.CmpiOp):
             if (predicate := op.predicate.value.data) not in (EQUAL, UNEQUAL):
                 return None
             inverted = predicate == EQUAL
+        elif op.operands[0].type != i1:
+            return None
         for one, other in (op.operands, reversed(op.operands)):
-            if (number := self.numbers.get(other)) is not None:
+            if (number := self.numbers.get(other)) is not None and not any(bit != Parity() for bit in number[1:]):
+                if one.type != i1:
+                    if not isinstance(one.owner, arith.ExtUIOp) or one.owner.operands[0].type != i1:
+                        continue
+                    one = one.owner.operands[0]
                 found = self._find(one)
                 where = number[0] ^ Parity(inverted=inverted)
                 if isinstance(found, Turned):
