@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -73,14 +73,22 @@ def given_launches(path: Path, module: ModuleType) -> Iterator[Launch]:
         raise UserFileError(f"{path} has no {GIVEN}()")
     with users_errors(f"{path}: {GIVEN}() fails"):
         inputs: Any = getattr(module, GIVEN)()
-    for one in inputs if isinstance(inputs, list) else [inputs]:
-        match one:
-            case (JITFunction() as kernel, grid, Mapping() as keywords):
-                yield record_launch(kernel, grid, (), {str(name): value for name, value in keywords.items()})
-            case _:
-                raise UserFileError(
-                    f"{path}: {GIVEN}() is to return (kernel, grid, keywords), or a list of these, not {one!r:.80}"
-                )
+    given: list[Any] = inputs if isinstance(inputs, list) else [inputs]  # pyright: ignore[reportUnknownVariableType]
+    for one in given:
+        if not _is_launch(one):
+            raise UserFileError(
+                f"{path}: {GIVEN}() is to return (kernel, grid, keywords), or a list of these, not {one!r:.80}"
+            )
+        kernel, grid, keywords = one
+        yield record_launch(kernel, grid, (), dict(keywords))
+
+
+def _is_launch(given: Any) -> TypeGuard[tuple[JITFunction, Any, Mapping[str, Any]]]:
+    match given:
+        case (JITFunction(), _, Mapping()):
+            return True
+        case _:
+            return False
 
 
 @contextlib.contextmanager
