@@ -22,6 +22,16 @@ N = 256
 
 
 @triton.jit
+def address_as_number(x_ptr, out_ptr, n):
+    """Whether there is memory, how far apart two addresses are, and what lies at one of them."""
+    first, last = x_ptr.to(tl.int64), (x_ptr + n).to(tl.int64)
+    tl.store(out_ptr, last - first)
+    if x_ptr:
+        tl.store(out_ptr + 1, (tl.load(x_ptr + n) != 0).to(tl.int64))
+    tl.store(out_ptr + 2, tl.load(last.to(tl.pointer_type(tl.int8))).to(tl.int64))
+
+
+@triton.jit
 def convert(
     x_ptr, to_0, to_1, to_2, to_3, to_4, to_5, to_6, to_7, to_8, to_9, to_10, to_11, N: tl.constexpr
 ):  # fmt: skip
@@ -232,3 +242,12 @@ def test_truth() -> None:
     out = np.zeros(8, np.bool_)
     convert_rounded[(1,)](x, out, ROUNDING=None, N=8)
     np.testing.assert_array_equal(out, x != 0)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.int32], ids=name_of)
+@pytest.mark.parametrize("value", [0, 1])
+def test_addresses_are_those_of_bytes(dtype: Any, value: int) -> None:
+    x, out = np.zeros(6, dtype), np.zeros(3, np.int64)
+    x[5] = value
+    address_as_number[(1,)](x, out, 5)
+    assert out.tolist() == [5 * x.itemsize, value, value]

@@ -27,10 +27,9 @@ _PADDING = {"": None, "zero": "zero", "nan": "nan"}
 
 
 def keyword_of(table: dict[str, Any], value: Any, what: str) -> Any:
-    """The IR keyword of a user's option; an unknown one is a ValueError that lists the known."""
-    value = unwrap(value)
-    if value is None:
-        value = ""
+    """The IR keyword of a user's option; an unknown one is a ValueError that lists the known. None, 0 and False say as
+    little as an empty string."""
+    value = unwrap(value) or ""
     if value not in table:
         raise ValueError(f"{what} {value!r} not supported; expected one of {', '.join(map(repr, table))}")
     return table[value]

@@ -107,6 +107,11 @@ class MemoryBuilder(TensorBuilder):
         has another element type than the pointer, and what is read or written is cast (`as_type`). With `as_declared`
         it is not: the memory has the pointer's element type (atomics work on memory of their own type only).
         """
+        start, offset = self.find_start(pointer, as_declared=as_declared)
+        return self.memory(start), offset
+
+    def find_start(self, pointer: SSAValue, *, as_declared: bool = False) -> tuple[SSAValue, Index]:
+        """The pointer to the memory of `resolve`, and the offset."""
         check_pointer(pointer)
         offset: Index = 0
         while True:
@@ -117,7 +122,7 @@ class MemoryBuilder(TensorBuilder):
             elif isinstance(owner, tt.BitcastOp) and not as_declared and _same_width(owner.src, owner.result):
                 pointer = owner.src
             else:
-                return self._memory(pointer), offset
+                return pointer, offset
 
     def as_type(self, value: SSAValue, element: Attribute) -> SSAValue:
         """A scalar or a tensor with its bits read as another type of the same width; itself where it has that type."""
@@ -129,7 +134,7 @@ class MemoryBuilder(TensorBuilder):
         (result,) = self.elementwise([value], [kind], lambda lanes: (self.cast(arith.BitcastOp, lanes[0], element),))
         return result
 
-    def _memory(self, pointer: SSAValue) -> SSAValue:
+    def memory(self, pointer: SSAValue) -> SSAValue:
         """A pointer as ``memref<*xT>``: one cast for each pointer, right after its definition."""
         known = self._bases.get(pointer)
         if known is not None:

@@ -7,6 +7,8 @@
 %i = memref.extract_aligned_pointer_as_index %e : memref<1xf32, strided<[1]>> -> index
 %a = arith.index_cast %i : index to i64
 ```
+Single bits lie in bytes: an address among them is one of the bytes.
+
 A program that computes with addresses may reach any memory from any pointer, so its functions lose
 ``tilewright.noalias``.
 """
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp, i1, i8, i64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, func, memref, tt
@@ -33,10 +35,13 @@ def lower_ptr_to_int(op: tt.PtrToIntOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """The address of the memory, plus the pointer's offset there in bytes."""
     if is_tensor(op.src):
         raise NotAddressable("a tensor of addresses")
-    size = bit_width(check_pointer(op.src)) // 8
-    base, offset = b.resolve(op.src)
-    start = b.insert(memref.ExtractAlignedPointerAsIndexOp(b.element(base, 0))).results[0]
-    place = b.as_value(b.index_add(start, b.index_mul(offset, size)))
+    start, offset = b.find_start(op.src)
+    element = check_pointer(start)
+    if element == i1:
+        start = b.insert(tt.BitcastOp(start, tt.PointerType(i8))).result
+    size = max(1, bit_width(element) // 8)
+    first = b.insert(memref.ExtractAlignedPointerAsIndexOp(b.element(b.memory(start), 0))).results[0]
+    place = b.as_value(b.index_add(first, b.index_mul(offset, size)))
     return (b.cast(arith.IndexCastOp, place, i64),)
 
 
