@@ -4,8 +4,9 @@
 pointer, or an `Unknown` with the reason. It computes on demand, backwards from the values asked for, each value
 once, and emits nothing: see `lowering.tt_to_structured` for how a state becomes IR.
 
-Tensor arithmetic of 32 bits and more is taken not to overflow, as address arithmetic in kernels is meant. Scalars are
-taken as the program computes them, with whatever overflow that has.
+Tensor arithmetic of 32 bits and more is taken not to overflow, as address arithmetic in kernels is meant, unless its
+constants show that it does, as those of hashes (`pointer_rules`). Scalars are taken as the program computes them, with
+whatever overflow that has.
 """
 
 from __future__ import annotations

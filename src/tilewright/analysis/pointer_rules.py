@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.analysis.index_algebra import Expr
+from tilewright.analysis.index_algebra import Expr, Uniform, constant_value
 from tilewright.analysis.lanes import Base, BlockDim, BlockPointer, Lanes, Unknown
 from tilewright.analysis.merges import find_mismatch, parts_of, with_parts
 from tilewright.analysis.splats import is_splat_tree
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 NARROWEST = 32
 """Narrower integer arithmetic wraps in practice, so it is left alone."""
+
+LARGE_FACTOR = 1 << 16
+"""Multiples of numbers may wrap around from here on."""
 
 Rule = Callable[["PointerAnalysis", Operation], "Answer"]
 RULES: dict[type[Operation], Rule] = {}
@@ -57,7 +61,36 @@ def _binary(
     if isinstance(rhs, Unknown):
         return rhs
     combined = combine(lhs, rhs) if _is_wide(op) else Unknown(f"arithmetic of less than {NARROWEST} bits")
+    if isinstance(combined, Lanes) and (_wraps(op, combined) or _may_be_a_hash(op, lhs, rhs)):
+        combined = Unknown("arithmetic that wraps around")
     return _uniform_or(analysis, op, combined)
+
+
+def _wraps(op: Operation, state: Lanes) -> bool:
+    """Whether lanes are further apart than numbers of their type: so nobody means an address."""
+    limit = 1 << (bit_width(element_type(op.results[0].type)) - 1)
+    for dim in state.dims:
+        offset, stride = constant_value(dim.offset), constant_value(dim.stride)
+        if offset is not None and stride is not None and dim.wrap is None:
+            last = offset + stride * (dim.size - 1)
+            if not (-limit <= offset < limit and -limit <= last < limit):
+                return True
+    return False
+
+
+def _may_be_a_hash(op: Operation, lhs: Lanes, rhs: Lanes) -> bool:
+    """Whether one number for all lanes is made of one without formula, or is a large multiple: the program's own
+    arithmetic, which wraps around, does for it."""
+    type = op.results[0].type
+    if not is_tensor(type) or not (prod(shape_of(type)) == 1 or is_splat_tree(op.results[0])):
+        return False
+    if isinstance(lhs.uniform, Uniform) or isinstance(rhs.uniform, Uniform):
+        return True
+    if isinstance(op, arith.ShLIOp):
+        amount = arith.find_constant_int(op.operands[1])
+        return amount is not None and 1 << amount >= LARGE_FACTOR
+    factors = [constant_value(state.uniform) for state in (lhs, rhs)] if isinstance(op, arith.MuliOp) else []
+    return any(factor is not None and abs(factor) >= LARGE_FACTOR for factor in factors)
 
 
 def _uniform_or(analysis: PointerAnalysis, op: Operation, answer: Lanes | Unknown) -> Lanes | Unknown:
@@ -218,8 +251,6 @@ def _narrow(analysis: PointerAnalysis, op: Operation) -> Answer:
 
 
 def _constant_bounds(analysis: PointerAnalysis, state: Lanes) -> tuple[int, int] | None:
-    from tilewright.analysis.index_algebra import constant_value
-
     total = constant_value(state.uniform)
     if total is None or state.base is not None or state.gathers:
         return None
