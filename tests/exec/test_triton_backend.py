@@ -174,6 +174,32 @@ def test_errors_are_clear() -> None:
         triton_backend.activate("abacus")
 
 
+def test_launches_that_cannot_be_are_refused() -> None:
+    """By arguments, after launches like them, too."""
+    x = torch.zeros(64)
+    for grid in ((-1,), (1 << 40,)):
+        with pytest.raises(ArgumentValueError, match=r"'grid': axis of size .*; expected 0 to 2147483647"):
+            kernels.add[grid](x, x, x, 64, BLOCK=64)
+    for _ in range(2):
+        kernels.add[(1,)](x, x, x, 64, BLOCK=64)
+        with pytest.raises(ArgumentValueError, match="'x_ptr': data on meta; expected data in host memory"):
+            kernels.add[(1,)](x.to("meta"), x, x, 64, BLOCK=64)
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        ("sys.modules['triton'] = None", "official triton package, which is not installed: pip install triton==3.6.0"),
+        ("import tilewright.compat; tilewright.compat.install()", "cannot be a back end of itself"),
+    ],
+)
+def test_without_official_triton_the_import_says_so(before: str, message: str) -> None:
+    program = f"import sys; {before}; import tilewright.triton_backend"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1].endswith(message)
+
+
 def test_what_a_target_lacks_is_an_error_that_the_autotuner_knows() -> None:
     signature = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16") | dict.fromkeys("MNK", "i32")
     constants = {"BK": 512, "BM": 256, "BN": 256, "EVEN": True}

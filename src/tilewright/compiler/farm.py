@@ -15,6 +15,7 @@ change code; what comes back goes into the disk cache here, where the compilatio
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -46,6 +47,8 @@ class Farm:
             distributed: Any = import_module("distributed")
         except ImportError:
             raise FarmError("a farm needs dask.distributed: pip install 'tilewright[farm]'") from None
+        if not re.fullmatch(r"(\w+://)?.+:\d+", address):  # dask would say so, too, but wait for it at the end
+            raise FarmError(f"no scheduler answers at {address!r}: an address is like tcp://10.0.0.1:8786")
         self.address = address
         self._completed: Any = distributed.as_completed
         try:

@@ -191,13 +191,21 @@ def active_driver(bound: Bound, *, is_launched: bool = True) -> Driver:
     places = [(name, leaf.storage) for name, leaf in bound.leaves() if isinstance(leaf, Pointer)]
     on_gpu = [storage.device for _, storage in places if storage.device != "cpu"]
     name = chosen_target() or (GPU if on_gpu else "cpu" if places else default_target())
-    for pointer_name, storage in places if is_launched else ():
-        _check_place(name, pointer_name, storage, on_gpu)
+    if is_launched:
+        check_places(name, bound)
     if name != GPU:
         return driver_for(name)
     is_named = bool(bound.options.get("arch") or knobs.get("override_arch"))
     number = _number(on_gpu[0]) if on_gpu else _present_device()
     return driver_for(name, number, for_its_code=not is_named)
+
+
+def check_places(target: str, bound: Bound) -> None:
+    """Raise ArgumentValueError for data that a target cannot reach, or that lies on several devices."""
+    places = [(name, leaf.storage) for name, leaf in bound.leaves() if isinstance(leaf, Pointer)]
+    on_gpu = [storage.device for _, storage in places if storage.device != "cpu"]
+    for name, storage in places:
+        _check_place(target, name, storage, on_gpu)
 
 
 def _number(device: str) -> int:

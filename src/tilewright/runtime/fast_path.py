@@ -73,14 +73,15 @@ class Shortcuts:
     readers: dict[tuple[type, ...], Reader] = field(default_factory=dict[tuple[type, ...], Reader])
 
     def recognise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Recognised | None:
-        """The plan of a launch that was made before with arguments like these; None where there was none."""
+        """The plan of a launch that was made before with arguments like these; None where there was none, and for what
+        the long way knows to refuse, such as tensors without an address."""
         try:
             values, classes, options = self.separate(*args, **keywords)
             read, plans = self.known[classes]
             seen: Any = read(*values)
             key, slots = seen
             return plans[(*key, *options.items()) if options else key], slots, values, options
-        except (KeyError, TypeError, OverflowError):
+        except (KeyError, TypeError, OverflowError, RuntimeError):
             return None
 
     def learn(

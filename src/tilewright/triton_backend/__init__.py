@@ -26,11 +26,29 @@ programs on GPUs are as they were.
 
 from __future__ import annotations
 
+import sys
+
 # First of all, also where a module of this package is imported by itself: Triton imports `compiler` and `driver` while
 # it is imported, and they must not be half made then.
-import triton
+try:
+    import triton
+except ModuleNotFoundError as error:
+    if error.name != "triton":
+        raise
+    raise ModuleNotFoundError(
+        "tilewright.triton_backend is a back end of the official triton package, which is not installed: "
+        "pip install triton==3.6.0",
+        name="triton",
+    ) from None
+
+from tilewright.compat import StandIn
+from tilewright.support.tracebacks import ends_tracebacks
+
+if isinstance(sys.modules["triton"], StandIn):
+    raise ImportError("tilewright stands in for triton here (tilewright.compat), and cannot be a back end of itself")
 
 
+@ends_tracebacks
 def activate(target: str = "cpu") -> None:
     """Make launches of official Triton run on one of our targets from now on.
 

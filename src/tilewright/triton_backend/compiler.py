@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from triton.backends.compiler import BaseBackend
 
 from tilewright.support.errors import OptionError, OutOfResources, TilewrightError
+from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.triton_backend.naming import PREFIX, check_version, find_named, official
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class Emitted:
 class TilewrightBackend(BaseBackend):
     """Compiles what official Triton's front end made for one of our targets."""
 
+    @ends_tracebacks
     def __init__(self, target: Any) -> None:
         check_version()
         super().__init__(target)
@@ -103,6 +105,7 @@ class TilewrightBackend(BaseBackend):
         target = self._configured(self.parse_options({}))
         return fingerprint(target.name, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
 
+    @ends_tracebacks
     def parse_options(self, options: dict[str, Any]) -> BackendOptions:
         """Complete and check launch options; what are none (a kernel's own keywords) Triton looks after. Raises
         OptionError."""
@@ -219,6 +222,7 @@ TilewrightBackend.__abstractmethods__ = frozenset()
 def _stage(run: Callable[[Any, Metadata], Any]) -> Callable[[Any, Metadata], Any]:
     """A stage as Triton calls it: what a device lacks is Triton's own error, which its autotuner steps over."""
 
+    @ends_tracebacks
     def stage(src: Any, metadata: Metadata) -> Any:
         from tilewright.support.collecting import paused_collection
 

@@ -9,6 +9,7 @@ from typing import Any
 from triton.backends.driver import DriverBase
 
 from tilewright.support import knobs
+from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.triton_backend.naming import PREFIX, architecture_of, check_version, official
 
 CPP_TYPES = {
@@ -71,6 +72,7 @@ class Devices:
 class TilewrightDriver(DriverBase):
     """Launches on one of our targets; Triton makes it active by `is_active`, or by `triton_backend.activate`."""
 
+    @ends_tracebacks
     def __init__(self, target: str = "") -> None:
         from tilewright.runtime.driver import current_driver
 

@@ -12,7 +12,9 @@ from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import runtime_leaves
 from tilewright.runtime.binding import Bound
+from tilewright.runtime.driver import check_places
 from tilewright.runtime.fast_path import Shortcuts
+from tilewright.runtime.grid import normalize_grid
 from tilewright.runtime.jit import launch
 from tilewright.runtime.specialization import DIVISIBILITY, Classified, ParameterRule, Pointer, Scalar, classify
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
@@ -92,11 +94,12 @@ class Launcher:
         """Run a grid, between Triton's two hooks. Raises what launches raise, and ArgumentError classes for what the
         kernel was not compiled for."""
         self._image = function
+        grid = normalize_grid((x, y, z), dict, self._metadata.name)
         values = tuple([parameter.find(arguments) for parameter in self._parameters])
         if enter_hook is not None:
             enter_hook(launch_metadata)
-        if not self._repeat(values, (x, y, z)):
-            self._launch(values, (x, y, z))
+        if not self._repeat(values, grid):
+            self._launch(values, grid)
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
@@ -119,6 +122,7 @@ class Launcher:
         """Launch by the long way, which knows all kinds of arguments; the short way knows such arguments then."""
         items = tuple(map(self._classified, self._parameters, values))
         bound = Bound(tuple([parameter.rule.name for parameter in self._parameters]), values, items, {})
+        check_places(self._target.name, bound)
         kernel = self._kernel if bound.pointers_disjoint() else self._kernel_for_shared_memory
         slots, storages = bound.slots()
         launch(kernel, slots, storages, grid)

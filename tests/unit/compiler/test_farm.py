@@ -161,8 +161,11 @@ def test_what_is_missing_is_said(cluster: Any, address: str, monkeypatch: pytest
     monkeypatch.setattr(farms, "CONNECT_SECONDS", 0.2)
     with pytest.raises(FarmError, match=r"no scheduler answers at 'tcp://127\.0\.0\.1:9'"):
         Farm("tcp://127.0.0.1:9")
-    with pytest.raises(FarmError, match="no scheduler answers at 'telegraph://here'"):
-        Farm("telegraph://here")
+    for wrong in ("telegraph://here", "here", ""):
+        with pytest.raises(FarmError, match=f"no scheduler answers at '{wrong}': an address is like tcp://"):
+            Farm(wrong)
+    with pytest.raises(FarmError, match="no scheduler answers at 'telegraph://here:1'"):
+        Farm("telegraph://here:1")
     monkeypatch.setattr(Farm, "num_threads", 0)
     with pytest.raises(FarmError, match=f"no workers; `dask worker {address}` starts some"):
         Farm(address)

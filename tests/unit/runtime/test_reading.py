@@ -22,7 +22,7 @@ from tilewright.runtime.reading import Reader, extent_of_view, make_reader
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support import knobs
-from tilewright.support.errors import ArgumentError, ArgumentValueError
+from tilewright.support.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 
 
 class Native:
@@ -113,6 +113,19 @@ def test_tensors_without_memory_are_left_to_the_long_way() -> None:
     assert reader is not None
     on_host, nowhere = reader.read(torch.zeros(4)), reader.read(torch.zeros(4, device="meta"))
     assert on_host is not None and nowhere is not None and on_host[0] != nowhere[0]
+
+
+def test_tensors_without_an_address_are_refused_behind_others(cache: None) -> None:
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+
+    @triton.jit
+    def fill(x):
+        tl.store(x, 1.0)
+
+    for _ in range(4):
+        fill[(1,)](torch.zeros(4))
+        with pytest.raises(ArgumentTypeError, match=r"'x': tensor of layout torch\.sparse_coo without an address"):
+            fill[(1,)](torch.eye(4).to_sparse())
 
 
 def test_descriptors() -> None:
