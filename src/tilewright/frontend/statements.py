@@ -73,7 +73,8 @@ def lower_assign(state: FunctionState, node: ast.Assign) -> None:
 
 
 def bind(state: FunctionState, target: ast.expr, value: Any) -> None:
-    """Store a value under a name, or the elements of a tuple under several."""
+    """Store a value under a name, or the elements of a tuple under several. Elements beyond the last name are dropped
+    with a warning, as kernels that official Triton compiles rely on it."""
     match target:
         case ast.Name(id=name):
             state.assign(name, value)
@@ -85,9 +86,11 @@ def bind(state: FunctionState, target: ast.expr, value: Any) -> None:
                 raise state.unsupported(
                     starred, "starred assignment is not supported", "unpack into one name per element"
                 )
-            if len(elements) != len(value):
+            if len(elements) > len(value):
                 raise state.error(target, f"cannot unpack {len(value)} values into {len(elements)} names")
-            for element, part in zip(elements, value.values, strict=True):
+            if len(elements) < len(value):
+                state.warn(f"{len(value)} values are unpacked into {len(elements)} names: the others are dropped")
+            for element, part in zip(elements, value.values, strict=False):
                 bind(state, element, part)
         case ast.Subscript():
             raise state.unsupported(

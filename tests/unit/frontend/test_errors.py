@@ -249,7 +249,7 @@ def unpacking(o, n):
 
 @jit
 def wrong_count(o, n):
-    a, b = (1, 2, 3)  # HERE
+    a, b, c = (1, 2)  # HERE
 
 
 @jit
@@ -493,7 +493,7 @@ CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (power, UnsupportedLanguageConstruct, "`**` is not defined", "multiply"),
     (matmul_operator, UnsupportedLanguageConstruct, "`@` is not defined", "tl.dot"),
     (unpacking, CompilationError, "cannot unpack a run-time scalar int32 into 2 names", None),
-    (wrong_count, CompilationError, "cannot unpack 3 values into 2 names", None),
+    (wrong_count, CompilationError, "cannot unpack 2 values into 3 names", None),
     (starred, UnsupportedLanguageConstruct, "starred assignment", "one name per element"),
     (chained_assignment, UnsupportedLanguageConstruct, "simultaneous multiple assignment", "one name"),
     (float_floor_division, CompilationError, "`//` is defined for integers only", "tl.floor"),

@@ -16,7 +16,7 @@ import pytest
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, NameLoc
 
 import tilewright.language as tl
-from tilewright.dialects import scf, tt
+from tilewright.dialects import arith, scf, tt
 from tilewright.frontend import CodegenOptions, JITCallable, compile_to_tt
 from tilewright.frontend import language_function as jit
 from tilewright.ir.locations import find_span
@@ -133,6 +133,19 @@ def unsigned_loop(p, n):
 def test_unsigned_bounds_are_compared_unsigned() -> None:
     assert ops(build(unsigned_loop, "*u32", "u32"), scf.ForOp)[0].unsigned_cmp is not None
     assert ops(build(unsigned_loop, "*i32", "i32"), scf.ForOp)[0].unsigned_cmp is None
+
+
+@jit
+def unpacks_too_many(p, n):
+    i, j = tl.program_id(0), n + 5, tl.program_id(2)
+    tl.store(p + i, j)
+
+
+def test_values_beyond_the_last_name_are_dropped_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="3 values are unpacked into 2 names"):
+        module = build(unpacks_too_many, "*i32", "i32")
+    (store,) = ops(module, tt.StoreOp)
+    assert isinstance(store.value.owner, arith.AddiOp)
 
 
 @jit
