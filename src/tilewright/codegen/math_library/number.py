@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tilewright.codegen.math_library import FormBuilder
 
 
-LONGEST_CHAIN = 9
+LONGEST_CHAIN = 10
 """With more coefficients than that, waiting for each multiplication takes longer than two more of them."""
 
 

@@ -1,7 +1,7 @@
-"""tan of f32 and f64: sine over cosine of the reduced angle, each a sum of two numbers, by one division.
+"""tan of f32 and f64: an odd polynomial of the reduced angle, as a sum of two numbers; in odd quadrants -1 / tan.
 
-q = s / c is rounded too often; what it lacks, (s - q c) / c, is computed with fused multiply-adds and added. In odd
-quadrants it is -c / s. Angles that are too large to reduce take the slow path, as sine's and cosine's do.
+That quotient q is rounded too often; what it lacks, (-1 - q t) / t, is computed with fused multiply-adds and added.
+Angles that are too large to reduce take the slow path, as sine's and cosine's do.
 """
 
 from __future__ import annotations
@@ -21,26 +21,49 @@ TWO_OVER_PI = 0.6366197723675814
 
 
 @dataclass(frozen=True)
-class _CircleFacts:
-    sine: tuple[float, ...]
-    """(sin x - x) / x^3 in x^2."""
-    cosine: tuple[float, ...]
-    """(cos x - 1 + x^2 / 2) / x^4 in x^2."""
+class _TangentFacts:
+    coefficients: tuple[float, ...]
+    """(tan x - x) / x^3 in x^2 on |x| <= pi/4."""
     half_pi: tuple[float, float, float]
     largest: float
     integer: str
 
 
 _FACTS = {
-    "float": _CircleFacts(
-        trigonometric.SIN_COEFFICIENTS,
-        trigonometric.COS_COEFFICIENTS,
+    "float": _TangentFacts(
+        (
+            0.33333349227905273,
+            0.13332675397396088,
+            0.054058920592069626,
+            0.0212861280888319,
+            0.010827750898897648,
+            9.77423187578097e-05,
+            0.004372996278107166,
+        ),
         trigonometric.HALF_PI,
         trigonometric.LARGEST_REDUCED,
         "i32",
     ),
-    "double": _CircleFacts(
-        double.SIN_COEFFICIENTS, double.COS_COEFFICIENTS, double.HALF_PI, double.LARGEST_REDUCED, "i64"
+    "double": _TangentFacts(
+        (
+            0.33333333333332776,
+            0.1333333333341495,
+            0.053968253926513415,
+            0.021869489612700684,
+            0.008863219112036573,
+            0.003592289551749646,
+            0.0014547550776172812,
+            0.0005950769796509043,
+            0.000222343526992028,
+            0.0001366005836076051,
+            -2.649224333538763e-05,
+            8.955004578293955e-05,
+            -4.4929410145589125e-05,
+            2.0875993286111896e-05,
+        ),
+        double.HALF_PI,
+        double.LARGEST_REDUCED,
+        "i64",
     ),
 }
 
@@ -59,15 +82,12 @@ def _reduced_tangent(b: FormBuilder, x: str) -> str:
     r = rest - product
     less = n.fma(-third, ((rest - r) - product) - product_low)
     square = r * r
-    sine = fast_two_sum(r, (square * r).fma(square.polynomial(facts.sine), less))
-    half = square * 0.5
-    head, lost = fast_two_sum(half.of(1.0), -half)
-    cosine = fast_two_sum(head, (square * square).fma(square.polynomial(facts.cosine), lost))
+    # What rounding took from r counts (1 + tan^2) times.
+    low = (square * r).fma(square.polynomial(facts.coefficients), square.fma(less, less))
+    tangent, low = fast_two_sum(r, low)
+    inverse = -1.0 / tangent
+    lacking = inverse.fma(low, inverse.fma(tangent, 1.0))
     odd_bit = b.and_(exponent_bits(n), b.int(1, facts.integer), facts.integer)
     is_odd = Condition(b, b.icmp("ne", odd_bit, b.int(0, facts.integer), facts.integer))
-    over = [is_odd.pick(-c, s) for s, c in zip(sine, cosine, strict=True)]
-    under = [is_odd.pick(s, c) for s, c in zip(sine, cosine, strict=True)]
-    inverse = 1.0 / under[0]
-    quotient = over[0] * inverse
-    rest = (-quotient).fma(under[1], (-quotient).fma(under[0], over[0]) + over[1])
-    return value.equals(0.0).pick(value, rest.fma(inverse, quotient)).name
+    result = is_odd.pick(inverse.fma(lacking, inverse), tangent)
+    return value.equals(0.0).pick(value, result).name
