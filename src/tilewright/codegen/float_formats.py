@@ -85,7 +85,7 @@ def on_cpu(format: FloatFormat, facts: TargetFacts) -> FloatFormat:
     """The format with what a certain CPU can do about it."""
     if format is not BF16 or not (facts.has("avx512bf16") and facts.has("avx512dq")):
         return format
-    return replace(format, instruction_lanes=frozenset((8, 16) if facts.has("avx512vl") else (16,)))
+    return replace(format, instruction_lanes=frozenset((8, 16, 32) if facts.has("avx512vl") else (16, 32)))
 
 
 def encode(value: float, format: FloatFormat) -> int:
@@ -209,8 +209,26 @@ def has_bf16_instruction(b: LaneBuilder, target: FloatFormat | None) -> bool:
 
 def narrow_to_bf16_flushing(b: LaneBuilder, value: str) -> str:
     """The bfloat16 nearest to an f32, where there is an instruction for it; 0 for a subnormal number."""
-    name = f"llvm.x86.avx512bf16.cvtneps2bf16.{32 * b.lanes}"
-    return b.bits(b.fn.call(b.type("bfloat"), name, [(b.type("float"), value)]), "bfloat", "i16")
+    if b.lanes == 32:
+        # Two registers take one instruction, of four micro-operations; one alone takes three.
+        low, high = _halves(b, value)
+        operands, name = [("<16 x float>", high), ("<16 x float>", low)], "cvtne2ps2bf16.512"
+    else:
+        operands, name = [(b.type("float"), value)], f"cvtneps2bf16.{32 * b.lanes}"
+    return b.bits(b.fn.call(b.type("bfloat"), f"llvm.x86.avx512bf16.{name}", operands), "bfloat", "i16")
+
+
+def _halves(b: LaneBuilder, value: str) -> tuple[str, str]:
+    """The lower and the upper half of a vector of floats."""
+    half = b.lanes // 2
+    low, high = (
+        b.fn.value(
+            f"shufflevector {b.type('float')} {value}, {b.type('float')} poison, "
+            f"<{half} x i32> <{', '.join(f'i32 {lane}' for lane in range(first, first + half))}>"
+        )
+        for first in (0, half)
+    )
+    return low, high
 
 
 def _narrow_by_instruction(b: LaneBuilder, value: str) -> str:
@@ -225,9 +243,7 @@ def _narrowing_function(module: ModuleText, name: str, lanes: int) -> str:
     fn = FunctionText(module, name, i16, [Parameter(f32, "%x")], linkage="internal", attributes="alwaysinline")
     b = LaneBuilder(fn, lanes)
     quick = narrow_to_bf16_flushing(b, "%x")
-    classify = f"llvm.x86.avx512.fpclass.ps.{32 * lanes}"
-    fn.declare(f"declare {b.type('i1')} @{classify}({f32}, i32 immarg)")
-    is_subnormal = fn.call(b.type("i1"), classify, [(f32, "%x"), ("i32", "32")])
+    is_subnormal = _find_subnormals(b, "%x")
     some = fn.value(f"icmp ne i{lanes} {fn.value(f'bitcast <{lanes} x i1> {is_subnormal} to i{lanes}')}, 0")
     mend, done, before = fn.new_label("mend"), fn.new_label("done"), fn.label
     rarely = module.metadata('!{!"branch_weights", i32 1, i32 1000}')
@@ -241,6 +257,18 @@ def _narrowing_function(module: ModuleText, name: str, lanes: int) -> str:
     result.add(mended, mend)
     fn.terminate(f"ret {i16} {result.name}")
     return fn.text()
+
+
+def _find_subnormals(b: LaneBuilder, value: str) -> str:
+    """The lanes with subnormal f32."""
+    if b.lanes == 32:
+        half = LaneBuilder(b.fn, 16)
+        low, high = (_find_subnormals(half, part) for part in _halves(b, value))
+        order = ", ".join(f"i32 {lane}" for lane in range(b.lanes))
+        return b.fn.value(f"shufflevector {half.type('i1')} {low}, {half.type('i1')} {high}, <32 x i32> <{order}>")
+    classify = f"llvm.x86.avx512.fpclass.ps.{32 * b.lanes}"
+    b.fn.declare(f"declare {b.type('i1')} @{classify}({b.type('float')}, i32 immarg)")
+    return b.fn.call(b.type("i1"), classify, [(b.type("float"), value), ("i32", "32")])
 
 
 def f64_to_f32_round_to_odd(b: LaneBuilder, value: str) -> str:

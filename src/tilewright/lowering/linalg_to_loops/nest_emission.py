@@ -580,7 +580,7 @@ class _NestWriter:
         for number, accumulator in zip(self.reducing, accumulators, strict=True):
             output = self.nest.outputs[number]
             if self.together is not None:
-                self.together.keep(number, values.induction(self.nest.order[0]), accumulator)
+                self.together.keep(number, values.induction(self.nest.order[0]), accumulator, self._combine)
                 continue
             result = accumulator
             if self.nest.vector_reduces() and not self.nest.folds():

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects.builtin import BFloat16Type, IndexType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
@@ -31,6 +31,9 @@ LIGHT_BODY = 6
 
 STREAMING_COST = 2
 """Bodies of at most this cost wait for memory: vectors of half the width pass more of it."""
+
+MOST_PAIRED = 32
+"""Ops of a body that computes with pairs of vectors: their values have to stay in registers."""
 
 ANY_EXTENT = 1 << 20
 """What a dynamic extent counts as for the choice of vectors."""
@@ -105,6 +108,8 @@ class Nest:
     order: list[int] = field(default_factory=list[int])
     vector_dim: int | None = None
     lanes: int = 1
+    registers: int = 1
+    """How many registers the lanes of a vector take."""
     unroll: int = 1
     fetches: list[Fetch] = field(default_factory=list[Fetch])
     """What each full step asks for ahead of its use."""
@@ -159,13 +164,24 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
     register_lanes = max(1, vector_bits // widest_lane(nest))
     if not nest.has_reduction and nest.cost <= STREAMING_COST and vector_bits >= 512 and nest.touches_caller_memory():
         register_lanes = max(1, register_lanes // 2)
+    elif vector_bits >= 512 and narrows_pairs(nest):
+        register_lanes, nest.registers = 2 * register_lanes, 2
     if nest.vector_dim is not None:
         nest.lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.vector_dim]))
+        nest.registers = nest.registers if nest.lanes == register_lanes else 1
         if nest.lanes == 1:
             nest.vector_dim = None
     nest.order = order_loops(nest)
     if nest.vector_dim is not None and nest.has_reduction and nest.cost <= LIGHT_BODY and not nest.folds():
         nest.unroll = min(UNROLL, _power_of_two_at_most(nest.extents[nest.vector_dim] // nest.lanes))
+
+
+def narrows_pairs(nest: Nest) -> bool:
+    """Whether a short body that computes much rounds f32 to bf16, which AVX-512 does to two registers at a time."""
+    ops = list(nest.body.ops)
+    if nest.cost < HEAVY or len(ops) > MOST_PAIRED or widest_lane(nest) != 32:
+        return False
+    return any(isinstance(op, arith.TruncFOp) and isinstance(op.results[0].type, BFloat16Type) for op in ops)
 
 
 def find_dependences(nest: Nest) -> dict[SSAValue, frozenset[int]]:

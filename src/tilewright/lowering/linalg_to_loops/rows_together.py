@@ -21,14 +21,17 @@ from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import vector
 from tilewright.dialects.construction import index_array
-from tilewright.dialects.types import bit_width, is_float
+from tilewright.dialects.types import bit_width, element_type, is_float
 from tilewright.lowering.linalg_to_loops.combiners import is_identity
-from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
 
 FEWEST_LANES = 8
+
+Combine = Callable[[int, SSAValue, SSAValue], SSAValue]
+"""Combines two accumulators of the output of a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +40,26 @@ class RowsTogether:
 
     emitter: LoopEmitter
     lanes: int
+    registers: int
+    """How many times so many lanes a row has."""
     rows: int
     buffers: dict[int, SSAValue]
     """From the number of an output to the lanes of all its rows."""
 
-    def keep(self, number: int, row: Index, accumulator: SSAValue) -> None:
-        """Put the lanes of a row aside."""
+    def keep(self, number: int, row: Index, accumulator: SSAValue, combine: Combine) -> None:
+        """Put the lanes of a row aside; those of several registers are combined first."""
+        lanes = self.lanes * self.registers
+        while lanes > self.lanes:
+            lanes //= 2
+            low, high = (self._part(accumulator, range(first, first + lanes)) for first in (0, lanes))
+            accumulator = combine(number, low, high)
         self.emitter.vector_store(accumulator, self.buffers[number], self.emitter.mul(row, self.lanes))
 
-    def finish(self, outputs: Sequence[Output], combine: Callable[[int, SSAValue, SSAValue], SSAValue]) -> None:
+    def _part(self, value: SSAValue, lanes: range) -> SSAValue:
+        type = vector_type(len(lanes), element_type(value.type))
+        return self.emitter.value(vector.ShuffleOp, (value, value), type, {"mask": index_array(tuple(lanes))})
+
+    def finish(self, outputs: Sequence[Output], combine: Combine) -> None:
         """Combine the lanes of all rows at the cursor."""
         emitter = self.emitter
         loop, body = emitter.for_loop(0, self.rows, self.lanes)
@@ -67,11 +81,12 @@ class RowsTogether:
 
 def plan_rows_together(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int]) -> RowsTogether | None:
     """Buffers for the lanes of rows, if a nest reduces many rows of vectors into tiles."""
-    if not nest.vector_reduces() or nest.folds() or len(nest.order) != 2 or nest.lanes < FEWEST_LANES:
+    lanes = nest.lanes // nest.registers
+    if not nest.vector_reduces() or nest.folds() or len(nest.order) != 2 or lanes < FEWEST_LANES:
         return None
     row_dim = nest.order[0]
     rows = nest.extents[row_dim]
-    if nest.iterators[row_dim] or nest.bounds[row_dim] != rows or rows % nest.lanes:
+    if nest.iterators[row_dim] or nest.bounds[row_dim] != rows or rows % lanes:
         return None
     outputs = [nest.outputs[number] for number in reducing]
     if not all(_is_tile_of_rows(output, row_dim) for output in outputs):
@@ -79,8 +94,8 @@ def plan_rows_together(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int]
     buffers: dict[int, SSAValue] = {}
     for number, output in zip(reducing, outputs, strict=True):
         assert output.dest is not None
-        buffers[number] = emitter.alloca(output.dest.element, rows * nest.lanes)
-    return RowsTogether(emitter, nest.lanes, rows, buffers)
+        buffers[number] = emitter.alloca(output.dest.element, rows * lanes)
+    return RowsTogether(emitter, lanes, nest.registers, rows, buffers)
 
 
 def _is_tile_of_rows(output: Output, row_dim: int) -> bool:
