@@ -15,6 +15,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.targets.cpu.facts import host_facts
 from tilewright.tools.validation.engines import find_cpu
 from tilewright.tools.validation.launches import record_launch
 from tilewright.tools.validation.validate import validate_launch
@@ -63,6 +64,13 @@ def exchanged(x_ptr, place_ptr, y_ptr, old_ptr, N: tl.constexpr):
     y = tl.load(y_ptr + i)
     tl.store(old_ptr + i, tl.atomic_cas(x_ptr + tl.load(place_ptr + i), y, y + 1))
     tl.atomic_xchg(x_ptr, tl.load(y_ptr))
+
+
+@triton.jit
+def twice_as_far(x_ptr, place_ptr, y_ptr, MASKED: tl.constexpr, N: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    at = tl.load(place_ptr + i)
+    tl.atomic_add(x_ptr + 2 * at + 1, tl.load(y_ptr + i), mask=at >= 0 if MASKED else i >= 0)
 
 
 N, PROGRAMS, SIZE = 32, 3, 80
@@ -161,3 +169,19 @@ def test_dear_values_are_computed_in_front_of_the_loop_that_takes_turns() -> Non
     expected = arrays(np.float32)[0]
     np.add.at(expected, where[:N] + 1, np.exp(y[:N] * 2) + 1)
     np.testing.assert_allclose(x, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_places_of_64_bits_do_not_halve_the_lanes(masked: bool) -> None:
+    """Unless they are computed with for something else."""
+    rng = np.random.default_rng(0)
+    y, at = rng.standard_normal(96).astype(np.float32), rng.integers(0, 40, 96)
+    x = np.zeros(81, np.float32)
+    kernel = twice_as_far[(PROGRAMS,)](x, at, y, MASKED=masked, N=N)
+    expected = np.zeros(81)
+    np.add.at(expected, 2 * at + 1, y)
+    np.testing.assert_allclose(x, expected, atol=1e-5)
+    found = re.search(r"@tw_atomic_addf_(\d+)xf32", kernel.asm["loops"])
+    assert found is not None
+    lanes = host_facts().vector_bits // 32
+    assert int(found[1]) == (lanes // 2 if masked else lanes)

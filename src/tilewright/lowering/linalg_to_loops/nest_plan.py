@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import BFloat16Type, IndexType, MemRefType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
@@ -228,14 +228,31 @@ def cost_of(op: Operation) -> int:
 
 def widest_lane(nest: Nest) -> int:
     """Bits of the widest number that lanes hold: not i1 and index, nor what all lanes share, nor places that follow one
-    another, of which the first is enough."""
+    another, of which the first is enough, nor where atomics take place: these step through the lanes anyhow, and pay
+    for each vector of them."""
     widest = 8
     for value in (*nest.body.args, *(result for op in nest.body.ops for result in op.results)):
         if isinstance(value.type, IndexType | MemRefType) or nest.vector_dim not in nest.depends[value]:
             continue
-        if value not in nest.steps.of or not all(_is_place(use.operation, nest) for use in value.uses):
+        if value in nest.steps.of and all(_is_place(use.operation, nest) for use in value.uses):
+            continue
+        if not _is_place_of_atomics(value):
             widest = max(widest, bit_width(value.type))
     return widest
+
+
+def _is_place_of_atomics(value: SSAValue) -> bool:
+    """Whether a number is read for no more than where atomics take place."""
+    return bool(value.uses) and all(_leads_to_atomics(use) for use in value.uses)
+
+
+def _leads_to_atomics(use: Use) -> bool:
+    op = use.operation
+    if isinstance(op, memref.AtomicRMWOp):
+        return use.index > 0
+    if not isinstance(op, arith.IndexCastOp | arith.AddiOp | arith.MuliOp | memref.ReinterpretCastOp):
+        return False
+    return _is_place_of_atomics(op.results[0])
 
 
 def _is_place(op: Operation, nest: Nest) -> bool:
