@@ -206,9 +206,9 @@ class AmxBlockWriter(AmxPanelWriter):
         def row(number: str) -> None:
             source = self.at(scratch, self.scaled(number, 4 * BLOCK))
             target = self.at(result.first, fn.value(f"mul i64 {number}, {result.stride}"))
-            halves = [fn.value(f"load <16 x float>, ptr {at}, align 64") for at in (source, self.at(source, "64"))]
             # Sums of tile products are never subnormal.
-            fn.emit(f"store <{BLOCK} x i16> {self._narrowed(halves, flushing=True)}, ptr {target}, align 2")
+            narrowed = self._narrowed(fn.value(f"load <{BLOCK} x float>, ptr {source}, align 64"), flushing=True)
+            fn.emit(f"store <{BLOCK} x i16> {narrowed}, ptr {target}, align 2")
 
         self.loop(str(self.height), 1, row)
         fn.branch(done)
@@ -217,20 +217,13 @@ class AmxBlockWriter(AmxPanelWriter):
         fn.branch(done)
         fn.start(done)
 
-    def _narrowed(self, halves: Sequence[str], *, flushing: bool = False) -> str:
+    def _narrowed(self, row: str, *, flushing: bool = False) -> str:
         """The codes of a row in the narrow format; `flushing`: subnormal numbers may become 0."""
-        b, format = LaneBuilder(self.fn, 16), self.narrow
+        b, format = LaneBuilder(self.fn, BLOCK), self.narrow
         assert format is not None
         if flushing and has_bf16_instruction(b, format):
-            low, high = (narrow_to_bf16_flushing(b, half) for half in halves)
-        else:
-            low, high = (narrow_from_f32(b, half, format) for half in halves)
-        return self._lanes_of("i16", low, high, range(32))
-
-    def _lanes_of(self, element: str, low: str, high: str, lanes: range) -> str:
-        order = ", ".join(f"i32 {lane}" for lane in lanes)
-        type = f"<{16 if high != 'poison' else 32} x {element}>"
-        return self.fn.value(f"shufflevector {type} {low}, {type} {high}, <{len(lanes)} x i32> <{order}>")
+            return narrow_to_bf16_flushing(b, row)
+        return narrow_from_f32(b, row, format)
 
     def _add_scratch(self, scratch: str, step: Step, c: Rows, result: Rows, counts: tuple[str, str]) -> None:
         """The results that exist: C + scratch."""
@@ -255,8 +248,7 @@ class AmxBlockWriter(AmxPanelWriter):
             last, earlier, done = (fn.new_label(hint) for hint in ("last", "earlier", "stored"))
             fn.branch_if(step.is_last, last, earlier)
             fn.start(last)
-            halves = [self._lanes_of("float", total, "poison", half) for half in (range(16), range(16, 32))]
-            self.masked_store(f"<{BLOCK} x i16>", "i16", 2, self._narrowed(halves), target, mask)
+            self.masked_store(f"<{BLOCK} x i16>", "i16", 2, self._narrowed(total), target, mask)
             fn.branch(done)
             fn.start(earlier)
             self.masked_store(text, self.element.accumulator, 4, total, source, mask)
