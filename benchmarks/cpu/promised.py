@@ -157,7 +157,7 @@ def attention_case(heads: int, length: int, dim: int, floor: float, *, causal: b
             (q, k, v, out, lse, dim**-0.5, length, length, *strides),
             {"HEAD": dim, "BLOCK_M": bm, "BLOCK_N": bn, "CAUSAL": causal},
         )
-        for bm, bn in ([(64, 64), (128, 64)] if causal else [(64, 64), (128, 64), (64, 128), (32, 64)])
+        for bm, bn in ([(64, 64), (128, 64)] if causal else [(64, 64), (128, 64), (64, 128), (32, 64), (32, 256)])
     ]  # fmt: skip
     batch = (q, k, v) if kind == "bf16" else tensors(q, k, v)
     batch = tuple(tensor[None] for tensor in batch)
