@@ -24,6 +24,9 @@ from tilewright.support.tracebacks import ends_tracebacks
 INFEASIBLE = float("inf")
 QUANTILES = (0.5, 0.2, 0.8)
 
+PTXASError = AssemblerError
+"""What Triton's module of this name has it as."""
+
 
 class AutotunerError(TilewrightError):
     """Autotuning cannot choose: every configuration was pruned away."""

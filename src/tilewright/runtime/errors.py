@@ -1,10 +1,9 @@
 """What Triton calls `triton.runtime.errors`: the classes that programs catch, under Triton's names."""
 
 from tilewright.reference.errors import ReferenceError
-from tilewright.runtime.autotuner import AutotunerError
-from tilewright.support.errors import AssemblerError, OutOfResources
+from tilewright.runtime.autotuner import AutotunerError, PTXASError
+from tilewright.support.errors import OutOfResources
 
 InterpreterError = ReferenceError
-PTXASError = AssemblerError
 
 __all__ = ["AutotunerError", "InterpreterError", "OutOfResources", "PTXASError"]

@@ -345,6 +345,7 @@ def jit(
 
 
 FURTHER_NAMES = {
+    "ConstexprFunction": "tilewright.language.callables",
     "TensorWrapper": "tilewright.runtime.tensors",
     "constexpr_function": "tilewright.language.callables",
     "driver": "tilewright.runtime.driver",

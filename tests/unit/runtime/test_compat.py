@@ -164,3 +164,13 @@ def test_the_class_of_hooks() -> None:
     assert isinstance(tilewright.knobs.runtime.launch_enter_hook, HookChain)
     with pytest.raises(AttributeError, match="no attribute 'redis'"):
         _ = tilewright.knobs.redis
+
+
+def test_names_that_have_another_home() -> None:
+    with compat.standing_in():
+        from triton.runtime.autotuner import PTXASError
+        from triton.runtime.errors import PTXASError as same
+        from triton.runtime.jit import ConstexprFunction
+
+    assert PTXASError is same
+    assert isinstance(tilewright.constexpr_function(len), ConstexprFunction)
