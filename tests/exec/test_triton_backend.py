@@ -68,12 +68,14 @@ def test_masks_and_grid_functions() -> None:
 
 def test_pointers_that_share_memory() -> None:
     """What is compiled is for pointers that do not; the kernel for others is found at their first launch."""
-    x = torch.arange(48, dtype=torch.float32)
-    out = torch.zeros(64)
-    kernels.shift[(1,)](x, out, 48, BLOCK=16)
-    assert torch.equal(out[16:], x + 1)
-    kernels.shift[(1,)](out, out, 48, BLOCK=16)
-    assert torch.equal(out, torch.tensor([0.0, 1, 2, 3]).repeat_interleave(16))
+    row = random(1024)
+    before, out = row.clone(), torch.zeros(1024)
+    kernels.shift[(1,)](row[255:], out, 256, BLOCK=256)
+    assert torch.equal(out[256:512], before[255:511] + 1)
+    # What is stored lies one further on than what is loaded: one vector after the other would take what it has stored.
+    kernels.shift[(1,)](row[255:], row, 256, BLOCK=256)
+    assert torch.equal(row[256:512], before[255:511] + 1)
+    assert torch.equal(row[:256], before[:256]) and torch.equal(row[512:], before[512:])
 
 
 def test_random_numbers() -> None:
