@@ -136,9 +136,9 @@ def emit_expm1(b: FormBuilder, x: str) -> str:
     is_largest = n > facts.largest_power
     m = is_largest.pick(facts.largest_power, n).intrinsic("maxnum", 1.0 - facts.largest_power)
     power = power_of_two(b, exponent_bits(m), b.scalar)
-    less_one = power - 1.0
+    less_one, lost = fast_two_sum(power, power.of(-1.0))
     result = power.fma(q, less_one)
-    result = result + power.fma(q_low, power.fma(q, less_one - result))
+    result = result + power.fma(q_low, power.fma(q, less_one - result) + lost)
     result = is_largest.pick(result + result, result)
     # Tiny arguments (and the sign of zero) are their own result.
     return (abs(value) < facts.exact_below).pick(value, result).name

@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tilewright.codegen.math_library import double
-from tilewright.codegen.math_library.number import Condition, Number
+from tilewright.codegen.math_library.number import Condition, Number, fast_two_sum, two_product
 from tilewright.codegen.math_library.polynomial import emit_polynomial
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ def emit_log(b: FormBuilder, x: str) -> str:
 def emit_log2(b: FormBuilder, x: str) -> str:
     e, f = _split(b, x)
     tail = b.fma(b.fmul(f, f), emit_polynomial(b, f, LOG2_COEFFICIENTS), b.fmul(f, b.float(LOG2_E_LOW)))
-    head = b.fma(f, b.float(LOG2_E_HIGH), e)
-    lost = b.fma(f, b.float(LOG2_E_HIGH), b.fn.value(f"fsub {b.type('float')} {e}, {head}"))
-    return _special(b, x, _plain_add(b, head, _plain_add(b, lost, tail)))
+    return _special(b, x, _sum_of_parts(b, e, f, LOG2_E_HIGH, tail))
 
 
 def emit_log10(b: FormBuilder, x: str) -> str:
@@ -69,10 +67,15 @@ def emit_log10(b: FormBuilder, x: str) -> str:
     tail = _log_tail(b, f)
     correction = b.fma(e, b.float(LOG10_2_LOW), b.fmul(f, b.float(LOG10_E_LOW)))
     tail = b.fma(tail, b.float(LOG10_E_HIGH), correction)
-    whole = b.fmul(e, b.float(LOG10_2_HIGH))
-    head = b.fma(f, b.float(LOG10_E_HIGH), whole)
-    lost = b.fma(f, b.float(LOG10_E_HIGH), b.fn.value(f"fsub {b.type('float')} {whole}, {head}"))
-    return _special(b, x, _plain_add(b, head, _plain_add(b, lost, tail)))
+    return _special(b, x, _sum_of_parts(b, b.fmul(e, b.float(LOG10_2_HIGH)), f, LOG10_E_HIGH, tail))
+
+
+def _sum_of_parts(b: FormBuilder, whole: str, f: str, factor: float, tail: str) -> str:
+    """whole + f * factor + tail, all digits of the first two kept until the last addition."""
+    value = Number(b, f)
+    product, product_low = two_product(value, value.of(factor))
+    head, lost = fast_two_sum(Number(b, whole), product)
+    return (head + (lost + (product_low + Number(b, tail)))).name
 
 
 def emit_log1p(b: FormBuilder, x: str) -> str:
