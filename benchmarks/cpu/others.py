@@ -12,6 +12,7 @@ import numba_kernels as numba
 import numpy as np
 from case import Case, Launch, bf16, cdiv, empty, empty_like, normal, tensors, torch, zeros
 from library import LIBRARY
+from promised import bf16_matmul_case, matmul_case
 
 from tilewright import compat
 
@@ -532,5 +533,7 @@ OTHERS: dict[str, Callable[[], Case]] = {
     "argmax rows 2048x4096": lambda: argmax_case(2048, 4096),
     "histogram 2^20, 256 bins": lambda: histogram_case(2**20, 256),
     "persistent matmul f32 1024": lambda: persistent_matmul_case(1024),
+    "matmul f32 777": lambda: matmul_case(777, floor=0.8),
+    "matmul bf16 1000": lambda: bf16_matmul_case(1000, floor=0.8),
     **LIBRARY,
 }
