@@ -38,7 +38,7 @@ class Builder:
         self.values: list[Value] = []
         self.scalars: list[Value] = []
         self.buffers: list[Argument] = []
-        self.shape = self.pick(LARGE_SHAPES if self.chance(0.08) else SHAPES)
+        self.shape = self.pick(LARGE_SHAPES if self.chance(0.04) else SHAPES)
         self.tile = prod(self.shape)
         self.programs = self.pick((1, 2, 3))
         self.programs_y = self.pick((1, 1, 1, 2))

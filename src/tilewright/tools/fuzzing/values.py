@@ -28,7 +28,7 @@ SHAPES: tuple[tuple[int, ...], ...] = (
     (16, 1), (2, 64), (32, 32),
 )  # fmt: skip
 
-LARGE_SHAPES: tuple[tuple[int, ...], ...] = ((2048,), (4096,), (64, 64), (128, 32), (32, 128), (4, 512))
+LARGE_SHAPES: tuple[tuple[int, ...], ...] = ((2048,), (64, 64), (128, 32), (32, 128), (4, 512))
 """Shapes of a few kernels."""
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
