@@ -621,8 +621,7 @@ def test_gatherop() -> None:
 def larger_or_negative(a, b):
     if a > b:
         return a
-    else:
-        return -b
+    return -b
 
 
 @triton.jit
