@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import ml_dtypes
@@ -337,6 +338,15 @@ def test_rows_that_wrap_around(m: int, n: int, k: int, shown: int) -> None:
     np.testing.assert_allclose(out, wide(a[:m, :k])[rows] @ wide(b[:k, :n]), rtol=1e-4, atol=1e-4)
     assert kernel.asm["linalg"].count("tilewright.following_lanes = 0") == 1, "rows of A"
     assert kernel.asm["linalg"].count("tilewright.following_lanes = 1") == 1, "columns of B"
+
+
+def test_one_kernel_serves_known_counts_and_others() -> None:
+    """What has to have edges for one call has them for all: it is compiled once."""
+    a, b, out = (np.zeros((256, 256), np.float32) for _ in range(3))
+    kernel = wrapped[(4, 4)](a, b, out, 256, 256, 256, 256, 256, 256, BM=64, BN=64, BK=64)
+    defined = set(re.findall(r"^define .*@(tw_mk_\w+)\(", kernel.asm["llir"], re.MULTILINE))
+    assert defined
+    assert not [name for name in defined if f"{name}_exact" in defined]
 
 
 @triton.jit

@@ -115,6 +115,10 @@ def flushes_subnormals(element: str, accumulator: str, facts: TargetFacts) -> bo
     return element == "bf16" and (by_tiles or find_grouping(kind, facts) is not None)
 
 
+EXACT = "_exact"
+"""What names of kernels without edges end with."""
+
+
 def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts, k_count: int | None = None) -> str:
     """The kernel to call for counts that are known: the variant without edges where they fill its register tiles; on
     AMX tiles, that for this size, or for few rows."""
@@ -131,7 +135,7 @@ def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts, k_coun
     widths = (parts.columns,) if parts.form.packed_b else (parts.columns, 2 * lanes, lanes)
     for columns in widths:
         if fills_tiles(plan_block_tile(facts, parts.element, columns), m_count, n_count):
-            return name.replace(f"x{parts.columns}", f"x{columns}") + "_exact"
+            return name.replace(f"x{parts.columns}", f"x{columns}") + EXACT
     return name
 
 
@@ -253,6 +257,7 @@ def _emit_panel_routine(name: str, parts: re.Match[str], module: ModuleText, fac
 
 
 __all__ = [
+    "EXACT",
     "KEEPING_PREFIXES",
     "MICROKERNEL_PREFIX",
     "SMALLEST_BLOCK",

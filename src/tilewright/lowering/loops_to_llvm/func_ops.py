@@ -8,13 +8,14 @@ from xdsl.ir import Operation
 
 from tilewright.codegen.llvm_text import global_name
 from tilewright.codegen.microkernels import (
+    EXACT,
     KEEPING_PREFIXES,
     MICROKERNEL_PREFIX,
     configured_name,
     direct_name,
     exact_name,
 )
-from tilewright.dialects import func
+from tilewright.dialects import arith, func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.atomic_calls import lower_atomic_call
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
@@ -61,7 +62,9 @@ def _call_external(
     if name.startswith(MICROKERNEL_PREFIX) and len(arguments) >= MICROKERNEL_ARITY:
         k_count, m_count, n_count = (_constant(arguments[place][1]) for place in (K_COUNT, M_COUNT, N_COUNT))
         if m_count is not None and n_count is not None:
-            name = exact_name(name, m_count, n_count, low.module.facts, k_count)
+            exact = exact_name(name, m_count, n_count, low.module.facts, k_count)
+            # The variant without edges saves little, and a kernel that is needed anyway costs nothing to compile.
+            name = name if exact.endswith(EXACT) and name in low.module.open_kernels else exact
         if arguments[A_K_STRIDE][1] == "1":
             name = direct_name(name, low.module.facts)
         if (configured := configured_name(name, low.module.facts)) is not None:
@@ -76,6 +79,13 @@ def _call_external(
     operands = ", ".join(f"{type} {operand}" for type, operand in arguments)
     registers = _take_apart(low, f"call {result_type} {global_name(name)}({operands})", results, result_type)
     low.bind_flat(op.results, iter(registers))
+
+
+def is_open_kernel(op: func.CallOp) -> bool:
+    """Whether a call is one of a micro-kernel whose rows or columns are known at run time only."""
+    if not op.callee.root_reference.data.startswith(MICROKERNEL_PREFIX) or len(op.operands) < MICROKERNEL_ARITY:
+        return False
+    return any(not isinstance(op.operands[place].owner, arith.ConstantOp) for place in (M_COUNT, N_COUNT))
 
 
 def _constant(operand: str) -> int | None:

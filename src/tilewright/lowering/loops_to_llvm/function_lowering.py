@@ -82,6 +82,8 @@ class ModuleLowering:
     """Whether AMX tiles have to be configured while the kernel runs."""
     has_atomics: bool = False
     """Whether anything in the module is atomic."""
+    open_kernels: frozenset[str] = frozenset()
+    """Micro-kernels that are called somewhere with counts that are known at run time only."""
     fuses: bool = True
     """Whether a product and a sum may become one fused operation."""
 

@@ -13,7 +13,7 @@ define internal void @k.program(ptr align 16 %a0, i32 %a1, i32 %a2, ..., ptr %ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr
@@ -95,6 +95,7 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
     scans = {name: _scan(op) for name, op in bodies.items()}
     stopping = _close_over_calls(scans)
     lowering.has_atomics = any(scan.has_atomics for scan in scans.values())
+    lowering.open_kernels = frozenset[str]().union(*(scan.open_kernels for scan in scans.values()))
     for op in functions:
         _declare_shape(lowering, op, is_kernel=op is kernel, may_stop=op.sym_name.data in stopping)
     for name in _callees_first(bodies, scans):
@@ -134,6 +135,7 @@ class _Scan:
     callees: list[str]
     asserts: bool
     has_atomics: bool = False
+    open_kernels: set[str] = field(default_factory=set[str])
 
 
 def _scan(function: func.FuncOp) -> _Scan:
@@ -144,6 +146,8 @@ def _scan(function: func.FuncOp) -> _Scan:
                 _reserve(found.frame, op)
             case func.CallOp():
                 found.callees.append(op.callee.root_reference.data)
+                if func_ops.is_open_kernel(op):
+                    found.open_kernels.add(op.callee.root_reference.data)
                 found.has_atomics |= is_atomic_call(op)
             case cf.AssertOp():
                 found.asserts = True
