@@ -2,7 +2,8 @@
 
 A round calls each contender once to settle caches and other runtimes' threads, then times one or more calls. A ratio
 is the median over the rounds of (peer's time / our time): above 1 we are faster. With one thread time is the CPU time
-of the process, which other load on the machine lengthens least; with more it is the time on the wall.
+of the process, which other load on the machine lengthens least; with more it is the time on the wall, and each peer
+takes turns with us alone.
 """
 
 from __future__ import annotations
@@ -110,18 +111,23 @@ def measure(name: str, group: str, case: Case, limits: Limits, budget: float, fl
             )
         else:
             contenders[peer] = contender
-    times = _rounds(clock, contenders, budget)
-    ours = times["ours"]
-    ratios = {
-        peer: statistics.median(theirs / own for theirs, own in zip(times[peer], ours, strict=True))
-        for peer in contenders
-        if peer != "ours"
-    }
+    peers = [peer for peer in contenders if peer != "ours"]
+    # Threads of one peer that still spin are in the way of the others' (OpenBLAS's for tens of milliseconds).
+    companies = [[peer] for peer in peers] if limits.threads > 1 and peers else [peers]
+    ours: list[float] = []
+    times: dict[str, float] = {}
+    ratios: dict[str, float] = {}
+    for company in companies:
+        found = _rounds(clock, {label: contenders[label] for label in ("ours", *company)}, budget / len(companies))
+        own = found["ours"]
+        ours = own if not ours or statistics.median(own) < statistics.median(ours) else ours
+        for peer in company:
+            times[peer] = statistics.median(found[peer])
+            ratios[peer] = statistics.median(theirs / mine for theirs, mine in zip(found[peer], own, strict=True))
     return Row(
         name, limits.threads, group, best.label, statistics.median(ours) * 1e3,
         limits.seconds(case.read, case.written, case.operations, case.kind) * 1e3,
-        {peer: statistics.median(values) * 1e3 for peer, values in times.items() if peer != "ours"}, ratios, floors,
-        len(ours), error, case.note, absent,
+        {peer: seconds * 1e3 for peer, seconds in times.items()}, ratios, floors, len(ours), error, case.note, absent,
     )  # fmt: skip
 
 

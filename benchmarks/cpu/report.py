@@ -66,8 +66,8 @@ def _head(results: dict[str, Any], plot: str) -> Iterator[str]:
     yield "Figures under the peers are medians of (their time / our time) over interleaved rounds in one process: above"
     yield "1 we are faster. `of limit` is the least time that the measured bandwidth and peak allow, over our time."
     yield "`PyTorch out=` writes into memory that is there already (vector sums and matrix products always do). On one"
-    yield "thread times are CPU times, else wall times. All data start at multiples of 64 bytes, as PyTorch's tensors"
-    yield "do.\n"
+    yield "thread times are CPU times, else wall times, and each peer takes turns with us alone: threads of some go on"
+    yield "spinning. All data start at multiples of 64 bytes, as PyTorch's tensors do.\n"
     if machine["kept_to"]:
         yield f"All contenders are kept to {machine['kept_to']} (`--isa`). Promises are of the whole processor.\n"
     yield f"![achieved fraction of the machine's limit]({plot})\n"
