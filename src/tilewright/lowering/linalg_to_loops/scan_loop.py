@@ -130,8 +130,8 @@ class _ScanWriter:
     def __init__(self, lowering: FunctionLowering, scan: ScanLoop, windows: Sequence[Window]) -> None:
         self.emitter, self.scan, self.windows = lowering.emitter, scan, windows
         rank, extent = len(scan.shape), scan.shape[-1]
-        widest = max(8, *(bit_width(result.type) for inner in scan.combination.ops for result in inner.results))
-        widest = max(widest, *(bit_width(value.type) for value in scan.combination.left))
+        values = [*scan.combination.left, *(result for inner in scan.combination.ops for result in inner.results)]
+        widest = max(8, *(bit_width(value.type) for value in values))
         self.lanes = min(max(1, lowering.vector_bits // widest), 1 << (extent.bit_length() - 1))
         self.access = tuple(AffineDimExpr(dim) for dim in range(rank))
         self.operands = [Operand(lowering.source(source), self.access) for source in scan.sources]

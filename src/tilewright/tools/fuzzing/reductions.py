@@ -102,10 +102,10 @@ def spread(b: Builder, value: Value, axis: int) -> Value:
 def scan(b: Builder) -> Value | None:
     axis = b.integer(0, len(b.shape) - 1)
     reverse = b.pick(("", ", reverse=True"))
-    kind = b.pick(("sum", "sum", "product", "max", "pair"))
+    kind = b.pick(("sum", "sum", "product", "own", "pair"))
     b.writer.features.add(f"scan {kind}")
     value = b.pick_value(
-        lambda v: v.shape == b.shape and (v.dtype in INTS or (v.dtype == "float32" and kind in ("sum", "max")))
+        lambda v: v.shape == b.shape and (v.dtype in INTS or (v.dtype == "float32" and kind in ("sum", "own")))
     )
     if value is None:
         return None
@@ -119,8 +119,8 @@ def scan(b: Builder) -> Value | None:
             return b.reined(b.named(text, dtype, b.shape, bound, slack))
         case "product":
             return b.named(f"tl.cumprod({value.text}, {axis}{reverse}).to(tl.{dtype})", dtype, b.shape)
-        case "max":
-            combine = b.writer.function("a, b", "return tl.maximum(a, b)")
+        case "own":
+            combine = b.writer.function("a, b", b.pick(("return tl.maximum(a, b)", "return a", "return b")))
             text = f"tl.associative_scan({value.text}, {axis}, {combine}{reverse}).to(tl.{dtype})"
             return b.named(text, dtype, b.shape, value.bound, value.slack)
         case _:
