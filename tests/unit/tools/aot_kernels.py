@@ -36,8 +36,11 @@ def checked(x_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def printing(x_ptr):
-    tl.device_print("x", tl.load(x_ptr))
+def printing(x_ptr, k, N: tl.constexpr):
+    tl.device_print("x", tl.load(x_ptr + tl.arange(0, N)), k)
+    tl.device_print("code", k.to(tl.int16), hex=True)
+    tl.device_print("id", (tl.program_id(1) - 1).to(tl.uint32))
+    tl.device_print("done")
 
 
 @triton.autotune(configs=[triton.Config({"BLOCK": 64})], key=["n"])
@@ -59,3 +62,12 @@ def through_descriptors(x, out, m, n, BLOCK: tl.constexpr):
     source = tl.make_tensor_descriptor(x, [m, n], [n, 1], [BLOCK, BLOCK])
     target = tl.make_tensor_descriptor(out, [m, n], [n, 1], [BLOCK, BLOCK])
     target.store([0, 0], source.load([0, 0]) * 2)
+
+
+@triton.jit
+def add_row(x, out_ptr, m, n, row, BLOCK: tl.constexpr):
+    """Descriptors from the host and from the kernel, in two dimensions and one."""
+    i, j = tl.program_id(0) * BLOCK, tl.program_id(1) * BLOCK
+    sums = x.load([i, j]) + row.load([j])[None, :]
+    out = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [BLOCK, BLOCK])
+    out.store([i, j], sums * x.shape[0])

@@ -14,6 +14,8 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.tools.aot.command import find_kernel
+from tilewright.tools.aot.grid import read_grid
 from tilewright.tools.aot.signature import SignatureError, read_signature
 from tilewright.tools.cli import main
 
@@ -53,7 +55,9 @@ def test_signatures() -> None:
         ("*fp32:8, i32, i32, 1", "promises 8"),
         ("*fp32:1, i32, i32, 1", "promises 1, which is for integers"),
         ("fp32:16, i32, i32, 1", "promises a multiple of 16"),
-        ("tensordesc<fp16[16, 16]>, i32, i32, 1", "tensor descriptors cannot be passed from C"),
+        ("tensordesc<fp17[16, 16]>, i32, i32, 1", "is no tensor descriptor"),
+        ("tensordesc<fp16[1, 1, 1, 1, 1, 1]>, i32, i32, 1", "at most 5 dimensions"),
+        ("tensordesc<fp16>, i32, i32, 1", "the shape of blocks"),
         ("*fp32, i32, i32, relu", "no constant"),
     ],
 )
@@ -118,7 +122,7 @@ def test_a_c_program_on_the_cpu(tmp_path: Path) -> None:
 @needs_compiler
 def test_a_grid_of_c_expressions(tmp_path: Path) -> None:
     signature = "*fp32,*fp32,*fp32,i32,i32,i32,32,ACT='relu'"
-    grid = "(m + 31) / 32, (n + 31) / 32"
+    grid = "(m + 31) / 32, triton.cdiv(n, SIZE)"
     assert compile_kernel("matrix_product", tmp_path, "--grid", grid, "-on", "mm", signatures=[signature]) == 0
     source = """
     #include <stdio.h>
@@ -135,11 +139,99 @@ def test_a_grid_of_c_expressions(tmp_path: Path) -> None:
           for (int k = 0; k < K; k++) sum += a[i * K + k] * b[k * N + j];
           wrong += c[i * N + j] != (sum > 0 ? sum : 0);
         }
-      printf("%d %d\\n", status, wrong);
+      printf("%d %d %d\\n", status, wrong, mm(a, b, c, -64, N, K) == TILEWRIGHT_REFUSED);
       return 0;
     }
     """
-    assert run_c(tmp_path, source) == "0 0\n"
+    assert run_c(tmp_path, source) == "0 0 1\n"
+
+
+EXTENTS = read_signature("*fp32, i32, i64:1, 'a', BLOCK=64", shapes)
+
+
+@pytest.mark.parametrize(
+    ("text", "c"),
+    [
+        ("n", "(int64_t)n"),
+        ("n // BLOCK + (k>>1)%3", "(int64_t)n / 64LL + ((int64_t)k >> 1LL) % 3LL"),
+        ("0x10u", "16LL"),
+        ("n- -k", "(int64_t)n - -(int64_t)k"),
+        ("--n", "- -(int64_t)n"),
+        ("-n < ~k ? min(n, tl.cdiv(k, 2)) : !n", "-(int64_t)n < ~(int64_t)k ? "
+         "tw_min((int64_t)n, tw_cdiv((int64_t)k, 2LL)) : !(int64_t)n"),
+    ],
+)  # fmt: skip
+def test_extents(text: str, c: str) -> None:
+    assert read_grid(text, [EXTENTS]).in_c(EXTENTS) == (c, "1LL", "1LL")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "column"),
+    [
+        ("n +", "expected a number, a parameter or '(' at the end", 3),
+        ("n 3", "expected an operator in the place of '3'", 2),
+        ("(n", "expected ')' at the end", 2),
+        ("cdiv(n)", "expected ',' in the place of ')'", 6),
+        ("n ? 1", "expected ':' at the end", 5),
+        ("2 * x_ptr", "'x_ptr' is no integer: the kernel's integers are n, k, BLOCK", 4),
+        ("KIND", "'KIND' is no integer", 0),
+        ("m", "'m' is no parameter", 0),
+        ("cdvi(n, 2)", "no function 'cdvi'; there are cdiv, min, max", 0),
+        ("n %  0", "division by zero", 5),
+        ("n + 010", "010 starts with 0", 4),
+        ("9999999999999999999", "does not fit 64 bits", 0),
+        ("n; system(0)", "';' is no arithmetic", 1),
+        ("n . 3", "'.' is no arithmetic", 2),
+    ],
+)
+def test_wrong_extents(text: str, words: str, column: int) -> None:
+    with pytest.raises(SignatureError) as caught:
+        read_grid(text, [EXTENTS])
+    message, shown, caret = str(caught.value).splitlines()
+    assert words in message and shown == f"    {text}" and caret.index("^") == 4 + column
+
+
+@needs_compiler
+def test_prints_of_c_programs(tmp_path: Path, capfd: Any) -> None:
+    """C writes what Python writes."""
+    import numpy as np
+
+    assert compile_kernel("printing", tmp_path, signatures=["*fp32, i32, 2"]) == 0
+    source = """
+    #include "printing.h"
+    int main(void) { float x[2] = {1.5f, -2e9f}; tilewright_use_threads(1); return printing(1, 2, 1, x, -7); }
+    """
+    written = run_c(tmp_path, source)
+    capfd.readouterr()
+    launched = find_kernel(f"{KERNELS}:printing")
+    launched[(1, 2)](np.array([1.5, -2e9], np.float32), -7, N=2)
+    assert sorted(capfd.readouterr().out.splitlines()) == sorted(written.splitlines())
+    assert "pid (0, 1, 0) idx (1) x: (operand 0) -2000000000.000000" in written
+    assert "idx () code: 0xfff9\n" in written and "idx () id: 4294967295\n" in written
+
+
+@needs_compiler
+def test_descriptors_of_c_programs(tmp_path: Path) -> None:
+    """Tiles beyond the edges, and a base that is not aligned."""
+    signature = "tensordesc<fp32[16, 16]>, *fp32:16, i32, i32, tensordesc<fp32[16]>, 16"
+    grid = ("-g", "cdiv(m, BLOCK), cdiv(n, BLOCK)")
+    assert compile_kernel("add_row", tmp_path, *grid, signatures=[signature]) == 0
+    source = """
+    #include <stdio.h>
+    #include "add_row.h"
+    enum { M = 37, N = 44 };
+    static float x[M * N] __attribute__((aligned(64))), out[M * N] __attribute__((aligned(64)));
+    static float row[N] __attribute__((aligned(64)));
+    int main(void) {
+      for (int i = 0; i < M * N; i++) x[i] = i;
+      for (int i = 0; i < N; i++) row[i] = -i;
+      int status = add_row(x, M, N, N, out, M, N, row, N), wrong = 0;
+      for (int i = 0; i < M * N; i++) wrong += out[i] != M * (x[i] + row[i % N]);
+      printf("%d %d %d\\n", status, wrong, add_row(x + 1, M, N, N, out, M, N, row, N) == TILEWRIGHT_REFUSED);
+      return 0;
+    }
+    """
+    assert run_c(tmp_path, source) == "0 0 1\n"
 
 
 NAMES = "*fp32,*fp32,i32,i32,i32,i32,i32,i32,i32,i32,16"
@@ -163,7 +255,12 @@ def test_names_that_c_has_uses_for(tmp_path: Path) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("kernel", "signature"), [("names", NAMES), ("through_descriptors", "*fp32:16,*fp32:16,i32,i32:16,32")]
+    ("kernel", "signature"),
+    [
+        ("names", NAMES),
+        ("through_descriptors", "*fp32:16,*fp32:16,i32,i32:16,32"),
+        ("add_row", "tensordesc<fp32[16, 16]>, *fp32:16, i32, i32, tensordesc<fp32[16]>, 16"),
+    ],
 )
 def test_c_for_a_gpu_is_sound(kernel: str, signature: str, tmp_path: Path) -> None:
     headers = cuda_headers()
@@ -234,15 +331,15 @@ def test_a_named_processor(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kernel", "arguments", "signature", "words"),
     [
-        ("missing", (), "*fp32", "has no kernel 'missing'; it has checked, matrix_product, names"),
-        ("printing", (), "*fp32", "prints"),
+        ("missing", (), "*fp32", "has no kernel 'missing'; it has add_row, checked, matrix_product, names"),
         ("scaled_sum", (), "*fp32", "parameter 'y_ptr' is missing"),
         ("tuned", ("-t", "rocm:gfx942"), "*fp32,i32,64", "no files can be written for target 'rocm:gfx942'"),
         ("tuned", ("-t", "cpu:z80"), "*fp32,i32,64", "no processor 'z80'"),
         ("tuned", ("-t", "cuda:70"), "*fp32,i32,64", "no GPU architecture"),
         ("tuned", ("-w", "3"), "*fp32,i32,64", "power of 2"),
         ("tuned", ("--option", "num_wraps=3"), "*fp32,i32,64", "did you mean 'num_warps'"),
-        ("tuned", ("-g", "1,2,3,4"), "*fp32,i32,64", "one to three C expressions"),
+        ("tuned", ("-g", "1,2,3,4"), "*fp32,i32,64", "one to three expressions"),
+        ("tuned", ("-g", "n +"), "*fp32,i32,64", "at the end\n    n +\n       ^\n"),
         ("tuned", ("-on", "a-b"), "*fp32,i32,64", "no name of a C function"),
         ("tuned", (), "*fp32,i32,65", "power of 2"),
     ],

@@ -1,20 +1,23 @@
-"""`tl.device_print` on the CPU: each lane that a kernel prints is one call back into Python, which writes the line.
+"""`tl.device_print` on the CPU: each lane that a kernel prints is one call of a function that writes the line.
 
 A kernel calls ``@tilewright_print_<n>(i32 x, i32 y, i32 z, index..., value)``; the declaration's `tilewright.print`
-attribute says how the value is to be written. The function that is defined for it here hands program id, lane indices,
-the value's 64 bits and a description to the process-wide callback.
+attribute says how the value is to be written. The function that is defined for it here calls
+
+    tilewright_print_lane(ptr text, i32 form, i32 x, i32 y, i32 z, i32 rank, ptr indices, i64 value)
+
+with what stands behind the indices, how the value's 64 bits are written (a `Form`), program id and lane. Python is that
+function, or C in programs without Python (`tools/aot`).
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
 import struct
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
+from enum import IntEnum
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, Float64Type, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, Float64Type, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
@@ -22,6 +25,20 @@ from tilewright.dialects import func
 
 PRINT_ATTRIBUTE = "tilewright.print"
 CALLBACK = "tilewright_print_lane"
+
+FORM_MASK = 0xFF
+DIGITS_SHIFT = 8
+
+
+class Form(IntEnum):
+    """How a value is written: the low byte of a form. The digits of codes stand above it."""
+
+    NOTHING = 0
+    SIGNED = 1
+    UNSIGNED = 2
+    FLOAT = 3
+    CODE = 4
+    """Hexadecimal."""
 
 
 def define_prints(module: ModuleOp, text: ModuleText, called: frozenset[str]) -> bool:
@@ -40,14 +57,13 @@ def define_prints(module: ModuleOp, text: ModuleText, called: frozenset[str]) ->
 
 
 def _define(name: str, module: ModuleText, types: Sequence[Attribute], meaning: DictionaryAttr) -> str:
-    has_value = _plain(meaning.data["operands"]) != 0
+    has_value = _number(meaning, "operands") != 0
     is_float = has_value and isinstance(types[-1], Float64Type)
     rank = len(types) - 3 - has_value
     llvm_types = ["i32"] * 3 + ["i64"] * rank + (["double" if is_float else "i64"] if has_value else [])
     parameters = [Parameter(type, f"%a{i}") for i, type in enumerate(llvm_types)]
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline cold")
-    description = {key: _plain(value) for key, value in meaning.data.items()} | {"float": is_float, "rank": rank}
-    text = module.string(json.dumps(description).encode())
+    text = module.string(_text(meaning).encode())
     places = fn.entry_value(f"alloca [{max(rank, 1)} x i64]")
     for axis in range(rank):
         at = fn.value(f"getelementptr i64, ptr {places}, i64 {axis}")
@@ -56,52 +72,58 @@ def _define(name: str, module: ModuleText, types: Sequence[Attribute], meaning: 
     if is_float:
         value = fn.value(f"bitcast double {value} to i64")
     ids = [("i32", f"%a{axis}") for axis in range(3)]
-    fn.call("void", CALLBACK, [("ptr", text), *ids, ("ptr", places), ("i64", value)])
+    form = _form(meaning, has_value=has_value, is_float=is_float)
+    arguments = [("ptr", text), ("i32", str(form)), *ids, ("i32", str(rank)), ("ptr", places), ("i64", value)]
+    fn.call("void", CALLBACK, arguments)
     fn.terminate("ret void")
     return fn.text()
 
 
-def _plain(attr: Attribute) -> object:
-    match attr:
-        case IntegerAttr():
-            return attr.value.data
-        case StringAttr():
-            return attr.data
-        case ArrayAttr():
-            return [_plain(item) for item in attr.data]
-        case _:
-            return str(attr)
+def _text(meaning: DictionaryAttr) -> str:
+    """What stands between the indices and the value."""
+    prefix = meaning.data["prefix"]
+    assert isinstance(prefix, StringAttr)
+    several = _number(meaning, "operands") > 1
+    return f"{prefix.data}(operand {_number(meaning, 'operand')}) " if several else prefix.data
 
 
-@lru_cache(maxsize=256)
-def _description(text: bytes) -> dict[str, object]:
-    return json.loads(text)
+def _form(meaning: DictionaryAttr, *, has_value: bool, is_float: bool) -> int:
+    """A `Form`, the digits of codes beside it."""
+    if not has_value:
+        return Form.NOTHING
+    if _number(meaning, "hex"):
+        return Form.CODE | max(1, _number(meaning, "bits") // 4) << DIGITS_SHIFT
+    return Form.FLOAT if is_float else Form.SIGNED if _number(meaning, "signed") else Form.UNSIGNED
 
 
-def format_lane(description: dict[str, object], program: Sequence[int], places: Sequence[int], bits: int) -> str:
+def _number(meaning: DictionaryAttr, name: str) -> int:
+    attr = meaning.data[name]
+    assert isinstance(attr, IntegerAttr)
+    return attr.value.data
+
+
+def format_lane(text: str, form: int, program: Sequence[int], places: Sequence[int], bits: int) -> str:
     """The line of one lane, in Triton's form: ``pid (0, 0, 0) idx (5) x: 3.000000``."""
-    line = f"pid ({', '.join(map(str, program))}) idx ({', '.join(map(str, places))}){description['prefix']}"
-    if description["operands"] == 0:
-        return line
-    if description["operands"] != 1:
-        line += f"(operand {description['operand']}) "
-    return line + _format_value(description, bits)
-
-
-def _format_value(description: dict[str, object], bits: int) -> str:
-    if description["hex"]:
-        width = int(str(description["bits"]))
-        return f"0x{bits & ((1 << width) - 1):0{max(1, width // 4)}x}"
-    if description["float"]:
-        return f"{struct.unpack('<d', struct.pack('<Q', bits))[0]:f}"
-    if description["signed"] and bits >> 63:
-        bits -= 1 << 64
-    return str(bits)
+    line = f"pid ({', '.join(map(str, program))}) idx ({', '.join(map(str, places))}){text}"
+    digits = form >> DIGITS_SHIFT
+    match Form(form & FORM_MASK):
+        case Form.NOTHING:
+            return line
+        case Form.CODE:
+            return f"{line}0x{bits & ((1 << 4 * digits) - 1):0{digits}x}"
+        case Form.FLOAT:
+            return f"{line}{struct.unpack('<d', struct.pack('<Q', bits))[0]:f}"
+        case Form.SIGNED:
+            return f"{line}{bits - (1 << 64) if bits >> 63 else bits}"
+        case Form.UNSIGNED:
+            return f"{line}{bits}"
 
 
 _CallbackType = ctypes.CFUNCTYPE(
     None,
     ctypes.c_char_p,
+    ctypes.c_int32,
+    ctypes.c_int32,
     ctypes.c_int32,
     ctypes.c_int32,
     ctypes.c_int32,
@@ -111,10 +133,9 @@ _CallbackType = ctypes.CFUNCTYPE(
 
 
 @_CallbackType
-def _print_lane(text: bytes, x: int, y: int, z: int, places: Sequence[int], bits: int) -> None:
-    description = _description(text)
-    rank = int(str(description["rank"]))
-    sys.stdout.write(format_lane(description, (x, y, z), [places[axis] for axis in range(rank)], bits) + "\n")
+def _print_lane(text: bytes, form: int, x: int, y: int, z: int, rank: int, places: Sequence[int], bits: int) -> None:
+    line = format_lane(text.decode(), form, (x, y, z), [places[axis] for axis in range(rank)], bits)
+    sys.stdout.write(line + "\n")
 
 
 def print_symbols() -> dict[str, int]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilewright.tools.aot.signature import C_TYPES, Argument
+from tilewright.tools.aot import passing
+from tilewright.tools.aot.grid import Grid
+from tilewright.tools.aot.signature import Argument
 from tilewright.tools.aot.variants import Variant
 
 ALWAYS = "1"
@@ -24,8 +26,8 @@ class CFunction:
 
     base: str
     variants: Sequence[Variant]
-    grid: tuple[str, str, str] | None
-    """C expressions over the arguments; None where the caller gives the grid."""
+    grid: Grid | None
+    """The extents, over the arguments; None where the caller gives them."""
     result: str
     """The type that the functions return."""
     refused: str
@@ -38,20 +40,17 @@ class CFunction:
     def parameters(self) -> str:
         """The parameters of every function."""
         extents = [] if self.grid is not None else [f"uint32_t {extent}" for extent in EXTENTS]
-        passed = [argument for argument in self.variants[0].signature.arguments if argument.is_passed]
-        return ", ".join(filter(None, [self.first, *extents, *(self._declared(argument) for argument in passed)]))
-
-    def _declared(self, argument: Argument) -> str:
-        element = C_TYPES[argument.element]
-        if not argument.is_pointer:
-            return f"{element} {argument.c_name}"
-        return f"{self.pointer} {argument.c_name}" if self.pointer else f"{element} *{argument.c_name}"
+        passed = [text for argument in self._passed() for text in passing.declared(argument, self.pointer)]
+        return ", ".join(filter(None, [self.first, *extents, *passed]))
 
     def passed(self) -> str:
         """The same as arguments of a call."""
-        names = [self.first.rpartition(" ")[2].lstrip("*"), *(() if self.grid is not None else EXTENTS)]
-        names += [argument.c_name for argument in self.variants[0].signature.arguments if argument.is_passed]
-        return ", ".join(filter(None, names))
+        given = [self.first.rpartition(" ")[2].lstrip("*"), *(() if self.grid is not None else EXTENTS)]
+        given += [name for argument in self._passed() for name in passing.names(argument)]
+        return ", ".join(filter(None, given))
+
+    def _passed(self) -> list[Argument]:
+        return [argument for argument in self.variants[0].signature.arguments if argument.is_passed]
 
     def algorithms(self) -> list[list[Variant]]:
         """The variants with equal constants, the one with the most promises first."""
@@ -90,13 +89,7 @@ class CFunction:
 
     def condition(self, variant: Variant) -> str:
         """Whether arguments keep a variant's promises."""
-        tests: list[str] = []
-        for argument in variant.signature.arguments:
-            value = f"(uintptr_t){argument.c_name}" if argument.is_pointer else argument.c_name
-            if argument.hint == 16:
-                tests.append(f"{value} % 16 == 0")
-            elif argument.hint == 1:
-                tests.append(f"{value} == 1")
+        tests = [test for argument in variant.signature.arguments for test in passing.promises(argument)]
         return " && ".join(tests) or ALWAYS
 
     def check(self, variant: Variant) -> list[str]:
@@ -104,9 +97,20 @@ class CFunction:
         condition = self.condition(variant)
         return [] if condition == ALWAYS else [f"  if (!({condition}))", f"    return {self.refused};"]
 
-    def extents(self) -> tuple[str, ...]:
-        """C expressions of the grid."""
-        return EXTENTS if self.grid is None else tuple(f"(uint32_t)({expression})" for expression in self.grid)
+    def extents(self, variant: Variant) -> list[str]:
+        """The lines that make `tw_grid` of the grid; extents that no grid has are refused."""
+        if self.grid is None:
+            return [f"  const uint32_t tw_grid[3] = {{{', '.join(EXTENTS)}}};"]
+        return [
+            f"  const int64_t tw_grid[3] = {{{', '.join(self.grid.in_c(variant.signature))}}};",
+            "  for (int tw_axis = 0; tw_axis < 3; tw_axis++)",
+            f"    if (tw_grid[tw_axis] < 0 || tw_grid[tw_axis] > INT32_MAX) return {self.refused};",
+        ]
+
+    def definitions(self) -> str:
+        """What the functions use."""
+        used = self.grid.definitions() if self.grid is not None else ""
+        return f"{used}\n" if used else ""
 
     def described(self) -> str:
         """A comment that lists algorithms and variants."""

@@ -12,7 +12,8 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.runtime.interface import KernelInterface
 from tilewright.runtime.jit import JITFunction
 from tilewright.targets.base import Target, find_target
-from tilewright.tools.aot.signature import SignatureError, c_name, entries_of, read_signature
+from tilewright.tools.aot.grid import Grid, read_grid
+from tilewright.tools.aot.signature import SignatureError, c_name, read_signature
 from tilewright.tools.aot.variants import Variant, compile_variants
 from tilewright.tools.user_files import load_file
 
@@ -33,7 +34,7 @@ def compile_ahead(options: argparse.Namespace) -> list[Path]:
     target, arch = find_machine(options.target)
     compile_options = compilation_options(options, arch)
     signatures = [read_signature(text, function) for text in options.signature]
-    grid = _grid(options.grid)
+    grid = None if options.grid is None else read_grid(options.grid, signatures)
     variants = compile_variants(function, base, signatures, compile_options, target)
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
@@ -94,19 +95,7 @@ def compilation_options(options: argparse.Namespace, arch: str | None) -> Compil
     return CompileOptions.from_keywords(given | ({"arch": arch} if arch else {}))
 
 
-def _grid(text: str | None) -> tuple[str, str, str] | None:
-    if text is None:
-        return None
-    extents = entries_of(text)
-    if not 1 <= len(extents) <= 3 or not all(extents):
-        raise SignatureError(f"--grid {text!r}: expected one to three C expressions, separated by commas")
-    x, y, z = [*extents, "1", "1"][:3]
-    return x, y, z
-
-
-def _write(
-    target: Target, base: str, variants: list[Variant], grid: tuple[str, str, str] | None, folder: Path
-) -> list[Path]:
+def _write(target: Target, base: str, variants: list[Variant], grid: Grid | None, folder: Path) -> list[Path]:
     if target.name == "cuda":
         from tilewright.tools.aot.cuda import write_cuda_files
 

@@ -14,8 +14,10 @@ from string import Template
 from tilewright.codegen.llvm_backend import Effort, compile_text
 from tilewright.targets.cpu.facts import CpuFacts
 from tilewright.targets.cpu.native_runtime import runtime_text
+from tilewright.targets.cpu.printing import DIGITS_SHIFT, FORM_MASK, Form
+from tilewright.tools.aot import passing
 from tilewright.tools.aot.c_text import CFunction, header
-from tilewright.tools.aot.signature import SignatureError
+from tilewright.tools.aot.grid import Grid
 from tilewright.tools.aot.variants import Variant
 
 RUNTIME = "tilewright_runtime"
@@ -48,8 +50,11 @@ int tilewright_launch(tilewright_kernel *kernel, const uint64_t *slots, uint32_t
 _RUNTIME_SOURCE = Template("""\
 #include "$runtime.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 extern void tilewright_pool_init(void);
@@ -82,30 +87,47 @@ int tilewright_launch(tilewright_kernel *kernel, const uint64_t *slots, uint32_t
   last.reason = tilewright_run_grid(kernel, slots, (int64_t)x * y * z, arena_bytes, estimate, &last);
   return last.reason;
 }
+
+/* What kernels that print call for each lane. */
+void tilewright_print_lane(const char *text, int32_t form, int32_t x, int32_t y, int32_t z, int32_t rank,
+                           const int64_t *places, uint64_t bits) {
+  flockfile(stdout);
+  printf("pid (%" PRId32 ", %" PRId32 ", %" PRId32 ") idx (", x, y, z);
+  for (int32_t axis = 0; axis < rank; axis++) printf("%s%" PRId64, axis ? ", " : "", places[axis]);
+  printf(")%s", text);
+  int digits = form >> $digits_shift;
+  double real;
+  memcpy(&real, &bits, sizeof real);
+  switch (form & $form_mask) {
+  case $signed: printf("%" PRId64, (int64_t)bits); break;
+  case $unsigned: printf("%" PRIu64, bits); break;
+  case $float: printf("%f", real); break;
+  case $code:
+    if (digits < 16) bits &= ((uint64_t)1 << 4 * digits) - 1;
+    printf("0x%0*" PRIx64, digits, bits);
+    break;
+  default: break;
+  }
+  putchar('\\n');
+  funlockfile(stdout);
+}
 """)
 
 
 def write_cpu_files(
-    base: str, variants: Sequence[Variant], grid: tuple[str, str, str] | None, facts: CpuFacts, folder: Path
+    base: str, variants: Sequence[Variant], grid: Grid | None, facts: CpuFacts, folder: Path
 ) -> list[Path]:
-    """Write everything that a C program needs; the files that were written.
-
-    Raises SignatureError for kernels that print, which needs Python.
-    """
-    if any(variant.metadata["prints"] for variant in variants):
-        raise SignatureError(
-            f"kernel {base} prints (tl.device_print), which needs Python: launch it there, or remove it"
-        )
+    """Write everything that a C program needs; the files that were written."""
     function = CFunction(base, variants, grid, "int", "TILEWRIGHT_REFUSED")
     includes = ["stdbool.h", "stdint.h"]
     declared = f'#include "{RUNTIME}.h"\n\n{function.described()}\n\n{function.prototypes()}'
-    text = f'#include "{base}.h"\n\n#include <string.h>\n\n'
+    text = f'#include "{base}.h"\n\n#include <string.h>\n\n{function.definitions()}'
     text += "\n".join(_launcher(function, variant) for variant in variants) + "\n" + function.dispatch()
     files = {
         f"{base}.h": header(f"{base.upper()}_H", includes, declared),
         f"{base}.c": text,
         f"{RUNTIME}.h": header(f"{RUNTIME.upper()}_H", includes, _RUNTIME_HEADER),
-        f"{RUNTIME}.c": _RUNTIME_SOURCE.substitute(runtime=RUNTIME),
+        f"{RUNTIME}.c": _runtime_source(),
     }
     objects = {f"{variant.name}.o": variant.image for variant in variants}
     objects[f"{RUNTIME}.o"] = compile_text(runtime_text(facts, ["c_launcher.ll"]), facts, effort=Effort.NONE)
@@ -115,16 +137,21 @@ def write_cpu_files(
     return [folder / name for name in contents]
 
 
+def _runtime_source() -> str:
+    """The runtime's part in C."""
+    forms = {form.name.lower(): int(form) for form in Form}
+    return _RUNTIME_SOURCE.substitute(forms, runtime=RUNTIME, form_mask=FORM_MASK, digits_shift=DIGITS_SHIFT)
+
+
 def _launcher(function: CFunction, variant: Variant) -> str:
     """The C function of one variant: arguments into slots, then the grid."""
-    arguments = [argument for argument in variant.signature.arguments if argument.is_in_kernel]
-    count = len(arguments)
+    slots = passing.kernel_slots(variant.signature)
+    count = len(slots)
     lines = [f"extern tilewright_kernel {variant.metadata['entry']};", ""]
     lines += [f"{function.result} {variant.name}({function.parameters()}) {{", "  static int64_t tw_estimate;"]
-    x, y, z = function.extents()
-    lines += [f"  uint64_t tw_slots[{count + 3}] = {{0}};", *function.check(variant)]
-    lines += [f"  memcpy(&tw_slots[{slot}], &{a.c_name}, sizeof {a.c_name});" for slot, a in enumerate(arguments)]
-    lines += [f"  tw_slots[{count + axis}] = {extent};" for axis, extent in enumerate((x, y, z))]
+    lines += [f"  uint64_t tw_slots[{count + 3}] = {{0}};", *function.check(variant), *function.extents(variant)]
+    lines += [f"  {_filled(number, slot)}" for number, slot in enumerate(slots)]
+    lines += [f"  tw_slots[{count + axis}] = (uint64_t)tw_grid[{axis}];" for axis in range(3)]
     extents = ", ".join(f"(uint32_t)tw_slots[{count + axis}]" for axis in range(3))
     arena = variant.metadata["arena_bytes"]
     lines += [
@@ -133,3 +160,10 @@ def _launcher(function: CFunction, variant: Variant) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _filled(number: int, slot: passing.Slot) -> str:
+    """The statement that fills a slot: the bits of a parameter, or a number."""
+    if slot.type:
+        return f"tw_slots[{number}] = (uint64_t){slot.value};"
+    return f"memcpy(&tw_slots[{number}], &{slot.value}, sizeof {slot.value});"

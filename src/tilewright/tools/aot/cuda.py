@@ -12,8 +12,11 @@ from pathlib import Path
 from string import Template
 
 from tilewright.targets.cuda.kernel import DEFAULT_SHARED_LIMIT, PORTABLE_CLUSTER, KernelFacts
+from tilewright.targets.cuda.parameters import TensorMapParameter
+from tilewright.tools.aot import passing
 from tilewright.tools.aot.c_text import CFunction, bytes_text, header
-from tilewright.tools.aot.signature import SignatureError
+from tilewright.tools.aot.grid import Grid
+from tilewright.tools.aot.passing import Slot
 from tilewright.tools.aot.variants import Variant
 
 _SUPPORT = Template("""\
@@ -71,10 +74,8 @@ static CUresult tw_prepare(tw_code *wanted, CUfunction *function) {
 """)
 
 
-def write_cuda_files(
-    base: str, variants: Sequence[Variant], grid: tuple[str, str, str] | None, folder: Path
-) -> list[Path]:
-    """Write header and C file; the files that were written. Raises SignatureError for what C cannot pass."""
+def write_cuda_files(base: str, variants: Sequence[Variant], grid: Grid | None, folder: Path) -> list[Path]:
+    """Write header and C file; the files that were written."""
     function = CFunction(
         base, variants, grid, "CUresult", "CUDA_ERROR_INVALID_VALUE", first="CUstream stream", pointer="CUdeviceptr"
     )
@@ -85,7 +86,7 @@ def write_cuda_files(
         f"CUresult unload_{base}(void);",
     ]
     declared = "\n".join([function.described(), "", function.prototypes(), *loading])
-    text = f'#include "{base}.h"\n\n#include <pthread.h>\n#include <stddef.h>\n\n'
+    text = f'#include "{base}.h"\n\n#include <pthread.h>\n#include <stddef.h>\n\n{function.definitions()}'
     text += _SUPPORT.substitute(default_shared=DEFAULT_SHARED_LIMIT) + "\n"
     text += "\n".join(_launcher(function, variant) for variant in variants) + "\n" + function.dispatch()
     text += "\n" + _loading(base, variants)
@@ -126,9 +127,7 @@ CUresult unload_{base}(void) {{
 def _launcher(function: CFunction, variant: Variant) -> str:
     """Machine code and C function of one variant."""
     facts = KernelFacts.from_json(variant.metadata)
-    if any(not isinstance(parameter, int) for parameter in facts.parameters):
-        raise SignatureError(f"kernel {function.base} takes tensor maps, which C cannot pass; pass pointers")
-    arguments = [argument.c_name for argument in variant.signature.arguments if argument.is_in_kernel]
+    slots = passing.kernel_slots(variant.signature)
     image = variant.image + b"\0" if facts.is_text else variant.image
     large = int(facts.num_ctas > PORTABLE_CLUSTER)
     lines = [f"static const unsigned char {variant.name}_image[] __attribute__((aligned(64))) = {{"]
@@ -137,19 +136,20 @@ def _launcher(function: CFunction, variant: Variant) -> str:
     lines += [f"static tw_code {variant.name}_code = {{{place}}};", ""]
     lines += [
         f"{function.result} {variant.name}({function.parameters()}) {{",
-        *_body(function, variant, facts, arguments),
+        *_body(function, variant, facts, slots),
     ]
     return "\n".join([*lines, "}", ""])
 
 
-def _body(function: CFunction, variant: Variant, facts: KernelFacts, arguments: Sequence[str]) -> list[str]:
+def _body(function: CFunction, variant: Variant, facts: KernelFacts, slots: Sequence[Slot]) -> list[str]:
     """Check promises, load, launch."""
-    pointers = [f"(void *)&{arguments[parameter]}" for parameter in facts.parameters if isinstance(parameter, int)]
-    lines = [f"  uint32_t tw_{name} = {value};" for name, value in zip("xyz", function.extents(), strict=True)]
-    lines += function.check(variant)
+    lines = [*function.check(variant), *function.extents(variant)]
+    lines += [f"  const uint32_t tw_{name} = (uint32_t)tw_grid[{axis}];" for axis, name in enumerate("xyz")]
     lines += ["  if (tw_x == 0 || tw_y == 0 || tw_z == 0) return CUDA_SUCCESS;", "  CUfunction tw_function;"]
     lines += [f"  CUresult tw_status = tw_prepare(&{variant.name}_code, &tw_function);"]
     lines += ["  if (tw_status != CUDA_SUCCESS) return tw_status;"]
+    lines += [line for number in range(len(facts.parameters)) for line in _parameter(facts, number, slots)]
+    pointers = [f"(void *)&{_parameter_name(facts, number, slots)}" for number in range(len(facts.parameters))]
     if facts.takes_scratch:
         lines += ["  CUdeviceptr tw_scratch;"]
         size = f"(size_t)tw_x * tw_y * tw_z * {max(facts.scratch_bytes, 1)}"
@@ -175,3 +175,41 @@ def _body(function: CFunction, variant: Variant, facts: KernelFacts, arguments: 
         lines += ["  CUresult tw_freed = cuMemFreeAsync(tw_scratch, stream);"]
         return [*lines, "  return tw_status != CUDA_SUCCESS ? tw_status : tw_freed;"]
     return [*lines, "  return tw_status;"]
+
+
+def _parameter_name(facts: KernelFacts, number: int, slots: Sequence[Slot]) -> str:
+    """Where a kernel's parameter stands: the function's own, or a variable."""
+    parameter = facts.parameters[number]
+    if isinstance(parameter, int) and not slots[parameter].type:
+        return slots[parameter].value
+    return f"tw_parameter_{number}"
+
+
+def _parameter(facts: KernelFacts, number: int, slots: Sequence[Slot]) -> list[str]:
+    """The lines that make a parameter's variable, where it has one."""
+    parameter = facts.parameters[number]
+    if not isinstance(parameter, int):
+        return _tensor_map(f"tw_parameter_{number}", parameter, slots)
+    slot = slots[parameter]
+    return [f"  {slot.type} tw_parameter_{number} = {slot.value};"] if slot.type else []
+
+
+def _tensor_map(name: str, map: TensorMapParameter, slots: Sequence[Slot]) -> list[str]:
+    """A tensor map of a descriptor's slots: dimensions innermost first, strides in bytes of all but the innermost."""
+    rank, first = map.rank, map.first_slot
+    extents = [f"(cuuint64_t){slot.value}" for slot in slots[first + rank : first : -1]]
+    outer = [slot.value for slot in slots[first + 2 * rank - 1 : first + rank : -1]]
+    strides = [f"(cuuint64_t){value} * {map.element_bytes}" for value in outer] or ["0"]
+    return [
+        f"  CUtensorMap {name};",
+        "  {",
+        f"    const cuuint64_t tw_extents[] = {{{', '.join(extents)}}}, tw_strides[] = {{{', '.join(strides)}}};",
+        f"    const cuuint32_t tw_box[] = {{{', '.join(str(size) for size in map.box)}}};",
+        f"    const cuuint32_t tw_steps[] = {{{', '.join(['1'] * rank)}}};",
+        "    tw_status = cuTensorMapEncodeTiled(",
+        f"        &{name}, (CUtensorMapDataType){map.element}, {rank}, (void *){slots[first].value}, tw_extents,",
+        f"        tw_strides, tw_box, tw_steps, CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle){map.swizzle},",
+        "        CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);",
+        "    if (tw_status != CUDA_SUCCESS) return tw_status;",
+        "  }",
+    ]

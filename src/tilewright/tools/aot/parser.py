@@ -24,7 +24,9 @@ def add_compile_parser(commands: Any) -> None:
     parser.add_argument(
         "--signature", "-s", action="append", required=True, help="as '*fp32:16, *fp32:16, i32, 1024'; may be repeated"
     )
-    parser.add_argument("--grid", "-g", help="'X,Y,Z' in C over the arguments; by default the caller gives it")
+    parser.add_argument(
+        "--grid", "-g", help="as 'cdiv(n, BLOCK), m / 32' over integer parameters; by default the caller gives it"
+    )
     add_compilation_arguments(parser)
     parser.add_argument("--out-name", "-on", help="name of the C function (default: the kernel's)")
     parser.add_argument("--output", "-o", default=".", metavar="DIR", help="folder for the files (default: here)")

@@ -3,18 +3,21 @@
 "*fp32:16, *fp32:16, i32, 1024"          types; `:16` promises a multiple of 16, `:1` the value 1; constants
 "*fp32, *fp32, i32, BLOCK=1024"          the rest by name
 "*fp16, i64, ACT='relu', T=tl.float16"   strings, dtypes, True, False, None
+"tensordesc<fp16[32, 64]>, i32"          tensor descriptors, with the shape of blocks
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tilewright.language import dtypes
 from tilewright.language.callables import JITCallable
+from tilewright.runtime.tensor_descriptor import MAX_RANK
 from tilewright.support.errors import TilewrightError
 
 C_TYPES = {
@@ -36,6 +39,9 @@ C_KEYWORDS = frozenset(_KEYWORDS.split())
 
 TAKEN = frozenset(("stream", "algorithm", "grid_x", "grid_y", "grid_z", "main"))
 """Names that the functions have uses of their own for; all others of theirs begin with `tw_`."""
+
+DESCRIPTOR = re.compile(r"tensordesc<\s*(?P<element>\w+)\s*\[(?P<block>\s*\d+\s*(,\s*\d+\s*)*)\]\s*>")
+"""Tensor descriptors in signatures: `tensordesc<fp16[32, 64]>`."""
 
 HINTS = {"": 0, "1": 1, "16": 16}
 
@@ -81,9 +87,15 @@ class Argument:
         return self.type.startswith("*")
 
     @property
+    def rank(self) -> int:
+        """The dimensions of a tensor descriptor; 0 for anything else."""
+        return 0 if (found := DESCRIPTOR.fullmatch(self.type)) is None else found["block"].count(",") + 1
+
+    @property
     def element(self) -> str:
-        """The type, or what a pointer points to."""
-        return self.type.removeprefix("*").removeprefix("k")
+        """The type, or what a pointer or descriptor points to."""
+        found = DESCRIPTOR.fullmatch(self.type)
+        return self.type.removeprefix("*").removeprefix("k") if found is None else found["element"]
 
 
 @dataclass(frozen=True)
@@ -162,11 +174,11 @@ def _argument(name: str, given: dict[str, str], function: JITCallable) -> Argume
     text = given[name]
     if parameter.is_constexpr:
         return Argument(name, constant=_constant(name, text))
+    if text.startswith("tensordesc"):
+        return _descriptor(name, text)
     kind, _, hint = text.partition(":")
     kind, hint = kind.strip(), hint.strip()
     if kind.removeprefix("*").removeprefix("k") not in C_TYPES:
-        if kind.startswith("tensordesc"):
-            raise SignatureError(f"parameter {name!r}: tensor descriptors cannot be passed from C; pass the pointer")
         return Argument(name, constant=_constant(name, text))
     if hint not in HINTS:
         raise SignatureError(f"parameter {name!r}: {text!r} promises {hint}; expected :16 (a multiple of it) or :1")
@@ -177,6 +189,17 @@ def _argument(name: str, given: dict[str, str], function: JITCallable) -> Argume
             f"parameter {name!r}: {text!r} promises a multiple of 16, which is for integers and pointers"
         )
     return Argument(name, kind, HINTS[hint])
+
+
+def _descriptor(name: str, text: str) -> Argument:
+    """A tensor descriptor, which makes promises of its own."""
+    argument = Argument(name, text)
+    if argument.element not in C_TYPES or not 1 <= argument.rank <= MAX_RANK:
+        raise SignatureError(
+            f"parameter {name!r}: {text!r} is no tensor descriptor: expected an element type and the shape of "
+            f"blocks in at most {MAX_RANK} dimensions, as tensordesc<fp16[32, 64]>"
+        )
+    return argument
 
 
 def _constant(name: str, text: str) -> Any:
