@@ -1,94 +1,242 @@
-"""`triton.knobs`: the switches that mean the same here, under Triton's names.
+"""`triton.knobs`: every switch of Triton 3.6 under its name there.
 
     tilewright.knobs.runtime.debug = True
     tilewright.knobs.runtime.launch_enter_hook.add(lambda metadata: print(metadata.get()["name"]))
     with tilewright.knobs.autotuning.scope():
         tilewright.knobs.autotuning.print = True
 
-They are views of the one table of switches (`tilewright knobs` lists it); a name of Triton's that has no meaning here
-is an AttributeError.
+Most are views of the one table of switches (`tilewright knobs` lists it). Those of other back ends, and of what is done
+in another way here, have no effect and keep what they are set to; where a program would not get what it asks for,
+setting them is a KnobError that says what to use. docs/switches.md lists all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from tilewright.support import knobs as table
+from tilewright.support.disk_cache import cache_directory
+from tilewright.support.errors import NoAssemblerError
+from tilewright.support.knob_groups import Derived, Env, Group, Hooks, Ignored, Refused, Shared, Variable, env
+
+__all__ = [
+    "Env", "NvidiaTool", "amd", "autotuning", "build", "cache", "compilation", "env", "language", "nvidia", "proton",
+    "redis", "refresh_knobs", "runtime",
+]  # fmt: skip
+
+HOOKS = "tilewright.runtime.hooks"
+LISTENING = "tilewright.compiler.listening"
+NO_OPTIMISATION = "-O0"
 
 
-class Namespace:
-    """One group of switches, as attributes."""
+@dataclass(frozen=True)
+class NvidiaTool:
+    """A program of the CUDA toolkit."""
 
-    _names: Mapping[str, str]
+    path: str
+    version: str
 
-    def __init__(self, names: Mapping[str, str]) -> None:
-        object.__setattr__(self, "_names", dict(names))
-
-    def __getattr__(self, name: str) -> Any:
-        return table.get(self._known(name))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        table.set_value(self._known(name), value)
-
-    def __dir__(self) -> list[str]:
-        return sorted(self._names)
-
-    def _known(self, name: str) -> str:
-        if name not in self._names:
-            known = ", ".join(sorted(self._names))
-            raise AttributeError(f"no switch {name!r} in this group; it has {known}")
-        return self._names[name]
-
-    @contextmanager
-    def scope(self) -> Generator[None]:
-        """Give all switches of the group their present values back at the end of a `with`."""
-        with table.scope(**{name: table.get(name) for name in self._names.values()}):
-            yield
+    @staticmethod
+    @lru_cache
+    def from_path(path: str) -> NvidiaTool | None:
+        """The program at a path, by what it says of itself; None where there is none."""
+        try:
+            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError):
+            return None
+        release = re.search(r"release (\d+\.\d+)", said)
+        return None if release is None else NvidiaTool(path, release.group(1))
 
 
-compilation = Namespace(
+def _nvidia_tool(name: str) -> NvidiaTool:
+    """A program of the CUDA toolkit. Raises NoAssemblerError, a RuntimeError, where there is none."""
+    ptxas = import_module("tilewright.codegen.nvptx.ptxas")
+    path = ptxas.find_ptxas() if name == ptxas.PROGRAM else ptxas.find_program(name)
+    tool = None if path is None else NvidiaTool.from_path(str(path))
+    if tool is None:
+        raise NoAssemblerError(f"cannot find {name}: pip install 'tilewright[cuda]', or put a CUDA toolkit on the PATH")
+    return tool
+
+
+def _set_dump(value: bool | str) -> None:
+    table.set_value("dump_ir", value if isinstance(value, str) else cache.dump_dir if value else "")
+
+
+def _optimises_less() -> bool:
+    return NO_OPTIMISATION in table.get("ptxas_options").split()
+
+
+def _set_optimises_less(value: bool) -> None:
+    words = [word for word in table.get("ptxas_options").split() if word != NO_OPTIMISATION]
+    table.set_value("ptxas_options", " ".join([*words, *([NO_OPTIMISATION] if value else [])]))
+
+
+_NO_C = "no C compiler is called"
+_NO_REDIS = "there is no cache in Redis; any folder that several machines share can be `cache.dir`"
+_NO_AMD = "there is no target for AMD's GPUs"
+
+build = Group(
     {
-        "always_compile": "always_compile",
-        "disable_line_info": "disable_line_info",
-        "front_end_debugging": "tracebacks",
-        "allow_non_constexpr_globals": "allow_non_constexpr_globals",
-        "dump_ir": "dump_ir",
-    },
+        "cc": Ignored(None, _NO_C),
+        "cudacrt_path": Ignored(None, _NO_C),
+        "cudart_path": Ignored(None, _NO_C),
+        "impl": Ignored(None, _NO_C),
+        "backend_dirs": Derived(set[str], None, "empty"),
+    }
+)
+redis = Group(
+    {
+        "key_format": Ignored("triton:{key}:{filename}", _NO_REDIS),
+        "host": Ignored("localhost", _NO_REDIS),
+        "port": Ignored(6379, _NO_REDIS),
+    }
+)
+cache = Group(
+    {
+        "dir": Derived(
+            lambda: str(cache_directory()), partial(table.set_value, "cache_dir"), "`cache_dir`", "cache_dir"
+        ),
+        "home_dir": Ignored(lambda: f"{Path.home()}{os.sep}", "`cache.dir` says where kernels are kept"),
+        "dump_dir": Ignored(lambda: str(cache_directory() / "dump"), "but on `compilation.dump_ir = True`"),
+        "override_dir": Ignored(lambda: str(cache_directory() / "override"), "see `compilation.override`"),
+        "manager_class": Ignored(None, "the cache of kernels is safe for concurrent writers by itself"),
+        "remote_manager_class": Ignored(None, _NO_REDIS),
+    }
+)
+compilation = Group(
+    {
+        "always_compile": Shared("always_compile"),
+        "disable_line_info": Shared("disable_line_info"),
+        "front_end_debugging": Shared("tracebacks"),
+        "allow_non_constexpr_globals": Shared("allow_non_constexpr_globals"),
+        "dump_ir": Derived(
+            lambda: bool(table.get("dump_ir")), _set_dump, "`dump_ir`; True writes to `cache.dump_dir`", "dump_ir"
+        ),
+        "listener": Variable(LISTENING, "listener", "called behind each compilation"),
+        "override": Refused(False, "the launch option `ir_override` puts a file in the place of a stage"),
+        "enable_asan": Refused(False, "`TILEWRIGHT_SANITIZE=bounds` checks accesses"),
+        "instrumentation_mode": Refused("", "`TILEWRIGHT_SANITIZE`, and the target `cuda_sim`, check kernels"),
+        "store_binary_only": Ignored(False, "texts of stages are not stored, but made when they are asked for"),
+        "dump_ir_extract_di_local_variables": Ignored(False, "names of variables are in the locations of `ttir`"),
+        "use_ir_loc": Ignored(None, "locations are those of the Python source"),
+    }
+)
+autotuning = Group({"print": Shared("print_autotuning"), "cache": Shared("cache_autotuning")})
+runtime = Group(
+    {
+        "interpret": Shared("interpret"),
+        "debug": Shared("debug"),
+        "override_arch": Shared("override_arch", optional=True),
+        "launch_enter_hook": Hooks(HOOKS, "launch_enter_hook", "called in front of each launch"),
+        "launch_exit_hook": Hooks(HOOKS, "launch_exit_hook", "called behind each launch"),
+        "kernel_load_start_hook": Hooks(LISTENING, "kernel_load_start_hook", "called before machine code is loaded"),
+        "kernel_load_end_hook": Hooks(LISTENING, "kernel_load_end_hook", "called once machine code is loaded"),
+        "jit_cache_hook": Variable(HOOKS, "jit_cache_hook", "called in front of each compilation"),
+        "jit_post_compile_hook": Variable(HOOKS, "jit_post_compile_hook", "called behind each compilation"),
+        "add_stages_inspection_hook": Refused(
+            None, "the stages are lists of passes that targets give, third parties' too"
+        ),
+    }
+)
+language = Group(
+    {"fp32_default": Shared("f32_default", optional=True), "default_fp_fusion": Shared("default_fp_fusion")}
+)
+nvidia = Group(
+    {
+        "ptxas": Derived(
+            partial(_nvidia_tool, "ptxas"), partial(table.set_value, "ptxas_path"), "`ptxas_path`: path and version",
+            "ptxas_path",
+        ),
+        "ptxas_blackwell": Derived(partial(_nvidia_tool, "ptxas"), None, "the same as `ptxas`"),
+        "cuobjdump": Derived(partial(_nvidia_tool, "cuobjdump"), None, "path and version of the one that is found"),
+        "nvdisasm": Derived(partial(_nvidia_tool, "nvdisasm"), None, "path and version of the one that is found"),
+        "ptxas_options": Shared("ptxas_options", optional=True),
+        "disable_ptxas_opt": Derived(_optimises_less, _set_optimises_less, "`-O0` in `ptxas_options`", "ptxas_options"),
+        "libdevice_path": Shared("libdevice_path", optional=True),
+        "libcuda_path": Ignored(None, "cuda-bindings finds the driver"),
+        "dump_nvptx": Ignored(False, '`kernel.asm["ptx"]` is the PTX'),
+        "dump_ptxas_log": Ignored(False, "an AssemblerError holds what ptxas said"),
+        "mock_ptx_version": Ignored(None, "the launch option `ptx_version` sets it"),
+    }
+)  # fmt: skip
+amd = Group(
+    {
+        "use_buffer_ops": Ignored(True, _NO_AMD),
+        "use_buffer_atomics": Ignored(True, _NO_AMD),
+        "buffer_ops_analyze_small_tensor_range": Ignored(False, _NO_AMD),
+        "dump_amdgcn": Ignored(False, _NO_AMD),
+        "libhip_path": Ignored(None, _NO_AMD),
+        "use_block_pingpong": Ignored(None, _NO_AMD),
+        "use_in_thread_transpose": Ignored(None, _NO_AMD),
+        "use_async_copy": Ignored(False, _NO_AMD),
+        "scalarize_packed_fops": Ignored(False, _NO_AMD),
+    }
+)
+proton = Group(
+    {
+        "disable": Shared("proton_disable"),
+        "cupti_lib_dir": Ignored("", "launches are timed by the host"),
+        "enable_nvtx": Ignored(True, "launches are timed by the host"),
+    }
 )
 
-
-class RuntimeNamespace(Namespace):
-    """The switches of launches, and the hooks around launches and compilations: `launch_enter_hook` and
-    `launch_exit_hook`, to which functions are added or one of which takes the place of all; `jit_cache_hook` and
-    `jit_post_compile_hook`, which are a function or None."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in HOOKS:
-            return getattr(import_module("tilewright.runtime.hooks"), name)
-        return super().__getattr__(name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in HOOKS:
-            import_module("tilewright.runtime.hooks").set_hook(name, value)
-        else:
-            super().__setattr__(name, value)
-
-    def __dir__(self) -> list[str]:
-        return sorted([*super().__dir__(), *HOOKS])
+GROUPS = {
+    "build": build, "redis": redis, "cache": cache, "compilation": compilation, "autotuning": autotuning,
+    "runtime": runtime, "language": language, "nvidia": nvidia, "amd": amd, "proton": proton,
+}  # fmt: skip
 
 
-HOOKS = ("launch_enter_hook", "launch_exit_hook", "jit_cache_hook", "jit_post_compile_hook")
-runtime = RuntimeNamespace({"interpret": "interpret", "debug": "debug", "override_arch": "override_arch"})
-autotuning = Namespace({"print": "print_autotuning", "cache": "cache_autotuning"})
-language = Namespace({"fp32_default": "f32_default", "default_fp_fusion": "default_fp_fusion"})
-nvidia = Namespace({"ptxas": "ptxas_path", "ptxas_options": "ptxas_options", "libdevice_path": "libdevice_path"})
-cache = Namespace({"dir": "cache_dir"})
+def refresh_knobs() -> None:
+    """Ask the environment again for what Triton reads but once."""
+    table.restore("debug")
+
+
+def render_groups() -> str:
+    """All of Triton's switches as a Markdown table, for the documentation."""
+    lines = ["| Triton's switch | here |", "|---|---|"]
+    for group, knobs in GROUPS.items():
+        lines += [f"| `{group}.{name}` | {meaning} |" for name, meaning in knobs.described().items()]
+    return "\n".join(lines) + "\n"
+
+
+_PAGE = """\
+# Switches
+
+Every switch of tilewright is an environment variable, a name for `tilewright.support.knobs` (`get`, `set_value`,
+`scope`), and, where Triton has it, an attribute of `tilewright.knobs` under Triton's name. Triton's variable is
+honoured where ours is not set. The environment is read once, at the first question. Lists are separated by commas; 1,
+true and on mean yes. `tilewright knobs` prints this table.
+
+The switches that print, dump, time or verify have kernels compiled that the disk cache holds, too. What they print goes
+to standard error.
+
+{table}
+Three variables of others are honoured: `CUDA_HOME` and `CUDA_PATH` name a CUDA toolkit (ptxas, libdevice), and
+`XDG_CACHE_HOME` the folder that the cache of compiled kernels lies in where `TILEWRIGHT_CACHE_DIR` is not set.
+
+## `triton.knobs`
+
+Each switch of `triton.knobs` in Triton 3.6, as an attribute of `tilewright.knobs`. Setting one does not change the
+environment of child processes.
+
+{groups}"""
+
+
+def render_page() -> str:
+    """`docs/switches.md`."""
+    return _PAGE.format(table=table.render_table(), groups=render_groups())
 
 
 def __getattr__(name: str) -> Any:
     if name == "HookChain":
-        return import_module("tilewright.runtime.hooks").HookChain
+        return import_module("tilewright.support.hook_chain").HookChain
+    if name == "CompileTimes":
+        return import_module(LISTENING).CompileTimes
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,7 +15,9 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tilewright.compiler import listening
 from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, Parameters, StageTexts
+from tilewright.compiler.listening import Clock
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
@@ -87,30 +89,41 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     source = overridden(source, options)
     relevant = options.identity(getattr(target, "ignored_options", frozenset()))
     key = fingerprint(source.identity(), relevant, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
-    cache = DiskCache(cache_directory())
+    cache, clock = DiskCache(cache_directory()), Clock()
     entry = None if any(map(knobs.get, COMPILING)) else cache.get(key)
+    cache_hit = entry is not None
     if entry is None:
         if (deferred := _deferred.get()) is not None:
             deferred.append(Request(source, options, target, key))
             raise DeferredError(f"the compilation of kernel '{source.name}' is deferred")
-        entry = build_entry(source, options, target)
+        entry = build_entry(source, options, target, clock.reached)
         cache.put(key, entry)
+    listening.tell(source, options, target, key, entry, cache, clock, cache_hit=cache_hit)
     return load_entry(entry, key, source, options, target)
 
 
 @paused_collection()
-def build_entry(source: Source, options: CompileOptions, target: Target) -> Entry:
-    """Run all stages and emit machine code."""
+def build_entry(
+    source: Source, options: CompileOptions, target: Target, reached: Callable[[str], None] = lambda stage: None
+) -> Entry:
+    """Run all stages and emit machine code; `reached` is told when each is done."""
     source, target = overridden(source, options), configured(target, options)
     compilation = Compilation(source, options, target)
     try:
-        for _ in compilation:
-            pass
+        for stage, _ in compilation:
+            reached(stage)
     except PassError as error:
         if error.internal and error.reproducer is None:
             error.reproducer = _reproducer(source, options, target)
         raise
-    return compilation.emit()
+    entry = compilation.emit()
+    reached(_image_key(target))
+    return entry
+
+
+def _image_key(target: Target) -> str:
+    """What `kernel.asm` calls machine code."""
+    return getattr(target, "image_key", "obj")
 
 
 class Compilation:
@@ -184,8 +197,10 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     known = entry.metadata
     shared = known["shared"] if "shared" in known else max(known.get("arena_bytes", 0), LEAST_MEMORY)
     metadata = SimpleNamespace(**asdict(options), name=name, hash=key, target=target.name, shared=shared, details=known)
+    listening.kernel_load_start_hook(None, None, name, {}, key)
     native = target.load(entry.sections["obj"], known)
-    assembly_key, image_key = getattr(target, "assembly_key", "asm"), getattr(target, "image_key", "obj")
+    listening.kernel_load_end_hook(native, native, name, {}, key)
+    assembly_key, image_key = getattr(target, "assembly_key", "asm"), _image_key(target)
     kept: dict[str, Any] = {section: data.decode() for section, data in entry.sections.items() if section != "obj"}
     if not known.get("is_text"):
         kept[image_key] = entry.sections["obj"]
@@ -284,7 +299,7 @@ def _stage_text(stage: str, source: Source, options: CompileOptions, target: Tar
     """The text of one stage, by compiling again as far as that stage."""
     if stage == getattr(target, "assembly_key", "asm"):
         return target.assembly(llir)
-    if stage == getattr(target, "image_key", "obj"):
+    if stage == _image_key(target):
         raise NoAssemblerError(
             f"there is no {stage}: ptxas was not found when the kernel was compiled, so the driver compiles its PTX at "
             "the first launch. Install nvidia-cuda-nvcc (pip install 'tilewright[cuda]') or set TILEWRIGHT_PTXAS_PATH"

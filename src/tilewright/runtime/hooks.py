@@ -11,37 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tilewright.compiler.kernel import LaunchMetadata
-from tilewright.support import knobs
-
-Hook = Callable[[LaunchMetadata], Any]
-
-
-class HookChain:
-    """Hooks, called in the order in which they were added, or in the opposite one."""
-
-    def __init__(self, reversed: bool = False) -> None:
-        self.calls: list[Hook] = []
-        self.reversed = reversed
-
-    def add(self, hook: Hook) -> None:
-        """Call `hook` from now on; once, however often it is added."""
-        if hook not in self.calls:
-            self.calls.append(hook)
-            knobs.renew()
-
-    def remove(self, hook: Hook) -> None:
-        """Call `hook` no more."""
-        if hook in self.calls:
-            self.calls.remove(hook)
-            knobs.renew()
-
-    def __call__(self, metadata: LaunchMetadata) -> None:
-        for hook in tuple(self.calls[::-1] if self.reversed else self.calls):
-            hook(metadata)
-
-    def __bool__(self) -> bool:
-        return bool(self.calls)
-
+from tilewright.support.hook_chain import HookChain
 
 CompileHook = Callable[..., Any]
 """Called with the keywords of `compile_keywords`."""
@@ -61,9 +31,7 @@ def set_hook(name: str, value: Any) -> None:
         globals()[name] = value
         return
     chain: HookChain = globals()[name]
-    functions = value.calls if isinstance(value, HookChain) else [] if value is None else [value]
-    chain.calls = list(functions)
-    knobs.renew()
+    chain.replace(value)
 
 
 def are_set() -> bool:

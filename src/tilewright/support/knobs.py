@@ -116,6 +116,7 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_PRINT_AUTOTUNING"),
     Knob("cache_autotuning", bool, False, "Keep the autotuner's choices on disk.",
          triton_env="TRITON_CACHE_AUTOTUNING"),
+    Knob("proton_disable", bool, False, "Start no sessions of the profiler.", triton_env="TRITON_PROTON_DISABLE"),
     Knob("farm", str, "", "Address of a dask.distributed scheduler, whose workers compile what the autotuner is to "
          "measure."),
     # Cache.
@@ -208,6 +209,11 @@ def scope(**values: KnobValue) -> Generator[None]:
         _update(saved)
 
 
+def restore(*names: str) -> None:
+    """Give switches what the environment says, or their defaults."""
+    _update({name: _read_environment(_find(name), os.environ) for name in names})
+
+
 def reload() -> None:
     """Forget what was read and set; the environment is asked again."""
     _values.clear()
@@ -233,25 +239,3 @@ def render_table() -> str:
         shown = f"`{default}`" if default else ""
         lines.append(f"| `{knob.name}` | `{knob.env}` | {triton} | {kind} | {shown} | {changes} | {knob.doc} |")
     return "\n".join(lines) + "\n"
-
-
-_PAGE = """\
-# Switches
-
-Every switch of tilewright is an environment variable, a name for `tilewright.support.knobs` (`get`, `set_value`,
-`scope`), and, where Triton has it, an attribute of `tilewright.knobs` under Triton's name. Triton's variable is
-honoured where ours is not set. The environment is read once, at the first question. Lists are separated by commas; 1,
-true and on mean yes. `tilewright knobs` prints this table.
-
-The switches that print, dump, time or verify have kernels compiled that the disk cache holds, too. What they print goes
-to standard error.
-
-{table}
-Three variables of others are honoured: `CUDA_HOME` and `CUDA_PATH` name a CUDA toolkit (ptxas, libdevice), and
-`XDG_CACHE_HOME` the folder that the cache of compiled kernels lies in where `TILEWRIGHT_CACHE_DIR` is not set.
-"""
-
-
-def render_page() -> str:
-    """`docs/switches.md`."""
-    return _PAGE.format(table=render_table())

@@ -162,8 +162,8 @@ def test_the_class_of_hooks() -> None:
         from triton.knobs import HookChain
 
     assert isinstance(tilewright.knobs.runtime.launch_enter_hook, HookChain)
-    with pytest.raises(AttributeError, match="no attribute 'redis'"):
-        _ = tilewright.knobs.redis
+    with pytest.raises(AttributeError, match="no attribute 'memcached'"):
+        _ = tilewright.knobs.memcached
 
 
 def test_names_that_have_another_home() -> None:

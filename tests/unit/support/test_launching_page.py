@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tilewright import knobs
 from tilewright.compiler.options import OPTION_NAMES, REFUSED
-from tilewright.support import errors, knobs
+from tilewright.support import errors
 from tilewright.tools.cli import make_parser
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -24,9 +25,7 @@ ELSEWHERE = {
 
 def test_switches() -> None:
     page = (DOCS / "switches.md").read_text()
-    command = (
-        "python -c 'from tilewright.support import knobs; print(knobs.render_page(), end=\"\")' > docs/switches.md"
-    )
+    command = "python -c 'from tilewright import knobs; print(knobs.render_page(), end=\"\")' > docs/switches.md"
     assert page == knobs.render_page(), f"run: {command}"
 
 

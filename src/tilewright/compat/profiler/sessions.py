@@ -14,6 +14,7 @@ from typing import Any
 from tilewright.compat.profiler.tree import ROOT, Frame
 from tilewright.compiler.kernel import LaunchMetadata
 from tilewright.runtime import hooks
+from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
 
 DEFAULT_PROFILE_NAME = "proton"
@@ -57,8 +58,9 @@ def start(
     backend: str | None = None,
     mode: Any = None,
     hook: str | None = None,
-) -> int:
-    """Begin a session, whose file will be `name` with `.hatchet` behind it. Returns its number.
+) -> int | None:
+    """Begin a session, whose file will be `name` with `.hatchet` behind it. Returns its number; None, and nothing
+    happens, where the switch `proton_disable` is set.
 
     With `hook="triton"` what `jit(launch_metadata=...)` tells of a launch counts, too (`flops`, `bytes`). `backend` and
     `mode` choose between sources of GPU times, of which there is one here. Raises ArgumentValueError for other kinds of
@@ -68,6 +70,8 @@ def start(
         raise ArgumentValueError("data", repr(data), "'tree': traces are not recorded")
     if context != "shadow":
         raise ArgumentValueError("context", repr(context), "'shadow', the scopes: frames of Python are not recorded")
+    if knobs.get("proton_disable"):
+        return None
     with _lock:
         number = next(_numbers)
         _sessions[number] = Session(Path(name or DEFAULT_PROFILE_NAME), counts_work=hook == "triton")

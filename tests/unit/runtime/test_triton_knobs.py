@@ -1,0 +1,152 @@
+"""`triton.knobs`: the names of official Triton, and what setting them does here."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright
+import tilewright.language as tl
+from tilewright import knobs
+from tilewright.compiler.listening import CompileTimes
+from tilewright.support import knobs as table
+from tilewright.support.errors import KnobError, NoAssemblerError
+from tilewright.support.hook_chain import HookChain
+
+OFFICIAL = """
+import json
+from triton import knobs
+groups = {name: value for name, value in vars(knobs).items() if isinstance(value, knobs.base_knobs)}
+plain = lambda value: value if isinstance(value, (bool, int, str, type(None))) else "..."
+hidden = ("knob_descriptors", "knobs", "copy", "reset", "scope", "get_triton_dir")
+def names(group):
+    return [n for n in dir(group) if not n.startswith("_") and n not in hidden]
+def read(group, name):
+    try:
+        return plain(getattr(group, name))
+    except RuntimeError:
+        return "..."
+print(json.dumps({name: {n: read(group, n) for n in names(group)} for name, group in groups.items()}))
+"""
+
+MACHINE = {"dir", "home_dir", "dump_dir", "override_dir", "cupti_lib_dir", "libdevice_path"}
+"""What is a place on this machine."""
+
+
+def test_every_switch_of_official_triton() -> None:
+    """The same groups, the same names in them, the same values where nothing is set."""
+    pytest.importorskip("triton", reason="official Triton is a test-only dependency and not installed")
+    import json
+
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
+    done = subprocess.run([sys.executable, "-c", OFFICIAL], capture_output=True, text=True, check=True, env=bare)
+    official: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    assert official.keys() == knobs.GROUPS.keys()
+    for group, switches in official.items():
+        ours = knobs.GROUPS[group]
+        assert set(switches) == set(dir(ours)) - {"knobs", "reset", "scope"}, group
+        plain = {name: value for name, value in switches.items() if value != "..." and name not in MACHINE}
+        assert {name: getattr(ours, name) for name in plain} == plain, group
+
+
+def test_views_of_our_switches() -> None:
+    with knobs.nvidia.scope(), knobs.runtime.scope(), knobs.compilation.scope():
+        knobs.runtime.override_arch = "sm90"
+        knobs.nvidia.ptxas_options = "--verbose"
+        knobs.nvidia.disable_ptxas_opt = True
+        knobs.compilation.dump_ir = True
+        assert table.get("override_arch") == "sm90" and table.get("ptxas_options") == "--verbose -O0"
+        assert table.get("dump_ir") == knobs.cache.dump_dir and knobs.compilation.dump_ir is True
+        knobs.nvidia.disable_ptxas_opt = False
+        knobs.runtime.override_arch = knobs.env
+        assert knobs.nvidia.ptxas_options == "--verbose" and knobs.runtime.override_arch is None
+        del knobs.nvidia.ptxas_options
+        assert knobs.nvidia.ptxas_options is None
+    assert table.get("override_arch") == "" and knobs.compilation.dump_ir is False
+
+
+def test_switches_without_effect_keep_what_they_are_set_to() -> None:
+    with knobs.amd.scope():
+        knobs.amd.use_buffer_ops = False
+        assert knobs.amd.use_buffer_ops is False and knobs.amd.knobs["use_buffer_ops"] is False
+    assert knobs.amd.use_buffer_ops is True
+    knobs.build.cc = "clang"
+    assert knobs.build.reset().cc is None
+
+
+def test_switches_that_are_refused() -> None:
+    knobs.compilation.override = False
+    with pytest.raises(KnobError, match="ir_override"):
+        knobs.compilation.override = True
+    with pytest.raises(AttributeError, match="no switch 'overide' in this group; it has allow_non_constexpr_globals"):
+        knobs.compilation.overide = True
+    with pytest.raises(AttributeError, match="no attribute 'redsi'"):
+        _ = knobs.redsi
+
+
+def test_programs_of_the_toolkit(tmp_path: Path) -> None:
+    ptxas = tmp_path / "ptxas"
+    ptxas.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 12.9, V12.9.86'\n")
+    ptxas.chmod(0o755)
+    with knobs.nvidia.scope():
+        knobs.nvidia.ptxas = str(ptxas)
+        assert (knobs.nvidia.ptxas.path, knobs.nvidia.ptxas.version) == (str(ptxas), "12.9")
+        knobs.nvidia.ptxas = str(tmp_path / "none")
+        with pytest.raises(NoAssemblerError):
+            _ = knobs.nvidia.ptxas
+        assert "ptxas" not in knobs.nvidia.knobs and "dump_nvptx" in knobs.nvidia.knobs
+
+
+@tilewright.jit
+def increment(x_ptr, N: tl.constexpr):
+    at = x_ptr + tl.arange(0, N)
+    tl.store(at, tl.load(at) + 1)
+
+
+def test_what_is_told_of_compilations(tmp_path: Path) -> None:
+    told: list[dict[str, Any]] = []
+    loads: list[tuple[Any, ...]] = []
+
+    def listener(**what: Any) -> None:
+        told.append(what)
+
+    with knobs.cache.scope(), knobs.compilation.scope(), knobs.runtime.scope():
+        knobs.cache.dir = str(tmp_path)
+        knobs.compilation.listener = listener
+        knobs.runtime.kernel_load_start_hook.add(lambda *what: loads.append(what))
+        knobs.runtime.kernel_load_end_hook = HookChain(reversed=True)
+        knobs.runtime.kernel_load_end_hook.add(lambda *what: loads.append(what))
+        increment[(1,)](np.zeros(4, np.float32), N=4)
+        kernel = increment[(1,)](np.zeros(4, np.float32), N=4)
+        again = tilewright.jit(increment.fn)
+        again[(1,)](np.zeros(4, np.float32), N=4)
+    assert knobs.compilation.listener is None and not knobs.runtime.kernel_load_end_hook.calls
+    compiled, found = told
+    assert (compiled["cache_hit"], found["cache_hit"]) == (False, True)
+    assert compiled["src"].fn is increment and compiled["metadata"]["hash"] == found["metadata"]["hash"] == kernel.hash
+    assert compiled["metadata"]["name"] == "increment" and compiled["metadata"]["num_warps"] == 4
+    (path,) = compiled["metadata_group"].values()
+    assert Path(path).is_file()
+    times: CompileTimes = compiled["times"]
+    assert [stage for stage, _ in times.lowering_stages] == ["ttir", "structured", "linalg", "loops", "obj"]
+    assert times.ir_initialization > 0 and all(duration > 0 for _, duration in times.lowering_stages)
+    assert times.total == times.ir_initialization + times.total_lowering + times.store_results
+    assert found["times"].lowering_stages == [] and found["times"].store_results == 0
+    assert loads[0] == (None, None, "increment", {}, kernel.hash) and loads[1][0] is kernel.function
+    assert len(loads) == 4
+
+
+def test_the_profiler_can_be_kept_from_starting() -> None:
+    profiler = importlib.import_module("tilewright.compat.profiler")
+    with knobs.proton.scope():
+        knobs.proton.disable = True
+        assert profiler.start("never") is None
+        profiler.finalize()
+    assert not Path("never.hatchet").exists()
