@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from test_microkernels import TYPES, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
+from test_microkernels import TYPES, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels import direct_name, emit_microkernel, exact_name, parse_name, plan_panels
@@ -16,9 +16,19 @@ SHAPES = [(1, 1, 5), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300), (16
 
 
 def check(
-    kind: str, m: int, n: int, k: int, facts: CpuFacts, *, nt: bool, zero: bool, panels: bool, out: str = ""
+    kind: str,
+    m: int,
+    n: int,
+    k: int,
+    facts: CpuFacts,
+    *,
+    nt: bool,
+    zero: bool,
+    panels: bool,
+    out: str = "",
+    layout: str = "rows",
 ) -> None:
-    """`out`: the type of a separate output, one of those that the machine can write."""
+    """`out`: the type of a separate output, one of those that the machine can write; `layout`: how A lies in memory."""
     dtype, wide, accumulator, tolerance = TYPES[kind]
     a, b = random_matrix(kind, m, k, 1), random_matrix(kind, k, n, 2)
     c = np.full((m, n + 3), 7, wide)
@@ -40,12 +50,15 @@ def check(
         tolerance = max(tolerance, 2.0**-8) if out == "bf16" else tolerance
     general = f"tw_mk_{kind}_{accumulator}_1024x{width}{form}"
     name = exact_name(general, m, n, facts)
-    for variant in {name, direct_name(name, facts), exact_name(general, m, n, facts, k)}:
+    variants = {name, direct_name(name, facts), exact_name(general, m, n, facts, k)} if layout == "rows" else {name}
+    left, a_row_stride, a_k_stride = laid_out(a, layout)
+    for variant in variants:
         c[:] = 7
         result = np.full((m, n + 5), 7, TYPES[out][0] if out in TYPES else wide) if out else c
         kernel = load(variant, facts, 12 if out else 10)
         output = (result.ctypes.data, n + 5) if out else ()
-        kernel(a.ctypes.data, k, 1, operand.ctypes.data, stride, c.ctypes.data, n + 3, k, m, n, *output)
+        rows = left.ctypes.data, a_row_stride, a_k_stride
+        kernel(*rows, operand.ctypes.data, stride, c.ctypes.data, n + 3, k, m, n, *output)
         assert np.all(c[:, n:] == 7) and np.all(result[:, n:] == 7), "columns beyond n_count were written"
         scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)) + 7
         difference = np.abs(result[:, :n].astype(np.float64) - expected)
@@ -86,6 +99,16 @@ def test_more_rows_than_are_copied_at_a_time(kind: str, out: str, k: int) -> Non
     """Rows of A that start anywhere, and such that have no whole tile of k at their end."""
     check(kind, 290, 70, k, machines()[0], nt=False, zero=True, panels=True, out=out)
     check(kind, 257, 33, k, machines()[0], nt=True, zero=False, panels=False)
+
+
+@pytest.mark.parametrize("layout", ["columns", "neither"])
+@pytest.mark.parametrize(("kind", "out"), [("f32", "f32"), ("bf16", ""), ("bf16", "bf16"), ("i8", "i32")])
+def test_panels_and_a_transposed_a(kind: str, out: str, layout: str) -> None:
+    facts = machines()[0]
+    if out and out not in outputs_of(kind, facts):
+        pytest.skip(f"this machine writes no {out} behind products of {kind}")
+    for m, n, k in [*SHAPES, (290, 70, 545)]:
+        check(kind, m, n, k, facts, nt=False, zero=True, panels=True, out=out, layout=layout)
 
 
 @pytest.mark.parametrize("nt", [False, True])

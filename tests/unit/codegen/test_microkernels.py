@@ -61,16 +61,27 @@ def random_matrix(kind: str, rows: int, columns: int, seed: int) -> np.ndarray:
     return random.standard_normal((rows, columns)).astype(dtype)
 
 
-def check(name: str, kind: str, m: int, n: int, k: int, facts: CpuFacts, *, transposed: bool = False) -> None:
+def laid_out(a: np.ndarray, layout: str) -> tuple[np.ndarray, int, int]:
+    """The same matrix with contiguous rows, contiguous columns, or neither, and its strides in elements."""
+    m, k = a.shape
+    if layout == "rows":
+        return a, k, 1
+    if layout == "columns":
+        return np.asfortranarray(a), 1, m
+    apart = np.zeros((m, 3 * k), a.dtype)
+    apart[:, ::3] = a
+    return apart, 3 * k, 3
+
+
+def check(name: str, kind: str, m: int, n: int, k: int, facts: CpuFacts, *, layout: str = "rows") -> None:
     _, accumulator, _, tolerance = TYPES[kind]
     a, b = random_matrix(kind, m, k, 1), random_matrix(kind, k, n, 2)
     c = np.full((m, n + 3), 7, accumulator)
     expected = 7 + a.astype(np.float64) @ b.astype(np.float64)
-    a = np.asfortranarray(a) if transposed else a
-    row_stride, k_stride = (1, m) if transposed else (k, 1)
+    left, row_stride, k_stride = laid_out(a, layout)
     operand, b_stride = b, n
     kernel = load(name, facts)
-    kernel(a.ctypes.data, row_stride, k_stride, operand.ctypes.data, b_stride, c.ctypes.data, n + 3, k, m, n)
+    kernel(left.ctypes.data, row_stride, k_stride, operand.ctypes.data, b_stride, c.ctypes.data, n + 3, k, m, n)
     assert np.all(c[:, n:] == 7), "columns beyond n_count were written"
     scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)) + 7
     assert np.all(np.abs(c[:, :n] - expected) <= tolerance * scale), (name, m, n, k, facts.cpu)
@@ -90,10 +101,11 @@ def test_shapes(kind: str, size: str) -> None:
 
 @pytest.mark.parametrize("kind", ["f32", "bf16", "i8"])
 @pytest.mark.parametrize("size", ["8x32", "16x64", "64x64"])
-def test_transposed_a(kind: str, size: str) -> None:
+@pytest.mark.parametrize("layout", ["columns", "neither"])
+def test_transposed_a(kind: str, size: str, layout: str) -> None:
     for facts in machines():
         for m, n, k in SHAPES:
-            check(f"tw_mk_{kind}_{TYPES[kind][2]}_{size}", kind, m, n, k, facts, transposed=True)
+            check(f"tw_mk_{kind}_{TYPES[kind][2]}_{size}", kind, m, n, k, facts, layout=layout)
 
 
 @pytest.mark.parametrize("name", ["tw_mk_f32_f32", "tw_mk_f32_i32_8x32", "tw_mk_f7_f32_8x32", "matmul"])

@@ -109,7 +109,7 @@ def parse_name(name: str) -> MicrokernelName:
 
 
 def flushes_subnormals(element: str, accumulator: str, facts: TargetFacts) -> bool:
-    """Whether the kernels for whole blocks, where A's k stride is 1, take subnormal operands for zeros."""
+    """Whether the kernels for whole blocks take subnormal operands for zeros."""
     kind = element_kind(element, accumulator)
     by_tiles = has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts)
     return element == "bf16" and (by_tiles or find_grouping(kind, facts) is not None)
@@ -121,7 +121,7 @@ EXACT = "_exact"
 
 def exact_name(name: str, m_count: int, n_count: int, facts: TargetFacts, k_count: int | None = None) -> str:
     """The kernel to call for counts that are known: the variant without edges where they fill its register tiles; on
-    AMX tiles, that for this size, or for few rows."""
+    AMX tiles, that for few rows, or for this size, whose a_k_stride must be 1: without a `k_count` there is none."""
     if _PANELS_NAME.match(name) is not None:
         return name
     parts = parse_name(name)
@@ -144,7 +144,7 @@ def direct_name(name: str, facts: TargetFacts) -> str:
     if _PANELS_NAME.match(name) is not None:
         return name
     parts = parse_name(name)
-    if parts.form.packed_b or not has_amx_form(parts.element, parts.rows, parts.columns, facts):
+    if parts.size is not None or not has_amx_form(parts.element, parts.rows, parts.columns, facts):
         return name
     return f"{name}_direct"
 
@@ -166,8 +166,8 @@ class PanelPlan:
     symbol: str
     columns: int
     bytes: int
-    takes_any_a: bool
-    """Whether the kernels read A with any strides; else its a_k_stride must be 1."""
+    reads_any_a: bool
+    """Whether the kernels read A in place with any strides; else they copy it where its a_k_stride is not 1."""
     outputs: tuple[str, ...]
     """The types that the kernels have a form `_out` for."""
     kernels_fill: bool
@@ -201,7 +201,7 @@ def plan_panels(
     rows, width = -(-k_count // multiple) * multiple, -(-n_count // columns) * columns
     outputs = amx_outputs(kind) if has_tiles else (accumulator,)
     return PanelPlan(
-        symbol, columns, rows * width * stored, takes_any_a=not has_tiles, outputs=outputs,
+        symbol, columns, rows * width * stored, reads_any_a=not has_tiles, outputs=outputs,
         kernels_fill=kind.memory == kind.accumulator,
     )  # fmt: skip
 

@@ -7,14 +7,14 @@ rows of A over the panel:
     for k0 in k by KC:  for g0 in n by 128:  pack B[k0:, g0:] as four panels
       for n0 in the group by 32:  for m0 in m by 32:  C[m0:, n0:] += A[m0:, k0:] panel
 
-With B in panels (`_panels`) nothing is packed. A transposed A (a_k_stride other than 1) takes the general kernel; with
-B in panels there must not be one. Kernels of 16 rows (``tw_mk_bf16_f32_16x32``) have blocks of 16 x 32.
+With B in panels (`_panels`) nothing is packed. Kernels of 16 rows (``tw_mk_bf16_f32_16x32``) have blocks of 16 x 32.
 
 A kernel of known size (``_of_32x64x64``: rows, columns, terms) has no loops and is meant to be inlined.
 
 A is read in place where its rows start with cache lines and have whole tiles of k, else from a copy, made of some rows
 at a time for all panels: a row of a tile that lies in two lines takes two accesses, each time it is read (1000 x 1000
-x 1000: 4.6 -> 2.0 ms).
+x 1000: 4.6 -> 2.0 ms). A transposed A (a_k_stride other than 1) is copied, too (`amx_copies.py`), unless the kernel is
+one that never gets such (``_direct``).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from tilewright.codegen.microkernels.amx_blocks import (
     configure_tiles,
     release_tiles,
 )
+from tilewright.codegen.microkernels.amx_copies import emit_call_of_turning
 from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, tile_depth
-from tilewright.codegen.microkernels.block import BlockForm, plan_block_tile
+from tilewright.codegen.microkernels.block import BlockForm
 from tilewright.codegen.microkernels.elements import ElementKind
-from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, PARAMETERS, Rows, kernel_function
-from tilewright.codegen.microkernels.whole_blocks import emit_block_kernel
+from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, Rows, kernel_function
 from tilewright.ir.facts import TargetFacts
 
 MOST_PRODUCTS = 32
@@ -44,9 +44,6 @@ MOST_PRODUCTS = 32
 
 PANELS = 4
 """Panels that are packed together, so that each row of B is visited once for all of them."""
-
-WIDEST_BLOCK = 1024
-"""Columns of a block that register tiles are planned for where a kernel's own are not known."""
 
 _COPIED_ROWS = 128
 """Rows of A that are copied at a time."""
@@ -84,11 +81,9 @@ def _height(rows: int) -> int:
 class AmxKernelWriter(AmxBlockWriter):
     """Writes one kernel."""
 
-    def write(self, general: str | None) -> None:
-        """The body; `general` is the kernel for transposed A, if there may be one."""
+    def write(self) -> None:
+        """The body."""
         fn = self.fn
-        if general is not None:
-            self._leave_transposed(general)
         if not self.form.is_configured:
             configure_tiles(fn)
         frame = Frame(*(fn.entry_value(f"alloca [{size} x i8], align 64") for size in self._frame_sizes()))
@@ -121,16 +116,6 @@ class AmxKernelWriter(AmxBlockWriter):
         size = self.element.bytes
         return self._matrix("a", size), self._matrix("b", size), self._matrix("c", 4)
 
-    def _leave_transposed(self, general: str) -> None:
-        """Return what another kernel makes of a transposed A."""
-        fn = self.fn
-        direct, transposed = fn.new_label("direct"), fn.new_label("transposed")
-        fn.branch_if(fn.value("icmp eq i64 %a_k_stride, 1"), direct, transposed)
-        fn.start(transposed)
-        fn.emit(f"call void @{general}({', '.join(f'i64 %{name}' for name in PARAMETERS)})")
-        fn.terminate("ret void")
-        fn.start(direct)
-
     def _frame_sizes(self) -> tuple[int, int, int]:
         panels = 0 if self.form.packed_b else PANELS * PANEL_BYTES * BLOCK
         return panels, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
@@ -146,6 +131,8 @@ class AmxKernelWriter(AmxBlockWriter):
         places = fn.value(f"or i64 {fn.value(f'ptrtoint ptr {a.first} to i64')}, {a.stride}")
         cut = fn.value(f"or i64 {places}, {self.scaled(depth, self.element.bytes)}")
         is_copy = fn.value(f"icmp ne i64 {fn.value(f'and i64 {cut}, 63')}, 0")
+        if not self.form.direct_a:
+            is_copy = fn.value(f"or i1 {is_copy}, {fn.value('icmp ne i64 %a_k_stride, 1')}")
         step = Step(depth, fn.value(f"icmp eq i64 {k0}, 0"), is_copy)
         return self._with_output(step, left, c) if self.form.separate_output else step
 
@@ -186,7 +173,8 @@ class AmxKernelWriter(AmxBlockWriter):
         self._all_rows(replace(frame, panel=panels), step, a_k, c, "%n_count")
 
     def _from_k(self, a: Rows, k0: str) -> Rows:
-        return Rows(self.at(a.first, self.scaled(k0, self.element.bytes)), a.stride)
+        k = k0 if self.form.direct_a else self.fn.value(f"mul i64 {k0}, %a_k_stride")
+        return Rows(self.at(a.first, self.scaled(k, self.element.bytes)), a.stride)
 
     def _all_rows(self, frame: Frame, step: Step, a: Rows, c: Rows, columns: str) -> None:
         """All rows of A over packed panels with `columns` columns, of which the first one belongs to `c`: in one chunk
@@ -203,6 +191,8 @@ class AmxKernelWriter(AmxBlockWriter):
             copy, ready = fn.new_label("copy"), fn.new_label("ready")
             fn.branch_if(step.is_copy, copy, ready)
             fn.start(copy)
+            if not self.form.direct_a:
+                self._leave_to_turning(copies, Rows(first, a.stride), rows, step.depth, ready)
             self._copy_chunk(copies, Rows(first, a.stride), rows, step.depth)
             fn.branch(ready)
             fn.start(ready)
@@ -213,6 +203,18 @@ class AmxKernelWriter(AmxBlockWriter):
             )
 
         fn.loop("0", "%m_count", size, chunk)
+
+    def _leave_to_turning(self, target: str, a: Rows, rows: str, depth: str, done: str) -> None:
+        """Copy a transposed A, and go on at `done`; else go on here."""
+        fn = self.fn
+        turned, straight = fn.new_label("turned"), fn.new_label("straight")
+        fn.branch_if(fn.value("icmp eq i64 %a_k_stride, 1"), straight, turned)
+        fn.start(turned)
+        k_stride = self.scaled("%a_k_stride", self.element.bytes)
+        values = target, str(_COPY_STRIDE), a.first, a.stride, k_stride, rows, depth
+        emit_call_of_turning(fn, self.element, values)
+        fn.branch(done)
+        fn.start(straight)
 
     def _copy_chunk(self, target: str, a: Rows, rows: str, depth: str) -> None:
         """Copy the rows of a chunk, up to a whole tile of k, with zeros behind `depth`."""
@@ -283,22 +285,6 @@ def emit_amx_kernel(
         fn = kernel_function(name, module, attributes="alwaysinline nounwind")
         AmxKernelWriter(fn, facts, element, form, _height(size[0])).write_of_size(*size)
         return fn.text()
-    general = _general_kernel(name, module, facts, element, form)
     fn = kernel_function(name, module, OUTPUT_PARAMETERS if form.separate_output else ())
-    AmxKernelWriter(fn, facts, element, form, _height(rows)).write(general)
+    AmxKernelWriter(fn, facts, element, form, _height(rows)).write()
     return fn.text()
-
-
-def _general_kernel(
-    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, form: BlockForm
-) -> str | None:
-    """Define the kernel by multiply-adds to which one on AMX tiles leaves products of a transposed A.
-
-    Its name; None for forms in which A never is.
-    """
-    if form.packed_b or form.direct_a:
-        return None
-    general = f"{name}_transposed"
-    tile = plan_block_tile(facts, element, WIDEST_BLOCK)
-    module.define_once(general, lambda: emit_block_kernel(general, module, facts, element, tile, form))
-    return general

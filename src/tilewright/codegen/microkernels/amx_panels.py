@@ -138,7 +138,7 @@ class AmxPanelWriter:
         else:
             pairs = zip(sources, masks, strict=True)
             rows = [self.masked_load(text, scalar, size, source, mask, BLOCK) for source, mask in pairs]
-        fn.emit(f"store <{BLOCK} x i32> {self._interleave(rows, BLOCK, 8 * size)}, ptr {target}, align 64")
+        fn.emit(f"store <{BLOCK} x i32> {self.interleave(rows, BLOCK, 8 * size)}, ptr {target}, align 64")
 
     def _fill_squares(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
         """The same from a B with adjacent rows: sixteen columns and as many groups of k are a square of words."""
@@ -170,28 +170,40 @@ class AmxPanelWriter:
         text = f"<{lanes} x {scalar}>"
         enough_k = fn.value(f"icmp sge i64 {k_left}, {lanes}")
         enough_n = fn.value(f"icmp sge i64 {n_left}, 16")
-        whole, partial, done = (fn.new_label(hint) for hint in ("whole", "partial", "loaded"))
-        fn.branch_if(fn.value(f"and i1 {enough_k}, {enough_n}"), whole, partial)
-        fn.start(whole)
         columns = [self.at(source, self.scaled(stride, number)) if number else source for number in range(16)]
-        plain = [fn.value(f"load <16 x i32>, ptr {at}, align {self.element.bytes}") for at in columns]
-        after_whole = fn.label
-        fn.branch(done)
-        fn.start(partial)
-        masked: list[str] = []
-        for number in range(16):
-            exists = fn.value(f"icmp slt i64 {number}, {n_left}")
-            count = fn.value(f"select i1 {exists}, i64 {k_left}, i64 0")
-            at = self.at(source, self.scaled(stride, number)) if number else source
-            loaded = self.masked_load(text, scalar, self.element.bytes, at, self.mask(count, lanes), lanes)
-            masked.append(fn.value(f"bitcast {text} {loaded} to <16 x i32>"))
-        after_partial = fn.label
-        fn.branch(done)
+
+        def whole() -> list[str]:
+            return [fn.value(f"load <16 x i32>, ptr {at}, align {self.element.bytes}") for at in columns]
+
+        def partial() -> list[str]:
+            masked: list[str] = []
+            for number, at in enumerate(columns):
+                exists = fn.value(f"icmp slt i64 {number}, {n_left}")
+                count = fn.value(f"select i1 {exists}, i64 {k_left}, i64 0")
+                loaded = self.masked_load(text, scalar, self.element.bytes, at, self.mask(count, lanes), lanes)
+                masked.append(fn.value(f"bitcast {text} {loaded} to <16 x i32>"))
+            return masked
+
+        return self.either(fn.value(f"and i1 {enough_k}, {enough_n}"), "<16 x i32>", whole, partial)
+
+    def either(
+        self, condition: str, type: str, first: Callable[[], list[str]], second: Callable[[], list[str]]
+    ) -> list[str]:
+        """The values of one of two branches."""
+        fn = self.fn
+        labels = fn.new_label("whole"), fn.new_label("partial")
+        done = fn.new_label("loaded")
+        fn.branch_if(condition, *labels)
+        found: list[tuple[list[str], str]] = []
+        for label, write in zip(labels, (first, second), strict=True):
+            fn.start(label)
+            found.append((write(), fn.label))
+            fn.branch(done)
         fn.start(done)
-        phis = [fn.phi("<16 x i32>") for _ in plain]
-        for phi, full, cut in zip(phis, plain, masked, strict=True):
-            phi.add(full, after_whole)
-            phi.add(cut, after_partial)
+        phis = [fn.phi(type) for _ in found[0][0]]
+        for values, label in found:
+            for phi, value in zip(phis, values, strict=True):
+                phi.add(value, label)
         return [phi.name for phi in phis]
 
     def mask_if(self, condition: str, bits: str) -> str:
@@ -200,7 +212,7 @@ class AmxPanelWriter:
             f"bitcast i32 {self.fn.value(f'select i1 {condition}, i32 {bits}, i32 0')} to <{BLOCK} x i1>"
         )
 
-    def _interleave(self, rows: list[str], lanes: int, bits: int) -> str:
+    def interleave(self, rows: list[str], lanes: int, bits: int) -> str:
         """Lanes of several rows side by side, as 32-bit words: two rows a step."""
         while len(rows) > 1:
             order = ", ".join(f"i32 {lane // 2 + (lane % 2) * lanes}" for lane in range(2 * lanes))

@@ -96,8 +96,8 @@ def multiply(
     rows, columns = a.shape[batch], b.shape[-1]
     assert isinstance(target, Window)
     a_panel = panel(lowering, a.source, a.shape, k_dim=batch + 1, k_count=k_count)
-    kept = kept_operand(lowering, op, kernel, a_panel, b, k_count)
-    kernel, b_panel = kept or b_operand(lowering, op, kernel, a_panel, b, k_count)
+    kept = kept_operand(lowering, op, kernel, b, k_count)
+    kernel, b_panel = kept or b_operand(lowering, op, kernel, b, k_count)
     c_panel = in_place(lowering.emitter, target)
     counts = (a.shape[0] if batch else 1, rows, columns)
     emit_calls(lowering.emitter, kernel, (a_panel, b_panel, c_panel), counts, k_count)
@@ -120,7 +120,7 @@ def wants_transposed_result(
     if not is_contiguous(b.source, 0) or is_contiguous(b.source, 1):
         return False
     plan = plan_operand_panels(lowering, kernel, a.swapped(), k_count)
-    if plan is None or not plan.takes_any_a:
+    if plan is None or not plan.reads_any_a:
         return False
     return find_invariant_loop(lowering, op, a) is not None and not _meets_rows(lowering, op.results[0])
 

@@ -173,12 +173,10 @@ def find_invariant_loop(lowering: FunctionLowering, op: Operation, factor: Facto
 
 
 def b_operand(
-    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, a: Panel, b: Factor, k_count: Index
+    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, b: Factor, k_count: Index
 ) -> tuple[MicroKernel, Panel]:
     """B as the kernel reads it: packed in front of a loop that does not change it, else in place or copied."""
     plan = plan_operand_panels(lowering, kernel, b, k_count)
-    if plan is not None and not plan.takes_any_a and constant_of(a.strides[-1]) != 1:
-        plan = None
     loop = find_invariant_loop(lowering, op, b) if plan is not None else None
     if plan is None or loop is None:
         return _unpacked(lowering, kernel, b.source, b.shape, k_count)

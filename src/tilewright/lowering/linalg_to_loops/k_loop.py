@@ -375,7 +375,7 @@ def _find_direct_store(
     lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, target: Window
 ) -> DirectStore | None:
     """Where the micro-kernel may write the result, if it can: it takes packed operands then."""
-    plan = plan_kept(lowering, path.kernel, path.b_root, target.shape, path.a)
+    plan = plan_kept(lowering, path.kernel, path.b_root, target.shape)
     if plan is None or not plan.outputs:
         return None
     direct = plan_direct_store(lowering, loop, path.result, path.counts, path.factors)
@@ -415,7 +415,7 @@ def _multiply(
         return direct.condition
 
     from_zero = replace(path.kernel, from_zero=zeros is not None)
-    plan = plan_kept(lowering, from_zero, path.b_root, target.shape, path.a)
+    plan = plan_kept(lowering, from_zero, path.b_root, target.shape)
     if plan is None:
         multiply(from_zero, path.b)
         return False

@@ -39,12 +39,11 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel
-from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 
 
 def plan_kept(
-    lowering: FunctionLowering, kernel: MicroKernel, root: SSAValue, shape: tuple[int, ...], a: Panel
+    lowering: FunctionLowering, kernel: MicroKernel, root: SSAValue, shape: tuple[int, ...]
 ) -> PanelPlan | None:
     """The panels of a B behind an argument; None where it may change, or C, of this shape, is not one block."""
     facts = lowering.context.facts
@@ -53,12 +52,11 @@ def plan_kept(
     rows, columns = shape
     if rows > kernel.rows or columns > kernel.columns or lowering.stores >= STORES:
         return None
-    plan = plan_panels(kernel.operand, kernel.accumulator, 1, columns, facts, transposed_b=kernel.transposed_b)
-    return plan if plan.takes_any_a or constant_of(a.strides[-1]) == 1 else None
+    return plan_panels(kernel.operand, kernel.accumulator, 1, columns, facts, transposed_b=kernel.transposed_b)
 
 
 def kept_operand(
-    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, a: Panel, b: Factor, k_count: Index
+    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, b: Factor, k_count: Index
 ) -> tuple[MicroKernel, Panel] | None:
     """B in panels that other programs may have packed; None where it may change, or is as good in place."""
     inner = b.source.inner if isinstance(b.source, Box) else b.source
@@ -71,8 +69,6 @@ def kept_operand(
         return None
     plan = plan_operand_panels(lowering, kernel, b, k_count)
     if plan is None or not keeps_always(plan.bytes) or find_invariant_loop(lowering, op, b) is not None:
-        return None
-    if not plan.takes_any_a and constant_of(a.strides[-1]) != 1:
         return None
     emitter = lowering.emitter
     full = is_full(emitter, b.source, b.shape, -1, 0) if isinstance(b.source, Box) else True

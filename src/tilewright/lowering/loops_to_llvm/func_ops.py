@@ -62,7 +62,8 @@ def _call_external(
     if name.startswith(MICROKERNEL_PREFIX) and len(arguments) >= MICROKERNEL_ARITY:
         k_count, m_count, n_count = (_constant(arguments[place][1]) for place in (K_COUNT, M_COUNT, N_COUNT))
         if m_count is not None and n_count is not None:
-            exact = exact_name(name, m_count, n_count, low.module.facts, k_count)
+            adjoins = arguments[A_K_STRIDE][1] == "1"
+            exact = exact_name(name, m_count, n_count, low.module.facts, k_count if adjoins else None)
             # The variant without edges saves little, and a kernel that is needed anyway costs nothing to compile.
             name = name if exact.endswith(EXACT) and name in low.module.open_kernels else exact
         if arguments[A_K_STRIDE][1] == "1":
