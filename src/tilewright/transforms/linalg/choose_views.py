@@ -90,7 +90,7 @@ def _with_copy(
     if len(copies) != 1:
         return None
     copy = copies[0]
-    if not _is_contiguous_row(copy.source):
+    if not _is_read_fast(copy.source, op):
         return None
     pure = ("arith.", "memref.reinterpret_cast", "memref.subview", "memref.cast", "scf.yield")
     if any(inner is not copy and (inner.regions or not inner.name.startswith(pure)) for inner in then_block.ops):
@@ -175,12 +175,22 @@ def _ancestor(block: Block | None, op: Operation) -> Operation | None:
     return current
 
 
-def _is_contiguous_row(value: SSAValue) -> bool:
-    """Whether the last dimension of a view is contiguous; others are worth a copy."""
-    type_ = value.type
+def _is_read_fast(view: SSAValue, op: bufferization.ToTensorOp) -> bool:
+    """Whether the last dimension of a view is contiguous, or, for products, any: others are worth a copy."""
+    type_ = view.type
     if not is_memref(type_) or not type_.get_num_dims():
         return False
-    return memref.strides_and_offset(type_)[0][-1] == 1
+    strides = memref.strides_and_offset(type_)[0]
+    return strides[-1] == 1 or (1 in strides and _only_products_read(op.tensor))
+
+
+def _only_products_read(value: SSAValue) -> bool:
+    users = [use.operation for use in value.uses]
+    return bool(users) and all(
+        isinstance(user, linalg.MatmulOp)
+        or (isinstance(user, linalg.TransposeOp) and _only_products_read(user.results[0]))
+        for user in users
+    )
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:

@@ -1,0 +1,101 @@
+"""Products of operands that are transposed in memory: read in place, packed once, copied only where they must be."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+
+rng = np.random.default_rng(0)
+DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8}
+
+
+@triton.jit
+def wrapped(
+    a, b, out, M, N, K, sam, sak, sbk, sbn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, ACC: tl.constexpr
+):
+    """Rows of A and columns of B wrap around; any strides."""
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    columns = tl.program_id(1) * BN + tl.arange(0, BN)
+    ks = tl.arange(0, BK)
+    x_ptr = a + (rows % M)[:, None] * sam + ks[None, :] * sak
+    y_ptr = b + ks[:, None] * sbk + (columns % N)[None, :] * sbn
+    acc = tl.zeros((BM, BN), ACC)
+    for k in range(tl.cdiv(K, BK)):
+        x = tl.load(x_ptr, mask=ks[None, :] < K - k * BK, other=0.0)
+        y = tl.load(y_ptr, mask=ks[:, None] < K - k * BK, other=0.0)
+        acc = tl.dot(x, y, acc, out_dtype=ACC)
+        x_ptr += BK * sak
+        y_ptr += BK * sbk
+    live = (rows[:, None] < M) & (columns[None, :] < N)
+    tl.store(out + rows[:, None] * N + columns[None, :], acc, mask=live)
+
+
+def operand(rows: int, columns: int, kind: str, layout: str) -> Any:
+    """Random numbers in memory where the rows of a matrix, its columns, or neither are contiguous."""
+    value = rng.integers(-8, 9, (rows, columns)).astype(DTYPES[kind])
+    if layout == "transposed":
+        return np.asfortranarray(value)
+    if layout == "rows":
+        return value
+    memory = np.zeros((2 * rows, 3 * columns), DTYPES[kind])
+    memory[::2, ::3] = value
+    return memory[::2, ::3]
+
+
+def multiply(a: Any, b: Any, blocks: tuple[int, int, int]) -> tuple[Any, Any]:
+    (m, k), n = a.shape, b.shape[1]
+    is_integer = a.dtype == np.int8
+    out = np.full((m, n), 7, np.int32 if is_integer else np.float32)
+    strides = [stride // array.itemsize for array in (a, b) for stride in array.strides]
+    grid = triton.cdiv(m, blocks[0]), triton.cdiv(n, blocks[1])
+    kernel = wrapped[grid](a, b, out, m, n, k, *strides, *blocks, ACC=tl.int32 if is_integer else tl.float32)
+    np.testing.assert_allclose(out, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-6)
+    return kernel, out
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+@pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 64), (70, 33, 50), (33, 100, 130), (1, 64, 32)])
+def test_columns_of_a_transposed_b_wrap_around(kind: str, m: int, n: int, k: int) -> None:
+    kernel, _ = multiply(operand(m, k, kind, "rows"), operand(k, n, kind, "transposed"), (32, 64, 32))
+    assert re.search(r"call @tw_mk_(keep|reserve)_\w+_nt\(", kernel.asm["loops"]), "packed once, where it is"
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+@pytest.mark.parametrize("layout", ["transposed", "neither"])
+@pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 64), (70, 33, 50), (33, 100, 600), (150, 64, 1)])
+def test_a_transposed_a_is_multiplied_by_packed_panels(kind: str, layout: str, m: int, n: int, k: int) -> None:
+    """Copied where the machine multiplies whole rows of tiles, read in place elsewhere."""
+    kernel, _ = multiply(operand(m, k, kind, layout), operand(k, n, kind, "rows"), (64, 64, 32))
+    if layout == "transposed" and k > 1:
+        assert re.search(r"call @tw_mk_(keep|reserve)_", kernel.asm["loops"])
+
+
+def test_both_are_transposed() -> None:
+    for kind in DTYPES:
+        multiply(operand(75, 90, kind, "transposed"), operand(90, 65, kind, "transposed"), (32, 64, 32))
+
+
+@triton.jit
+def product_of_transposed_tile(a, b, out, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """One product without a loop, of sizes that are known: A is the transpose of a tile in memory."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    x = tl.trans(tl.load(a + k[:, None] * M + m[None, :]))
+    y = tl.load(b + k[:, None] * N + n[None, :])
+    tl.store(out + m[:, None] * N + n[None, :], tl.dot(x, y, out_dtype=tl.float32))
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16"])
+@pytest.mark.parametrize("size", [(32, 32, 32), (16, 32, 64), (128, 64, 64)])
+def test_products_of_known_size(kind: str, size: tuple[int, int, int]) -> None:
+    m, n, k = size
+    a, b = operand(k, m, kind, "rows"), operand(k, n, kind, "rows")
+    out = np.zeros((m, n), np.float32)
+    product_of_transposed_tile[(1,)](a, b, out, *size)
+    np.testing.assert_allclose(out, a.T.astype(np.float64) @ b.astype(np.float64), rtol=1e-6)
