@@ -56,7 +56,7 @@ def test_kernels_use_the_language() -> None:
         "descriptor store", "narrow store", "special", "noinline", "other", "mask without other", "atomic", "batch",
         "binary", "unary", "comparison", "logic", "choice", "cast", "function", "bit_cast", "high_product", "histogram",
         "narrow_floats", "float8e5", "float8e4nv", "lookup", "scaled", "largest", "softmax", "by_element", "swizzle",
-        "attention",
+        "attention", "shared memory",
         "deep load", "deep store",
         *(f"load {kind}" for kind in ("plain", "strided", "wrapped", "gathered", "block", "row", "descriptor")),
         *(f"atomic {kind}" for kind in ("add", "max", "min", "and", "or", "xor", "xchg", "cas")),

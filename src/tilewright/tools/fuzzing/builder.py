@@ -154,8 +154,17 @@ class Builder:
 
     # Arguments
 
-    def new_argument(self, dtype: str, count: int, contents: str = "random", slack: float = 0.0) -> Argument:
-        argument = Argument(f"a{len(self.writer.arguments)}", dtype, count, contents, slack)
+    def new_argument(
+        self,
+        dtype: str,
+        count: int,
+        contents: str = "random",
+        slack: float = 0.0,
+        *,
+        within: str = "",
+        start: int = 0,
+    ) -> Argument:
+        argument = Argument(f"a{len(self.writer.arguments)}", dtype, count, contents, slack, within, start)
         self.writer.arguments.append(argument)
         if dtype in FP8:
             self.writer.features.add(dtype)

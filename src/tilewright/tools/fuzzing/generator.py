@@ -21,6 +21,7 @@ from tilewright.tools.fuzzing import (
     products,
     reductions,
     shapes,
+    sharing,
 )
 from tilewright.tools.fuzzing.builder import Builder
 from tilewright.tools.fuzzing.values import GeneratedKernel, Value
@@ -76,6 +77,7 @@ STATEMENTS: tuple[tuple[int, Statement], ...] = (
     (3, products.product_loop),
     (1, products.attention),
     (1, functions.distant_call),
+    (2, sharing.shared_memory),
 )
 """Other lines without lines inside."""
 

@@ -16,16 +16,17 @@ def store_and_reload(b: Builder) -> None:
     if value is None:
         return
     buffer = b.output(value)
-    _synchronise(b)
+    synchronise(b)
     write(b, buffer, value)
     if b.chance(0.6):
         b.writer.features.add("reload")
-        _synchronise(b)
+        synchronise(b)
         text = f"tl.load({b.own_stretch(buffer)} + {b.permuted_index()})"
         b.remember(b.named(text, value.dtype, b.shape, max(value.bound, FILL), value.slack))
 
 
-def _synchronise(b: Builder) -> None:
+def synchronise(b: Builder) -> None:
+    """A barrier between accesses of one memory, in kernels that have barriers."""
     if b.has_barriers:
         b.writer.line("tl.debug_barrier()")
     else:

@@ -16,6 +16,7 @@ def tilewright_inputs():
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, 1.5, -2.0, np.inf, -np.inf, np.nan, 1e-41, -6e-
 HEADER = """import triton
 import triton.language as tl
 
-from tilewright.tools.fuzzing.replay import make_array
+from tilewright.tools.fuzzing.replay import make_arrays
 from tilewright.tools.fuzzing.values import Argument
 
 """
@@ -51,10 +52,22 @@ def render(kernel: GeneratedKernel, note: str = "") -> str:
         f"{comment}{HEADER}\nARGUMENTS = (\n    {arguments}{comma}\n)\nDATA_SEED = {kernel.data_seed}\n\n\n"
         f"{kernel.source}\n\n"
         "def tilewright_inputs():\n"
-        "    arrays = {a.name: make_array(a, DATA_SEED + n) for n, a in enumerate(ARGUMENTS)}\n"
-        f"    keywords = {{**arrays, {scalars}, {options}}}\n"
+        f"    keywords = {{**make_arrays(ARGUMENTS, DATA_SEED), {scalars}, {options}}}\n"
         f"    return kernel, {kernel.grid!r}, keywords\n"
     )
+
+
+def make_arrays(arguments: Sequence[Argument], seed: int) -> dict[str, np.ndarray[Any, Any]]:
+    """The contents of all arguments, by name. Those that lie in the memory of others are views of it."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    for number, argument in enumerate(arguments):
+        if argument.within:
+            rest = arrays[argument.within].view(np.uint8)[argument.start :]
+            dtype = _numpy_type(argument.dtype)
+            arrays[argument.name] = rest[: argument.count * dtype.itemsize].view(dtype)
+        else:
+            arrays[argument.name] = make_array(argument, seed + number)
+    return arrays
 
 
 def make_array(argument: Argument, seed: int) -> np.ndarray[Any, Any]:

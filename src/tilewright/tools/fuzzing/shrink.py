@@ -157,6 +157,7 @@ def shrink_generated(
 
     source = shrink_kernel(kernel.source, still_fails, attempts)
     used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    used |= {argument.within for argument in kernel.arguments if argument.name in used}
     arguments = tuple(argument for argument in kernel.arguments if argument.name in used)
     scalars = {name: value for name, value in kernel.scalars.items() if name in used}
     tree = ast.parse(source)

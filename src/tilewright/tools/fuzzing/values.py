@@ -76,6 +76,10 @@ class Argument:
     """`random`, `fill`, `zeros`, `index:N` for integers in [0, N), or `special` for floats with all that is not an
     ordinary number among them."""
     slack: float = 0.0
+    within: str = ""
+    """The argument whose memory it lies in, if it has none of its own."""
+    start: int = 0
+    """Bytes from where that one starts."""
 
 
 @dataclass(frozen=True)
