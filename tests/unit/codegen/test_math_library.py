@@ -56,8 +56,8 @@ def samples(*ranges: tuple[float, float]) -> np.ndarray:
 Reference = Callable[[np.ndarray], np.ndarray]
 
 UNARY: dict[str, tuple[Reference, list[tuple[float, float]], float]] = {
-    "exp": (np.exp, [(-105, 90)], 1.0),
-    "exp2": (np.exp2, [(-151, 130)], 1.0),
+    "exp": (np.exp, [(-105, 90)], 1.7),
+    "exp2": (np.exp2, [(-151, 130)], 1.7),
     "expm1": (np.expm1, [(-20, 90), (-1, 1)], 1.0),
     "log": (np.log, [(0, 10), (0.5, 2)], 1.0),
     "log2": (np.log2, [(0, 10), (0.5, 2)], 1.1),
