@@ -63,3 +63,19 @@ def test_sums_of_several_steps(rows: int, cols: int) -> None:
     start, out = rng.standard_normal(rows).astype(np.float32), np.zeros(rows, np.float32)
     sums_onto[(1,)](x, start, out, rows, cols)
     np.testing.assert_allclose(out, start + (x.astype(np.float64) ** 2).sum((0, 2)), rtol=1e-5)
+
+
+@triton.jit
+def largest_of_rows(x, out, R: tl.constexpr, C: tl.constexpr):
+    rows = tl.arange(0, R)
+    cols = tl.arange(0, C)
+    tl.store(out + rows, tl.max(tl.load(x + rows[:, None] * C + cols[None, :]), 1))
+
+
+def test_maxima_of_few_vectors_start_from_the_first() -> None:
+    x = np.random.default_rng(1).standard_normal((16, 64)).astype(np.float32)
+    x[3], x[4, ::2], x[5] = np.nan, np.nan, -np.inf
+    out = np.zeros(16, np.float32)
+    kernel = largest_of_rows[(1,)](x, out, 16, 64)
+    np.testing.assert_array_equal(out, np.fmax.reduce(x, 1))
+    assert "0x7FC00000" not in kernel.asm["loops"]

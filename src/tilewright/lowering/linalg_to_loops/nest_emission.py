@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects import linalg, memref, tensor, vector
+from tilewright.dialects import arith, linalg, memref, tensor, vector
 from tilewright.lowering.atomic_calls import END_ATOMICS
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combination import fold_lanes
@@ -78,6 +78,8 @@ class _NestWriter:
         self.front: Front | None = None
         self.plain = nest
         """The nest without a loop over stretches."""
+        self.neutral: set[SSAValue] = set()
+        """Accumulators that change no number they are combined with: of sums 0 changes -0."""
 
     @property
     def start(self) -> int:
@@ -365,7 +367,10 @@ class _NestWriter:
             element = self._element(output)
             identity = identity_of(output.combiner, element)
             assert identity is not None
-            return values.spread(self.emitter.constant(identity, element), frozenset())
+            neutral = values.spread(self.emitter.constant(identity, element), frozenset())
+            if not (identity == 0 and output.combiner.op_class is arith.AddfOp):
+                self.neutral.add(neutral)
+            return neutral
         start = values.read(output.init)
         return values.spread(start, output.init.dims())
 
@@ -471,7 +476,10 @@ class _NestWriter:
                 for number, output in enumerate(self.nest.outputs)
                 if output.dest is not None and not output.reduces
             ]
-            results = [values.get_lanes(self.yielded[number]) for number in self.reducing]
+            results = [
+                values.get_lanes(self._first_term(number, accumulator) or self.yielded[number])
+                for number, accumulator in zip(self.reducing, accumulators, strict=True)
+            ]
             # All elements are read before the first is written: an output may lie where an input does.
             for outputs in self._in_turn(values, written):
                 if len(outputs) > 1:
@@ -483,6 +491,14 @@ class _NestWriter:
             if mask is not None:
                 results = [self.emitter.select(mask, new, old) for new, old in zip(results, accumulators, strict=True)]
         return results
+
+    def _first_term(self, number: int, accumulator: SSAValue) -> SSAValue | None:
+        """What an accumulator that still has its neutral element becomes in one step, if that is the term itself."""
+        combiner, combined = self.nest.outputs[number].combiner, self.yielded[number].owner
+        if accumulator not in self.neutral or combiner is None or not isinstance(combined, combiner.op_class):
+            return None
+        before = self.nest.body.args[self.first_output + number]
+        return next((operand for operand in combined.operands if operand is not before), None)
 
     def _in_turn(self, values: BodyValues, written: list[Written]) -> Iterator[list[Written]]:
         """Outputs of one step, those together that fill each other's gaps in memory."""
