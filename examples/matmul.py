@@ -57,3 +57,12 @@ def matmul(a, b, c, block_m=64, block_n=64, block_k=64, group_m=8):
         BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP_M=group_m,
     )  # fmt: skip
     return c
+
+
+if __name__ == "__main__":  # tilewright run examples/matmul.py
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((300, 200), dtype=np.float32), rng.standard_normal((200, 500), dtype=np.float32)
+    error = np.abs(matmul(a, b, np.empty((300, 500), np.float32)) - a.astype(np.float64) @ b).max()
+    print(f"product of {a.shape} and {b.shape}: largest error {error:.1e}")

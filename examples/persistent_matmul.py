@@ -56,3 +56,18 @@ def descriptor_matmul_kernel(
             b = b_desc.load([tile_n * BLOCK_N, k * BLOCK_K])
             acc = tl.dot(a, b.T, acc)
         c_desc.store([tile_m * BLOCK_M, tile_n * BLOCK_N], acc.to(c_ptr.dtype.element_ty))
+
+
+if __name__ == "__main__":  # tilewright run examples/persistent_matmul.py
+    import numpy as np
+
+    m, n, k = 300, 500, 200
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((m, k), dtype=np.float32), rng.standard_normal((k, n), dtype=np.float32)
+    blocks = {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP_M": 4, "PROGRAMS": 8}
+    c, d = np.empty((2, m, n), np.float32)
+    persistent_matmul_kernel[(8,)](a, b, c, m, n, k, k, 1, n, 1, n, 1, **blocks)
+    descriptor_matmul_kernel[(8,)](a, np.ascontiguousarray(b.T), d, m, n, k, **blocks)
+    exact = a.astype(np.float64) @ b
+    error = max(np.abs(c - exact).max(), np.abs(d - exact).max())
+    print(f"product of {a.shape} and {b.shape}, twice: largest error {error:.1e}")
