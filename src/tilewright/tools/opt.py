@@ -46,6 +46,7 @@ from tilewright.ir.verify import verify_module
 from tilewright.support import knobs
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
 from tilewright.tools.arguments import USAGE, Request, UsageError, parse_arguments
+from tilewright.tools.closed_pipes import leave_closed_pipe
 from tilewright.tools.expectations import (
     Diagnostic,
     check_expectations,
@@ -57,7 +58,12 @@ from tilewright.tools.expectations import (
 
 def main() -> None:
     """Console script."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        status = run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = leave_closed_pipe()
+    sys.exit(status)
 
 
 def run(
@@ -83,6 +89,8 @@ def run(
             raise
         err.write(f"tilewright-opt: {str(error) if str(error).startswith('error') else f'error: {error}'}\n")
         return 1
+    except BrokenPipeError:
+        raise
     except Exception as error:
         if knobs.get("tracebacks"):
             raise
