@@ -65,7 +65,7 @@ class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname != ALIAS and not fullname.startswith(ALIAS + "."):
             return None
-        real = _real_name(fullname)
+        real = real_name(fullname)
         try:
             found = importlib.util.find_spec(real)
         except ModuleNotFoundError:
@@ -75,7 +75,7 @@ class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, is_package=found.submodule_search_locations is not None)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        module = importlib.import_module(_real_name(spec.name))
+        module = importlib.import_module(real_name(spec.name))
         if spec.name == ALIAS:
             return StandIn(module)
         self._specs[spec.name] = module.__spec__
@@ -88,7 +88,8 @@ class _AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.__spec__ = self._specs[spec.name]
 
 
-def _real_name(alias: str) -> str:
+def real_name(alias: str) -> str:
+    """The module of ours that a name of Triton's stands for."""
     for renamed, real in RENAMED.items():
         if alias == renamed or alias.startswith(renamed + "."):
             return real + alias.removeprefix(renamed)

@@ -23,6 +23,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     run = commands.add_parser("run", help="run a script that imports triton, with tilewright in its place")
+    run.add_argument("-m", dest="is_module", action="store_true", help="the script is the name of a module")
     run.add_argument("script", help="path of the Python script")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the script")
 
@@ -76,9 +77,9 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         return 0
     match options.command:
         case "run":
-            from tilewright.tools.run import run_script
+            from tilewright.tools.run import run_module, run_script
 
-            return run_script(options.script, options.arguments)
+            return (run_module if options.is_module else run_script)(options.script, options.arguments)
         case "compile":
             from tilewright.tools.aot.command import run_compile
 

@@ -1,4 +1,5 @@
-"""`tilewright run SCRIPT [ARGS]`: run a Python script with tilewright standing in for `triton`."""
+"""`tilewright run SCRIPT [ARGS]`, `tilewright run -m MODULE [ARGS]`: run a program with tilewright standing in for
+`triton`."""
 
 from __future__ import annotations
 
@@ -6,11 +7,13 @@ import os
 import runpy
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
 from tilewright import compat
+from tilewright.compat import real_name
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.user_files import users_frames
@@ -32,8 +35,30 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
     compat.install()
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)) if path.is_file() else script)
+    return _run(lambda: runpy.run_path(script, run_name="__main__"))
+
+
+def run_module(name: str, arguments: Sequence[str]) -> int:
+    """The same for a module, as `python -m` finds it: `pytest`, `triton.tools.compile`."""
+    compat.install()
+    sys.argv = [name, *arguments]
+    sys.path.insert(0, os.getcwd())
     try:
-        runpy.run_path(script, run_name="__main__")
+        spec = find_spec(name)
+    except ImportError:
+        spec = None
+    if spec is None:
+        print(f"tilewright: error: no module named {name}", file=sys.stderr)
+        return 2
+    # A module of ours under Triton's name is run as itself: its alias has no code of its own.
+    real = spec.name if spec.has_location else real_name(name)
+    return _run(lambda: runpy.run_module(real, run_name="__main__", alter_sys=True))
+
+
+def _run(program: Callable[[], object]) -> int:
+    """Run it; the exit status."""
+    try:
+        program()
     except TilewrightError as error:
         if knobs.get("debug"):
             raise

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from c_programs import COMPILER, KERNELS, cuda_headers, needs_compiler, run_c
 
 import tilewright as triton
 import tilewright.language as tl
@@ -18,11 +16,6 @@ from tilewright.tools.aot.command import find_kernel
 from tilewright.tools.aot.grid import read_grid
 from tilewright.tools.aot.signature import SignatureError, read_signature
 from tilewright.tools.cli import main
-
-KERNELS = Path(__file__).with_name("aot_kernels.py")
-COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc, gcc, clang) on the PATH")
 
 
 @triton.jit
@@ -69,18 +62,6 @@ def test_wrong_signatures(text: str, words: str) -> None:
 def compile_kernel(kernel: str, folder: Path, *arguments: str, signatures: Sequence[str]) -> int:
     given = [word for signature in signatures for word in ("--signature", signature)]
     return main(["compile", f"{KERNELS}:{kernel}", *given, "-o", str(folder), *arguments])
-
-
-def run_c(folder: Path, source: str, *more: str) -> str:
-    """What a C program prints that is linked with everything in a folder."""
-    assert COMPILER is not None
-    (folder / "main.c").write_text(source)
-    files = [str(path) for path in folder.iterdir() if path.suffix in (".c", ".o")]
-    program = folder / "program"
-    command = [COMPILER, "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-o", str(program), *files]
-    done = subprocess.run([*command, *more, "-lpthread", "-lm"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return subprocess.run([program], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 @needs_compiler
@@ -357,15 +338,6 @@ def test_signatures_of_different_functions(tmp_path: Path, capsys: Any) -> None:
     assert "different functions" in capsys.readouterr().err
     assert compile_kernel("tuned", tmp_path, signatures=["*fp32,i32,64", "*fp32, i32, 64"]) == 2
     assert "equal" in capsys.readouterr().err
-
-
-def cuda_headers() -> Path | None:
-    """A folder with cuda.h: of official Triton's wheel, or of a toolkit."""
-    spec = find_spec("triton")
-    folders = [Path(spec.origin).parent / "backends/nvidia/include"] if spec is not None and spec.origin else []
-    folders += [Path(place) / "nvidia/cuda_runtime/include" for place in sys.path]
-    folders += [Path("/usr/local/cuda/include")]
-    return next((folder for folder in folders if (folder / "cuda.h").is_file()), None)
 
 
 DRIVER = """

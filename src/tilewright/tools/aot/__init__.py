@@ -8,5 +8,6 @@
 | `passing` | what C functions take for a parameter, and the launch slots that they make of it |
 | `c_text` | the C that both targets share: prototypes, and the choice of a variant by the values of arguments |
 | `cpu`, `cuda` | the files for each target |
+| `triton_files`, `linking` | the files of `triton.tools.compile` and `triton.tools.link` |
 | `parser`, `command` | the command line, and what it does |
 """

@@ -122,19 +122,25 @@ def write_cpu_files(
     includes = ["stdbool.h", "stdint.h"]
     declared = f'#include "{RUNTIME}.h"\n\n{function.described()}\n\n{function.prototypes()}'
     text = f'#include "{base}.h"\n\n#include <string.h>\n\n{function.definitions()}'
-    text += "\n".join(_launcher(function, variant) for variant in variants) + "\n" + function.dispatch()
-    files = {
-        f"{base}.h": header(f"{base.upper()}_H", includes, declared),
-        f"{base}.c": text,
-        f"{RUNTIME}.h": header(f"{RUNTIME.upper()}_H", includes, _RUNTIME_HEADER),
-        f"{RUNTIME}.c": _runtime_source(),
-    }
-    objects = {f"{variant.name}.o": variant.image for variant in variants}
-    objects[f"{RUNTIME}.o"] = compile_text(runtime_text(facts, ["c_launcher.ll"]), facts, effort=Effort.NONE)
-    contents = {name: text.encode() for name, text in files.items()} | objects
-    for name, data in contents.items():
+    text += "\n".join(launcher(function, variant) for variant in variants) + "\n" + function.dispatch()
+    files = {f"{base}.h": header(f"{base.upper()}_H", includes, declared).encode(), f"{base}.c": text.encode()}
+    files |= {f"{variant.name}.o": variant.image for variant in variants}
+    for name, data in files.items():
         (folder / name).write_bytes(data)
-    return [folder / name for name in contents]
+    return [*(folder / name for name in files), *write_runtime(facts, folder)]
+
+
+def write_runtime(facts: CpuFacts, folder: Path) -> list[Path]:
+    """Write what hands programs to threads, which all kernels share; the files that were written."""
+    image = compile_text(runtime_text(facts, ["c_launcher.ll"]), facts, effort=Effort.NONE)
+    files = {
+        f"{RUNTIME}.h": header(f"{RUNTIME.upper()}_H", ["stdbool.h", "stdint.h"], _RUNTIME_HEADER).encode(),
+        f"{RUNTIME}.c": _runtime_source().encode(),
+        f"{RUNTIME}.o": image,
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return [folder / name for name in files]
 
 
 def _runtime_source() -> str:
@@ -143,7 +149,7 @@ def _runtime_source() -> str:
     return _RUNTIME_SOURCE.substitute(forms, runtime=RUNTIME, form_mask=FORM_MASK, digits_shift=DIGITS_SHIFT)
 
 
-def _launcher(function: CFunction, variant: Variant) -> str:
+def launcher(function: CFunction, variant: Variant) -> str:
     """The C function of one variant: arguments into slots, then the grid."""
     slots = passing.kernel_slots(variant.signature)
     count = len(slots)

@@ -20,6 +20,9 @@ from tilewright.tools.aot.passing import Slot
 from tilewright.tools.aot.variants import Variant
 
 _SUPPORT = Template("""\
+#include <pthread.h>
+#include <stddef.h>
+
 /* Machine code of one variant, and where it is loaded: once for all devices. */
 typedef struct {
   const void *image;
@@ -86,9 +89,8 @@ def write_cuda_files(base: str, variants: Sequence[Variant], grid: Grid | None, 
         f"CUresult unload_{base}(void);",
     ]
     declared = "\n".join([function.described(), "", function.prototypes(), *loading])
-    text = f'#include "{base}.h"\n\n#include <pthread.h>\n#include <stddef.h>\n\n{function.definitions()}'
-    text += _SUPPORT.substitute(default_shared=DEFAULT_SHARED_LIMIT) + "\n"
-    text += "\n".join(_launcher(function, variant) for variant in variants) + "\n" + function.dispatch()
+    text = f'#include "{base}.h"\n\n{support()}\n{function.definitions()}'
+    text += "\n".join(launcher(function, variant) for variant in variants) + "\n" + function.dispatch()
     text += "\n" + _loading(base, variants)
     files = {
         f"{base}.h": header(f"{base.upper()}_H", ["cuda.h", "stdbool.h", "stdint.h"], declared),
@@ -97,6 +99,11 @@ def write_cuda_files(base: str, variants: Sequence[Variant], grid: Grid | None, 
     for name, contents in files.items():
         (folder / name).write_text(contents)
     return [folder / name for name in files]
+
+
+def support() -> str:
+    """What the functions of a C file use."""
+    return _SUPPORT.substitute(default_shared=DEFAULT_SHARED_LIMIT)
 
 
 def _loading(base: str, variants: Sequence[Variant]) -> str:
@@ -124,7 +131,7 @@ CUresult unload_{base}(void) {{
 """
 
 
-def _launcher(function: CFunction, variant: Variant) -> str:
+def launcher(function: CFunction, variant: Variant) -> str:
     """Machine code and C function of one variant."""
     facts = KernelFacts.from_json(variant.metadata)
     slots = passing.kernel_slots(variant.signature)

@@ -67,7 +67,8 @@ def compile_variants(
             raise SignatureError(f"the signatures are of different functions: {_shown(first)} and {_shown(other)}")
     if len(set(signatures)) < len(signatures):
         raise SignatureError("two signatures are equal")
-    return [_compile(function, base, signature, options, target) for signature in signatures]
+    names = [signature.name(base, options, target.name) for signature in signatures]
+    return [compile_variant(function, *named, options, target) for named in zip(names, signatures, strict=True)]
 
 
 def source_of(function: JITCallable, signature: Signature) -> ASTSource:
@@ -78,10 +79,10 @@ def source_of(function: JITCallable, signature: Signature) -> ASTSource:
     return ASTSource(function, types, constants, promises)
 
 
-def _compile(
-    function: JITCallable, base: str, signature: Signature, options: CompileOptions, target: Target
+def compile_variant(
+    function: JITCallable, name: str, signature: Signature, options: CompileOptions, target: Target
 ) -> Variant:
-    name = signature.name(base, options, target.name)
+    """The kernel for one signature, whose C function has a name."""
     source = NamedSource(source_of(function, signature), f"{name}_kernel")
     entry = build_entry(source, options, target)
     return Variant(name, signature, entry.sections["obj"], entry.metadata)
