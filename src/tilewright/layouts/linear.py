@@ -19,6 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.layouts import gf2
+from tilewright.layouts.packing import (
+    Extract,
+    Repack,
+    check_distinct,
+    check_fits,
+    check_permutation,
+    log2,
+    merge_orders,
+    pack,
+)
 
 Basis = tuple[int, ...]
 """One image: a coordinate per out-dim."""
@@ -27,13 +37,6 @@ Bases = tuple[tuple[str, tuple[Basis, ...]], ...]
 """The bases by in-dim."""
 
 Indices = NDArray[np.int64]
-
-
-def log2(size: int) -> int:
-    """The exponent of a power of two; ValueError for any other size."""
-    if size <= 0 or size & (size - 1):
-        raise ValueError(f"a size in a linear layout must be a power of two, got {size}")
-    return size.bit_length() - 1
 
 
 class LinearLayout:
@@ -53,8 +56,8 @@ class LinearLayout:
         """From packed bases and the bits of each out-dim; `from_bases` is the friendly form."""
         self._columns = tuple((name, tuple(bases)) for name, bases in columns)
         self._outs = tuple(outs)
-        _check_distinct([name for name, _ in self._columns], "in-dim")
-        _check_distinct([name for name, _ in self._outs], "out-dim")
+        check_distinct([name for name, _ in self._columns], "in-dim")
+        check_distinct([name for name, _ in self._outs], "out-dim")
 
     # Constructors.
 
@@ -107,9 +110,9 @@ class LinearLayout:
             }
         for name, vectors in bases.items():
             for vector in vectors:
-                _check_fits(vector, widths, name)
+                check_fits(vector, widths, name)
         layout = LinearLayout(
-            ((name, tuple(_pack(vector, widths.values()) for vector in vectors)) for name, vectors in bases.items()),
+            ((name, tuple(pack(vector, widths.values()) for vector in vectors)) for name, vectors in bases.items()),
             widths.items(),
         )
         if surjective and not layout.is_surjective:
@@ -281,12 +284,12 @@ class LinearLayout:
         """The direct sum: `self` in the low bits of each common dim, `other` in the bits above. Dims keep both orders
         where they agree.
         """
-        ins = _merge_orders([name for name, _ in self._columns], [name for name, _ in other._columns])
-        outs = _merge_orders([name for name, _ in self._outs], [name for name, _ in other._outs])
+        ins = merge_orders([name for name, _ in self._columns], [name for name, _ in other._columns])
+        outs = merge_orders([name for name, _ in self._outs], [name for name, _ in other._outs])
         mine, theirs = dict(self._outs), dict(other._outs)
         widths = [(name, mine.get(name, 0) + theirs.get(name, 0)) for name in outs]
-        low = _Repack(self._outs, widths, dict.fromkeys(outs, 0))
-        high = _Repack(other._outs, widths, mine)
+        low = Repack(self._outs, widths, dict.fromkeys(outs, 0))
+        high = Repack(other._outs, widths, mine)
         return LinearLayout(
             (
                 (
@@ -309,7 +312,7 @@ class LinearLayout:
             if size > outer.in_dims[name]:
                 raise ValueError(f"out-dim {name} of size {size} does not fit the next layout's {outer.in_dims[name]}")
         widths = [(name, len(columns)) for name, columns in outer._columns]
-        repack = _Repack(self._outs, widths, dict.fromkeys(outer.in_dims, 0))
+        repack = Repack(self._outs, widths, dict.fromkeys(outer.in_dims, 0))
         matrix = outer.columns
         return self._map_columns(lambda column: gf2.multiply(matrix, repack(column)), outer._outs)
 
@@ -383,8 +386,8 @@ class LinearLayout:
         rest_bits = [(name, count - divisor_bits.get(name, 0)) for name, count in self._outs]
         columns: list[tuple[str, tuple[int, ...]]] = []
         shifts = {name: (divisor_bits.get(name, 0) if low else 0) for name, _ in self._outs}
-        place = _Repack(rest_bits, self._outs, shifts)
-        take = _Extract(self._outs, rest_bits, shifts)
+        place = Repack(rest_bits, self._outs, shifts)
+        take = Extract(self._outs, rest_bits, shifts)
         for name, mine in self._columns:
             count = len(mine) - len(divisor.packed_bases.get(name, ()))
             rest = mine[len(mine) - count :] if low else mine[:count]
@@ -421,7 +424,7 @@ class LinearLayout:
         """Only the given dims, in their present order; inputs left out are held at 0, outputs left out are dropped."""
         in_names, out_names = set(ins), set(outs)
         widths = [(name, bits) for name, bits in self._outs if name in out_names]
-        take = _Extract(self._outs, widths, dict.fromkeys(out_names, 0))
+        take = Extract(self._outs, widths, dict.fromkeys(out_names, 0))
         return LinearLayout(
             ((name, [take(column) for column in columns]) for name, columns in self._columns if name in in_names),
             widths,
@@ -443,7 +446,7 @@ class LinearLayout:
         if self.out_dims[name] == size:
             return self
         widths = [(dim, log2(size) if dim == name else bits) for dim, bits in self._outs]
-        place = _Extract(self._outs, widths, dict.fromkeys(self.out_dims, 0))
+        place = Extract(self._outs, widths, dict.fromkeys(self.out_dims, 0))
         return self._map_columns(place, widths)
 
     def rename_ins(self, names: Mapping[str, str]) -> LinearLayout:
@@ -456,17 +459,17 @@ class LinearLayout:
 
     def transpose_ins(self, order: Iterable[str]) -> LinearLayout:
         """The in-dims in another order."""
-        names = _check_permutation(order, self.in_dims)
+        names = check_permutation(order, self.in_dims)
         return LinearLayout(((name, self.packed_bases[name]) for name in names), self._outs)
 
     def transpose_outs(self, order: Iterable[str]) -> LinearLayout:
         """The out-dims in another order."""
-        names = _check_permutation(order, self.out_dims)
+        names = check_permutation(order, self.out_dims)
         if names == tuple(self.out_dims):
             return self
         bits = dict(self._outs)
         widths = [(name, bits[name]) for name in names]
-        return self._map_columns(_Repack(self._outs, widths, dict.fromkeys(names, 0)), widths)
+        return self._map_columns(Repack(self._outs, widths, dict.fromkeys(names, 0)), widths)
 
     def reshape_ins(self, dims: Iterable[tuple[str, int]]) -> LinearLayout:
         """The same inputs, flattened and split into other in-dims (first most minor)."""
@@ -562,87 +565,3 @@ def _solve_within(columns: Sequence[int], allowed: Sequence[int], targets: Seque
     """X with `columns * X = targets` that uses only the columns at the positions `allowed`."""
     solutions = gf2.solve_all([columns[position] for position in allowed], targets)
     return None if solutions is None else gf2.compose([1 << position for position in allowed], solutions)
-
-
-class _Repack:
-    """Moves the coordinates of a packed output to the dims of another packing, each shifted up by some bits."""
-
-    def __init__(self, source: Iterable[tuple[str, int]], target: Iterable[tuple[str, int]], shifts: Mapping[str, int]):
-        offsets = _offsets(target)
-        position = 0
-        moves: list[tuple[int, int, int]] = []
-        for name, bits in source:
-            if bits:
-                moves.append((position, (1 << bits) - 1, offsets[name] + shifts.get(name, 0)))
-            position += bits
-        self._moves = moves
-
-    def __call__(self, packed: int) -> int:
-        return sum(((packed >> shift) & mask) << place for shift, mask, place in self._moves)
-
-
-class _Extract:
-    """Takes some bits of some coordinates of a packed output: for each target dim as many as it has, after dropping
-    low ones.
-    """
-
-    def __init__(self, source: Iterable[tuple[str, int]], target: Iterable[tuple[str, int]], drop: Mapping[str, int]):
-        offsets, widths = _offsets(source), dict(source)
-        position = 0
-        moves: list[tuple[int, int, int]] = []
-        for name, bits in target:
-            present = max(0, min(bits, widths[name] - drop.get(name, 0)))
-            moves.append((offsets[name] + drop.get(name, 0), (1 << present) - 1, position))
-            position += bits
-        self._moves = moves
-
-    def __call__(self, packed: int) -> int:
-        return sum(((packed >> shift) & mask) << place for shift, mask, place in self._moves)
-
-
-def _offsets(dims: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """The lowest bit of each dim in a packed number."""
-    offsets: dict[str, int] = {}
-    position = 0
-    for name, bits in dims:
-        offsets[name] = position
-        position += bits
-    return offsets
-
-
-def _pack(vector: Sequence[int], widths: Iterable[int]) -> int:
-    packed = position = 0
-    for coordinate, bits in zip(vector, widths, strict=True):
-        packed |= coordinate << position
-        position += bits
-    return packed
-
-
-def _merge_orders(left: Sequence[str], right: Sequence[str]) -> list[str]:
-    """The names of both; those only on the right stand before the common name that follows them there."""
-    result = list(left)
-    position = len(result)
-    for name in reversed(right):
-        if name in result:
-            position = result.index(name)
-        else:
-            result.insert(position, name)
-    return result
-
-
-def _check_distinct(names: Sequence[str], what: str) -> None:
-    if len(set(names)) != len(names):
-        raise ValueError(f"{what} names must differ, got {list(names)}")
-
-
-def _check_fits(vector: Sequence[int], widths: Mapping[str, int], in_dim: str) -> None:
-    for coordinate, (name, bits) in zip(vector, widths.items(), strict=True):
-        if coordinate < 0 or coordinate >> bits:
-            raise ValueError(f"basis {list(vector)} of {in_dim} does not fit {name} of size {1 << bits}")
-
-
-def _check_permutation(order: Iterable[str], names: Mapping[str, int]) -> tuple[str, ...]:
-    result = tuple(order)
-    if len(result) != len(names) or set(result) != set(names):
-        raise ValueError(f"{list(result)} is no order of {list(names)}")
-    return result
