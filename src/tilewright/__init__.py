@@ -20,6 +20,9 @@ _HOMES = {
     "KernelInterface": "tilewright.runtime.interface",
     "JITFunction": "tilewright.runtime.jit",
     "jit": "tilewright.runtime.jit",
+    "AsyncCompileMode": "tilewright.runtime.async_compile",
+    "FutureKernel": "tilewright.runtime.async_compile",
+    "InterpreterError": "tilewright.runtime.errors",
     "MockTensor": "tilewright.runtime.tensors",
     "TensorWrapper": "tilewright.runtime.tensors",
     "reinterpret": "tilewright.runtime.tensors",
@@ -43,11 +46,14 @@ _RENAMED = {"TritonError": "TilewrightError"}
 _MODULES = ("compat", "compiler", "knobs", "language", "runtime", "testing", "tools")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
+    "AsyncCompileMode",
     "AutotunerError",
     "CompilationError",
     "CompileTimeAssertionFailure",
     "Config",
     "DeviceAssertionError",
+    "FutureKernel",
+    "InterpreterError",
     "JITFunction",
     "KernelInterface",
     "MockTensor",
@@ -83,8 +89,10 @@ if TYPE_CHECKING:
     from tilewright.language.callables import constexpr_function
     from tilewright.language.host import cdiv, next_power_of_2
     from tilewright.language.registry import must_use_result
+    from tilewright.runtime.async_compile import AsyncCompileMode, FutureKernel
     from tilewright.runtime.autotuner import AutotunerError, Config, autotune, heuristics
     from tilewright.runtime.compiling import compile
+    from tilewright.runtime.errors import InterpreterError
     from tilewright.runtime.interface import KernelInterface
     from tilewright.runtime.jit import JITFunction, jit
     from tilewright.runtime.tensors import MockTensor, TensorWrapper, reinterpret, set_allocator

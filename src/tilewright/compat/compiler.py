@@ -9,16 +9,29 @@ from types import SimpleNamespace
 from typing import Any
 
 from tilewright.compat.backends.compiler import BaseBackend
-from tilewright.compiler.kernel import CompiledKernel
+from tilewright.compiler.kernel import CompiledKernel, LaunchMetadata
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, TextSource
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.runtime.compiling import compile, find_described
+from tilewright.runtime.driver import GPUTarget
+from tilewright.support.errors import OutOfResources
 from tilewright.targets.base import Target
 
 IRSource = TextSource
+LazyDict = LaunchMetadata
 
-__all__ = ["ASTSource", "CompiledKernel", "IRSource", "compile", "make_backend", "triton_key"]
+__all__ = [
+    "ASTSource",
+    "CompiledKernel",
+    "GPUTarget",
+    "IRSource",
+    "LazyDict",
+    "OutOfResources",
+    "compile",
+    "make_backend",
+    "triton_key",
+]
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,19 @@ _HOMES = {
     "IRSource": "tilewright.compiler.source",
     "CompiledKernel": "tilewright.compiler.kernel",
     "CompilationError": "tilewright.support.errors",
+    "LazyDict": "tilewright.compiler.kernel",
     "compile": "tilewright.runtime.compiling",
+    "make_backend": "tilewright.compat.compiler",
 }
-_RENAMED = {"IRSource": "TextSource"}
+_RENAMED = {"IRSource": "TextSource", "LazyDict": "LaunchMetadata"}
+_MODULES = {"errors": "tilewright.compiler.errors", "compiler": "tilewright.compat.compiler"}
 
-__all__ = ["ASTSource", "CompilationError", "CompiledKernel", "IRSource", "TextSource", "compile"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_HOMES, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), _RENAMED.get(name, name))
-    if name == "errors":
-        return import_module("tilewright.compiler.errors")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     raise AttributeError(f"module 'tilewright.compiler' has no attribute {name!r}")

@@ -1,5 +1,12 @@
 """Where Triton keeps its compilation errors: the classes of `tilewright.support.errors` under that module's name."""
 
-from tilewright.support.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+from tilewright.support.errors import (
+    CompilationError,
+    CompileTimeAssertionFailure,
+    TilewrightError,
+    UnsupportedLanguageConstruct,
+)
 
-__all__ = ["CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct"]
+TritonError = TilewrightError
+
+__all__ = ["CompilationError", "CompileTimeAssertionFailure", "TritonError", "UnsupportedLanguageConstruct"]

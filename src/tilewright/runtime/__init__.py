@@ -19,7 +19,10 @@ _HOMES = {
     "InterpreterError": "tilewright.runtime.errors",
     "OutOfResources": "tilewright.runtime.errors",
 }
-_MODULES = ("autotuner", "driver", "errors", "jit")
+_MODULES = {
+    **{name: f"tilewright.runtime.{name}" for name in ("autotuner", "driver", "errors", "jit")},
+    "cache": "tilewright.compat.cache",
+}
 
 __all__ = [*_HOMES, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -28,5 +31,5 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     if name in _MODULES:
-        return import_module(f"tilewright.runtime.{name}")
+        return import_module(_MODULES[name])
     raise AttributeError(f"module 'tilewright.runtime' has no attribute {name!r}")

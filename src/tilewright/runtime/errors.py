@@ -2,8 +2,9 @@
 
 from tilewright.reference.errors import ReferenceError
 from tilewright.runtime.autotuner import AutotunerError, PTXASError
-from tilewright.support.errors import OutOfResources
+from tilewright.support.errors import OutOfResources, TilewrightError
 
 InterpreterError = ReferenceError
+TritonError = TilewrightError
 
-__all__ = ["AutotunerError", "InterpreterError", "OutOfResources", "PTXASError"]
+__all__ = ["AutotunerError", "InterpreterError", "OutOfResources", "PTXASError", "TritonError"]

@@ -26,6 +26,7 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable, Parameter
 from tilewright.language.values import unwrap
 from tilewright.runtime import hooks
+from tilewright.runtime.async_compile import FutureKernel, active_mode
 from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.device_caches import DeviceCaches
 from tilewright.runtime.driver import Driver, active_driver, current_driver
@@ -218,8 +219,9 @@ class JITFunction(JITCallable, KernelInterface):
             )
 
     @ends_tracebacks
-    def warmup(self, *args: Any, grid: GridLike, **keywords: Any) -> CompiledKernel | None:
-        """Compile for these arguments and return the kernel without running it.
+    def warmup(self, *args: Any, grid: GridLike, **keywords: Any) -> CompiledKernel | FutureKernel | None:
+        """Compile for these arguments and return the kernel without running it; in an `AsyncCompileMode`, without
+        waiting for it.
 
         A dtype of PyTorch or NumPy stands for a tensor of it, 16-byte aligned. Data may lie anywhere: with a target
         named (the switch `target`, the option `arch`) this compiles for a device that is not there.
@@ -230,7 +232,9 @@ class JITFunction(JITCallable, KernelInterface):
             for name, value in zip_longest(list(self.signature.parameters)[: len(args)], args)
         ]
         named = {name: v if name in constants else MockTensor.wrap_dtype(v) for name, v in keywords.items()}
-        return self.run(*values, grid=grid, warmup=True, **named)
+        compile = partial(self.run, *values, grid=grid, warmup=True, **named)
+        mode = active_mode.get()
+        return compile() if mode is None else mode.submit(compile)
 
     def repr(self, specialization: Any) -> str:
         """What the kernel is called: by the function that was given to `jit(repr=...)`, which gets the `signature` and

@@ -7,8 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.compat.backends.compiler import BaseBackend
 from tilewright.runtime.driver import Driver, driver_for
 from tilewright.support.errors import TargetError
+
+DriverBase = Driver
+
+
+__all__ = ["Backend", "BaseBackend", "CPUDriver", "CudaDriver", "DriverBase", "backends"]
 
 
 class CPUDriver(Driver):

@@ -1,0 +1,178 @@
+"""The public names of official Triton 3.6, module by module: each is there, or is listed here with the reason."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import tilewright
+import tilewright.language as tl
+from tilewright import compat
+
+OFFICIAL = """
+import importlib, json, pkgutil, sys, types
+import triton
+
+def names(module, is_package):
+    for name, value in vars(module).items():
+        if name.startswith("_") or name in ("T", "F"):
+            continue
+        if isinstance(value, types.ModuleType):
+            if is_package and value.__name__.startswith(module.__name__ + "."):
+                yield name
+            continue
+        home = getattr(value, "__module__", None)
+        if isinstance(value, type) or callable(value):
+            if home == module.__name__ or is_package and str(home).startswith("triton"):
+                yield name
+
+found = {"triton": sorted(names(triton, True))}
+for entry in pkgutil.walk_packages(triton.__path__, "triton."):
+    if not any(entry.name == absent or entry.name.startswith(absent + ".") for absent in sys.argv[1:]):
+        module = importlib.import_module(entry.name)
+        found[entry.name] = sorted(names(module, entry.ispkg))
+print(json.dumps(found))
+"""
+
+ABSENT_MODULES = {
+    "triton._C": "the compiler that official Triton is built of",
+    "triton._filecheck": "private",
+    "triton._internal_testing": "private",
+    "triton._utils": "private",
+    "triton.backends.amd": "there is no target for AMD's GPUs",
+    "triton.backends.driver": "bases of Triton's own back ends; ours are targets, third parties' come by entry points",
+    "triton.backends.nvidia": "the back end itself: its place is taken by targets/cuda",
+    "triton.compiler.code_generator": "the front end itself: its place is taken by frontend/",
+    "triton.compiler.make_launcher": "empty",
+    "triton.experimental": "Gluon is another language",
+    "triton.language.extra.hip": "there is no target for AMD's GPUs",
+    "triton.language.semantic": "the front end itself: its place is taken by language/",
+    **dict.fromkeys(
+        [f"triton.profiler.{name}" for name in ("context", "flags", "hooks", "profile", "proton",
+                                                "scope", "specs", "state", "viewer")],
+        "the profiler itself; what it exports is in triton.profiler"),
+    "triton.runtime._allocation": "private; `triton.set_allocator` is there",
+    "triton.runtime.build": "compiles Triton's drivers in C++; there are none",
+    "triton.tools.build_extern": "writes Triton's own libdevice.py",
+    "triton.tools.triton_to_gluon_translater": "Gluon is another language",
+}  # fmt: skip
+
+_CACHE = "folders of files by key are there; stages are put in by `ir_override`, dumped by `dump_ir`, and never remote"
+_FRONT_END = "a part of the front end that programs have no use for"
+_SPECIALISATION = "a part of argument specialisation that programs have no use for"
+_SWITCHES = "the classes of Triton's switches; the switches themselves are all there (test_triton_knobs.py)"
+_INTERPRETER = "a part of the interpreter; interpreted kernels run on the reference engine"
+
+ABSENT = {
+    "triton.backends": {"amd": "there is no target for AMD's GPUs", "nvidia": "see ABSENT_MODULES",
+                        "driver": "see ABSENT_MODULES"},
+    "triton.backends.compiler": {"Language": "Gluon is another language"},
+    "triton.compiler": {"get_cache_key": "`kernel.hash` is the key"},
+    "triton.compiler.compiler": dict.fromkeys(
+        ("AsmDict", "CompileTimer", "convert_type_repr", "filter_traceback", "max_shared_mem", "parse"),
+        "a part of the compiler's driver"),
+    "triton.knobs": dict.fromkeys(
+        ("BuildImpl", "CompilationListener", "InitHandleHook", "JITHook", "JITHookCompileInfo", "LaunchHook",
+         "PipelineStagesHook", "amd_knobs", "autotuning_knobs", "base_knobs", "build_knobs", "cache_knobs",
+         "compilation_knobs", "env_base", "env_bool", "env_class", "env_int", "env_nvidia_tool", "env_opt_bool",
+         "env_opt_str", "env_str", "env_str_callable_default", "language_knobs", "nvidia_knobs", "proton_knobs",
+         "redis_knobs", "runtime_knobs", "setenv", "toenv"), _SWITCHES),
+    "triton.language": {"semantic": "see ABSENT_MODULES"},
+    "triton.language.core": dict.fromkeys(
+        ("binary_op_type_legalization", "builtin_max", "builtin_min", "check_bit_width", "dispatch", "is_negative_zero",
+         "tensor_descriptor_base", "tensor_descriptor_base_type"), _FRONT_END),
+    "triton.language.extra": {"hip": "there is no target for AMD's GPUs", "module": "what is left of a loop"},
+    "triton.language.extra.cuda": dict.fromkeys(
+        ("convert_custom_float8_sm70", "convert_custom_float8_sm80"), "conversions of fp8e4b15 by Triton's compiler"),
+    "triton.language.extra.cuda.utils": dict.fromkeys(
+        ("convert_custom_float8", "convert_custom_float8_sm70", "convert_custom_float8_sm80",
+         "convert_float16_to_fp8e4b15", "convert_fp8e4b15_to_float16"), "conversions of fp8e4b15 by Triton's compiler"),
+    "triton.language.standard": {"sort_impl": "`tl.sort` and `tl.topk` are made of it"},
+    "triton.profiler": dict.fromkeys(("context", "flags", "hooks", "specs"), "see ABSENT_MODULES"),
+    "triton.profiler.language": dict.fromkeys(("record", "scope"), "marks inside of kernels of Gluon"),
+    "triton.profiler.mode": dict.fromkeys(
+        ("Default", "InstrumentationMode", "MMA", "Optimize"), "ways of recording marks inside of kernels"),
+    "triton.runtime": dict.fromkeys(
+        ("RedisRemoteCacheBackend", "RemoteCacheBackend"), _CACHE) | {"build": "see ABSENT_MODULES"},
+    "triton.runtime.cache": dict.fromkeys(
+        ("RedisRemoteCacheBackend", "RemoteCacheBackend", "RemoteCacheManager", "get_cache_key", "get_dump_manager",
+         "get_override_manager", "make_so_cache_key"), _CACHE),
+    "triton.runtime.driver": {"DriverConfig": "`triton.runtime.driver` is it"},
+    "triton.runtime.interpreter": dict.fromkeys(
+        ("ASTTransformer", "BlockPointerHandle", "ExtraFunctions", "FunctionRewriter", "GridExecutor",
+         "InterpreterBuilder", "InterpreterOptions", "ReduceOps", "ReduceScanOpInterface", "ScanOps",
+         "TensorDescHandle", "TensorHandle"), _INTERPRETER),
+    "triton.runtime.jit": dict.fromkeys(
+        ("BoundConstexprFunction", "DependenciesFinder", "JitFunctionInfo", "KernelParam", "compute_cache_key",
+         "convert_to_tuple_if_list", "create_function_from_signature", "get_full_name", "get_jit_fn_file_line",
+         "mangle_type", "serialize_specialization_data"), _SPECIALISATION),
+    "triton.testing": {"cuda_memcheck": "TILEWRIGHT_SANITIZE and the target cuda_sim check accesses",
+                       "set_gpu_clock": "nobody's GPU clocks are changed"},
+    "triton.tools": dict.fromkeys(("LinearLayout",), "`tilewright.layouts.linear.LinearLayout`, with more operations"),
+    "triton.tools.disasm": dict.fromkeys(("parseCtrl", "processSassLines"), "parts of get_sass"),
+    "triton.tools.link": dict.fromkeys(
+        ("HeaderParser", "KernelLinkerMeta", "gen_signature", "gen_signature_with_full_args", "make_algo_decls",
+         "make_default_algo_kernel", "make_func_pointers", "make_get_num_algos_decl", "make_get_num_algos_def",
+         "make_global_decl", "make_kernel_hints_dispatcher", "make_kernel_load_def",
+         "make_kernel_meta_const_dispatcher"), "parts of the command"),
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def official_names() -> dict[str, list[str]]:
+    command = [sys.executable, "-c", OFFICIAL, *ABSENT_MODULES]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def test_every_public_name_is_there_or_listed() -> None:
+    pytest.importorskip("triton", reason="official Triton is a test-only dependency and not installed")
+    missing: dict[str, set[str]] = {}
+    with compat.standing_in():
+        for module, names in official_names().items():
+            ours = importlib.import_module(module)
+            missing[module] = {name for name in names if not hasattr(ours, name)}
+    listed = {module: set(names) for module, names in ABSENT.items()}
+    assert {module: names for module, names in missing.items() if names} == listed
+
+
+def test_modules_that_are_listed_as_absent_are() -> None:
+    with compat.standing_in():
+        for module in ABSENT_MODULES:
+            with pytest.raises(ModuleNotFoundError):
+                importlib.import_module(module)
+
+
+@tilewright.jit
+def fill(x_ptr, VALUE: tl.constexpr, N: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, N), tl.full((N,), VALUE, tl.float32))
+
+
+def test_compiling_in_threads() -> None:
+    x = np.zeros(64, np.float32)
+    with ThreadPoolExecutor(2) as pool, tilewright.AsyncCompileMode(pool):
+        futures = [fill.warmup(np.float32, VALUE=value, N=64, grid=(1,)) for value in range(3)]
+        assert all(isinstance(future, tilewright.FutureKernel) for future in futures)
+        with pytest.raises(RuntimeError, match="active already"), tilewright.AsyncCompileMode(pool):
+            pass
+        fill[(1,)](x, VALUE=2, N=64)
+    assert (x == 2).all()
+    for value, future in enumerate(futures):
+        future.result()[(1, 1, 1)](x, value, 64)
+        assert (x == value).all()
+
+
+def test_errors_of_compiling_in_threads() -> None:
+    futures: list[tilewright.FutureKernel] = []
+    with ThreadPoolExecutor(1) as pool:
+        with pytest.raises(tilewright.CompilationError), tilewright.AsyncCompileMode(pool):
+            futures.append(fill.warmup(np.float32, VALUE=1, N=63, grid=(1,)))
+        assert [future.result(ignore_errors=True) for future in futures] == [None]
+        with tilewright.AsyncCompileMode(pool, ignore_errors=True):
+            fill.warmup(np.float32, VALUE=1, N=63, grid=(1,))
