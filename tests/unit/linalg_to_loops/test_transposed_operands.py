@@ -82,6 +82,14 @@ def test_both_are_transposed() -> None:
         multiply(operand(75, 90, kind, "transposed"), operand(90, 65, kind, "transposed"), (32, 64, 32))
 
 
+@pytest.mark.parametrize(("m", "n"), [(20, 200), (20, 60), (100, 200), (100, 30)])
+def test_only_programs_that_share_panels_keep_them(m: int, n: int) -> None:
+    """With one block of rows there are no more programs than blocks of columns: each packs what it needs then."""
+    kernel, _ = multiply(operand(m, 90, "f32", "rows"), operand(90, n, "f32", "transposed"), (32, 64, 32))
+    guarded = r"(%\w+) = arith.cmpi sge, .*[\s\S]+ = scf\.if \1 -> \(index\) \{[^}]+call @tw_mk_(keep|reserve)_"
+    assert re.search(guarded, kernel.asm["loops"])
+
+
 @triton.jit
 def product_of_transposed_tile(a, b, out, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """One product without a loop, of sizes that are known: A is the transpose of a tile in memory."""

@@ -29,6 +29,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     VectorType,
     i1,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -40,6 +41,9 @@ from tilewright.dialects.types import bit_width, element_type, is_integer, is_ve
 Index: TypeAlias = "int | SSAValue"
 
 INDEX = IndexType()
+GRID_ARGUMENTS = 6
+"""The last arguments of a kernel: how many programs there are in each dimension, and which of them this is."""
+
 _NO_OVERFLOW = arith.IntegerOverflowAttr("none")
 _NO_FASTMATH = arith.FastMathFlagsAttr("none")
 _PREDICATES = {name: IntegerAttr(code, i64) for code, name in enumerate(arith.CMPI_KEYWORDS)}
@@ -258,6 +262,11 @@ class LoopEmitter:
         if isinstance(value, int):
             return self.constant(value, type)
         return value if value.type == type else self.value(arith.IndexCastOp, (value,), type)
+
+    def grid_arguments(self) -> tuple[SSAValue, ...]:
+        """How many programs there are in each of three dimensions, and the id of this one; () in other functions."""
+        found = tuple(self.entry.args)[-GRID_ARGUMENTS:]
+        return found if len(found) == GRID_ARGUMENTS and all(value.type == i32 for value in found) else ()
 
     # -- control flow -----------------------------------------------------------------------------------------------
 

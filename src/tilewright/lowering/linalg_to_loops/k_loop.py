@@ -32,9 +32,9 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, Lo
 from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, NoMatchError, to_index
 from tilewright.lowering.linalg_to_loops.following_lanes import holds_for_first, says_which_lanes_follow
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
-from tilewright.lowering.linalg_to_loops.kept_operands import multiply_by_kept, plan_kept
+from tilewright.lowering.linalg_to_loops.kept_operands import is_shared, multiply_by_kept, plan_kept
 from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, find_micro_kernel
-from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
+from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import shape_or_scalar
@@ -71,6 +71,8 @@ class FastPath:
     factors: tuple[Window, Window]
     """The memory of the first terms."""
     result: SSAValue
+    is_shared: SSAValue | bool
+    """Whether other programs may multiply by the same B."""
 
 
 def plan_k_loop(lowering: FunctionLowering, loop: scf.ForOp) -> FastPath | None:
@@ -158,7 +160,9 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
         condition = emitter.compare_values("eq", emitter.constant(0, INDEX), emitter.constant(0, INDEX), _I1)
     panels = in_place(emitter, a_window), in_place(emitter, b_window)
     b_root = b_window.root if b_window.is_all_of_root() else b_window.flat
-    return FastPath(condition, kernel, *panels, b_root, (counts[0], counts[1]), total, (a_window, b_window), result)
+    shared = is_shared(lowering, loop, wanted[1], columns)
+    sizes, factors = (counts[0], counts[1]), (a_window, b_window)
+    return FastPath(condition, kernel, *panels, b_root, sizes, total, factors, result, shared)
 
 
 def _outer_count(
@@ -268,24 +272,14 @@ def _remaining(emitter: LoopEmitter, first: FirstIteration, k_high: Index, depth
     `k_high` is one of `max(min(left, depth), 0)` and `max(min(k + depth, total), k) - k`.
     """
     op = k_high.owner if isinstance(k_high, SSAValue) else None
-    match op:
-        case arith.MaxSIOp() if known(op.rhs) == 0:
-            inner = op.lhs.owner
-            if isinstance(inner, arith.MinSIOp) and known(inner.rhs) == depth:
-                return to_index(emitter, first.first(inner.lhs)), first.change(inner.lhs)
-        case arith.SubiOp() if isinstance(outer := op.lhs.owner, arith.MaxSIOp) and is_same(outer.rhs, op.rhs):
-            inner, k = outer.lhs.owner, op.rhs
-            if isinstance(inner, arith.MinSIOp) and _is_sum(inner.lhs, k, depth):
-                start = emitter.sub(to_index(emitter, first.first(inner.rhs)), to_index(emitter, first.first(k)))
-                return start, emitter.sub(first.change(inner.rhs), first.change(k))
-        case _:
-            pass
+    if isinstance(op, arith.MaxSIOp) and known(op.rhs) == 0:
+        inner = op.lhs.owner
+        if isinstance(inner, arith.MinSIOp) and known(inner.rhs) == depth:
+            return to_index(emitter, first.first(inner.lhs)), first.change(inner.lhs)
+    elif (cut := find_cut(k_high, depth)) is not None:
+        start = emitter.sub(to_index(emitter, first.first(cut.end)), to_index(emitter, first.first(cut.first)))
+        return start, emitter.sub(first.change(cut.end), first.change(cut.first))
     raise NoMatchError
-
-
-def _is_sum(value: SSAValue, term: SSAValue, number: int) -> bool:
-    op = value.owner
-    return isinstance(op, arith.AddiOp) and is_same(op.lhs, term) and known(op.rhs) == number
 
 
 def _trip_count(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
@@ -420,7 +414,9 @@ def _multiply(
         multiply(from_zero, path.b)
         return False
     counts = path.depth, path.counts[1]
-    return multiply_by_kept(lowering, from_zero, plan, path.b, counts, multiply_by_panels, multiply_once)
+    return multiply_by_kept(
+        lowering, from_zero, plan, path.b, counts, path.is_shared, multiply_by_panels, multiply_once
+    )
 
 
 def _either(emitter: LoopEmitter, direct: DirectStore, buffer: Panel) -> Panel:

@@ -10,7 +10,8 @@ scf.if %panels != 0 {
 }
 
 Programs that share columns of C share B, and packing it is what a product of few rows spends its time with. B must be
-an argument that the kernel does not write to, directly or through another argument. In a loop over k (`k_loop.py`) B is
+an argument that the kernel does not write to, directly or through another argument. Where there is at most one program
+for each block of columns, each packs what it multiplies by at the moment. In a loop over k (`k_loop.py`) B is
 all columns of a matrix; elsewhere, as the keys and values of attention, it is a block of a size that is known, for
 which a store always has room.
 """
@@ -24,6 +25,7 @@ from xdsl.dialects.builtin import i1, i8
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.microkernels import STORE_BYTES, STORES, PanelPlan, keeps_always, plan_panels
+from tilewright.dialects import scf
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.dot_operands import (
     Factor,
@@ -39,6 +41,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel
+from tilewright.lowering.linalg_to_loops.provable import find_cut
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 
 
@@ -108,22 +111,50 @@ def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_ad
     return packed.address
 
 
+def is_shared(lowering: FunctionLowering, loop: scf.ForOp, wanted: Index, columns: int) -> SSAValue | bool:
+    """Whether several programs may multiply by the same B in a loop over k; True where nothing else is known.
+
+    Each block of columns has a program or several. So none is shared by two if there are no more programs than blocks,
+    unless a program makes several blocks; `wanted`: how many `columns` of its block are not cut off at the last one.
+    """
+    emitter = lowering.emitter
+    cut, grid = find_cut(wanted, columns), emitter.grid_arguments()
+    if cut is None or not grid or emitter.cursor.block is not emitter.entry:
+        return True
+    if not lowering.demand.make_available(cut.end, loop):
+        return True
+    programs: Index = 1
+    for extent in grid[:3]:
+        programs = emitter.mul(programs, emitter.index_cast(extent, INDEX))
+    return emitter.compare("sge", emitter.mul(programs, columns), emitter.add(cut.end, columns))
+
+
 def multiply_by_kept(
     lowering: FunctionLowering,
     kernel: MicroKernel,
     plan: PanelPlan,
     b: Panel,
     counts: tuple[Index, Index],
+    shared: SSAValue | bool,
     multiply: Callable[[MicroKernel, Panel], SSAValue | bool],
     otherwise: Callable[[], None],
 ) -> SSAValue:
-    """`multiply` by the panels of B, of `counts` rows and columns, or, where they are too large, do something else.
+    """`multiply` by the panels of B, of `counts` rows and columns, or, where these are too large or not `shared` with
+    other programs, do something else.
 
     What `multiply` says, false for the other.
     """
     emitter = lowering.emitter
     symbol = plan.reserving_symbol if plan.kernels_fill else plan.keeping_symbol
-    panels = _kept(lowering, symbol, b, kernel.transposed_b, counts)
+    if isinstance(shared, bool):
+        panels = _kept(lowering, symbol, b, kernel.transposed_b, counts)
+    else:
+        found, then_block, else_block = emitter.if_(shared, [INDEX])
+        with emitter.at(Cursor(then_block)):
+            emitter.yield_([_kept(lowering, symbol, b, kernel.transposed_b, counts)])
+        with emitter.at(Cursor(else_block)):
+            emitter.yield_([emitter.constant(0, INDEX)])
+        panels = found.results[0]
     is_kept = emitter.compare("ne", panels, 0)
     assert isinstance(is_kept, SSAValue)
     choice, then_block, else_block = emitter.if_(is_kept, [i1])
@@ -141,4 +172,4 @@ def multiply_by_kept(
     return choice.results[0]
 
 
-__all__ = ["kept_operand", "multiply_by_kept", "plan_kept"]
+__all__ = ["is_shared", "kept_operand", "multiply_by_kept", "plan_kept"]

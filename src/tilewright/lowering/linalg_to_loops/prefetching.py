@@ -36,7 +36,6 @@ NEAR_BYTES = 32 * 1024
 """Tiles up to this size go to the first-level cache, larger ones to the second."""
 
 LARGEST_TILE_BYTES = 256 * 1024
-_GRID_ARGUMENTS = 6
 _MAX_OPS = 24
 _DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
 
@@ -56,10 +55,8 @@ class Prefetching:
 
     def __init__(self, emitter: LoopEmitter, function: func.FuncOp):
         self.emitter = emitter
-        arguments = list(emitter.entry.args)
-        grid = arguments[-_GRID_ARGUMENTS:]
-        is_kernel = len(grid) == _GRID_ARGUMENTS and all(value.type == i32 for value in grid)
-        self.program_id: SSAValue | None = grid[3] if is_kernel and not function.function_type.outputs.data else None
+        grid = emitter.grid_arguments()
+        self.program_id: SSAValue | None = grid[3] if grid and not function.function_type.outputs.data else None
         self._read: set[tuple[SSAValue, object]] = set()
         self._fetched: set[tuple[SSAValue, object]] = set()
         self._rereading: _Rereading | None = None

@@ -3,9 +3,12 @@
 %a = arith.minsi %n, %c64      is_at_most(%a, 64), is_at_most(%a, %n)
 %b = arith.minsi %n, %c64      is_same(%a, %b)
 %c = arith.addi %n, %c64       distance(%c, %n) = 64
+%s = max(min(%f + 64, %n), %f) - %f     find_cut(%s, 64) = (%f, %n)
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
@@ -75,6 +78,28 @@ def is_at_most(left: Index, right: Index, depth: int = 6) -> bool:
         if isinstance(op, arith.MinSIOp):
             return all(is_at_most(left, operand, depth - 1) for operand in op.operands)
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What is left of a stretch of `extent` elements from `first` on that is cut off at `end`."""
+
+    first: SSAValue
+    end: SSAValue
+
+
+def find_cut(size: Index, extent: int) -> Cut | None:
+    """The cut by which a stretch has `size` elements: ``max(min(first + extent, end), first) - first``."""
+    op = size.owner if isinstance(size, SSAValue) else None
+    if not isinstance(op, arith.SubiOp) or not isinstance(last := op.lhs.owner, arith.MaxSIOp):
+        return None
+    first, inner = op.rhs, last.lhs.owner
+    if not is_same(last.rhs, first) or not isinstance(inner, arith.MinSIOp):
+        return None
+    total = inner.lhs.owner
+    if not isinstance(total, arith.AddiOp) or not is_same(total.lhs, first) or known(total.rhs) != extent:
+        return None
+    return Cut(first, inner.rhs)
 
 
 def distance(left: Index, right: Index) -> int | None:

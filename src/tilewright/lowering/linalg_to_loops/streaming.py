@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
@@ -33,7 +32,6 @@ times as fast with nontemporal stores. An update in place takes 1.8 to 3 times a
 
 LINE_BYTES = 64
 SMALLEST_TILE_BYTES = 1024
-_GRID_ARGUMENTS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +79,8 @@ def _is_multiple(emitter: LoopEmitter, number: Index, divisor: int) -> SSAValue 
 
 def plan_streaming(emitter: LoopEmitter, nest: Nest) -> Streaming | None:
     """How a planned nest may stream its outputs; None where it reduces, is not one row, or writes to the arena."""
-    grid = list(emitter.entry.args)[-_GRID_ARGUMENTS:]
-    if len(grid) < _GRID_ARGUMENTS or any(value.type != i32 for value in grid):
+    grid = emitter.grid_arguments()
+    if not grid:
         return None
     if nest.has_reduction or nest.order != [nest.vector_dim] or not is_straight(nest.body):
         return None
