@@ -35,8 +35,10 @@ def bits_of_type(name: str) -> int:
     """The width of a type, `.b32`; 1 for a predicate, 0 where it is none."""
     if name == ".pred":
         return 1
-    digits = name[2:].partition("x")[0]
-    return int(digits) if name[1:2] in ("b", "u", "s", "f") and digits.isdigit() else 0
+    digits, _, lanes = name[2:].partition("x")
+    if name[1:2] not in ("b", "u", "s", "f") or not digits.isdigit():
+        return 0
+    return int(digits) * (int(lanes) if lanes.isdigit() else 1)
 
 
 def parse_ptx(text: str) -> Module:
@@ -343,10 +345,12 @@ class _Parser(Cursor):
         if token.kind == "float":
             self.take()
             return Immediate(int(token.text[2:], 16), 32 if token.text[1] in "fF" else 64)
-        if token.kind == "real":
-            self.take()
-            return Immediate(int.from_bytes(struct.pack("<d", float(token.text)), "little"), 64)
-        return Immediate(self.integer())
+        negative = self.accept("-")
+        if self.peek().kind == "real":
+            number = float(self.take().text)
+            return Immediate(int.from_bytes(struct.pack("<d", -number if negative else number), "little"), 64)
+        value = self.integer()
+        return Immediate(-value if negative else value)
 
     def _vector(self) -> Vector:
         closing = {"{": "}", "(": ")"}[self.take().text]

@@ -16,8 +16,10 @@ SMALLEST_NORMAL = np.float32(2.0**-126)
 
 
 def flush(values: Values) -> Values:
-    """f32 with subnormals as zeros of their sign."""
-    return choose(np.abs(values) < SMALLEST_NORMAL, np.copysign(np.float32(0), values), values)
+    """f16 or f32 with subnormals as zeros of their sign."""
+    dtype = values.dtype.type
+    smallest = SMALLEST_NORMAL if dtype is np.float32 else np.finfo(dtype).tiny
+    return choose(np.abs(values) < smallest, np.copysign(dtype(0), values), values)
 
 
 def two_sum(a: Values, b: Values) -> tuple[Values, Values]:
@@ -86,16 +88,16 @@ def _neighbour(values: Array, direction: Any) -> Array:
     return choose(values == 0, smallest, moved).astype(integer).view(values.dtype)
 
 
-def fused(a: Values, b: Values, c: Values, dtype: np.dtype[Any], mode: str = "rn") -> Values:
-    """``a * b + c`` with one rounding."""
+def fused(a: Values, b: Values, c: Values, dtype: np.dtype[Any]) -> Values:
+    """``a * b + c`` with one rounding, to nearest."""
     if dtype == np.float64:
-        return _fused_double(a, b, c, mode)
+        return _fused_double(a, b, c)
     product = a.astype(np.float64) * b.astype(np.float64)
     wide = c.astype(np.float64)
     total = product + wide
-    if dtype == np.float32 and mode == "rn":
+    if dtype == np.float32:
         return _rounded_once(total, product, wide)
-    return narrow(total, two_sum(product, wide)[1], dtype, mode)
+    return narrow(total, two_sum(product, wide)[1], dtype)
 
 
 TOWARDS = {"rz": 0.0, "rm": -np.inf, "rp": np.inf}
@@ -125,38 +127,32 @@ def _rounded_once(total: Values, product: Values, addend: Values) -> Values:
     return single
 
 
-def _fused_double(a: Values, b: Values, c: Values, mode: str) -> Values:
+def _fused_double(a: Values, b: Values, c: Values) -> Values:
     product, error = two_product(a, b)
     total, lost = two_sum(product, c)
     low, rest = two_sum(lost, error)
     exact = np.isfinite(total)
-    nearest, left = two_sum(total, choose(exact, to_odd(low, rest), 0.0))
-    result: Any = choose(exact, nearest, a * b + c)
-    if mode != "rn":
-        result = choose(exact & goes_beyond(nearest, left, mode), np.nextafter(nearest, TOWARDS[mode]), result)
+    nearest = total + choose(exact, to_odd(low, rest), 0.0)
+    # A sum that is zero has the sign that doubles give it.
+    result: Any = choose(exact & (nearest != 0), nearest, a * b + c)
     large, small = 2.0**990, 2.0**-900
     extreme = (np.abs(a) > large) | (np.abs(b) > large) | (np.abs(product) < small) | (np.abs(total) < small)
     extreme = extreme & np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & (a != 0) & (b != 0)
-    return _with_rationals(np.asarray(result), np.asarray(extreme), (a, b, c), mode) if np.any(extreme) else result
+    return _with_rationals(np.asarray(result), np.asarray(extreme), (a, b, c)) if np.any(extreme) else result
 
 
-def _with_rationals(result: Array, chosen: Array, operands: tuple[Values, Values, Values], mode: str) -> Values:
+def _with_rationals(result: Array, chosen: Array, operands: tuple[Values, Values, Values]) -> Values:
     """Those elements whose intermediate results are too large or small for doubles, by exact arithmetic."""
     flat = result.reshape(-1).copy()
     spread = [np.broadcast_to(operand, result.shape).reshape(-1) for operand in operands]
     for place in np.flatnonzero(chosen.reshape(-1)).tolist():
         a, b, c = (Fraction(float(operand[place])) for operand in spread)
-        flat[place] = _of_rational(a * b + c, mode)
+        flat[place] = _of_rational(a * b + c)
     return flat.reshape(result.shape)
 
 
-def _of_rational(exact: Fraction, mode: str) -> float:
+def _of_rational(exact: Fraction) -> float:
     try:
-        nearest = float(exact)
+        return float(exact)
     except OverflowError:
-        nearest = np.inf if exact > 0 else -np.inf
-    rest = -nearest if np.isinf(nearest) else exact - Fraction(nearest)
-    error = float((rest > 0) - (rest < 0))
-    if mode == "rn" or not goes_beyond(np.float64(nearest), np.float64(error), mode):
-        return nearest
-    return float(np.nextafter(nearest, TOWARDS[mode]))
+        return np.inf if exact > 0 else -np.inf

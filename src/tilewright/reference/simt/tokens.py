@@ -15,8 +15,8 @@ TOKEN = re.compile(
       | (?P<comment>/\*.*?\*/)
       | (?P<string>"[^"\n]*")
       | (?P<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})
-      | (?P<real>\d+\.\d+)
-      | (?P<number>0[xX][0-9a-fA-F]+U?|\d+U?)
+      | (?P<real>\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
+      | (?P<number>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)
       | (?P<word>[A-Za-z_$%.][\w$%.]*(?:::[\w.]+)*)
       | (?P<sign>[{}\[\](),;:@!|+\-<>=])
       | (?P<wrong>.)""",
@@ -117,5 +117,6 @@ class Cursor:
         if token.kind != "number":
             self.position -= 1
             self.fail(f"expected an integer, got '{token.text}'")
-        value = int(token.text.rstrip("U"), 0)
+        digits = token.text.rstrip("U")
+        value = int(digits, 8 if digits.isdigit() and digits[0] == "0" else 0)
         return -value if negative else value

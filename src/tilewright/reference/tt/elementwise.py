@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
+from xdsl.ir import Attribute
 
 from tilewright.dialects import tt
 from tilewright.dialects.arith import meaning
@@ -12,10 +13,9 @@ from tilewright.dialects.arith.attributes import RoundingMode as ArithRounding
 from tilewright.dialects.math import meaning as math_meaning
 from tilewright.dialects.numeric import Array, dtype_of
 from tilewright.dialects.tt import PointerType, PropagateNan, RoundingMode
-from tilewright.dialects.types import bit_width, element_type
+from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.reference.errors import reference_error
 from tilewright.reference.machine import Frame, Values, meaning_of
-from tilewright.reference.tt.dot import round_to_tf32_away
 from tilewright.reference.tt.float8 import narrow_to_float8
 
 
@@ -73,13 +73,54 @@ def multiply_high(op: tt.MulhiUIOp, frame: Frame) -> Values:
     return (meaning.multiply_extended(x, y, bit_width(element_type(op.x.type)), signed=False)[1],)
 
 
-ASSEMBLY: dict[str, Callable[[Array], Array]] = {"cvt.rna.tf32.f32 $0, $1;": round_to_tf32_away}
-"""Instructions that passes write as inline assembly because no op stands for them."""
+WORD_BITS = 32
 
 
 @meaning_of(tt.ElementwiseInlineAsmOp)
 def inline_assembly(op: tt.ElementwiseInlineAsmOp, frame: Frame) -> Values:
-    compute = ASSEMBLY.get(op.asm_string.data)
-    if compute is not None:
-        return tuple(compute(np.asarray(value)) for value in frame.get_all(op.args))
-    raise reference_error(op, "inline assembly has a meaning only on the target that it was written for")
+    """PTX is run by the simulated GPU, for rows of `packed_element` elements; those of less than 32 bits share
+    registers."""
+    from tilewright.reference.simt.errors import SimulationError
+    from tilewright.reference.simt.inline_assembly import elements_of, read_inline_assembly, run_lanes, words_of
+
+    count = op.packed_element.value.data
+    arguments = [np.asarray(value) for value in frame.get_all(op.args)]
+    dtypes = [_storage(result.type) for result in op.result]
+    shape = _result_shape(op, arguments)
+    size = int(np.prod(shape, dtype=np.int64))
+    registers: list[Array] = []
+    for operand, value in zip(op.args, arguments, strict=True):
+        registers += words_of(value, count, _sharing(operand.type, count))
+    try:
+        assembly = read_inline_assembly(op.asm_string.data, op.constraints.data)
+        expected = sum(count // _sharing(result.type, count) for result in op.result)
+        if assembly.num_results != expected:
+            raise SimulationError(f"it has {assembly.num_results} registers of results, of {expected}")
+        found = run_lanes(assembly, registers, -(-size // count))
+    except SimulationError as error:
+        raise reference_error(op, f"inline assembly cannot be run lane by lane: {error.message}") from None
+    results: list[Array] = []
+    for result, dtype in zip(op.result, dtypes, strict=True):
+        share = _sharing(result.type, count)
+        words, found = found[: count // share], found[count // share :]
+        results.append(elements_of(words, dtype, share, size).reshape(shape))
+    return tuple(results)
+
+
+def _storage(type_: Attribute) -> np.dtype[np.generic]:
+    """What elements are stored as: addresses are integers."""
+    element = element_type(type_)
+    return np.dtype(np.int64) if isinstance(element, PointerType) else dtype_of(element)
+
+
+def _sharing(type_: Attribute, count: int) -> int:
+    """How many elements share a register."""
+    return max(1, min(count, WORD_BITS // (8 * _storage(type_).itemsize)))
+
+
+def _result_shape(op: tt.ElementwiseInlineAsmOp, arguments: Sequence[Array]) -> tuple[int, ...]:
+    """The arguments' shape, which has an axis of lanes in front where many scalars are computed at once."""
+    if arguments:
+        return np.broadcast_shapes(*(value.shape for value in arguments))
+    type_ = op.result[0].type
+    return tuple(type_.get_shape()) if is_tensor(type_) else ()

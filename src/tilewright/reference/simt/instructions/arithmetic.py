@@ -11,7 +11,7 @@ import numpy as np
 from tilewright.reference.simt.instructions import floats
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.packed import by_lanes
-from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
+from tilewright.reference.simt.program import Decoder, Step, decodes
 from tilewright.reference.simt.syntax import Instruction
 from tilewright.reference.simt.types import Type, Values, choose, parse_type, storage_of
 
@@ -61,6 +61,8 @@ def elementwise(instruction: Instruction, decoder: Decoder) -> Step:
     function = INTEGER[instruction.name]
     if "sat" in instruction.modifiers:
         function = partial(_saturated, function)
+    if "relu" in instruction.modifiers:
+        function = partial(_rectified, function)
     if type_.lanes > 1:
         function = by_lanes(function, type_.dtype, storage_of(type_.total_bits))
     return mapped(instruction, decoder, type_, function)
@@ -74,6 +76,10 @@ def mapped(instruction: Instruction, decoder: Decoder, type_: Type, function: Fu
         first, second = sources
         return lambda machine: target(machine, function(first(machine), second(machine)))
     return lambda machine: target(machine, function(*[source(machine) for source in sources]))
+
+
+def _rectified(function: Function, a: Values, b: Values) -> Values:
+    return np.maximum(function(a, b), a.dtype.type(0))
 
 
 def _saturated(function: Function, a: Values, b: Values) -> Values:
@@ -143,9 +149,8 @@ def multiply_add(instruction: Instruction, decoder: Decoder) -> Step:
     target = decoder.target(instruction.operands[0], wide, instruction)
     first, second = decoder.sources(instruction.operands[1:3], type_, instruction)
     third = decoder.source(instruction.operands[3], wide, instruction)
-    if "sat" in instruction.modifiers:
-        raise unknown(instruction)
-    return lambda machine: target(machine, function(first(machine), second(machine)) + third(machine))
+    add = partial(_saturated, np.add) if "sat" in instruction.modifiers else np.add
+    return lambda machine: target(machine, add(function(first(machine), second(machine)), third(machine)))
 
 
 @decodes("mul24", "mad24")
@@ -154,12 +159,13 @@ def multiply_24_bits(instruction: Instruction, decoder: Decoder) -> Step:
     type_ = decoder.type_of(instruction)
     wide = np.dtype(f"{type_.dtype.kind}8")
     is_high = "hi" in instruction.modifiers
+    add = partial(_saturated, np.add) if "sat" in instruction.modifiers else np.add
 
     def function(a: Values, b: Values, c: Values | None = None) -> Values:
         eight = type_.dtype.type(8)
         full = (a << eight >> eight).astype(wide) * (b << eight >> eight).astype(wide)
         result = (full >> wide.type(16) if is_high else full).astype(type_.dtype)
-        return result if c is None else result + c
+        return result if c is None else add(result, c)
 
     return mapped(instruction, decoder, type_, function)
 

@@ -212,14 +212,35 @@ def reverse_bits(instruction: Instruction, decoder: Decoder) -> Step:
 
 @decodes("bmsk")
 def make_mask(instruction: Instruction, decoder: Decoder) -> Step:
-    """`bmsk.clamp.b32 d, start, length;`"""
+    """`bmsk.clamp.b32 d, start, length;`; with `.wrap` both count modulo 32."""
+    wraps = "wrap" in instruction.modifiers
 
     def run(start: Values, length: Values) -> Values:
+        if wraps:
+            start, length = start & np.uint32(31), length & np.uint32(31)
         wide = np.minimum(length, np.uint32(32)).astype(np.uint64)
         ones = (np.uint64(1) << wide) - np.uint64(1)
         return (ones << np.minimum(start, np.uint32(32)).astype(np.uint64)).astype(np.uint32)
 
     return mapped(instruction, decoder, B32, run)
+
+
+@decodes("szext")
+def extend_from(instruction: Instruction, decoder: Decoder) -> Step:
+    """`szext.clamp.s32 d, a, n;`: the low n bits, extended by their sign or zeros; with `.wrap` n counts modulo 32."""
+    type_, wraps = decoder.type_of(instruction), "wrap" in instruction.modifiers
+    target = decoder.target(instruction.operands[0], type_, instruction)
+    value = decoder.source(instruction.operands[1], type_, instruction)
+    count = decoder.source(instruction.operands[2], B32, instruction)
+
+    def run(machine: Machine) -> None:
+        bits = count(machine) & np.uint32(31) if wraps else np.minimum(count(machine), np.uint32(32))
+        unused = (np.uint32(32) - bits).astype(np.int64)
+        wide = value(machine).astype(np.int64) << (unused + 32)
+        shifted = wide >> (unused + 32) if type_.is_signed else (wide.view(np.uint64) >> (unused + 32).view(np.uint64))
+        target(machine, choose(bits == 0, 0, shifted).astype(type_.dtype))
+
+    return run
 
 
 @decodes("prmt")

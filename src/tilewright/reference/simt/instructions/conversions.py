@@ -74,7 +74,8 @@ def conversion(instruction: Instruction, into: Type, out_of: Type) -> Convert:
     """The function from values of one type to values of another."""
     modifiers = instruction.modifiers
     if into.kind == "tf":
-        return round_to_tf32 if "rn" in modifiers else round_to_tf32_away
+        rounded = round_to_tf32 if "rn" in modifiers else round_to_tf32_away
+        return (lambda values: _rectified(rounded(values))) if "relu" in modifiers else rounded
     if not into.is_float:
         return _to_integer(modifiers, into, out_of) if out_of.is_float else _between_integers(modifiers, into)
     if not out_of.is_float:
@@ -161,7 +162,7 @@ def _between_floats(instruction: Instruction, into: Type, out_of: Type) -> Conve
     if "relu" in modifiers:
         steps.append(_rectified)
     if "sat" in modifiers:
-        steps.append(lambda values: choose(np.isnan(values), 0, np.clip(values, 0, 1)).astype(values.dtype))
+        steps.append(lambda values: choose(values > 0, np.minimum(values, 1), 0).astype(values.dtype))
     if "ftz" in modifiers and into.dtype == np.float32:
         steps.append(flush)
 
@@ -182,4 +183,4 @@ def _finite(values: Array, into: Type) -> Values:
 
 def _rectified(values: Values) -> Values:
     """Negative numbers as 0."""
-    return choose(values.astype(np.float32) < 0, values.dtype.type(0), values).astype(values.dtype)
+    return choose(values.astype(np.float32) <= 0, values.dtype.type(0), values).astype(values.dtype)

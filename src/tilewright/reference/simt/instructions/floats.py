@@ -7,6 +7,7 @@ bits, within what PTX promises.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,20 +15,15 @@ import numpy as np
 from tilewright.dialects.arith.meaning import round_floats
 from tilewright.reference.simt.packed import by_lanes
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
-from tilewright.reference.simt.rounding import (
-    MODES,
-    directed,
-    directed_double,
-    flush,
-    fused,
-    narrow,
-    two_product,
-    two_sum,
-)
+from tilewright.reference.simt.rounding import MODES, flush, fused
 from tilewright.reference.simt.syntax import Instruction
 from tilewright.reference.simt.types import Type, Values, choose, storage_of
+from tilewright.reference.tt.libdevice_rounding import ROUNDED_FUNCTIONS
 
 Function = Callable[..., Values]
+
+DIRECTED = {"rz": "rz", "rm": "rd", "rp": "ru"}
+"""Rounding modes, and how libdevice spells them."""
 
 
 def elementwise(instruction: Instruction, decoder: Decoder, type_: Type) -> Step:
@@ -40,7 +36,7 @@ def elementwise(instruction: Instruction, decoder: Decoder, type_: Type) -> Step
     elif name == "neg":
         function = _of_bits(lambda bits, sign: bits ^ sign)
     else:
-        function = _arithmetic(name, type_.dtype, mode_of(modifiers))
+        function = _arithmetic(instruction, type_.dtype, mode_of(modifiers))
     return finished(instruction, decoder, type_, function)
 
 
@@ -52,8 +48,8 @@ def mode_of(modifiers: tuple[str, ...]) -> str:
 def finished(instruction: Instruction, decoder: Decoder, type_: Type, function: Function) -> Step:
     """A function of floats with what modifiers add: `.ftz`, `.sat`, `.relu`, packed operands."""
     modifiers = instruction.modifiers
-    if "ftz" in modifiers and type_.dtype == np.float32:
-        function = _flushing(function)
+    if "ftz" in modifiers and type_.kind == "f" and type_.bits < 64:
+        function = _flushing(function, type_.dtype)
     if "sat" in modifiers:
         function = _clamped(function)
     if "relu" in modifiers:
@@ -71,14 +67,14 @@ def _as(values: Any, dtype: np.dtype[Any]) -> Values:
     return found if found.dtype == dtype else found.astype(dtype)
 
 
-def _flushing(function: Function) -> Function:
-    return lambda *values: flush(np.asarray(function(*map(flush, values)), np.float32))
+def _flushing(function: Function, dtype: np.dtype[Any]) -> Function:
+    return lambda *values: flush(np.asarray(function(*map(flush, values)), dtype))
 
 
 def _clamped(function: Function) -> Function:
     def run(*values: Values) -> Values:
         result = function(*values)
-        return choose(np.isnan(result), result.dtype.type(0), np.clip(result, 0, 1)).astype(result.dtype)
+        return choose(result > 0, np.minimum(result, 1), 0).astype(result.dtype)
 
     return run
 
@@ -86,7 +82,7 @@ def _clamped(function: Function) -> Function:
 def _rectified(function: Function) -> Function:
     def run(*values: Values) -> Values:
         result = function(*values)
-        return choose(result < 0, result.dtype.type(0), result).astype(result.dtype)
+        return choose(result <= 0, result.dtype.type(0), result).astype(result.dtype)
 
     return run
 
@@ -102,7 +98,7 @@ def _of_bits(change: Callable[[Values, Any], Values]) -> Function:
     return run
 
 
-def _arithmetic(name: str, dtype: np.dtype[Any], mode: str) -> Function:
+def _arithmetic(instruction: Instruction, dtype: np.dtype[Any], mode: str) -> Function:
     """add, sub, mul and div, correctly rounded."""
     nearest: dict[str, Function] = {
         "add": np.add,
@@ -110,28 +106,20 @@ def _arithmetic(name: str, dtype: np.dtype[Any], mode: str) -> Function:
         "mul": np.multiply,
         "div": np.divide,
     }
-    if mode == "rn":
-        return nearest[name]
-
-    def in_mode(a: Values, b: Values) -> Values:
-        return _directed_arithmetic(name, a.astype(np.float64), b.astype(np.float64), dtype, mode)
-
-    return in_mode
+    return nearest[instruction.name] if mode == "rn" else _in_mode(instruction, dtype, mode)
 
 
-def _directed_arithmetic(name: str, a: Values, b: Values, dtype: np.dtype[Any], mode: str) -> Values:
-    if name == "div":
-        quotient = a / b
-        product, error = two_product(quotient, b)
-        rest = (a - product) - error
-        sign = choose(b < 0, -1.0, 1.0)
-        return _narrow_directed(quotient, choose(np.isfinite(quotient), rest * sign, 0.0), dtype, mode)
-    total, error = two_product(a, b) if name == "mul" else two_sum(a, b if name == "add" else -b)
-    return _narrow_directed(total, choose(np.isfinite(total), error, 0.0), dtype, mode)
-
-
-def _narrow_directed(values: Values, error: Values, dtype: np.dtype[Any], mode: str) -> Values:
-    return directed_double(values, error, mode) if dtype == np.float64 else narrow(values, error, dtype, mode)
+def _in_mode(instruction: Instruction, dtype: np.dtype[Any], mode: str) -> Function:
+    """A directed rounding, by exact arithmetic."""
+    if dtype.kind != "f" or dtype.itemsize < 4:
+        raise unknown(instruction)
+    name = instruction.name
+    if name == "fma" or name == "mad":
+        symbol = "fmaf" if dtype == np.float32 else "fma"
+    else:
+        symbol = f"{'f' if dtype == np.float32 else 'd'}{name}"
+    compute = ROUNDED_FUNCTIONS[f"{symbol}_{DIRECTED[mode]}"]
+    return lambda *values: compute(*np.broadcast_arrays(*values))
 
 
 def _extremum(name: str, modifiers: tuple[str, ...]) -> Function:
@@ -140,7 +128,7 @@ def _extremum(name: str, modifiers: tuple[str, ...]) -> Function:
     extreme = np.fmin if name == "min" else np.fmax
     propagates, crossed = "NaN" in modifiers, "xorsign" in modifiers
 
-    def run(a: Values, b: Values) -> Values:
+    def of_two(a: Values, b: Values) -> Values:
         sign = np.signbit(a) != np.signbit(b)
         if crossed:
             a, b = np.abs(a), np.abs(b)
@@ -155,7 +143,7 @@ def _extremum(name: str, modifiers: tuple[str, ...]) -> Function:
             result = choose(np.isnan(a) | np.isnan(b), np.array(np.nan).astype(result.dtype), result)
         return result.astype(zero.dtype)
 
-    return run
+    return lambda *values: reduce(of_two, values)
 
 
 @decodes("fma")
@@ -164,8 +152,10 @@ def fma(instruction: Instruction, decoder: Decoder) -> Step:
     type_, mode = decoder.type_of(instruction), mode_of(instruction.modifiers)
 
     def run(a: Values, b: Values, c: Values) -> Values:
-        return fused(a, b, c, type_.dtype, mode)
+        return fused(a, b, c, type_.dtype)
 
+    if mode != "rn":
+        return finished(instruction, decoder, type_, _in_mode(instruction, type_.dtype, mode))
     return finished(instruction, decoder, type_, run)
 
 
@@ -205,10 +195,7 @@ def root_or_reciprocal(instruction: Instruction, decoder: Decoder) -> Step:
         if mode == "rn" or "approx" in instruction.modifiers:
             result = one / x if name == "rcp" else np.sqrt(x)
             return _upper_half(result) if upper_only else result
-        if type_.dtype == np.float64:
-            raise unknown(instruction)
-        wide = x.astype(np.float64)
-        return directed(1 / wide if name == "rcp" else np.sqrt(wide), type_.dtype, mode)
+        return _in_mode(instruction, type_.dtype, mode)(x)
 
     return finished(instruction, decoder, type_, run)
 

@@ -17,7 +17,8 @@ from tilewright.reference.simt.layout import (
 )
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.packed import joined, lanes, spread_all
-from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
+from tilewright.reference.simt.program import Decoder, Source, Step, decodes, unknown
+from tilewright.reference.simt.rounding import flush
 from tilewright.reference.simt.syntax import Instruction, Operand, Pair, Register, Vector
 from tilewright.reference.simt.types import Type, Values, choose, parse_type, storage_of, types_in
 
@@ -91,7 +92,7 @@ def select_by_sign(instruction: Instruction, decoder: Decoder) -> Step:
     type_, of_choice = types_in(instruction.modifiers)
     target = decoder.target(instruction.operands[0], type_, instruction)
     first, second = decoder.sources(instruction.operands[1:3], type_, instruction)
-    choice = decoder.source(instruction.operands[3], of_choice, instruction)
+    choice = _compared(instruction, decoder, 3, of_choice)
     return lambda machine: target(machine, choose(choice(machine) >= 0, first(machine), second(machine)))
 
 
@@ -124,6 +125,14 @@ COMBINATIONS: dict[str, Callable[[Values, Values], Values]] = {
 }
 
 
+def _compared(instruction: Instruction, decoder: Decoder, position: int, type_: Type) -> Source:
+    """An operand of a comparison; under `.ftz` subnormal floats are zeros."""
+    source = decoder.source(instruction.operands[position], type_, instruction)
+    if "ftz" not in instruction.modifiers or type_.kind != "f" or type_.bits == 64:
+        return source
+    return lambda machine: flush(np.asarray(source(machine)))
+
+
 def _comparison(instruction: Instruction, type_: Type) -> Callable[[Values, Values], Values]:
     compare = COMPARISONS.get(instruction.modifiers[0])
     if compare is None:
@@ -140,7 +149,7 @@ def compare(instruction: Instruction, decoder: Decoder) -> Step:
     check = _comparison(instruction, type_)
     results = [result.first, result.second] if isinstance(result, Pair) else [result]
     targets = [decoder.target(each, PREDICATE, instruction) for each in results]
-    first, second = decoder.sources(instruction.operands[1:3], type_, instruction)
+    first, second = (_compared(instruction, decoder, position, type_) for position in (1, 2))
     combine = next((COMBINATIONS[part] for part in instruction.modifiers[1:] if part in COMBINATIONS), None)
     if combine is None and len(targets) == 1:
         target = targets[0]
@@ -161,7 +170,7 @@ def compare_to_number(instruction: Instruction, decoder: Decoder) -> Step:
     into, type_ = types_in(instruction.modifiers)
     check = _comparison(instruction, type_)
     target = decoder.target(instruction.operands[0], into, instruction)
-    first, second = decoder.sources(instruction.operands[1:3], type_, instruction)
+    first, second = (_compared(instruction, decoder, position, type_) for position in (1, 2))
     if type_.lanes > 1 or len(instruction.operands) > 3:
         raise unknown(instruction)
     yes: Any = into.dtype.type(1) if into.is_float else ~into.dtype.type(0)
