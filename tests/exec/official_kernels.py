@@ -167,5 +167,5 @@ def checked(x_ptr, n):
 @triton.jit
 def assembly(x_ptr):
     x = tl.load(x_ptr)
-    y = tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], dtype=tl.int32, is_pure=True, pack=1)
+    y = tl.inline_asm_elementwise("shfl.sync.down.b32 $0, $1, 1, 31, -1;", "=r,r", [x], tl.int32, True, pack=1)
     tl.store(x_ptr, y)

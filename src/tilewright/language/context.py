@@ -40,7 +40,6 @@ class CodegenOptions:
     enable_fp_fusion: bool = True
     min_dot_size: tuple[int, int, int] = (1, 1, 16)
     """Smallest M, N, K of a dot for 16-bit operands; K doubles for 8-bit ones."""
-    allow_inline_asm: bool = True
     allow_non_constexpr_globals: bool = False
 
 

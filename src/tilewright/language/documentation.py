@@ -72,7 +72,9 @@ tensor too: `x.sum(0)` is `tl.sum(x, 0)`.
 - A loop variable read after its loop is undefined, as in Triton, but gives a warning; so does a function that returns a
   value on some ways only.
 - `sort`, `topk` and `flip` give Triton's results by other intermediate shapes.
-- `inline_asm_elementwise` and `tl.extra.cuda` need a target that has them; elsewhere they are compile-time errors.
+- `inline_asm_elementwise` runs PTX on every target if its instructions treat every lane by itself: arithmetic, logic,
+  bit fields, conversions, comparisons, moves. What else there is in PTX (`shfl`, `ld`, special registers) needs a GPU,
+  as `tl.extra.cuda.globaltimer` and `smid` do; elsewhere it is a compile-time error.
 """
 
 

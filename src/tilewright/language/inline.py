@@ -6,12 +6,12 @@ import builtins
 from typing import Any
 
 from tilewright.language.casts import element_type
-from tilewright.language.context import current, emit, emit_many
+from tilewright.language.context import emit, emit_many
 from tilewright.language.creation import as_tensor
 from tilewright.language.dtypes import dtype
 from tilewright.language.ir_modules import tt
 from tilewright.language.promotion import promote_operands
-from tilewright.language.registry import builtin, unwrap_list, with_hint
+from tilewright.language.registry import builtin, unwrap_list
 from tilewright.language.shape import broadcast_pair, broadcast_to_shape
 from tilewright.language.values import is_sequence, tensor, tuple, unwrap
 
@@ -20,14 +20,9 @@ from tilewright.language.values import is_sequence, tensor, tuple, unwrap
 def inline_asm_elementwise(asm: Any, constraints: Any, args: Any, dtype: Any, is_pure: Any, pack: Any) -> Any:
     """Run target assembly on `pack` elements of the arguments at a time; they are broadcast to one shape.
 
-    `dtype` is the result's element type, or a tuple of them for several results. Only targets with inline assembly take
-    it; others raise an error.
+    `dtype` is the result's element type, or a tuple of them for several results. Targets other than NVIDIA's take PTX
+    whose instructions treat every lane by itself.
     """
-    if not current().options.allow_inline_asm:
-        raise with_hint(
-            NotImplementedError(f"the target {current().options.target_name} has no inline assembly"),
-            "guard the call with a tl.constexpr flag, or use tl.target_info",
-        )
     plain = unwrap(dtype)
     several = is_sequence(plain)
     dtypes = [element_type(d) for d in plain] if several else [element_type(plain)]

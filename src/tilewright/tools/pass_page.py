@@ -38,7 +38,11 @@ said in words.
 
 SECTIONS: list[tuple[str, str, tuple[str, ...]]] = [
     ("Any stage", "Clean-up that every stage uses.", ("transforms.common",)),
-    ("Triton IR", "From the front end's output to what back ends start from.", ("transforms.tt",)),
+    (
+        "Triton IR",
+        "From the front end's output to what back ends start from.",
+        ("transforms.tt", "transforms.inline_ptx"),
+    ),
     (
         "Triton IR to linalg",
         "The middle layer, see [middle-layer.md](middle-layer.md).",

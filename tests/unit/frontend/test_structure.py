@@ -281,18 +281,6 @@ def test_missing_return_value_is_poison_with_a_warning() -> None:
 
 
 @jit
-def no_assembly(p, n):
-    tl.store(p, tl.inline_asm_elementwise("", "=r,r", [n], tl.int32, True, 1))
-
-
-def test_inline_assembly_is_refused_where_the_target_has_none() -> None:
-    from tilewright.support.errors import CompilationError
-
-    with pytest.raises(CompilationError, match="the target cpu has no inline assembly"):
-        build(no_assembly, "*i32", "i32", options=CodegenOptions(target_name="cpu", allow_inline_asm=False))
-
-
-@jit
 def small_dot(p):
     a = tl.full((16, 8), 1.0, tl.float16)
     i = tl.arange(0, 16)

@@ -20,6 +20,7 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
     from tilewright.transforms.common.canonicalize import CanonicalizePass
     from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
     from tilewright.transforms.common.inline import InlinePass
+    from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
     from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
@@ -28,8 +29,18 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
 
     return (
         ("ttir", make_ttir(unit_inner_stride=True)),
-        # Calls between machine code take numbers and whole allocations: tiles and pointers into them need one function.
-        ("structured", (InlinePass(insists=True), TritonToStructuredPass(), CsePass(), CanonicalizePass())),
+        (
+            "structured",
+            (
+                # Calls between machine code take numbers and whole allocations: tiles and pointers into them need one
+                # function.
+                InlinePass(insists=True),
+                InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
+                TritonToStructuredPass(),
+                CsePass(),
+                CanonicalizePass(),
+            ),
+        ),
         (
             "linalg",
             (

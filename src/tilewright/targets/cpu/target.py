@@ -90,7 +90,6 @@ class CpuTarget:
             default_dot_input_precision=precision,
             enable_fp_fusion=bool(options.enable_fp_fusion),
             min_dot_size=(1, 1, 1),
-            allow_inline_asm=False,
         )
 
     def stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:

@@ -70,7 +70,6 @@ class ReferenceTarget:
             default_dot_input_precision=knobs.get("f32_default") or "ieee",
             enable_fp_fusion=bool(options.enable_fp_fusion),
             min_dot_size=(1, 1, 1),
-            allow_inline_asm=False,
         )
 
     def stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:

@@ -1,4 +1,5 @@
-"""What only NVIDIA GPUs have: special registers and dependent launches. Other targets report a clear error."""
+"""What only NVIDIA GPUs have: special registers, of which other targets report a clear error, and dependent launches,
+for which nothing has to be done where programs run one after another."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from tilewright.language.values import constexpr, tensor
 
 
 def _special(asm: str, constraints: str, dtype: dt.dtype, function: str, *, is_pure: bool = False) -> tensor:
+    """The value of a special register."""
     options = current().options
     if options.target_name != "cuda":
         raise with_hint(
@@ -52,13 +54,13 @@ def num_warps() -> constexpr:
 @builtin
 def gdc_wait() -> Any:
     """Wait for the kernels that this one depends on (programmatic dependent launch)."""
-    _special("griddepcontrol.wait; // dummy $0", "=r", dt.int32, "gdc_wait")
+    inline_asm_elementwise("griddepcontrol.wait; // dummy $0", "=r", [], dt.int32, False, 1)
 
 
 @builtin
 def gdc_launch_dependents() -> Any:
     """Allow dependent kernels to start (programmatic dependent launch)."""
-    _special("griddepcontrol.launch_dependents; // dummy $0", "=r", dt.int32, "gdc_launch_dependents")
+    inline_asm_elementwise("griddepcontrol.launch_dependents; // dummy $0", "=r", [], dt.int32, False, 1)
 
 
 __all__ = ["gdc_launch_dependents", "gdc_wait", "globaltimer", "libdevice", "num_threads", "num_warps", "smid"]

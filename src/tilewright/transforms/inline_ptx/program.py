@@ -1,0 +1,85 @@
+"""Inline PTX run on terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.reference.simt.errors import PtxSyntaxError
+from tilewright.reference.simt.inline_assembly import InlineAssembly, read_inline_assembly
+from tilewright.reference.simt.syntax import Instruction, Operand, Pair, Register, Symbol, Vector
+from tilewright.transforms.inline_ptx.forms import Form, NotLaneWise, Registers
+from tilewright.transforms.inline_ptx.instructions import find_rule
+from tilewright.transforms.inline_ptx.numbers import Numbers
+from tilewright.transforms.inline_ptx.terms import Term, bits_of
+
+
+def run_program(terms: Numbers, assembly: InlineAssembly, arguments: Sequence[Term]) -> list[Term]:
+    """What the registers of results hold behind inline assembly. Raises NotLaneWise."""
+    registers = Registers(terms)
+    for number, argument in enumerate(arguments):
+        target = assembly.register_of(number)
+        registers.values[target] = _fitted(terms, argument, assembly.bits[target])
+    for instruction in assembly.function.body:
+        _execute(instruction, registers)
+    return [registers.read(Register(number, assembly.bits[number])) for number in range(assembly.num_results)]
+
+
+def read_program(asm: str, constraints: str) -> InlineAssembly:
+    """Inline assembly as a function. Raises NotLaneWise where it cannot be read."""
+    try:
+        return read_inline_assembly(asm, constraints)
+    except PtxSyntaxError as error:
+        raise NotLaneWise(f"the assembly cannot be read: {error.message}") from None
+
+
+def _fitted(terms: Numbers, argument: Term, bits: int) -> Term:
+    """An argument in its register. What is above a small one may be anything on the hardware, and is 0 here."""
+    width = bits_of(argument.type)
+    if width > bits:
+        raise NotLaneWise(f"an argument of {width} bits has a register of {bits}")
+    return terms.zero_extended(terms.bits(argument), bits)
+
+
+def _execute(instruction: Instruction, registers: Registers) -> None:
+    rule = find_rule(instruction.name)
+    if rule is None:
+        raise NotLaneWise(f"'{instruction.opcode}' is no instruction that treats every lane by itself")
+    form = Form(instruction, registers)
+    if instruction.guard is not None and "cc" in form.parts:
+        form.fail("sets the condition code under a predicate")
+    result = rule(form)
+    form.check_all_taken()
+    if result is None:
+        return
+    results: Sequence[Term] = result if isinstance(result, Sequence) else [result]
+    targets = _targets(instruction.operands[0])
+    if len(targets) != len(results):
+        form.fail(f"gives {len(results)} results for {len(targets)} registers")
+    for target, term in zip(targets, results, strict=True):
+        if isinstance(target, Register):
+            registers.values[target.number] = _guarded(form, target, term)
+        elif not isinstance(target, Symbol) or target.name != "_":
+            form.fail("writes something that is no register")
+
+
+def _targets(operand: Operand) -> Sequence[Operand]:
+    match operand:
+        case Vector(items=items):
+            return items
+        case Pair(first=first, second=second):
+            return (first, second)
+        case _:
+            return (operand,)
+
+
+def _guarded(form: Form, target: Register, term: Term) -> Term:
+    """What a register holds behind an instruction: the old value where the predicate does not hold."""
+    terms, guard = form.terms, form.instruction.guard
+    width = bits_of(term.type)
+    if width > target.bits:
+        form.fail(f"gives {width} bits to a register of {target.bits}")
+    found = terms.zero_extended(terms.bits(term), target.bits)
+    if guard is None:
+        return found
+    old, holds = form.registers.read(target), form.registers.read(guard)
+    return terms.select(holds, old, found) if form.instruction.guard_negated else terms.select(holds, found, old)
