@@ -21,6 +21,16 @@ tt.func public @first_of_twins_unused(%p: !tt.ptr<i32>, %lb: i32, %ub: i32, %s: 
   tt.store %p, %r#1 : !tt.ptr<i32>
   tt.return
 }
+// The second yields what the first carries, which never changes: one rule drops both.
+tt.func public @second_is_the_first(%p: !tt.ptr<i32>, %lb: i32, %ub: i32, %s: i32, %x: i32) {
+  %r:2 = scf.for %i = %lb to %ub step %s iter_args(%a = %x, %b = %x) -> (i32, i32) : i32 {
+    %n = arith.addi %b, %i : i32
+    tt.store %p, %n : !tt.ptr<i32>
+    scf.yield %a, %a : i32, i32
+  }
+  tt.store %p, %r#1 : !tt.ptr<i32>
+  tt.return
+}
 tt.func public @trivial(%p: !tt.ptr<i32>, %x: i32) -> (i32, i32, i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -118,6 +128,14 @@ tt.func public @constants_rise(%p: !tt.ptr<i32>, %ub: i32) {
 //       scf.yield %1 : i32
 //     }
 //     tt.store %arg0, %0 : !tt.ptr<i32>
+//     tt.return
+//   }
+//   tt.func public @second_is_the_first(%arg0: !tt.ptr<i32>, %arg1: i32, %arg2: i32, %arg3: i32, %arg4: i32) {
+//     scf.for %arg5 = %arg1 to %arg2 step %arg3  : i32 {
+//       %0 = arith.addi %arg4, %arg5 : i32
+//       tt.store %arg0, %0 : !tt.ptr<i32>
+//     }
+//     tt.store %arg0, %arg4 : !tt.ptr<i32>
 //     tt.return
 //   }
 //   tt.func public @trivial(%arg0: !tt.ptr<i32>, %arg1: i32) -> (i32, i32, i32) {

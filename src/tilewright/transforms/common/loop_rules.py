@@ -56,14 +56,13 @@ class DropCarriedValues(RewriteRule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.ForOp, rewriter: RuleRewriter, /) -> None:
-        arguments, inits, yielded = op.region_iter_args, op.iter_args, op.yielded
+        arguments, inits = op.region_iter_args, op.iter_args
         if not arguments or not isinstance(op.body.block.last_op, scf.YieldOp):
             return
         replaced = [False] * len(arguments)
         seen: dict[tuple[int, int], int] = {}
-        for index, (argument, init, value, result) in enumerate(
-            zip(arguments, inits, yielded, op.results, strict=True)
-        ):
+        for index, (argument, init, result) in enumerate(zip(arguments, inits, op.results, strict=True)):
+            value = op.yielded[index]  # which may have been an earlier argument until now
             twin = seen.setdefault((id(init), id(value)), index)
             if value is argument or value is init:
                 rewriter.replace_all_uses_with(argument, init)
