@@ -68,6 +68,15 @@ ACCURATE, HALF, SHORT = 2e-6, 2e-3, 1e-2
 def integer_cases() -> Iterator[Case]:
     """Integer arithmetic."""
     yield from same("add.T sub.T min.T max.T", INTEGERS + " s16x2 u16x2", 2)
+    for scale, offset in (
+        (0x2C002C00, 0xD400D400),
+        (0x3C003C00, 0x8001),
+        (0x04000400, 0x7BFF7BFF),
+        (0x2E66, 0x2E662E66),
+    ):
+        for mask in (0x00FF00FF, 0x03FF03F0):  # numbers whose exponent is known: their sum may be exact, or not
+            asm = f"lop3.b32 $0, $1, {mask:#x}, 0x64006400, 0xea; fma.rn.f16x2 $0, $0, {scale:#x}, {offset:#x};"
+            yield case(asm, "i32 -> i32")
     yield from same("add.sat.T sub.sat.T min.relu.T max.relu.T", "s32", 2)
     yield from same("mul.lo.T mul.hi.T div.T rem.T", INTEGERS, 2)
     yield from same("mad.lo.T mad.hi.T sad.T", INTEGERS, 3)
@@ -99,6 +108,15 @@ def float_cases() -> Iterator[Case]:
     yield from same("add.T sub.T mul.T add.rn.T sub.rn.T mul.rn.T min.T max.T", FLOATS, 2)
     yield from same("add.rn.T sub.rn.T mul.rn.T", "f32x2", 2)
     yield from same("fma.rn.T", FLOATS + " f32x2", 3)
+    for scale, offset in (
+        (0x2C002C00, 0xD400D400),
+        (0x3C003C00, 0x8001),
+        (0x04000400, 0x7BFF7BFF),
+        (0x2E66, 0x2E662E66),
+    ):
+        for mask in (0x00FF00FF, 0x03FF03F0):  # numbers whose exponent is known: their sum may be exact, or not
+            asm = f"lop3.b32 $0, $1, {mask:#x}, 0x64006400, 0xea; fma.rn.f16x2 $0, $0, {scale:#x}, {offset:#x};"
+            yield case(asm, "i32 -> i32")
     yield from same("add.sat.T sub.sat.T mul.sat.T add.ftz.T mul.ftz.T", "f32 f16 f16x2", 2)
     yield from same("add.rn.ftz.sat.T div.approx.ftz.T div.full.T", "f32", 2)
     yield from same("fma.rn.ftz.T fma.rn.sat.T", "f32 f16", 3)

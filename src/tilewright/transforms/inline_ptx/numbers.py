@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects import arith, math, tt
-from tilewright.transforms.inline_ptx.terms import Constant, Term, Terms, bits_of
+from tilewright.transforms.inline_ptx.terms import Constant, Term, Terms, Word, bits_of
 
 SMALLEST_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 LARGEST = {"f16": 65504.0, "bf16": (2 - 2.0**-7) * 2.0**127, "f32": (2 - 2.0**-23) * 2.0**127}
@@ -38,6 +38,33 @@ def number_of_bits(bits: int, type_: str) -> float:
         return float("nan")
     width = int(type_[1:])
     return float(np.array(bits, f"u{width // 8}").view(f"f{width // 8}"))
+
+
+def has_exact_sum(terms: Terms, a: Term, b: Term, c: Term) -> bool:
+    """Whether a * b + c of f16 fits f32, whatever the bits are that are not known."""
+    sizes = [_size_of_half(terms.bits(term)) for term in (a, b, c)] if a.type == "f16" else [None]
+    if None in sizes:
+        return False
+    (low_a, high_a), (low_b, high_b), (low_c, high_c) = (size for size in sizes if size is not None)
+    return max(high_a + high_b + 1, high_c) + 1 - min(low_a + low_b, low_c) < 24
+
+
+def _size_of_half(bits: Term) -> tuple[int, int] | None:
+    """The exponents of the lowest and the highest bit of an f16 that is not zero, from those of its bits that are
+    known, the exponent among them."""
+    parts = bits.parts if isinstance(bits, Word) else (bits,)
+    known, start, value = 0, 0, 0
+    for part in parts:
+        width = bits_of(part.type)
+        if isinstance(part, Constant):
+            known |= ((1 << width) - 1) << start
+            value |= part.value << start
+        start += width
+    exponent = value >> 10 & 31
+    if known >> 10 & 31 != 31 or exponent in (0, 31):
+        return None
+    zeros = known & ~value & 0x3FF
+    return exponent - 25 + ((~zeros & (zeros + 1)).bit_length() - 1), exponent - 15
 
 
 class Numbers(Terms):
@@ -120,27 +147,29 @@ class Numbers(Terms):
         return self.bitcast(self.constant(float_bits(number, type_), bits_of(type_)), type_)
 
     def fused(self, a: Term, b: Term, c: Term) -> Term:
-        """a * b + c, rounded once. Only f32 and f64 have it: narrower floats are computed in f64."""
+        """a * b + c, rounded once. Of narrow floats, the product is exact in a wider type; so is the sum where the
+        numbers are known to be of one size, and else it is rounded to odd, so that rounding it again is right."""
         if a.type in ("f32", "f64"):
             return self.apply(math.FmaOp, a.type, a, b, c)
-        wide = [self.float_cast(term, "f64") for term in (a, b, c)]
-        product = self.apply(arith.MulfOp, "f64", wide[0], wide[1])
-        return self.float_cast(self._sum_to_odd(product, wide[2], exact=a.type == "f16"), a.type)
+        wider = "f32" if a.type == "f16" else "f64"  # where products of bf16 do not overflow
+        wide = [self.float_cast(term, wider) for term in (a, b, c)]
+        if has_exact_sum(self, a, b, c):
+            return self.float_cast(self.apply(math.FmaOp, wider, *wide), a.type)
+        product = self.apply(arith.MulfOp, wider, wide[0], wide[1])
+        return self.float_cast(self._sum_to_odd(product, wide[2]), a.type)
 
-    def _sum_to_odd(self, a: Term, b: Term, *, exact: bool) -> Term:
-        """a + b in f64, with the last bit set where it is not exact, so that one more rounding is right: Boldo and
-        Melquiond, IEEE Transactions on Computers 57 (2008). Sums of halves and their products are exact."""
+    def _sum_to_odd(self, a: Term, b: Term) -> Term:
+        """a + b with the last bit set where it is not exact: Boldo and Melquiond, IEEE Transactions on Computers 57
+        (2008)."""
         total = self.rounded_sum(a, b)
-        if exact:
-            return total
         shown = self.difference(total, a)
         error = self.rounded_sum(self.difference(a, self.difference(total, shown)), self.difference(b, shown))
-        zero, bits = self.float(0.0, "f64"), self.bits(total)
+        zero, bits = self.float(0.0, a.type), self.bits(total)
         inexact = self.compare("one", error, zero)
         beyond = self.apply(arith.XOrIOp, "i1", self.compare("ogt", error, zero), self.compare("ogt", total, zero))
-        lowered = self.add(bits, self.sign_extended(self.logic(arith.AndIOp, beyond, inexact), 64))
-        odd = self.apply(arith.OrIOp, "i64", lowered, self.zero_extended(inexact, 64))
-        return self.bitcast(self.select(inexact, odd, bits), "f64")
+        lowered = self.add(bits, self.sign_extended(self.logic(arith.AndIOp, beyond, inexact), bits_of(a.type)))
+        odd = self.apply(arith.OrIOp, bits.type, lowered, self.zero_extended(inexact, bits_of(a.type)))
+        return self.bitcast(self.select(inexact, odd, bits), a.type)
 
     def rounded_sum(self, a: Term, b: Term) -> Term:
         """a + b, never fused with its neighbours."""
