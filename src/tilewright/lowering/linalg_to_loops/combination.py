@@ -12,13 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import i1, i32
+from xdsl.dialects.builtin import UnitAttr, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import arith, linalg, vector
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import element_type, is_vector
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, vector_type
+
+COMPUTES_ALL_LANES = "tilewright.computes_all_lanes"
+"""On a selection of new values by a mask that is known: they are computed in the lanes that it leaves out, too. LLVM
+would let these start from what a register happens to hold, and arithmetic on subnormal numbers takes 150 cycles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +113,16 @@ def scan_lanes(
         before = [shuffle(emitter, value, order) for value in scanned]
         combined = combination.apply(emitter, before, scanned)
         mask = _lanes_within(emitter, lanes, lanes - distance if reverse else distance, below=reverse)
-        scanned = [emitter.select(mask, new, old) for new, old in zip(combined, scanned, strict=True)]
+        scanned = [_replace_lanes(emitter, mask, new, old) for new, old in zip(combined, scanned, strict=True)]
         distance *= 2
     return scanned
+
+
+def _replace_lanes(emitter: LoopEmitter, mask: SSAValue, new: SSAValue, old: SSAValue) -> SSAValue:
+    """`new` in some lanes, `old` in the others."""
+    selection = emitter.create(arith.SelectOp, (mask, new, old), (old.type,))
+    selection.attributes[COMPUTES_ALL_LANES] = UnitAttr()
+    return selection.results[0]
 
 
 def shuffle(emitter: LoopEmitter, value: SSAValue, order: Sequence[int]) -> SSAValue:

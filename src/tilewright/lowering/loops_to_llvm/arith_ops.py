@@ -65,6 +65,8 @@ _DIVISIONS: dict[type[Operation], str] = {
     arith.CeilDivUIOp: "ceildivui",
     arith.FloorDivSIOp: "floordivsi",
 }
+COMPUTES_ALL_LANES = "tilewright.computes_all_lanes"
+"""On an `arith.select` whose first values are to be computed in all lanes, those that it leaves out included."""
 FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
 """On an `arith.truncf` whose subnormal results may become zeros."""
 
@@ -260,8 +262,20 @@ def lower_select(low: FunctionLowering, op: Operation) -> None:
     cond = f"{cond_type.text} {low.get(condition)}"
     registers: list[str] = []
     for (type, a), (_, b) in zip(low.flat(yes), low.flat(no), strict=True):
+        if COMPUTES_ALL_LANES in op.attributes:
+            a = _fenced(low, yes, a)
         registers.append(low.fn.value(f"select {cond}, {type} {a}, {type} {b}"))
     low.bind_flat(op.results, iter(registers))
+
+
+def _fenced(low: FunctionLowering, value: SSAValue, register: str) -> str:
+    """The same floats, of which LLVM takes all lanes to be used."""
+    type = low.type_of(value)
+    if not type.lanes or type.scalar.text not in ("float", "double"):
+        return register
+    name = f"llvm.arithmetic.fence.{intrinsic_suffix(type.scalar.text, type.lanes)}"
+    low.fn.declare(f"declare {type.text} @{name}({type.text})")
+    return low.fn.call(type.text, name, [(type.text, register)])
 
 
 # ----------------------------------------------------------------------------------------------------------- casts
