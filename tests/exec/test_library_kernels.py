@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+import library_assembly
 import library_attention
 import library_decoding
 import library_geometry
@@ -26,6 +27,7 @@ from library_cases import Case
 from tilewright.support import knobs
 
 FILES: tuple[ModuleType, ...] = (
+    library_assembly,
     library_attention,
     library_decoding,
     library_geometry,
