@@ -7,6 +7,7 @@ target reads the few that mean something there (`debug`, `sanitize_overflow`, `e
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -79,16 +80,20 @@ class CompileOptions:
         return values | {"files": [(name, _contents(name, path)) for name, path in sorted(named.items()) if path]}
 
     @classmethod
-    def from_keywords(cls, keywords: dict[str, Any], *, debug: bool = False) -> CompileOptions:
-        """Options from launch keywords. Raises UnknownOptionError, a KeyError, for one that no option bears."""
+    def from_keywords(
+        cls, keywords: dict[str, Any], *, debug: bool = False, parameters: Sequence[str] = ()
+    ) -> CompileOptions:
+        """Options from launch keywords, which are none of the kernel's parameters. Raises UnknownOptionError, a
+        KeyError, for one that no option bears."""
         keywords = {name: value for name, value in keywords.items() if name not in OF_OTHER_BACK_ENDS}
         unknown = keywords.keys() - OPTION_NAMES
         if unknown:
             name = min(unknown)
             if name in REFUSED:
                 raise OptionError(f"the launch option {name} is not for launches: {REFUSED[name]}")
-            near = get_close_matches(name, OPTION_NAMES, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            near = get_close_matches(name, [*OPTION_NAMES, *parameters], 1)
+            known = f"; the kernel's parameters are {', '.join(parameters)}" if parameters else ""
+            hint = f"; did you mean {near[0]!r}?" if near else known
             raise UnknownOptionError(f"Keyword argument {name} was specified but unrecognised{hint}")
         values = {name: _frozen(value) for name, value in keywords.items()}
         if debug:

@@ -9,7 +9,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import cf, scf
 from tilewright.frontend.conditions import RuntimeCondition, decide
-from tilewright.frontend.names import contains_return
+from tilewright.frontend.names import find_returns
 from tilewright.frontend.state import FunctionState, LoopVariableAfterLoop
 from tilewright.language.creation import to_tensor
 from tilewright.language.values import base_value, constexpr, describe, tensor, type_of, unwrap
@@ -22,10 +22,10 @@ def lower_if(state: FunctionState, node: ast.If) -> None:
     condition = decide(state, node.test, evaluate(state, node.test))
     if not isinstance(condition, RuntimeCondition):
         lower_body(state, node.body if condition else node.orelse)
-    elif contains_return([node]):
+    elif returns := find_returns([node]):
         if state.structured_depth:
             raise state.unsupported(
-                node,
+                returns[0],
                 "Cannot have `return` statements inside `while` or `for` statements in triton.",
                 "compute a value in the loop and return it afterwards; mask the work that is to be skipped",
             )

@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import tt
+from tilewright.frontend.advice import instead_of
 from tilewright.frontend.scope import is_named_tuple
 from tilewright.frontend.state import CompiledFunction, FunctionState
 from tilewright.language import iteration
@@ -106,7 +107,7 @@ def _check_compile_time(function: Any, args: Iterable[Any], keywords: dict[str, 
             name = getattr(function, "__name__", type(function).__name__)
             raise with_hint(
                 TypeError(f"`{name}` runs at compile time and cannot take {describe(value)}"),
-                "decorate it with @triton.jit to compile it",
+                instead_of(function),
             )
 
 

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from tilewright.frontend import operators
+from tilewright.frontend.advice import LIST_METHODS, OF_LISTS
 from tilewright.frontend.calls import lower_call
 from tilewright.frontend.conditions import RuntimeCondition, decide
 from tilewright.frontend.errors import cause_of
@@ -174,6 +175,8 @@ class BoundMethod:
 def _no_attribute(state: FunctionState, node: ast.AST, owner: Any, name: str) -> CompilationError:
     import difflib
 
+    if isinstance(owner, tuple) and name in LIST_METHODS:
+        return state.error(node, f"{describe(owner)} has no attribute `{name}`", OF_LISTS)
     close = difflib.get_close_matches(name, [n for n in dir(owner) if not n.startswith("_")], n=1)
     what = f"module `{owner.__name__}`" if isinstance(owner, ModuleType) else describe(owner)
     return state.error(node, f"{what} has no attribute `{name}`", f"did you mean `{close[0]}`?" if close else None)
@@ -227,7 +230,8 @@ def lower_comprehension(state: FunctionState, node: ast.ListComp) -> tuple:
         from tilewright.language.iteration import static_range
 
         if not isinstance(items, static_range):
-            raise state.error(generator.iter, f"a comprehension runs over a tuple, not over {describe(items)}")
+            what = f"a comprehension runs over a tuple, not over {describe(items)}"
+            raise state.error(generator.iter, what, "for numbers that are constants write tl.static_range(...)")
         items = tuple(list(items))
     from tilewright.frontend.statements import bind
 

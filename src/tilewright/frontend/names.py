@@ -31,6 +31,6 @@ def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         stack.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
 
 
-def contains_return(nodes: Iterable[ast.AST]) -> bool:
-    """Is there a `return` in these statements, at any depth?"""
-    return any(isinstance(node, ast.Return) for node in _statements(nodes))
+def find_returns(nodes: Iterable[ast.AST]) -> list[ast.Return]:
+    """The `return` statements among these, at any depth."""
+    return [node for node in _statements(nodes) if isinstance(node, ast.Return)]

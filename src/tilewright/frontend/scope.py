@@ -8,6 +8,8 @@ from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 from tilewright import language
+from tilewright.frontend.advice import instead_of_builtin
+from tilewright.frontend.advice import is_builtin as is_python_builtin
 from tilewright.language.callables import ConstexprFunction, JITCallable
 from tilewright.language.dtypes import dtype
 from tilewright.language.elementwise import PropagateNan, fold_extremum
@@ -131,13 +133,14 @@ def global_error(name: str, value: Any) -> Exception:
             f"decorate `{name}` with @triton.jit to compile it, or with @triton.constexpr_function to run it at "
             f"compile time",
         )
+    shown = repr(value) if isinstance(value, bool | int | float | str) else name if isinstance(value, type) else "..."
     return with_hint(
         NameError(
             f"Cannot access global variable {name} from within @jit'ed function. Kernels can only access global "
             f"variables "
             "that are instantiated as constexpr (annotating the variable as constexpr is not enough)."
         ),
-        f"write `{name} = tl.constexpr({value!r})`, pass it as an argument, "
+        f"write `{name} = tl.constexpr({shown})`, pass it as an argument, "
         "or set TILEWRIGHT_ALLOW_NON_CONSTEXPR_GLOBALS=1",
     )
 
@@ -147,5 +150,7 @@ def unknown_name_error(name: str, known: list[str], reason: str | None) -> Excep
     error = NameError(f"{name} is not defined")
     if reason is not None:
         return with_hint(error, reason)
+    if is_python_builtin(name):
+        return with_hint(error, instead_of_builtin(name))
     close = difflib.get_close_matches(name, known, n=1)
     return with_hint(error, f"did you mean `{close[0]}`?") if close else error

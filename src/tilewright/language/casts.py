@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilewright.language import dtypes
 from tilewright.language import dtypes as dt
 from tilewright.language.context import current, emit
 from tilewright.language.creation import as_tensor, constant
 from tilewright.language.dtypes import dtype, pointer_type
 from tilewright.language.ir_modules import arith, tt
-from tilewright.language.registry import builtin, member
+from tilewright.language.registry import builtin, member, with_hint
 from tilewright.language.values import describe, tensor, unwrap
 
 _ROUNDINGS = {"rtne": "rtne", "rtz": "rtz"}
@@ -19,7 +20,9 @@ def element_type(ty: Any, what: str = "dtype") -> dtype:
     """Unwrap a dtype argument; anything else is a TypeError."""
     ty = unwrap(ty)
     if not isinstance(ty, dtype):
-        raise TypeError(f"`{what}` must be a dtype such as tl.float32, got {describe(ty)}")
+        error = TypeError(f"`{what}` must be a dtype such as tl.float32, got {describe(ty)}")
+        name = getattr(ty, "__name__", str(ty).rpartition(".")[2])
+        raise with_hint(error, f"use tl.{name}") if isinstance(getattr(dtypes, name, None), dtype) else error
     return ty
 
 

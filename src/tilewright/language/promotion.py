@@ -27,7 +27,10 @@ def operand(value: Any) -> tensor | bool | int | float:
     number = unwrap(value)
     if isinstance(number, bool | int | float):
         return number
-    raise TypeError(f"an operand must be a tensor or a number, got {describe(value)}")
+    error = TypeError(f"an operand must be a tensor or a number, got {describe(value)}")
+    if number is None:
+        raise with_hint(error, "where an argument may be None, guard its use: `if x is not None:`")
+    raise error
 
 
 def promote_integers(a: dtype, b: dtype) -> dtype:

@@ -11,7 +11,7 @@ from tilewright.language.context import emit, emit_many
 from tilewright.language.creation import as_tensor, splat, unsplat
 from tilewright.language.dtypes import block_of
 from tilewright.language.ir_modules import tt
-from tilewright.language.registry import builtin, member, unwrap_list, unwrap_shape, varargs
+from tilewright.language.registry import builtin, member, unwrap_list, unwrap_shape, varargs, with_hint
 from tilewright.language.values import describe, is_sequence, slice, tensor, tuple, unwrap
 
 
@@ -283,5 +283,8 @@ def subscript(value: tensor, index: Any) -> tensor:
         elif isinstance(entry, slice) and unwrap(entry.start) is unwrap(entry.stop) is unwrap(entry.step) is None:
             kept += 1
         else:
-            raise ValueError(f"unsupported tensor index: {describe(entry)}; only `None` and `:` may index a tensor")
+            raise with_hint(
+                ValueError(f"unsupported tensor index: {describe(entry)}; only `None` and `:` may index a tensor"),
+                "load the elements that are needed, or pick them with tl.gather, tl.split, or tl.sum(tl.where(...))",
+            )
     return value

@@ -430,6 +430,10 @@ def is_block(value: Any) -> bool:
     return isinstance(value, tensor) and bool(value.extents)
 
 
+LONGEST_SHOWN = 40
+"""Characters that a value may take in an error message."""
+
+
 def describe(value: Any) -> str:
     """Words for a value in an error message: `a tensor fp32[16]`, `the constant 4`, `a tuple`, ..."""
     if isinstance(value, tensor):
@@ -440,4 +444,11 @@ def describe(value: Any) -> str:
         return f"the tuple {value}"
     if value is None or isinstance(value, bool | int | float | str):
         return f"the constant {value!r}"
-    return f"`{type(value).__name__}`"
+    if isinstance(value, type):
+        return f"the class `{value.__module__}.{value.__qualname__}`"
+    kind: Any = value.__class__
+    if kind.__module__ == "builtins":
+        return f"`{kind.__name__}`"
+    shown = repr(value)
+    is_short = len(shown) <= LONGEST_SHOWN and "\n" not in shown
+    return f"{shown}, of class `{kind.__module__}.{kind.__qualname__}`" if is_short else f"`{kind.__qualname__}`"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -120,8 +121,9 @@ class Autotuner(KernelInterface):
     ) -> None:
         self.fn = fn
         self.arg_names = list(arg_names)
-        self.configs = list(configs) or [Config({})]
+        self.configs = _checked(configs) or [Config({})]
         self.keys = list(key)
+        self._check_names(reset_to_zero=reset_to_zero or (), restore_value=restore_value or ())
         self.cache: dict[tuple[Any, ...], Config] = {}
         self.cache_results = cache_results
         self.best_config: Config | None = None
@@ -143,6 +145,19 @@ class Autotuner(KernelInterface):
         self.num_reps = rep
         self.use_cuda_graph = use_cuda_graph
         self._do_bench = do_bench
+
+    def _check_names(self, **lists: Sequence[str]) -> None:
+        """Lists of parameters name parameters: else OptionError, and a warning for `key`, where Triton takes no notice
+        of other names."""
+        for option, names in {**lists, "key": self.keys}.items():
+            unknown = next((name for name in names if name not in self.arg_names), None)
+            if unknown is None:
+                continue
+            known = ", ".join(self.arg_names)
+            message = f"autotune({option}=...): {unknown!r} is no parameter of the kernel; it has {known}"
+            if option != "key":
+                raise OptionError(message)
+            warnings.warn(message, stacklevel=4)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "fn" not in self.__dict__:
@@ -366,6 +381,14 @@ class KeptResults:
         from tilewright.support.disk_cache import Entry
 
         self._cache.put(self._name, Entry({str(config): list(times) for config, times in timings.items()}))
+
+
+def _checked(configs: Sequence[Any]) -> list[Config]:
+    """The configurations. Raises TypeError for what is none."""
+    for config in configs:
+        if not isinstance(config, Config):
+            raise TypeError(f"autotune(configs=...): expected triton.Config({{...}}), got {type(config).__name__}")
+    return list(configs)
 
 
 def _copied(value: Any) -> Any:

@@ -280,7 +280,8 @@ class JITFunction(JITCallable, KernelInterface):
         self._calls.forget()
 
     def _compile(self, bound: Bound, driver: Driver) -> CompiledKernel:
-        options = CompileOptions.from_keywords(bound.options, debug=bool(knobs.get("debug") or self.debug))
+        debug = bool(knobs.get("debug") or self.debug)
+        options = CompileOptions.from_keywords(bound.options, debug=debug, parameters=self.arg_names)
         return compile_source(kernel_source(self, bound), options, driver.target)
 
 
@@ -331,7 +332,9 @@ def jit(
 
     def decorate(function: Callable[..., Any]) -> JITFunction:
         if not callable(function) or inspect.isclass(function):
-            raise TypeError(f"@jit decorates functions, got {type(function).__name__}")
+            kernel = isinstance(function, KernelInterface)
+            order = ": @jit stands below @autotune and @heuristics, next to the function" if kernel else ""
+            raise TypeError(f"@jit decorates functions, got {type(function).__name__}{order}")
         if getattr(function, "__name__", "") == "<lambda>":
             raise TypeError("@jit decorates functions that `def` makes, got a lambda")
         return JITFunction(

@@ -21,6 +21,8 @@ DIVISIBILITY = 16
 
 _NUMPY_BOOL: Any = np.bool_
 _NUMPY_SCALAR: Any = np.generic
+
+_TAKEN = "an array or tensor, a number, None, or a tuple of these"
 _SEQUENCES: Any = (tuple, list)
 
 _FLOAT_FORMATS = {"fp16": struct.Struct("<e"), "fp32": struct.Struct("<f"), "fp64": struct.Struct("<d")}
@@ -89,7 +91,7 @@ class ParameterRule:
 def classify(value: Any, rule: ParameterRule) -> Classified:
     """Classify one argument. Raises ArgumentTypeError/ArgumentValueError that name the parameter."""
     if rule.is_constexpr:
-        return Constant(value)
+        return Constant(value.item() if isinstance(value, _NUMPY_SCALAR) else value)
     try:
         handler = _HANDLERS.get(value.__class__)
         if handler is not None:
@@ -184,7 +186,7 @@ def _classify_other(value: Any, rule: ParameterRule) -> Classified:
     raise ArgumentTypeError(
         "",
         f"failed to specialize argument of type: {type(value).__name__}",
-        "an array or tensor, a number, None, or a tuple of these",
+        "a `tl.constexpr` parameter for strings" if isinstance(value, str) else _TAKEN,
     )
 
 

@@ -129,6 +129,8 @@ def _data_ptr_storage(tensor: Any) -> Storage:
         low, high = inner.low, inner.high
     else:
         low, high = address, address + getattr(tensor, "nbytes", 0)
+    if low == 0 < high and str(device) != "meta":
+        raise ArgumentTypeError("", f"{type(tensor).__name__} without memory", "a tensor with data")
     is_pinned = str(device) == "cpu" and (pinned := getattr(tensor, "is_pinned", None)) is not None and pinned()
     return Storage(address, dtype, low, high, str(device), True, is_pinned)
 

@@ -8,8 +8,10 @@
 from __future__ import annotations
 
 import inspect
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tilewright.language as tl
@@ -149,8 +151,8 @@ def return_in_loop(o, n):
 @jit
 def conditional_return_in_loop(o, n):
     for i in range(n):
-        if i > 3:  # HERE
-            return
+        if i > 3:
+            return  # HERE
 
 
 @jit
@@ -445,8 +447,51 @@ def half_of_sqrt(o, n):
     tl.sqrt(n.to(tl.float16))  # HERE
 
 
+@jit
+def numpy_function(o, n):
+    tl.store(o, np.tanh(n.to(tl.float32)))  # HERE
+
+
+@jit
+def host_function(o, n):
+    tl.store(o, math.comb(n, 2))  # HERE
+
+
+@jit
+def sum_of_python(o, n):
+    tl.store(o, sum(tl.arange(0, 16)))  # HERE
+
+
+@jit
+def appended(o, n):
+    items = [n]
+    items.append(n)  # HERE
+
+
+@jit
+def over_a_range(o, n):
+    items = [n + i for i in range(3)]  # HERE
+
+
+@jit
+def foreign_type(o, n):
+    tl.store(o, n.to(np.float32))  # HERE
+
+
+@jit
+def none_operand(o, n, missing: tl.constexpr = None):
+    tl.store(o, n + missing)  # HERE
+
+
 CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (unknown_name, CompilationError, "nn is not defined", "did you mean `n`?"),
+    (numpy_function, CompilationError, "`tanh` runs at compile time", "use tl.extra.libdevice.tanh"),
+    (host_function, CompilationError, "`comb` runs at compile time", "in front of the launch"),
+    (sum_of_python, CompilationError, "sum is not defined", "on run-time values: use tl.sum"),
+    (appended, CompilationError, "has no attribute `append`", "items + (value,)"),
+    (over_a_range, CompilationError, "a comprehension runs over a tuple, not over `range`", "tl.static_range"),
+    (foreign_type, CompilationError, "got the class `numpy.float32`", "use tl.float32"),
+    (none_operand, CompilationError, "got the constant None", "if x is not None"),
     (unknown_attribute, CompilationError, "has no attribute `stroe`", "did you mean `store`?"),
     (
         type_in_loop,

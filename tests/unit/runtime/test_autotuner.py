@@ -13,6 +13,7 @@ import tilewright.language as tl
 from tilewright import knobs
 from tilewright.runtime.autotuner import AutotunerError
 from tilewright.support import knobs as table
+from tilewright.support.errors import OptionError, UnknownOptionError
 
 
 @pytest.fixture(autouse=True)
@@ -226,3 +227,20 @@ def test_a_simulated_gpu_takes_the_first_configuration_that_runs() -> None:
     assert [config.kwargs["BLOCK"] for config in kernel.configs_timings] == [8, 32]
     assert kernel.best_config is not None and kernel.best_config.kwargs == {"BLOCK": 32}
     np.testing.assert_array_equal(out, x * 2)
+
+
+def test_mistakes_in_the_decorator() -> None:
+    def kernel(x_ptr, N: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, N), 1.0)
+
+    jitted, configs = triton.jit(kernel), [triton.Config({"N": 16})]
+    with pytest.raises(OptionError, match=r"\(reset_to_zero=...\): 'y' is no parameter of the kernel; it has x_ptr, N"):
+        triton.autotune(configs=configs, key=[], reset_to_zero=["y"])(jitted)
+    with pytest.warns(UserWarning, match=r"autotune\(key=...\): 'n' is no parameter"):
+        triton.autotune(configs=configs, key=["n"])(jitted)
+    with pytest.raises(TypeError, match=r"expected triton.Config\({...}\), got dict"):
+        triton.autotune(configs=[{"N": 16}], key=[])(jitted)
+    with pytest.raises(TypeError, match="stands below @autotune"):
+        triton.jit(triton.autotune(configs=configs, key=[])(jitted))
+    with pytest.raises(UnknownOptionError, match=r"M was specified .* the kernel's parameters are x_ptr, N"):
+        jitted[(1,)](np.zeros(16, np.float32), N=16, M=3)

@@ -260,3 +260,30 @@ def test_constants_in_a_tuple() -> None:
         out = np.zeros(32, np.int32)
         count_up[(1,)](out, (5, tl.constexpr(size)))
         assert out.tolist() == [*range(5, 5 + size), *[0] * (32 - size)]
+
+
+def test_constants_of_numpy_are_pythons() -> None:
+    """A size that NumPy computed, again and again."""
+    for size in (np.int64(16), 16, np.int32(8), np.int64(16)):
+        x, out = arrays()
+        scale[(1,)](x, out, np.int64(16), np.float32(2.0), BLOCK=size)
+        assert out.tolist() == [2.0 * i if i < size else 0.0 for i in range(16)]
+
+
+def test_strings_are_constants() -> None:
+    x, out = arrays()
+    with pytest.raises(ArgumentTypeError, match=r"argument 'n': .* type: str; expected a `tl.constexpr` parameter"):
+        scale[(1,)](x, out, "16", 2.0)
+
+
+@pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
+def test_tensors_without_memory() -> None:
+    """PyTorch's fake tensors: nobody may read where they are."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    fake = pytest.importorskip("torch._subclasses.fake_tensor")
+    with fake.FakeTensorMode():
+        x, out = torch.zeros(16), torch.zeros(16)
+    with pytest.raises(ArgumentTypeError, match="argument 'x_ptr': FakeTensor without memory"):
+        scale[(1,)](x, out, 16, 2.0)
+    empty = torch.zeros(0)
+    scale[(1,)](empty, empty, 0, 2.0)
