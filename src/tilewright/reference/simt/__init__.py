@@ -11,13 +11,13 @@ from tilewright.reference.simt.errors import (
     DeviceTrap,
     DivergenceError,
     MemoryAccessError,
-    PtxSyntaxError,
     RaceError,
     SimulationError,
     UnknownInstruction,
 )
 from tilewright.reference.simt.run import Run, run_ptx
 from tilewright.reference.simt.tensor_map import TensorMap
+from tilewright.support.ptx.errors import PtxSyntaxError
 
 __all__ = [
     "DeadlockError",

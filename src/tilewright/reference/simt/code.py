@@ -8,7 +8,7 @@ from tilewright.reference.simt.control import CONTROL, Control, decode_control
 from tilewright.reference.simt.errors import SimulationError
 from tilewright.reference.simt.layout import Image, place
 from tilewright.reference.simt.program import Decoder, Step, decode
-from tilewright.reference.simt.syntax import Function, Immediate, Instruction, Module, Symbol
+from tilewright.support.ptx.syntax import Function, Immediate, Instruction, Module, Symbol
 from tilewright.support.spans import Span
 
 Segment = list[tuple[int, Step]]
@@ -115,7 +115,7 @@ def _decode_function(code: Code, function: Function) -> None:
 
 def _shared_access_bytes(instruction: Instruction) -> int:
     """How many bytes an instruction accesses in shared memory; 16 for those that do not."""
-    from tilewright.reference.simt.types import types_in
+    from tilewright.support.ptx.types import types_in
 
     if instruction.opcode.startswith(("cp.async.ca", "cp.async.cg")):
         size = instruction.operands[2]

@@ -12,8 +12,8 @@ from tilewright.reference.simt.errors import DeviceTrap, Fault
 from tilewright.reference.simt.library import LIBRARY
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.program import Decoder, Source, scalar_of, unknown
-from tilewright.reference.simt.syntax import Immediate, Instruction, Register, Symbol, Vector
-from tilewright.reference.simt.types import parse_type
+from tilewright.support.ptx.syntax import Immediate, Instruction, Register, Symbol, Vector
+from tilewright.support.ptx.types import parse_type
 
 if TYPE_CHECKING:
     from tilewright.reference.simt.scheduler import Scheduler

@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tilewright.support.errors import LocatedError, Note
+from tilewright.support.ptx.errors import PTX_FILE
 from tilewright.support.spans import Span
 
 if TYPE_CHECKING:
-    from tilewright.reference.simt.syntax import Instruction
+    from tilewright.support.ptx.syntax import Instruction
 
 
 class SimulationError(LocatedError):
     """Base of the errors below. `line` is that of the kernel's source where PTX says so, else of the PTX."""
-
-
-class PtxSyntaxError(SimulationError):
-    """PTX that cannot be read."""
 
 
 class UnknownInstruction(SimulationError):
@@ -45,9 +42,6 @@ class DeviceTrap(SimulationError):
 
 class DeviceAssertionFailed(DeviceTrap):
     """The kernel called `__assertfail`."""
-
-
-PTX_FILE = "<ptx>"
 
 
 def error_at(instruction: Instruction, reason: str, kind: type[SimulationError]) -> SimulationError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tilewright.dialects.numeric import Array
-from tilewright.reference.simt.syntax import Function, Module, Parameter, Variable
+from tilewright.support.ptx.syntax import Function, Module, Parameter, Variable
 
 SHARED_WINDOW = 1 << 56
 LOCAL_WINDOW = 1 << 57

@@ -21,7 +21,9 @@ import numpy as np
 from tilewright.reference.simt.errors import UnknownInstruction, error_at
 from tilewright.reference.simt.layout import Image
 from tilewright.reference.simt.machine import Machine
-from tilewright.reference.simt.syntax import (
+from tilewright.reference.simt.types import Values, resized, storage_of
+from tilewright.reference.simt.vocabulary import find_unknown
+from tilewright.support.ptx.syntax import (
     Function,
     Immediate,
     Instruction,
@@ -31,8 +33,7 @@ from tilewright.reference.simt.syntax import (
     Register,
     Symbol,
 )
-from tilewright.reference.simt.types import Type, Values, parse_type, resized, storage_of
-from tilewright.reference.simt.vocabulary import find_unknown
+from tilewright.support.ptx.types import Type, immediate_bits, parse_type
 
 Step = Callable[[Machine], None]
 Source = Callable[[Machine], Values]
@@ -230,17 +231,6 @@ class Decoder:
 
 def _counter(type_: Type) -> Source:
     return lambda machine: np.asarray(machine.time).astype(type_.dtype)[()]
-
-
-def immediate_bits(operand: Immediate, bits: int) -> int:
-    """A constant as the bits of a register; floats are converted to the width if it is another."""
-    if operand.width in (0, bits):
-        return operand.value
-    if operand.width == 32 and bits == 64:
-        return int(np.float64(np.uint32(operand.value).view(np.float32)).view(np.uint64))
-    if operand.width == 64 and bits == 32:
-        return int(np.float32(np.uint64(operand.value).view(np.float64)).view(np.uint32))
-    return operand.value
 
 
 def unknown(instruction: Instruction, reason: str = "") -> UnknownInstruction:

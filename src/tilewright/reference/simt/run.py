@@ -20,11 +20,11 @@ from tilewright.reference.simt.errors import SimulationError
 from tilewright.reference.simt.layout import Image
 from tilewright.reference.simt.machine import WARP, Machine
 from tilewright.reference.simt.memory import Memory
-from tilewright.reference.simt.parser import parse_ptx
 from tilewright.reference.simt.scheduler import Scheduler
 from tilewright.reference.simt.shared_memory import SharedMemory
-from tilewright.reference.simt.syntax import Parameter
 from tilewright.reference.simt.tensor_map import TensorMap
+from tilewright.support.ptx.parser import parse_ptx
+from tilewright.support.ptx.syntax import Parameter
 
 FAMILIES = instructions.FAMILIES
 """The decoders of all instructions; naming them registers them."""

@@ -81,7 +81,9 @@ def inline_assembly(op: tt.ElementwiseInlineAsmOp, frame: Frame) -> Values:
     """PTX is run by the simulated GPU, for rows of `packed_element` elements; those of less than 32 bits share
     registers."""
     from tilewright.reference.simt.errors import SimulationError
-    from tilewright.reference.simt.inline_assembly import elements_of, read_inline_assembly, run_lanes, words_of
+    from tilewright.reference.simt.lanes import elements_of, run_lanes, words_of
+    from tilewright.support.ptx.errors import PtxSyntaxError
+    from tilewright.support.ptx.inline_assembly import read_inline_assembly
 
     count = op.packed_element.value.data
     arguments = [np.asarray(value) for value in frame.get_all(op.args)]
@@ -97,7 +99,7 @@ def inline_assembly(op: tt.ElementwiseInlineAsmOp, frame: Frame) -> Values:
         if assembly.num_results != expected:
             raise SimulationError(f"it has {assembly.num_results} registers of results, of {expected}")
         found = run_lanes(assembly, registers, -(-size // count))
-    except SimulationError as error:
+    except (SimulationError, PtxSyntaxError) as error:
         raise reference_error(op, f"inline assembly cannot be run lane by lane: {error.message}") from None
     results: list[Array] = []
     for result, dtype in zip(op.result, dtypes, strict=True):

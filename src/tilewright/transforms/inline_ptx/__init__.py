@@ -1,10 +1,9 @@
 """Inline PTX as ops; importing this package registers the `triton-inline-ptx-to-arith` pass.
 
 `program` reads the assembly, `instructions/` says what each instruction makes of terms (`terms`, `numbers`), `columns`
-which elements share registers, and `emission` makes ops of the terms that are left.
+which elements share registers, and `emission` and `replacement` make ops of the terms that are left.
 """
 
-from tilewright.transforms.inline_ptx.forms import NotLaneWise
-from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass, plan_inline_ptx
+from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass
 
-__all__ = ["InlinePtxToArithPass", "NotLaneWise", "plan_inline_ptx"]
+__all__ = ["InlinePtxToArithPass"]

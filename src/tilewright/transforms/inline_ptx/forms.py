@@ -18,9 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from tilewright.reference.simt.program import immediate_bits
-from tilewright.reference.simt.syntax import Immediate, Instruction, Negated, Operand, Register, Symbol, Vector
-from tilewright.reference.simt.types import Type, parse_type
+from tilewright.support.ptx.syntax import Immediate, Instruction, Negated, Operand, Register, Symbol, Vector
+from tilewright.support.ptx.types import Type, immediate_bits, parse_type
 from tilewright.transforms.inline_ptx.numbers import Numbers
 from tilewright.transforms.inline_ptx.terms import Term, bits_of
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilewright.reference.simt.errors import PtxSyntaxError
-from tilewright.reference.simt.inline_assembly import InlineAssembly, read_inline_assembly
-from tilewright.reference.simt.syntax import Instruction, Operand, Pair, Register, Symbol, Vector
+from tilewright.support.ptx.errors import PtxSyntaxError
+from tilewright.support.ptx.inline_assembly import InlineAssembly, read_inline_assembly
+from tilewright.support.ptx.syntax import Instruction, Operand, Pair, Register, Symbol, Vector
 from tilewright.transforms.inline_ptx.forms import Form, NotLaneWise, Registers
 from tilewright.transforms.inline_ptx.instructions import find_rule
 from tilewright.transforms.inline_ptx.numbers import Numbers

@@ -12,8 +12,9 @@ from tilewright.reference.simt.instructions import floats
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.packed import by_lanes
 from tilewright.reference.simt.program import Decoder, Step, decodes
-from tilewright.reference.simt.syntax import Instruction
-from tilewright.reference.simt.types import Type, Values, choose, parse_type, storage_of
+from tilewright.reference.simt.types import Values, choose, storage_of
+from tilewright.support.ptx.syntax import Instruction
+from tilewright.support.ptx.types import Type, parse_type
 
 Function = Callable[..., Values]
 B32 = parse_type("b32")

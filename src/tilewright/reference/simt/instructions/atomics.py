@@ -16,8 +16,9 @@ from tilewright.reference.simt.memory import Memory, read_rows, write_rows
 from tilewright.reference.simt.packed import lanes
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
 from tilewright.reference.simt.shared_memory import misaligned
-from tilewright.reference.simt.syntax import Instruction
-from tilewright.reference.simt.types import Type, Values, choose, parse_type
+from tilewright.reference.simt.types import Values, choose
+from tilewright.support.ptx.syntax import Instruction
+from tilewright.support.ptx.types import Type, parse_type
 
 Update = Callable[..., Values]
 

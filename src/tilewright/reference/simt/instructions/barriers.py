@@ -13,8 +13,8 @@ from tilewright.reference.simt.instructions.memory import address_of
 from tilewright.reference.simt.layout import SHARED_WINDOW
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes
-from tilewright.reference.simt.syntax import Address, Instruction, Operand
 from tilewright.reference.simt.types import choose
+from tilewright.support.ptx.syntax import Address, Instruction, Operand
 
 SIZE = 8
 

@@ -10,8 +10,9 @@ import numpy as np
 from tilewright.reference.simt.instructions.arithmetic import mapped
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
-from tilewright.reference.simt.syntax import Immediate, Instruction, Pair
-from tilewright.reference.simt.types import Type, Values, choose, parse_type
+from tilewright.reference.simt.types import Values, choose
+from tilewright.support.ptx.syntax import Immediate, Instruction, Pair
+from tilewright.support.ptx.types import Type, parse_type
 
 
 def _is_zero(a: Values) -> Values:

@@ -16,9 +16,9 @@ from tilewright.reference.simt.instructions.memory import address_of, elements_o
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, scalar_of, unknown
 from tilewright.reference.simt.swizzle import swizzled
-from tilewright.reference.simt.syntax import Address, Immediate, Instruction, Vector
 from tilewright.reference.simt.tensor_map import MAP_BYTES, TensorMap
 from tilewright.reference.simt.types import choose
+from tilewright.support.ptx.syntax import Address, Immediate, Instruction, Vector
 
 BOX_ALIGNMENT, BULK_ALIGNMENT = 128, 16
 """Where boxes and plain pieces begin in shared memory: at multiples of these bytes."""

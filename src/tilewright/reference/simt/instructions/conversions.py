@@ -13,10 +13,11 @@ from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.packed import joined, lanes, spread_all
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
 from tilewright.reference.simt.rounding import MODES, directed, directed_double, flush, narrow, two_sum
-from tilewright.reference.simt.syntax import Instruction
-from tilewright.reference.simt.types import Type, Values, choose, parse_type, storage_of, types_in
+from tilewright.reference.simt.types import Values, choose, storage_of
 from tilewright.reference.tt.dot import round_to_tf32, round_to_tf32_away
 from tilewright.reference.tt.float8 import narrow_to_float8
+from tilewright.support.ptx.syntax import Instruction
+from tilewright.support.ptx.types import Type, parse_type, types_in
 
 Convert = Callable[[Values], Values]
 TO_INTEGER: dict[str, Callable[[Values], Values]] = {

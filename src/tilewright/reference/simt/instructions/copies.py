@@ -9,8 +9,8 @@ from tilewright.reference.simt.instructions.bits import B32, PREDICATE
 from tilewright.reference.simt.instructions.memory import address_of
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.program import Decoder, Step, decodes, scalar_of, unknown
-from tilewright.reference.simt.syntax import Address, Immediate, Instruction, Register
 from tilewright.reference.simt.types import choose
+from tilewright.support.ptx.syntax import Address, Immediate, Instruction, Register
 
 
 @decodes("cp.async.ca", "cp.async.cg")

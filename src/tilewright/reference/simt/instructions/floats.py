@@ -16,9 +16,10 @@ from tilewright.dialects.arith.meaning import round_floats
 from tilewright.reference.simt.packed import by_lanes
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
 from tilewright.reference.simt.rounding import MODES, flush, fused
-from tilewright.reference.simt.syntax import Instruction
-from tilewright.reference.simt.types import Type, Values, choose, storage_of
+from tilewright.reference.simt.types import Values, choose, storage_of
 from tilewright.reference.tt.libdevice_rounding import ROUNDED_FUNCTIONS
+from tilewright.support.ptx.syntax import Instruction
+from tilewright.support.ptx.types import Type
 
 Function = Callable[..., Values]
 

@@ -19,8 +19,8 @@ from tilewright.reference.simt.instructions.bits import B32
 from tilewright.reference.simt.instructions.memory import address_of, elements_of
 from tilewright.reference.simt.machine import WARP, Machine
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, unknown
-from tilewright.reference.simt.syntax import Instruction
-from tilewright.reference.simt.types import Type, parse_type, types_in
+from tilewright.support.ptx.syntax import Instruction
+from tilewright.support.ptx.types import Type, parse_type, types_in
 
 SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 LANE = np.arange(WARP)

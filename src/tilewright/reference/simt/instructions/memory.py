@@ -11,8 +11,9 @@ from tilewright.reference.simt.instructions.moves import space_of
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.memory import rows_of
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, unknown
-from tilewright.reference.simt.syntax import Address, Instruction, Operand, Register, Symbol, Vector
-from tilewright.reference.simt.types import Type, Values, parse_type
+from tilewright.reference.simt.types import Values
+from tilewright.support.ptx.syntax import Address, Instruction, Operand, Register, Symbol, Vector
+from tilewright.support.ptx.types import Type, parse_type
 
 
 def address_of(operand: Operand, decoder: Decoder, instruction: Instruction) -> Source:

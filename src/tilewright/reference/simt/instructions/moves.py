@@ -19,8 +19,9 @@ from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.packed import joined, lanes, spread_all
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, unknown
 from tilewright.reference.simt.rounding import flush
-from tilewright.reference.simt.syntax import Instruction, Operand, Pair, Register, Vector
-from tilewright.reference.simt.types import Type, Values, choose, parse_type, storage_of, types_in
+from tilewright.reference.simt.types import Values, choose, storage_of
+from tilewright.support.ptx.syntax import Instruction, Operand, Pair, Register, Vector
+from tilewright.support.ptx.types import Type, parse_type, types_in
 
 
 @decodes("mov")

@@ -15,8 +15,9 @@ from tilewright.reference.simt.instructions.memory import elements_of
 from tilewright.reference.simt.machine import WARP, Machine, NotConverged
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, scalar_of, unknown
 from tilewright.reference.simt.swizzle import swizzled
-from tilewright.reference.simt.syntax import Immediate, Instruction, Vector
-from tilewright.reference.simt.types import Type, choose, types_in
+from tilewright.reference.simt.types import choose
+from tilewright.support.ptx.syntax import Immediate, Instruction, Vector
+from tilewright.support.ptx.types import Type, types_in
 
 GROUP = 4 * WARP
 SWIZZLE_OF_FIELD = {0: 0, 1: 3, 2: 2, 3: 1}

@@ -12,8 +12,8 @@ from tilewright.dialects.numeric import Array
 from tilewright.reference.simt.instructions.bits import B32, PREDICATE, highest_bit
 from tilewright.reference.simt.machine import WARP, Machine, NotConverged
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, scalar_of, unknown
-from tilewright.reference.simt.syntax import Instruction, Pair
 from tilewright.reference.simt.types import Values, choose
+from tilewright.support.ptx.syntax import Instruction, Pair
 
 LANES = np.arange(WARP)
 BIT = np.uint32(1) << LANES.astype(np.uint32)

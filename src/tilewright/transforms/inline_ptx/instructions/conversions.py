@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tilewright.dialects import arith, math
-from tilewright.reference.simt.syntax import Register
-from tilewright.reference.simt.types import Type
+from tilewright.support.ptx.syntax import Register
+from tilewright.support.ptx.types import Type
 from tilewright.transforms.inline_ptx.forms import Form, Result, element_name, means
 from tilewright.transforms.inline_ptx.instructions.integers import B32, named_type
 from tilewright.transforms.inline_ptx.numbers import DIRECTED

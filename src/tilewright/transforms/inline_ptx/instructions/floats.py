@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from tilewright.dialects import arith, math
-from tilewright.reference.simt.types import Type
+from tilewright.support.ptx.types import Type
 from tilewright.transforms.inline_ptx.forms import Form, Result, element_name, means
 from tilewright.transforms.inline_ptx.numbers import DIRECTED, SMALLEST_NORMAL, Numbers
 from tilewright.transforms.inline_ptx.terms import Term

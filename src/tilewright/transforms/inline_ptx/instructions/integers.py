@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import Operation
 
 from tilewright.dialects import arith, math
-from tilewright.reference.simt.types import Type, parse_type
+from tilewright.support.ptx.types import Type, parse_type
 from tilewright.transforms.inline_ptx.forms import Form, Result, means
 from tilewright.transforms.inline_ptx.instructions import floats
 from tilewright.transforms.inline_ptx.numbers import Numbers

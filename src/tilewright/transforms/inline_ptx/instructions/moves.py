@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tilewright.reference.simt.syntax import Pair, Vector
-from tilewright.reference.simt.types import Type
+from tilewright.support.ptx.syntax import Pair, Vector
+from tilewright.support.ptx.types import Type
 from tilewright.transforms.inline_ptx.forms import Form, Result, means
 from tilewright.transforms.inline_ptx.instructions.bits import LOGIC
 from tilewright.transforms.inline_ptx.instructions.floats import flush_if_asked

@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import cast
 
-from tilewright.reference.simt.syntax import (
+from tilewright.support.ptx.syntax import (
     Address,
     Function,
     Immediate,
@@ -22,7 +22,7 @@ from tilewright.reference.simt.syntax import (
     Variable,
     Vector,
 )
-from tilewright.reference.simt.tokens import Cursor, Token, tokenize
+from tilewright.support.ptx.tokens import Cursor, Token, tokenize
 from tilewright.support.spans import Span
 
 SPACES = (".global", ".const", ".shared")

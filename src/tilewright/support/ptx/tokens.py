@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
-from tilewright.reference.simt.errors import PTX_FILE, PtxSyntaxError
+from tilewright.support.ptx.errors import PTX_FILE, PtxSyntaxError
 from tilewright.support.spans import Span
 
 TOKEN = re.compile(
