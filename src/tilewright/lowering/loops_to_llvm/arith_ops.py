@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from tilewright.codegen.float_formats import has_bf16_instruction, narrow_from_f32, narrow_to_bf16_flushing
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
@@ -32,7 +32,7 @@ from tilewright.lowering.loops_to_llvm.conversions import (
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
 from tilewright.lowering.loops_to_llvm.integer_division import emit_division
 from tilewright.lowering.loops_to_llvm.math_calls import emit_math
-from tilewright.lowering.loops_to_llvm.quiet_minmax import emit_range, has_range, is_constant_nan
+from tilewright.lowering.loops_to_llvm.quiet_minmax import emit_range, has_range
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import emit_uniform_division
 
@@ -185,9 +185,7 @@ def lower_float_minmax(low: FunctionLowering, op: Operation) -> None:
     kind, scalar = _FLOAT_MINMAX_OPS[type_of_op(op)], compute_scalar(type.scalar)
     first_is_number, second_is_number = (low.nan_free.holds(operand) for operand in op.operands)
     drops_nan = kind.endswith("numf")
-    if drops_nan and (only := _only_number(low, op)) is not None:
-        result = to_compute(b, low.get(only), type.scalar)
-    elif (second_is_number and drops_nan) or (first_is_number and second_is_number):
+    if (second_is_number and drops_nan) or (first_is_number and second_is_number):
         result = _select_larger(b, kind, x, y, scalar)
     elif first_is_number and drops_nan:
         result = _select_larger(b, kind, y, x, scalar)
@@ -196,15 +194,6 @@ def lower_float_minmax(low: FunctionLowering, op: Operation) -> None:
     else:
         result = emit_float_minmax(b, kind, x, y, scalar)
     low.set(op.results[0], from_compute(b, result, type.scalar))
-
-
-def _only_number(low: FunctionLowering, op: Operation) -> SSAValue | None:
-    """The other operand of a maxnumf or minnumf one of whose operands is NaN."""
-    first, second = op.operands
-    for constant, other in ((first, second), (second, first)):
-        if is_constant_nan(constant) and low.quiet.holds(other):
-            return other
-    return None
 
 
 def _select_larger(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarType) -> str:

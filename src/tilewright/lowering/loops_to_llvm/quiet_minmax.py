@@ -9,9 +9,6 @@ LLVM may find that x * 1.0 is x.
 
 from __future__ import annotations
 
-import math
-
-from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.lane_builder import LaneBuilder
@@ -38,20 +35,10 @@ class Quiet(LaneFact):
 
 
 def _is_constant(value: SSAValue) -> bool:
-    return _constant(value) is not None
-
-
-def is_constant_nan(value: SSAValue) -> bool:
-    """Whether a value is NaN in every lane, as the start of a running maximum of lanes is."""
-    constant = _constant(value)
-    return constant is not None and isinstance(constant.value, FloatAttr) and math.isnan(constant.value.value.data)
-
-
-def _constant(value: SSAValue) -> arith.ConstantOp | None:
     owner = value.owner
     if isinstance(owner, vector.BroadcastOp):
         owner = owner.operands[0].owner
-    return owner if isinstance(owner, arith.ConstantOp) else None
+    return isinstance(owner, arith.ConstantOp)
 
 
 def has_range(facts: TargetFacts, kind: str, scalar: ScalarType, lanes: int) -> bool:
@@ -73,4 +60,4 @@ def emit_range(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarType) ->
     return b.fn.call(type, f"llvm.x86.avx512.mask.range.{suffix}.{bits}", arguments)
 
 
-__all__ = ["Quiet", "emit_range", "has_range", "is_constant_nan"]
+__all__ = ["Quiet", "emit_range", "has_range"]
