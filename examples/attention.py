@@ -13,12 +13,11 @@ def attention_block(
         start = tl.multiple_of(start, BLOCK_N)
         keys = start + tl.arange(0, BLOCK_N)
         k = tl.load(k_ptrs + start * stride_kn, mask=keys[None, :] < n_keys, other=0.0)
-        scores = tl.dot(q, k) * scale
-        scores = tl.where(keys[None, :] < n_keys, scores, -float("inf"))
+        scores = tl.where(keys[None, :] < n_keys, tl.dot(q, k), -float("inf"))
         if CAUSAL_BLOCK:
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
-        new_max = tl.maximum(row_max, tl.max(scores, 1))
-        p = tl.math.exp2(scores - new_max[:, None])
+        new_max = tl.maximum(row_max, tl.max(scores, 1) * scale)
+        p = tl.math.exp2(scores * scale - new_max[:, None])
         alpha = tl.math.exp2(row_max - new_max)
         row_sum = row_sum * alpha + tl.sum(p, 1)
         acc = acc * alpha[:, None]

@@ -108,6 +108,11 @@ def parse_name(name: str) -> MicrokernelName:
     return MicrokernelName(element, rows, int(match["nr"]), form, size)
 
 
+def is_product(name: str) -> bool:
+    """Whether a function is a micro-kernel that multiplies matrices: one that writes nothing but sums of products."""
+    return _NAME.match(name) is not None
+
+
 def flushes_subnormals(element: str, accumulator: str, facts: TargetFacts) -> bool:
     """Whether the kernels for whole blocks take subnormal operands for zeros."""
     kind = element_kind(element, accumulator)
@@ -272,6 +277,7 @@ __all__ = [
     "emit_microkernel",
     "exact_name",
     "flushes_subnormals",
+    "is_product",
     "keeps_always",
     "parse_name",
     "plan_panels",

@@ -3,16 +3,17 @@
     %m = arith.maxnumf %x, %acc      ->      vrangeps $5, %acc, %x, %m      (else vmaxps, vcmpunordps, a masked move)
 
 `vrangeps` returns the other operand where one is a quiet NaN, as maxnumf does; a signalling one it returns, quieted,
-and so would lose the other. The results of arithmetic are never signalling. Arithmetic with a constant does not count:
-LLVM may find that x * 1.0 is x.
+and so would lose the other. The results of arithmetic, and of products, are never signalling. Arithmetic with a
+constant does not count: LLVM may find that x * 1.0 is x.
 """
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, Use
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.dialects import arith, vector
+from tilewright.codegen.microkernels import is_product
+from tilewright.dialects import arith, func, memref, vector
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.loops_to_llvm.lane_facts import LaneFact
 from tilewright.lowering.loops_to_llvm.types import ScalarType
@@ -32,6 +33,16 @@ class Quiet(LaneFact):
         if isinstance(op, _MINMAX):
             return all(map(self.holds, op.operands))
         return isinstance(op, _ARITHMETIC) and not any(map(_is_constant, op.operands))
+
+    def _keeps_fact(self, use: Use) -> bool:
+        if isinstance(use.operation, memref.ExtractAlignedPointerAsIndexOp):
+            return all(map(_is_of_product, use.operation.aligned_pointer.uses))
+        return super()._keeps_fact(use)
+
+
+def _is_of_product(use: Use) -> bool:
+    """Whether an address goes to a micro-kernel that only reads there, or writes sums of products."""
+    return isinstance(use.operation, func.CallOp) and is_product(use.operation.callee.root_reference.data)
 
 
 def _is_constant(value: SSAValue) -> bool:
