@@ -99,6 +99,14 @@ def test_shapes(kind: str, size: str) -> None:
             check(name, kind, m, n, k, facts)
 
 
+@pytest.mark.parametrize("columns", [16, 32, 48, 64])
+def test_depths(columns: int) -> None:
+    """Chunks of k, pairs of steps and single ones, in tiles of every width."""
+    for facts in machines():
+        for k in (*range(1, 40), 191, 510):
+            check(f"tw_mk_f32_f32_16x{columns}", "f32", 18, columns, k, facts)
+
+
 @pytest.mark.parametrize("kind", ["f32", "bf16", "i8"])
 @pytest.mark.parametrize("size", ["8x32", "16x64", "64x64"])
 @pytest.mark.parametrize("layout", ["columns", "neither"])

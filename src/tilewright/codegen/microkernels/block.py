@@ -94,6 +94,9 @@ class Upcoming:
 class BlockWriter(PanelWriter):
     """Writes one kernel for whole blocks."""
 
+    a_level = 2
+    """The cache that the next rows of A are asked for into."""
+
     def __init__(
         self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, form: BlockForm
     ) -> None:
@@ -447,18 +450,18 @@ class BlockWriter(PanelWriter):
     def chunk(self) -> int:
         return CHUNK
 
-    def lines_ahead(self, state: KState, rows: int) -> list[LinesAhead]:
-        """The next rows of A and of B into the second level cache; a row of C, which is waited for, into the first.
+    def lines_ahead(self, state: KState, rows: int) -> list[tuple[LinesAhead, ...]]:
+        """A row of C, which is waited for, into the first level cache; the next rows of A and of B into the second.
 
         In the first, rows of A that are a power of two apart would take the place of the panel.
         """
         fn = self.fn
         number = fn.value(f"udiv i64 {state.k}, {CHUNK}")
         c_row = self.advance(self.next_c.first, fn.value(f"mul i64 {number}, {self.next_c.stride}"))
-        a = LinesAhead(self.advance(self.next_a, state.a_offset), self.strides.a_row, rows, level=2)
         c = LinesAhead(c_row, "64", -(-self.panel_row_bytes // 64), level=3, is_written=True)
+        a = LinesAhead(self.advance(self.next_a, state.a_offset), self.strides.a_row, rows, level=self.a_level)
         b = self.advance(self.upcoming.first, self._product(number, self.upcoming.per_chunk))
-        return [a, c, LinesAhead(b, self.upcoming.stride, PREFETCHED_ROWS, level=2)]
+        return [(c,), (a, LinesAhead(b, self.upcoming.stride, PREFETCHED_ROWS, level=2))]
 
     @property
     def b_step(self) -> str:

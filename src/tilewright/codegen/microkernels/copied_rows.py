@@ -14,7 +14,7 @@ from dataclasses import replace
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.microkernels.block import BlockForm, BlockWriter
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
-from tilewright.codegen.microkernels.tile import KState, LinesAhead, Rows, Strides
+from tilewright.codegen.microkernels.tile import Rows, Strides
 
 ROW_MULTIPLE = 24
 """Rows of a chunk are a multiple of this, so that they fill register tiles of any height."""
@@ -33,7 +33,7 @@ class CopyingBlockWriter(BlockWriter):
     """Writes one kernel. Subclasses copy; an element of the copy is as large as one of C."""
 
     a_level = 3
-    """The cache that the next rows of A are asked for into: the first, where lines of a chunk keep a distance."""
+    """The first level cache, where lines of a chunk keep a distance."""
 
     def __init__(
         self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, form: BlockForm
@@ -85,11 +85,6 @@ class CopyingBlockWriter(BlockWriter):
 
     def _row(self, first: str, number: str, stride: str) -> str:
         return self.advance(first, self.fn.value(f"mul i64 {number}, {stride}"))
-
-    def lines_ahead(self, state: KState, rows: int) -> list[LinesAhead]:
-        """Those of other kernels for blocks, with A's in `a_level`."""
-        a, *others = super().lines_ahead(state, rows)
-        return [replace(a, level=self.a_level), *others]
 
 
 __all__ = ["CopyingBlockWriter"]
