@@ -226,6 +226,13 @@ def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple
     return WHOLE_BLOCK, WHOLE_BLOCK
 
 
+def rows_for(element: str, accumulator: str, rows: int, facts: TargetFacts) -> int:
+    """Rows to tile a C of at most so many rows by. On AMX tiles a few of them have kernels of their own, which
+    `exact_name` finds by itself where the count is known."""
+    by_tiles = has_amx_form(element_kind(element, accumulator), WHOLE_BLOCK, WHOLE_BLOCK, facts)
+    return SMALLEST_BLOCK if by_tiles and rows <= SMALLEST_BLOCK else WHOLE_BLOCK
+
+
 def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
     """The definition of a micro-kernel (or packing routine) for a machine. Raises ValueError for an unknown name."""
     if (panels := _PANELS_NAME.match(name)) is not None:
@@ -283,4 +290,5 @@ __all__ = [
     "plan_panels",
     "preferred_block",
     "release_tiles",
+    "rows_for",
 ]

@@ -23,6 +23,7 @@ from functools import reduce
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType, i1
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.codegen.microkernels import rows_for
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.direct_store import DirectStore, plan_direct_store
@@ -132,6 +133,9 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     lhs, rhs = product.inputs
     rows, depth = tensor_shape(lhs)
     columns = tensor_shape(rhs)[1]
+    facts = lowering.context.facts
+    if kernel.has_forms and facts is not None:
+        kernel = replace(kernel, rows=rows_for(kernel.operand, kernel.accumulator, rows, facts))
     a, b = _operand(lhs, k_dim=1), _operand(rhs, k_dim=0)
     a_window, b_window = _window(lowering, first, a), _window(lowering, first, b)
     if constant_of(b_window.strides[1]) != 1:
