@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tilewright.compiler.options import CompileOptions
 from tilewright.language.callables import JITCallable
+from tilewright.language.dependencies import describe_constant
 from tilewright.support.errors import ArgumentError, CompilationError, OptionError, ParseError
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target
@@ -121,7 +122,7 @@ class ASTSource:
     def identity(self) -> str:
         parts = (
             sorted((name, repr(kind)) for name, kind in self.full_signature().items()),
-            sorted((path, repr(value)) for path, value in self.paths(self.constexprs).items()),
+            sorted((path, describe_constant(value)) for path, value in self.paths(self.constexprs).items()),
             sorted(
                 (path, repr(sorted(_attributes(values).items()))) for path, values in self.paths(self.attrs).items()
             ),

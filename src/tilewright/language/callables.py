@@ -1,25 +1,24 @@
-"""Python functions that are compiled, not run: their source, their dependencies, and what identifies them in a
-cache."""
+"""Python functions that are compiled, not run, and their source. `dependencies` has what identifies them in a cache."""
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import inspect
 import linecache
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial, update_wrapper
-from types import FunctionType, ModuleType
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 from tilewright.language.context import is_active
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, unwrap
 from tilewright.support.errors import NoSourceError
 
-JIT_MARK = "__tilewright_jit__"
+if TYPE_CHECKING:
+    from tilewright.language.dependencies import Dependencies
 
 
 @dataclass(frozen=True)
@@ -156,8 +155,7 @@ class JITCallable:
         self.fn = fn
         self.noinline = noinline
         self._cache_key: str | None = None
-        self._dependencies: _Dependencies | None = None
-        setattr(self, JIT_MARK, True)
+        self._dependencies: Dependencies | None = None
         update_wrapper(self, fn)
         self.__globals__ = fn.__globals__
 
@@ -226,8 +224,8 @@ class JITCallable:
     def cache_key(self) -> str:
         """Hash of everything outside the arguments that the compiled code depends on.
 
-        Own source and first line, the keys of all device functions used (transitively), and the values of constant
-        globals.
+        Own source and first line, the same of all device functions used (transitively), defaults, and the values of
+        constant globals.
         """
         if self._cache_key is None:
             self._cache_key = self._analyse().key
@@ -238,9 +236,11 @@ class JITCallable:
         """Globals that the function and its callees read: (name, id of the namespace) -> (value, namespace)."""
         return self._analyse().globals
 
-    def _analyse(self) -> _Dependencies:
+    def _analyse(self) -> Dependencies:
         if self._dependencies is None:
-            self._dependencies = _Dependencies.of(self)
+            from tilewright.language.dependencies import Dependencies
+
+            self._dependencies = Dependencies.of(self)
         return self._dependencies
 
     def _unsafe_update_src(self, new_src: str) -> None:
@@ -286,91 +286,6 @@ def _annotation_text(annotation: Any) -> str:
 def is_jit(value: Any) -> bool:
     """Is `value` a function that is compiled when called in a kernel?"""
     return isinstance(value, JITCallable)
-
-
-class _Dependencies:
-    """Walks the source of a function and of all that it uses, and hashes what it finds in order of appearance.
-
-    Functions of tilewright itself are covered by the fingerprint of the compiler, so only their names enter.
-    """
-
-    key: str = ""
-
-    def __init__(self) -> None:
-        self.globals: dict[tuple[str, int], tuple[Any, dict[str, Any]]] = {}
-        self._parts: list[str] = []
-        self._seen: set[int] = set()
-
-    @classmethod
-    def of(cls, function: JITCallable) -> _Dependencies:
-        found = cls()
-        found._visit(function)
-        found.key = hashlib.sha256("\0".join(found._parts).encode()).hexdigest()
-        return found
-
-    def _visit(self, function: JITCallable | ConstexprFunction) -> None:
-        if id(function) in self._seen:
-            return
-        self._seen.add(id(function))
-        name = f"{function.fn.__module__}.{function.fn.__qualname__}"
-        self._parts.append(name)
-        if str(function.fn.__module__).startswith("tilewright."):
-            return
-        source = function.source
-        self._parts += [source.body_text, str(source.start_line), str(getattr(function, "noinline", None))]
-        local = {arg.arg for arg in ast.walk(source.tree) if isinstance(arg, ast.arg)}
-        local |= {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        captured = captured_names(function.fn)
-        for path in _free_paths(source.tree, local):
-            scope = captured if path[0] in captured else function.fn.__globals__
-            if path[0] in scope:
-                self._use(path, scope)
-
-    def _use(self, path: list[str], scope: dict[str, Any]) -> None:
-        value = scope[path[0]]
-        for attribute in path[1:]:
-            if not isinstance(value, ModuleType) or not hasattr(value, attribute):
-                break
-            value = getattr(value, attribute)
-        match value:
-            case JITCallable() | ConstexprFunction():
-                self._visit(value)
-            case ModuleType():
-                return
-            case type() if getattr(value, "__triton_aggregate__", False):
-                self._parts.append(f"{value.__qualname__}: {inspect.get_annotations(value)}")
-                for method in vars(value).values():
-                    if isinstance(method, JITCallable | ConstexprFunction):
-                        self._visit(method)
-            case constexpr() | dtype() | int() | float() | str() | tuple() | list() | dict() | frozenset() | None:
-                self._parts.append(f"{'.'.join(path)}={unwrap(value)!r}")
-                if len(path) == 1:
-                    self.globals[path[0], id(scope)] = (value, scope)
-            case _:
-                self._parts.append(f"{'.'.join(path)}: {type(value).__qualname__}")
-
-
-def _free_paths(tree: ast.AST, local: set[str]) -> Iterator[list[str]]:
-    """Dotted names read in `tree` whose first part is not a local: `tl.load` gives ["tl", "load"]."""
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        path = _dotted(node)
-        if path is not None:
-            if path[0] not in local:
-                yield path
-            continue
-        stack.extend(reversed(list(ast.iter_child_nodes(node))))
-
-
-def _dotted(node: ast.AST) -> list[str] | None:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
-        return None
-    return [node.id, *reversed(parts)]
 
 
 def language_function(fn: Callable[..., Any]) -> JITCallable:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.language.callables import JITCallable
 from tilewright.runtime.storage import Storage, find_storage
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
 from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
@@ -22,7 +23,7 @@ DIVISIBILITY = 16
 _NUMPY_BOOL: Any = np.bool_
 _NUMPY_SCALAR: Any = np.generic
 
-_TAKEN = "an array or tensor, a number, None, or a tuple of these"
+_TAKEN = "an array or tensor, a number, None, a @jit function, or a tuple of these"
 _SEQUENCES: Any = (tuple, list)
 
 _FLOAT_FORMATS = {"fp16": struct.Struct("<e"), "fp32": struct.Struct("<f"), "fp64": struct.Struct("<d")}
@@ -183,6 +184,8 @@ def _classify_other(value: Any, rule: ParameterRule) -> Classified:
         return _classify_storage(storage, rule)
     if getattr(value, "is_compile_time", False):
         return Constant(value.value)
+    if isinstance(value, JITCallable):
+        return Constant(value)
     raise ArgumentTypeError(
         "",
         f"failed to specialize argument of type: {type(value).__name__}",

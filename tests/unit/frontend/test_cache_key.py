@@ -6,8 +6,12 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
+
+from tilewright.support import knobs
 
 SOURCE = """
 import tilewright.language as tl
@@ -84,3 +88,130 @@ def test_closures_count(tmp_path: Path) -> None:
     module = load(tmp_path, text, "closures")
     assert module.make(3).cache_key != module.make(4).cache_key
     assert module.make(3).cache_key == module.make(3).cache_key
+
+
+FACTORY = """
+import tilewright as triton
+import tilewright.language as tl
+
+def plain(c):
+    return lambda a: a * c
+
+class Step:
+    def __init__(self, n):
+        self.n = n
+
+    def __repr__(self):
+        return "Step"
+
+def by_default(c):
+    @triton.jit
+    def helper(x, s: tl.constexpr = c):
+        return x * s
+
+    @triton.jit
+    def kernel(p):
+        tl.store(p, helper(2))
+
+    return kernel
+
+def by_function_in_constant(c):
+    factor = tl.constexpr(c)
+
+    @triton.jit
+    def helper(x):
+        return x * factor
+
+    helpers = tl.constexpr((helper,))
+
+    @triton.jit
+    def kernel(p):
+        tl.store(p, helpers[0](2))
+
+    return kernel
+
+def by_python_function(c):
+    g = plain(c)
+
+    @triton.constexpr_function
+    def helper(x):
+        return g(x)
+
+    @triton.jit
+    def kernel(p):
+        tl.store(p, helper(2))
+
+    return kernel
+
+def by_order(c):
+    helpers = [helper_of(n) for n in (3, 4)]
+    both, chosen = tl.constexpr(tuple(helpers)), tl.constexpr((helpers[c - 3],))
+
+    @triton.jit
+    def kernel(p):
+        tl.store(p, both[0](0) + chosen[0](2))
+
+    return kernel
+
+def by_object(c):
+    step = tl.constexpr(Step(c))
+
+    @triton.jit
+    def kernel(p):
+        tl.store(p, 2 * step.n)
+
+    return kernel
+
+def helper_of(c):
+    factor = tl.constexpr(c)
+
+    @triton.jit
+    def helper(x):
+        return x * factor
+
+    return helper
+
+@triton.jit
+def takes_function(p, helper):
+    tl.store(p, helper(2))
+
+@triton.jit
+def takes_functions(p, helpers):
+    tl.store(p, helpers[0](2))
+
+@triton.jit
+def takes_object(p, step: tl.constexpr):
+    tl.store(p, 2 * step.n)
+"""
+
+
+@pytest.mark.parametrize(
+    "make", ["by_default", "by_function_in_constant", "by_python_function", "by_order", "by_object"]
+)
+def test_what_a_kernel_reaches_counts(tmp_path: Path, make: str) -> None:
+    """Two kernels of one text, which differ in what they use."""
+    module = load(tmp_path, FACTORY, make)
+    three, four, again = (getattr(module, make)(factor) for factor in (3, 4, 3))
+    assert three.cache_key != four.cache_key
+    assert three.cache_key == again.cache_key
+    with knobs.scope(cache_dir=str(tmp_path / "cache")):
+        assert [launched(kernel) for kernel in (three, four, again)] == [6, 8, 6]
+
+
+def test_functions_and_objects_as_arguments_count(tmp_path: Path) -> None:
+    """One text of what is passed, which differs in what it uses; also behind launches that were recognised."""
+    module = load(tmp_path, FACTORY, "arguments")
+    three, four = module.helper_of(3), module.helper_of(4)
+    with knobs.scope(cache_dir=str(tmp_path / "cache")):
+        for function in (three, four, three, three, three, four, four):
+            expected = 6 if function is three else 8
+            assert launched(module.takes_function, function) == expected
+            assert launched(module.takes_functions, (function,)) == expected
+        assert [launched(module.takes_object, module.Step(n)) for n in (3, 4)] == [6, 8]
+
+
+def launched(kernel: Any, *arguments: Any) -> int:
+    """What a kernel stores to its first argument."""
+    out = np.zeros(1, np.int32)
+    kernel[(1,)](out, *arguments)
+    return int(out[0])

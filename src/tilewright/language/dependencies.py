@@ -1,0 +1,210 @@
+"""What compiled code depends on besides its run-time arguments, as text that is equal in every process where it is.
+
+The source of a function and of all functions that it uses, the constants that these read or have as defaults, and the
+constants that a kernel is specialised on, functions among them.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import hashlib
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from tilewright.language.callables import ConstexprFunction, JITCallable, captured_names
+from tilewright.language.dtypes import dtype
+from tilewright.language.values import constexpr, unwrap
+
+_IMMUTABLE: tuple[Any, ...] = (tuple, frozenset)
+"""Containers that cannot hold themselves, and that are often shared by chance."""
+
+Namespace = dict[str, Any]
+Globals = dict[tuple[str, int], tuple[Any, Namespace]]
+
+
+def describe_constant(value: Any) -> str:
+    """A constant, with all that it consists of: two of them that are described alike compile to the same."""
+    found = Dependencies()
+    found.use_value("", value)
+    return found.text
+
+
+class Dependencies:
+    """Walks the source of a function and of all that it uses, and notes what it finds in order of appearance.
+
+    Functions of tilewright itself are covered by the fingerprint of the compiler, so only their names enter.
+    """
+
+    def __init__(self) -> None:
+        self.globals: Globals = {}
+        """The constants that were found under plain names, and where."""
+        self._parts: list[str] = []
+        self._seen: dict[int, tuple[int, Any]] = {}
+        """Functions and objects by address, numbered; kept, so that nothing else gets the address."""
+
+    @classmethod
+    def of(cls, function: JITCallable) -> Dependencies:
+        """Those of a function."""
+        found = cls()
+        found._use_function(function)
+        return found
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\0".join(self._parts)
+
+    @property
+    def key(self) -> str:
+        """A hash of it."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _is_new(self, value: Any) -> bool:
+        """Whether it is met for the first time; else it is noted which one it was."""
+        found = self._seen.get(id(value))
+        if found is None:
+            self._seen[id(value)] = (len(self._seen), value)
+            return True
+        self._parts.append(f"number {found[0]}")
+        return False
+
+    # -- functions ----------------------------------------------------------------------------------------------------
+    def _use_function(self, function: JITCallable | ConstexprFunction) -> None:
+        """One whose source is in the language, or that kernels call while they are compiled."""
+        fn = function.fn
+        if not self._is_new(fn):
+            return
+        self._parts.append(f"{fn.__module__}.{fn.__qualname__}")
+        package = _package(fn)
+        if package == "tilewright":
+            return
+        source = function.source
+        self._parts += [source.body_text, str(source.start_line), str(getattr(function, "noinline", None))]
+        self.use_value("defaults", (fn.__defaults__, fn.__kwdefaults__))
+        local = {arg.arg for arg in ast.walk(source.tree) if isinstance(arg, ast.arg)}
+        local |= {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        captured = captured_names(fn)
+        for path in _free_paths(source.tree, local):
+            scope = captured if path[0] in captured else fn.__globals__
+            if path[0] in scope:
+                self._use_path(path, scope, package)
+
+    def _use_python_function(self, function: FunctionType, package: str) -> None:
+        """One that these call: followed within their package; elsewhere its name has to do."""
+        if not self._is_new(function):
+            return
+        self._parts.append(f"{function.__module__}.{function.__qualname__}")
+        if _package(function) == package:
+            self.use_value("defaults", (function.__defaults__, function.__kwdefaults__))
+            self._use_code(function.__code__, {**function.__globals__, **captured_names(function)}, package)
+
+    def _use_code(self, code: CodeType, scope: Namespace, package: str) -> None:
+        self._parts += [code.co_code.hex(), " ".join((*code.co_varnames, *code.co_names, *code.co_freevars))]
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._use_code(constant, scope, package)
+            else:
+                self.use_value("constant", constant)
+        for name in (*code.co_names, *code.co_freevars):
+            if name in scope:
+                self.use_value(name, scope[name], package)
+
+    # -- values -------------------------------------------------------------------------------------------------------
+    def _use_path(self, path: list[str], scope: Namespace, package: str) -> None:
+        value = scope[path[0]]
+        for attribute in path[1:]:
+            if not isinstance(value, ModuleType | type) or not hasattr(value, attribute):
+                break
+            value = getattr(value, attribute)
+        if isinstance(value, ModuleType):
+            return
+        if len(path) == 1 and _is_plain(value):
+            self.globals[path[0], id(scope)] = (value, scope)
+        self.use_value(".".join(path), value, package)
+
+    def use_value(self, name: str, value: Any, package: str = "") -> None:
+        """Note a value under a name; `package` is that of the function that uses it."""
+        value = unwrap(value)
+        match value:
+            case JITCallable() | ConstexprFunction():
+                self._parts.append(name)
+                self._use_function(value)
+            case FunctionType():
+                self._use_python_function(value, package)
+            case ModuleType():
+                self._parts.append(value.__name__)
+            case type():
+                self._use_class(value)
+            case None | bool() | int() | float() | complex() | str() | bytes() | dtype() | Enum():
+                self._parts.append(f"{name}={type(value).__name__} {value!r}")
+            case _:
+                self._use_object(name, value, package)
+
+    def _use_class(self, cls: type) -> None:
+        self._parts.append(f"{cls.__module__}.{cls.__qualname__}")
+        if getattr(cls, "__triton_aggregate__", False) and self._is_new(cls):
+            self._parts.append(str(vars(cls).get("__annotations__")))
+            for method in vars(cls).values():
+                if isinstance(method, JITCallable | ConstexprFunction):
+                    self._use_function(method)
+
+    def _use_object(self, name: str, value: Any, package: str) -> None:
+        """The elements of containers and the fields of other objects; what says neither is known by its class."""
+        if type(value) not in _IMMUTABLE and not self._is_new(value):
+            return
+        fields = _fields(value)
+        self._parts.append(f"{name}: {type(value).__qualname__} of {len(fields)}")
+        if not fields and type(value).__repr__ is not object.__repr__:
+            self._parts.append(repr(value))
+        for label, item in fields:
+            self.use_value(label, item, package)
+
+
+def _fields(value: Any) -> list[tuple[str, Any]]:
+    items: Any = value
+    match value:
+        case tuple() | list():
+            return [(str(number), item) for number, item in enumerate(items)]
+        case set() | frozenset():
+            return [("", text) for text in sorted(describe_constant(item) for item in items)]
+        case Mapping():
+            return [(describe_constant(key), item) for key, item in items.items()]
+        case _ if dataclasses.is_dataclass(value):
+            return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
+        case _:
+            return list(getattr(value, "__dict__", {}).items())
+
+
+def _is_plain(value: Any) -> bool:
+    """Is it a constant whose change a launch notices?"""
+    return value is None or isinstance(value, constexpr | dtype | int | float | str | tuple | list | dict | frozenset)
+
+
+def _package(function: FunctionType) -> str:
+    return str(function.__module__).partition(".")[0]
+
+
+def _free_paths(tree: ast.AST, local: set[str]) -> Iterator[list[str]]:
+    """Dotted names read in `tree` whose first part is not a local: `tl.load` gives ["tl", "load"]."""
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        path = _dotted(node)
+        if path is not None:
+            if path[0] not in local:
+                yield path
+            continue
+        stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _dotted(node: ast.AST) -> list[str] | None:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+        return None
+    return [node.id, *reversed(parts)]
