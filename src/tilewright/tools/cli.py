@@ -10,6 +10,7 @@ from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.aot.parser import add_compile_parser
 from tilewright.tools.checking import add_parsers, run_command
+from tilewright.tools.closed_pipes import leave_closed_pipe
 from tilewright.tools.explore.parser import add_explore_parser
 
 INTERRUPTED = 130
@@ -51,13 +52,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser()
     options = parser.parse_args(argv)
     try:
-        return _run(parser, options)
+        status = _run(parser, options)
+        sys.stdout.flush()
+        return status
     except TilewrightError as error:
         if error.internal or knobs.get("tracebacks"):
             raise
         said = str(error)
         has_place = ": error: " in said.partition("\n")[0]
         print(said if has_place else f"tilewright: error: {said}", file=sys.stderr)
+    except BrokenPipeError:
+        return leave_closed_pipe()
     except OSError as error:
         if error.filename is None or knobs.get("tracebacks"):
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from tilewright.support import knobs
 from tilewright.tools.cli import main
+from tilewright.tools.closed_pipes import STATUS
 
 BLOCKED = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>"
 
@@ -145,3 +147,15 @@ def test_exceptions_of_scripts_are_shown_from_the_script_on() -> None:
 def test_nothing_is_hidden_from_who_asks() -> None:
     with knobs.scope(tracebacks=True), pytest.raises(OSError, match=r"nowhere\.mlir"):
         main(["reduce", "nowhere.mlir", "--keep", "true"])
+
+
+@pytest.mark.parametrize("command", ["tilewright.tools.cli knobs", "tilewright.tools.opt --list-passes"])
+def test_a_reader_that_leaves_early_ends_the_command(command: str) -> None:
+    """As `head` does: without a traceback, with the status that a shell gives for SIGPIPE."""
+    module, argument = command.split()
+    entry = f"import sys; from {module} import main; sys.argv[1:] = ['{argument}']; sys.exit(main())"
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-c", entry], stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (STATUS, b"")
