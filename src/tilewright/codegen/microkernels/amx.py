@@ -14,7 +14,7 @@ A kernel of known size (``_of_32x64x64``: rows, columns, terms) has no loops and
 A is read in place where its rows start with cache lines and have whole tiles of k, else from a copy, made of some rows
 at a time for all panels: a row of a tile that lies in two lines takes two accesses, each time it is read (1000 x 1000
 x 1000: 4.6 -> 2.0 ms). A transposed A (a_k_stride other than 1) is copied, too (`amx_copies.py`), unless the kernel is
-one that never gets such (``_direct``).
+one that never gets such (``_direct``), and so are few rows that do not fill their blocks: once for all panels.
 """
 
 from __future__ import annotations
@@ -133,6 +133,9 @@ class AmxKernelWriter(AmxBlockWriter):
         is_copy = fn.value(f"icmp ne i64 {fn.value(f'and i64 {cut}, 63')}, 0")
         if not self.form.direct_a:
             is_copy = fn.value(f"or i1 {is_copy}, {fn.value('icmp ne i64 %a_k_stride, 1')}")
+        cut_off = fn.value(f"icmp ne i64 {fn.value(f'and i64 %m_count, {self.height - 1}')}, 0")
+        few = fn.value(f"icmp sle i64 %m_count, {_COPIED_ROWS}")
+        is_copy = fn.value(f"or i1 {is_copy}, {fn.value(f'and i1 {cut_off}, {few}')}")
         step = Step(depth, fn.value(f"icmp eq i64 {k0}, 0"), is_copy)
         return self._with_output(step, left, c) if self.form.separate_output else step
 
