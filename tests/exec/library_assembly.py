@@ -84,6 +84,47 @@ def weights_of_four_bits() -> Checks:
 
 
 @triton.jit
+def upper_nibbles(words):
+    """The numbers are arguments: those with the constraint `n` are written into the text."""
+    table: tl.constexpr = (0xF0 & 0xCC) | 0xAA
+    mask: tl.constexpr = 0x00F000F0
+    magic: tl.constexpr = 0x64006400
+    sixteenth: tl.constexpr = 0x2C002C00
+    minus_64: tl.constexpr = 0xD400D400
+    return tl.inline_asm_elementwise(
+        """
+        {
+            .reg .b32 tmp;
+            lop3.b32 tmp, $2, $3, $4, $5;
+            fma.rn.f16x2 tmp, tmp, $6, $7;
+            mov.b32 {$0, $1}, tmp;
+        }
+        """,
+        "=h,=h,r,n,n,n,r,r",
+        args=[words, mask, magic, table, sixteenth, minus_64],
+        dtype=(tl.float16, tl.float16),
+        is_pure=True,
+        pack=1,
+    )
+
+
+@triton.jit
+def unpack_upper(x_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    low, high = upper_nibbles(tl.load(x_ptr + i))
+    tl.store(out_ptr + i, low)
+    tl.store(out_ptr + N + i, high)
+
+
+@LIBRARY.case
+def numbers_as_arguments() -> Checks:
+    x = integers(-(2**31), 2**31 - 1, 64, seed=4)
+    out = np.zeros(128, np.float16)
+    unpack_upper[(1,)](x, out, N=64)
+    return [(out, np.concatenate([x >> 4 & 15, x >> 20 & 15]), 0)]
+
+
+@triton.jit
 def widen_int8(x_ptr, out_ptr, N: tl.constexpr):
     i = tl.arange(0, N)
     out = tl.inline_asm_elementwise(

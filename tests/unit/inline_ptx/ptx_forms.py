@@ -234,6 +234,20 @@ def float_conversion_cases() -> Iterator[Case]:
         for modifiers in ("rn", "rn.relu"):
             yield case(f"cvt.{modifiers}.f16x2.{name} $0, $1;", f"{element} -> f16", packed=2, constraints="=r,h")
 
+    for modifiers in ("rn.satfinite", "rn.satfinite.relu"):
+        asm = f"{{ .reg .b8 b; cvt.{modifiers}.e2m1x2.f32 b, $2, $1; mov.b32 $0, {{b, 0, b, 1}}; }}"
+        yield case(asm, "f32 f32 -> i32")
+    asm = (
+        "{ .reg .b8 a, b, c, d; mov.b32 {a, b, c, d}, $2; cvt.rn.f16x2.e2m1x2 $0, a; cvt.rn.relu.f16x2.e2m1x2 $1, c; }"
+    )
+    yield case(asm, "i32 -> i32 i32", constraints="=&r,=r,r")
+    asm = (
+        "{ .reg .b8 b<4>; cvt.rn.satfinite.e2m1x2.f32 b0, $5, $1; cvt.rn.satfinite.e2m1x2.f32 b1, $6, $2;"
+        "cvt.rn.satfinite.e2m1x2.f32 b2, $7, $3; cvt.rn.satfinite.e2m1x2.f32 b3, $8, $4;"
+        "mov.b32 $0, {b0, b1, b2, b3}; }"
+    )
+    yield case(asm, "f32 f32 -> i8", packed=4, constraints="=r,r,r,r,r,r,r,r,r")
+
 
 ORDERED = ("eq", "ne", "lt", "le", "gt", "ge")
 UNORDERED = (*(f"{name}u" for name in ORDERED), "num", "nan")
@@ -278,6 +292,7 @@ def move_cases() -> Iterator[Case]:
     yield case("mul.f32 $0, $1, 0.5; mul.f32 $0, $0, -1.5;", "f32 -> f32")
     yield case("add.f64 $0, $1, 0d3FF0000000000000;", "f64 -> f64")
     yield case("griddepcontrol.wait; // dummy $0", "i32 -> i32")
+    yield case("bar.sync 0; mov.b32 $0, $1; fence.acq_rel.cta; prefetch.global.L2 [$2];", "i32 i64 -> i32")
 
 
 def packed_cases() -> Iterator[Case]:

@@ -273,6 +273,7 @@ LEFT = {
     "add.s64 $0, $1, $1;": "'add.s64' reads 64 bits of a register of 32",
     "mov.b32 $0, $1": "the assembly cannot be read",
     "mov.b32 $0, $7;": "'mov.b32' reads '$7', which is no register of the program",
+    "add.s32 $0, $1, $2;": "the constraint 'n' needs an argument that is known",
     "addc.u32 $0, $1, $1;": "'addc.u32' reads a condition code that nothing has set",
     ".shared .b32 s; mov.b32 $0, $1;": "the assembly cannot be read: it has variables in memory",
 }
@@ -280,8 +281,9 @@ LEFT = {
 
 @pytest.mark.parametrize("asm", LEFT)
 def test_what_is_no_matter_of_single_lanes_stays(asm: str) -> None:
-    text = function_text([case(asm, "i32 -> i32")])
-    module, context = parsed(text), PassContext()
+    needs_number = "'n'" in LEFT[asm]
+    one = case(asm, "i32 i32 -> i32", constraints="=r,r,n") if needs_number else case(asm, "i32 -> i32")
+    module, context = parsed(function_text([one])), PassContext()
     InlinePtxToArithPass().run(module, context)
     assert [op for op in module.walk() if isinstance(op, tt.ElementwiseInlineAsmOp)]
     assert LEFT[asm] in context.remarks[0].reason

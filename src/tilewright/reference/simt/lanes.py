@@ -18,7 +18,7 @@ from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.program import Decoder, decode, find_decoder
 from tilewright.reference.simt.types import storage_of
 from tilewright.support.ptx.errors import PTX_FILE
-from tilewright.support.ptx.inline_assembly import InlineAssembly
+from tilewright.support.ptx.inline_assembly import InlineAssembly, is_idle
 from tilewright.support.ptx.syntax import Instruction, Operand, Symbol, Vector
 from tilewright.support.spans import Span
 
@@ -35,7 +35,8 @@ def run_lanes(assembly: InlineAssembly, arguments: Sequence[Array], lanes: int) 
         raise SimulationError(f"it has {len(arguments)} registers of arguments, of {expected}")
     decoder = Decoder(assembly.module, place(assembly.module, function))
     decoder.function = function
-    steps = [decode(_checked(instruction), decoder) for instruction in function.body]
+    body = [instruction for instruction in function.body if not is_idle(instruction)]
+    steps = [decode(_checked(instruction), decoder) for instruction in body]
     machine = Machine(decoder.registers, lanes, 1)
     for number, argument in enumerate(arguments):
         register = assembly.register_of(number)

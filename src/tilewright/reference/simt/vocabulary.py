@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 PATTERN = re.compile(
-    r"""[busf](8|16|32|64|1024)(x[24])? | bf16(x2)? | tf32 | e4m3(x2)? | e5m2(x2)? | pred   # types
+    r"""[busf](8|16|32|64|1024)(x[24])? | bf16(x2)? | tf32 | e[245]m[123](x2)? | pred   # types
       | m\d+n\d+(k\d+)? | [1-5]d | [vx][1248]                                               # shapes and counts
       | L[12](::[\w]+)? | (shared|param|tile|tensormap|mbarrier|cluster)(::\w+)+            # hints and spaces""",
     re.VERBOSE,

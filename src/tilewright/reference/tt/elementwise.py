@@ -94,7 +94,8 @@ def inline_assembly(op: tt.ElementwiseInlineAsmOp, frame: Frame) -> Values:
     for operand, value in zip(op.args, arguments, strict=True):
         registers += words_of(value, count, _sharing(operand.type, count))
     try:
-        assembly = read_inline_assembly(op.asm_string.data, op.constraints.data)
+        numbers = [int(register[0]) for register in registers]
+        assembly = read_inline_assembly(op.asm_string.data, op.constraints.data, numbers)
         expected = sum(count // _sharing(result.type, count) for result in op.result)
         if assembly.num_results != expected:
             raise SimulationError(f"it has {assembly.num_results} registers of results, of {expected}")

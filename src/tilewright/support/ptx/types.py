@@ -13,7 +13,7 @@ from tilewright.support.ptx.syntax import Immediate
 
 @dataclass(frozen=True)
 class Type:
-    """`kind` is b, u, s, f, bf, e4m3, e5m2, tf, or p for a predicate; `lanes` counts packed elements."""
+    """`kind` is b, u, s, f, bf, e4m3, e5m2, e2m1, tf, or p for a predicate; `lanes` counts packed elements."""
 
     kind: str
     bits: int
@@ -52,6 +52,7 @@ def parse_type(name: str) -> Type | None:
         "bf16": ("bf", 16, ml_dtypes.bfloat16),
         "e4m3": ("e4m3", 8, ml_dtypes.float8_e4m3fn),
         "e5m2": ("e5m2", 8, ml_dtypes.float8_e5m2),
+        "e2m1": ("e2m1", 4, np.uint8),
         "tf32": ("tf", 32, np.float32),
     }
     if base in floats:

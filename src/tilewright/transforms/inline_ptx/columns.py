@@ -17,6 +17,10 @@ from tilewright.transforms.inline_ptx.terms import Term, bits_of, columns_of
 WORD_BITS = 32
 
 
+Argument = tuple[str, int | None]
+"""The type of the elements of an argument, and their bits if all are one number that is known."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """The elements of each result, by column, as terms; only the first column if all of them are alike."""
@@ -28,17 +32,25 @@ class Plan:
 
 
 def plan_assembly(
-    asm: str, constraints: str, arguments: Sequence[str], results: Sequence[str], packed: int, available: int
+    asm: str,
+    constraints: str,
+    arguments: Sequence[Argument],
+    results: Sequence[str],
+    packed: int,
+    available: int,
 ) -> Plan:
     """What inline assembly computes, from the types of elements; `available` is how many elements there are, of which
     the last is repeated if that is less than `packed`. Raises NotLaneWise."""
-    program = read_program(asm, constraints)
     terms = Numbers()
     registers: list[Term] = []
-    for operand, type_ in enumerate(arguments):
-        elements = [terms.bits(terms.input(type_, operand, min(c, available - 1))) for c in range(packed)]
+    for operand, (type_, bits) in enumerate(arguments):
+        if bits is None:
+            elements = [terms.bits(terms.input(type_, operand, min(c, available - 1))) for c in range(packed)]
+        else:
+            elements = [terms.constant(bits, bits_of(type_))] * packed
         share = _sharing(type_, packed)
         registers += [terms.word(elements[first : first + share]) for first in range(0, packed, share)]
+    program = read_program(asm, constraints, registers)
     counts = [packed // _sharing(type_, packed) for type_ in results]
     _check_counts(program.num_results, len(program.bits), sum(counts), len(registers))
     found = run_program(terms, program, registers)

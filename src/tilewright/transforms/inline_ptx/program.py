@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.support.ptx.errors import PtxSyntaxError
-from tilewright.support.ptx.inline_assembly import InlineAssembly, read_inline_assembly
+from tilewright.support.ptx.inline_assembly import InlineAssembly, is_idle, read_inline_assembly
 from tilewright.support.ptx.syntax import Instruction, Operand, Pair, Register, Symbol, Vector
 from tilewright.transforms.inline_ptx.forms import Form, NotLaneWise, Registers
 from tilewright.transforms.inline_ptx.instructions import find_rule
 from tilewright.transforms.inline_ptx.numbers import Numbers
-from tilewright.transforms.inline_ptx.terms import Term, bits_of
+from tilewright.transforms.inline_ptx.terms import Constant, Term, bits_of
 
 
 def run_program(terms: Numbers, assembly: InlineAssembly, arguments: Sequence[Term]) -> list[Term]:
@@ -24,10 +24,11 @@ def run_program(terms: Numbers, assembly: InlineAssembly, arguments: Sequence[Te
     return [registers.read(Register(number, assembly.bits[number])) for number in range(assembly.num_results)]
 
 
-def read_program(asm: str, constraints: str) -> InlineAssembly:
+def read_program(asm: str, constraints: str, arguments: Sequence[Term]) -> InlineAssembly:
     """Inline assembly as a function. Raises NotLaneWise where it cannot be read."""
+    numbers = [argument.value if isinstance(argument, Constant) else None for argument in arguments]
     try:
-        return read_inline_assembly(asm, constraints)
+        return read_inline_assembly(asm, constraints, numbers)
     except PtxSyntaxError as error:
         raise NotLaneWise(f"the assembly cannot be read: {error.message}") from None
 
@@ -41,6 +42,8 @@ def _fitted(terms: Numbers, argument: Term, bits: int) -> Term:
 
 
 def _execute(instruction: Instruction, registers: Registers) -> None:
+    if is_idle(instruction):
+        return
     rule = find_rule(instruction.name)
     if rule is None:
         raise NotLaneWise(f"'{instruction.opcode}' is no instruction that treats every lane by itself")

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import tt
+from tilewright.dialects.arith import constant_attr, is_splat
 from tilewright.dialects.tt.types import NO_ENCODING, PointerType, is_tensor, tensor_type
 from tilewright.dialects.types import bit_width, element_type, with_element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.transforms.inline_ptx.columns import Plan, plan_assembly
 from tilewright.transforms.inline_ptx.emission import NAMES, Emitter, element_of
 from tilewright.transforms.inline_ptx.forms import NotLaneWise
+from tilewright.transforms.inline_ptx.numbers import SMALLEST_NORMAL, float_bits
 
 
 def plan_inline_ptx(op: tt.ElementwiseInlineAsmOp) -> Plan:
@@ -28,7 +31,7 @@ def plan_inline_ptx(op: tt.ElementwiseInlineAsmOp) -> Plan:
     plan = plan_assembly(
         op.asm_string.data,
         op.constraints.data,
-        [_register_type(operand.type) for operand in op.args],
+        [(_register_type(operand.type), _known_bits(operand)) for operand in op.args],
         [_register_type(result.type) for result in op.result],
         packed,
         prod(_shape(op)),
@@ -41,6 +44,23 @@ def plan_inline_ptx(op: tt.ElementwiseInlineAsmOp) -> Plan:
 def _shape(op: tt.ElementwiseInlineAsmOp) -> Sequence[int]:
     type_ = op.result[0].type
     return type_.get_shape() if is_tensor(type_) else ()
+
+
+def _known_bits(value: SSAValue) -> int | None:
+    """The bits of the elements of a constant, or of a tensor made of one."""
+    if isinstance(value.owner, tt.SplatOp):
+        value = value.owner.src
+    attribute, name = constant_attr(value), _register_type(value.type)
+    match attribute:
+        case IntegerAttr() | FloatAttr():
+            number = attribute.value.data
+        case DenseIntOrFPElementsAttr() if is_splat(attribute):
+            number = attribute.get_values()[0]
+        case _:
+            return None
+    if isinstance(number, int):
+        return number
+    return float_bits(number, name) if isinstance(number, float) and name in SMALLEST_NORMAL else None
 
 
 def _register_type(type_: Attribute) -> str:

@@ -32,12 +32,55 @@ TO_INTEGER: dict[str, Callable[[Values], Values]] = {
 def convert(instruction: Instruction, decoder: Decoder) -> Step:
     """`cvt.rn.f16.f32 d, a;`, `cvt.rn.bf16x2.f32 d, high, low;`, `cvt.rn.f16x2.e4m3x2 d, a;`"""
     into, out_of = types_in(instruction.modifiers)[-2:]
+    if "e2m1" in (into.kind, out_of.kind):
+        return _convert_four_bits(instruction, decoder, into, out_of)
     if into.lanes == 2:
         return _convert_pair(instruction, decoder, into, out_of)
     target = decoder.target(instruction.operands[0], into, instruction)
     source = decoder.source(instruction.operands[1], out_of, instruction)
     function = conversion(instruction, into, out_of)
     return lambda machine: target(machine, _typed(function(source(machine)), into.dtype))
+
+
+E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+"""The numbers of the codes without a sign."""
+
+
+def _convert_four_bits(instruction: Instruction, decoder: Decoder, into: Type, out_of: Type) -> Step:
+    """Two numbers of four bits in a register of eight."""
+    bytes_, rectifies = parse_type("b8"), "relu" in instruction.modifiers
+    assert bytes_ is not None
+    if into.kind == "e2m1":
+        target = decoder.target(instruction.operands[0], bytes_, instruction)
+        high, low = decoder.sources(instruction.operands[1:3], out_of, instruction)
+
+        def narrow_both(machine: Machine) -> None:
+            codes = [_code_of_four_bits(source(machine), rectifies=rectifies) for source in (low, high)]
+            target(machine, (codes[0] | codes[1] << np.uint8(4)).astype(np.uint8))
+
+        return narrow_both
+    wide = decoder.target(instruction.operands[0], into, instruction)
+    source = decoder.source(instruction.operands[1], bytes_, instruction)
+
+    def widen_both(machine: Machine) -> None:
+        codes = np.atleast_1d(source(machine)).astype(np.uint8)
+        both = np.stack([codes & np.uint8(15), codes >> np.uint8(4)], 1)
+        numbers = np.where(both & 8, -E2M1[both & 7], E2M1[both & 7]).astype(into.dtype)
+        numbers = _rectified(numbers) if rectifies else numbers
+        wide(machine, joined(numbers, storage_of(into.total_bits)))
+
+    return widen_both
+
+
+def _code_of_four_bits(values: Values, *, rectifies: bool) -> Values:
+    """To the nearest, ties to even codes; beyond 6, and NaN: 6."""
+    values = _rectified(values) if rectifies else values
+    size = np.minimum(np.where(np.isnan(values), 6, np.abs(values.astype(np.float64))), 6)
+    below = np.searchsorted(E2M1, size, side="right") - 1
+    above = np.minimum(below + 1, 7)
+    middle = (E2M1[below] + E2M1[above]) / 2
+    code = np.where((size > middle) | ((size == middle) & (below % 2 == 1)), above, below)
+    return (code | np.where(np.signbit(values) & ~np.isnan(values), 8, 0)).astype(np.uint8)
 
 
 def _typed(values: Any, dtype: np.dtype[Any]) -> Values:

@@ -44,6 +44,10 @@ def conversion(form: Form, into: Type, out_of: Type) -> Convert:
     """The function from elements of one type to elements of another."""
     if into.kind == "tf":
         return _to_tf32(form)
+    if into.kind == "e2m1":
+        return _to_four_bits(form)
+    if out_of.kind == "e2m1":
+        return _from_four_bits(form, into)
     if into.is_float:
         return _between_floats(form, into, out_of) if out_of.is_float else _from_integer(form, into, out_of)
     return _to_integer(form, into, out_of) if out_of.is_float else _between_integers(form, into, out_of)
@@ -69,6 +73,48 @@ def _to_tf32(form: Form) -> Convert:
         rounded = terms.logic(arith.AndIOp, terms.add(bits, half), terms.constant(-1 << 13, 32))
         is_finite = terms.compare("olt", terms.magnitude(a), terms.float(float("inf"), "f32"))
         found = terms.select(is_finite, terms.bitcast(rounded, "f32"), a)
+        return terms.rectified(found) if rectifies else found
+
+    return run
+
+
+THRESHOLDS = (("ugt", 0.25), ("uge", 0.75), ("ugt", 1.25), ("uge", 1.75), ("ugt", 2.5), ("uge", 3.5), ("ugt", 5.0))
+"""Between the numbers 0, 0.5, 1, 1.5, 2, 3, 4 and 6: in the middle the even code is chosen. NaN is beyond all."""
+
+
+def _to_four_bits(form: Form) -> Convert:
+    """To e2m1, to nearest even; what is too large, and NaN, is 6."""
+    terms = form.terms
+    if not (form.takes("rn") and form.takes("satfinite")):
+        form.fail("does not saturate")
+    rectifies = form.takes("relu")
+
+    def run(a: Term) -> Term:
+        a = terms.float_cast(terms.rectified(a) if rectifies else a, "f32")
+        size, code = terms.magnitude(a), terms.constant(0, 8)
+        for predicate, least in THRESHOLDS:
+            beyond = terms.compare(predicate, size, terms.float(least, "f32"))
+            code = terms.add(code, terms.zero_extended(beyond, 8))
+        is_number = terms.zero_extended(terms.compare("ord", a, a), 8)
+        asked = terms.shifted_left(is_number, terms.constant(7, 32))
+        sign = terms.logic(arith.AndIOp, terms.field(terms.bits(a), 24, 8), asked)
+        return terms.word([terms.field(code, 0, 3), terms.field(sign, 7, 1)])
+
+    return run
+
+
+def _from_four_bits(form: Form, into: Type) -> Convert:
+    """The bits of e2m1 are those of an f16 that is 2^14 times too small."""
+    terms = form.terms
+    form.take("rn")
+    rectifies = form.takes("relu")
+    if into.kind != "f":
+        form.fail("widens to another type than f16")
+
+    def run(a: Term) -> Term:
+        parts = [terms.constant(0, 9), terms.field(a, 0, 3), terms.constant(0, 3), terms.field(a, 3, 1)]
+        small = terms.bitcast(terms.word(parts), "f16")
+        found = terms.apply(arith.MulfOp, "f16", small, terms.float(2.0**14, "f16"))
         return terms.rectified(found) if rectifies else found
 
     return run

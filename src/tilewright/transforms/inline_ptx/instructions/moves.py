@@ -103,10 +103,3 @@ def compare_to_number(form: Form) -> Result:
     element = f"{into.kind}{into.bits}" if into.kind == "f" else "bf16"
     yes = float_bits(1.0, element) if into.is_float else -1
     return terms.select(holds, terms.constant(yes, into.bits), terms.constant(0, into.bits))
-
-
-@means("griddepcontrol", "nanosleep", "pmevent")
-def nothing(form: Form) -> Result:
-    """What comes before has ended where programs run one after another; time is not waited for."""
-    form.parts.clear()
-    return None
