@@ -40,7 +40,7 @@ class Dependencies:
 
     def __init__(self) -> None:
         self.globals: Globals = {}
-        """The constants that were found under plain names, and where."""
+        """The constants that were found in the namespaces of modules and closures."""
         self._parts: list[str] = []
         self._seen: dict[int, tuple[int, Any]] = {}
         """Functions and objects by address, numbered; kept, so that nothing else gets the address."""
@@ -114,15 +114,16 @@ class Dependencies:
 
     # -- values -------------------------------------------------------------------------------------------------------
     def _use_path(self, path: list[str], scope: Namespace, package: str) -> None:
-        value = scope[path[0]]
+        value, name = scope[path[0]], path[0]
         for attribute in path[1:]:
             if not isinstance(value, ModuleType | type) or not hasattr(value, attribute):
                 break
+            scope, name = vars(value) if isinstance(value, ModuleType) else {}, attribute
             value = getattr(value, attribute)
         if isinstance(value, ModuleType):
             return
-        if len(path) == 1 and _is_plain(value):
-            self.globals[path[0], id(scope)] = (value, scope)
+        if name in scope and _is_plain(value) and str(scope.get("__name__")).partition(".")[0] != "tilewright":
+            self.globals[name, id(scope)] = (value, scope)
         self.use_value(".".join(path), value, package)
 
     def use_value(self, name: str, value: Any, package: str = "") -> None:

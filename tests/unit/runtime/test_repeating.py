@@ -6,7 +6,7 @@ import gc
 import weakref
 from collections.abc import Iterator
 from itertools import permutations
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -222,6 +222,25 @@ def test_a_changed_global_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(scaled_by_global.fn.__globals__, "FACTOR", tl.constexpr(3))
     with pytest.raises(ChangedGlobalError, match="FACTOR has changed"):
         scaled_by_global[(1,)](out)
+
+
+settings = ModuleType("settings")
+settings.__dict__["WIDTH"] = tl.constexpr(2)
+
+
+@triton.jit
+def scaled_by_setting(out_ptr):
+    tl.store(out_ptr, settings.WIDTH)
+
+
+def test_a_changed_constant_of_a_module_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = np.zeros(1, np.int32)
+    for _ in range(3):
+        scaled_by_setting[(1,)](out)
+    assert out[0] == 2
+    monkeypatch.setitem(settings.__dict__, "WIDTH", tl.constexpr(3))
+    with pytest.raises(ChangedGlobalError, match="WIDTH has changed"):
+        scaled_by_setting[(1,)](out)
 
 
 @triton.jit
