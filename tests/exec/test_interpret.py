@@ -44,7 +44,7 @@ def interpreted() -> Iterator[None]:
 def test_results_and_target() -> None:
     x, out = np.arange(100, dtype=np.float32), np.full(100, 77, np.float32)
     kernel = scale[(2,)](x, out, 100, 0.5, BLOCK=64)
-    assert kernel is not None and kernel.metadata.target == "reference"
+    assert kernel is not None and kernel.metadata.target.backend == "reference"
     np.testing.assert_array_equal(out, x / 2)
     assert "tt.load" in kernel.asm["ttir"]
 
@@ -60,7 +60,7 @@ def test_the_switch_is_seen_at_every_launch() -> None:
     targets = []
     for switch in (True, False, True):
         with knobs.scope(interpret=switch):
-            targets.append(scale[(1,)](x, out, 16, 1.5, BLOCK=16).metadata.target)
+            targets.append(scale[(1,)](x, out, 16, 1.5, BLOCK=16).metadata.target.backend)
     assert targets == ["reference", "cpu", "reference"]
 
 

@@ -14,9 +14,8 @@ from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, TextSource
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.runtime.compiling import compile, find_described
-from tilewright.runtime.driver import GPUTarget
 from tilewright.support.errors import OutOfResources
-from tilewright.targets.base import Target
+from tilewright.targets.base import GPUTarget, Target
 
 IRSource = TextSource
 LazyDict = LaunchMetadata

@@ -12,11 +12,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict
 from functools import partial
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilewright.compiler import listening
-from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, Parameters, StageTexts
+from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, KernelMetadata, Parameters, StageTexts
 from tilewright.compiler.listening import Clock
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import Source, overridden
@@ -32,7 +31,7 @@ from tilewright.support.errors import (
     TilewrightError,
 )
 from tilewright.support.fingerprint import fingerprint
-from tilewright.targets.base import NativeKernel, Target, configured
+from tilewright.targets.base import NativeKernel, Target, configured, describe_target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -196,7 +195,17 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     name = entry.metadata["entry"]
     known = entry.metadata
     shared = known["shared"] if "shared" in known else max(known.get("arena_bytes", 0), LEAST_MEMORY)
-    metadata = SimpleNamespace(**asdict(options), name=name, hash=key, target=target.name, shared=shared, details=known)
+    metadata = KernelMetadata(
+        **asdict(options),
+        name=name,
+        hash=key,
+        target=describe_target(target),
+        shared=shared,
+        cluster_dims=(options.num_ctas, 1, 1),
+        global_scratch_size=known.get("scratch_bytes", 0),
+        profile_scratch_size=0,
+        details=known,
+    )
     listening.kernel_load_start_hook(None, None, name, {}, key)
     native = target.load(entry.sections["obj"], known)
     listening.kernel_load_end_hook(native, native, name, {}, key)

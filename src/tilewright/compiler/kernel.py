@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 
 WORD_BYTES = 4
+
+CUBIN, SASS = "cubin", "sass"
+DISASSEMBLER = "tilewright.tools.disasm"
+"""What makes text of machine code of NVIDIA GPUs."""
 
 
 BoundedLaunch = Callable[[Sequence[int], Mapping[int, tuple[int, int]], Sequence[int]], None]
@@ -37,6 +42,19 @@ class Parameters:
     written: frozenset[int]
 
 
+class KernelMetadata(SimpleNamespace):
+    """What is known of a compiled kernel: its launch options, `name`, `hash`, `target` (as Triton describes targets),
+    `shared`, `cluster_dims`, ...; and, as Triton's are named tuples, `_fields` and `_asdict()`. `details` is what the
+    target itself notes."""
+
+    @property
+    def _fields(self) -> tuple[str, ...]:
+        return tuple(sorted(vars(self)))
+
+    def _asdict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._fields}
+
+
 class StageTexts(Mapping[str, Any]):
     """`kernel.asm`: stage name to text (bytes for `obj`).
 
@@ -58,6 +76,8 @@ class StageTexts(Mapping[str, Any]):
 
     def __getitem__(self, stage: str) -> Any:
         if stage not in self._kept:
+            if stage == SASS and CUBIN in self._stages:
+                return import_module(DISASSEMBLER).get_sass(self[CUBIN])
             if stage not in self._stages:
                 raise KeyError(f"no stage {stage!r}; this kernel has {', '.join(self._stages)}")
             self._kept[stage] = self._rebuild(stage)
@@ -113,7 +133,7 @@ class CompiledKernel:
     name: str
     hash: str
     asm: StageTexts
-    metadata: SimpleNamespace
+    metadata: KernelMetadata
     parameters: Parameters
     native: NativeKernel
     image: bytes = b""
@@ -163,6 +183,11 @@ class CompiledKernel:
             launch_exit_hook(launch_metadata)
 
     @property
+    def module(self) -> NativeKernel:
+        """What holds the machine code; the same here."""
+        return self.native
+
+    @property
     def function(self) -> NativeKernel:
         """What runs: the loaded machine code."""
         return self.native
@@ -207,4 +232,4 @@ class CompiledKernel:
         return (self.metadata.num_warps, self.metadata.num_ctas, self.shared)
 
     def __repr__(self) -> str:
-        return f"<CompiledKernel {self.name} for {self.metadata.target}>"
+        return f"<CompiledKernel {self.name} for {self.metadata.target.backend}>"

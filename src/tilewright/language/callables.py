@@ -232,6 +232,15 @@ class JITCallable:
         return self._cache_key
 
     @property
+    def hash(self) -> str:
+        """The same, as some programs ask for it."""
+        return self.cache_key
+
+    def is_gluon(self) -> bool:
+        """Whether it is written in Triton's other language, which there is none of here."""
+        return False
+
+    @property
     def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, dict[str, Any]]]:
         """Globals that the function and its callees read: (name, id of the namespace) -> (value, namespace)."""
         return self._analyse().globals

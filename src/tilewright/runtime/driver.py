@@ -17,7 +17,7 @@ from tilewright.runtime.specialization import Pointer
 from tilewright.runtime.storage import Storage
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError, TargetError
-from tilewright.targets.base import Placed, Target, find_target
+from tilewright.targets.base import GPUTarget, Placed, Target, describe_target, find_target
 
 GPU = "cuda"
 PLACEMENT = "tilewright.targets.cuda.placement"
@@ -26,15 +26,6 @@ CUDA_DRIVER = "tilewright.targets.cuda.driver"
 """Where that target asks devices about themselves."""
 BENCHMARK_CACHE_BYTES = 256 * 1024 * 1024
 """What has to be overwritten so that a GPU's cache holds nothing of a kernel's data."""
-
-
-@dataclass(frozen=True)
-class GPUTarget:
-    """Triton's description of a target: backend name, architecture, threads per warp."""
-
-    backend: str
-    arch: int | str
-    warp_size: int
 
 
 @dataclass(frozen=True)
@@ -86,9 +77,7 @@ class Driver:
         return self.name == other.name and machines[0] == machines[1]
 
     def get_current_target(self) -> GPUTarget:
-        facts = self.target.facts
-        capability = getattr(facts, "capability", None)
-        return GPUTarget(self.name, facts.cpu, 1) if capability is None else GPUTarget("cuda", capability, 32)
+        return describe_target(self.target)
 
     def get_current_device(self) -> int:
         """Index of the device; the CPU has one."""

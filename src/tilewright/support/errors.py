@@ -348,7 +348,7 @@ class NoAssemblerError(TargetError):
 class AssemblerError(TilewrightError):
     """ptxas, or the driver, rejects the PTX of a kernel; `log` is what it said."""
 
-    def __init__(self, message: str, log: str) -> None:
+    def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message, log)
         self.message = message
         self.log = log

@@ -8,6 +8,7 @@ the entry point group `tilewright.targets`, whose value is a function without ar
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -115,6 +116,23 @@ class Placed(Protocol):
     def on_device(self, number: int) -> Target:
         """The target for one of the devices; the same object for devices that run the same code."""
         ...
+
+
+@dataclass(frozen=True)
+class GPUTarget:
+    """Triton's description of a target: backend name, architecture, threads per warp."""
+
+    backend: str
+    arch: int | str
+    warp_size: int
+
+
+def describe_target(target: Target) -> GPUTarget:
+    """A target as Triton describes its own: all that compile for NVIDIA GPUs are `cuda`."""
+    capability = getattr(target.facts, "capability", None)
+    if capability is not None:
+        return GPUTarget("cuda", capability, 32)
+    return GPUTarget(target.name, getattr(target.facts, "cpu", ""), 1)
 
 
 def configured(target: Target, options: Any) -> Target:

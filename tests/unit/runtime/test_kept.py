@@ -11,6 +11,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.compiler.kernel import StageTexts
 from tilewright.compiler.source import ASTSource
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentError, ArgumentValueError, MisalignedPointerError
@@ -170,3 +171,20 @@ def test_arguments_are_not_kept_alive(kept: Any) -> None:
     del x
     gc.collect()
     assert seen() is None and kernel is not None
+
+
+def test_what_is_known_of_a_kernel(kept: Any) -> None:
+    """Programs read a kernel's metadata as the named tuple that Triton's is."""
+    known = kept.metadata
+    assert known._asdict()["num_warps"] == known.num_warps == 4 and set(known._fields) == set(known._asdict())
+    assert (known.target.backend, known.target.warp_size) == ("cpu", 1) and known.cluster_dims == (1, 1, 1)
+    assert known.global_scratch_size == known.profile_scratch_size == 0
+    assert kept.module is kept.function and scale.hash == scale.cache_key and not scale.is_gluon()
+    with pytest.raises(KeyError, match="no stage 'sass'"):
+        _ = kept.asm["sass"]
+
+
+def test_machine_code_of_gpus_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tilewright.tools.disasm.get_sass", lambda cubin: f"{len(cubin)} bytes")
+    texts = StageTexts(lambda: ("ptx", "cubin"), {"cubin": bytes(12)}, lambda stage: "")
+    assert texts["sass"] == "12 bytes"

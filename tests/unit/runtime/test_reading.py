@@ -254,7 +254,7 @@ def test_a_switch_ends_the_short_way(cache: None) -> None:
     with knobs.scope(target="reference"):
         compiled += [fresh[(1,)](x, out, 16, 1.0, BLOCK=16) for _ in range(2)]
     compiled += [fresh[(1,)](x, out, 16, 1.0, BLOCK=16)]
-    assert [kernel.metadata.target for kernel in compiled] == ["cpu"] * 3 + ["reference"] * 2 + ["cpu"]
+    assert [kernel.metadata.target.backend for kernel in compiled] == ["cpu"] * 3 + ["reference"] * 2 + ["cpu"]
     assert compiled[0] is compiled[5] and compiled[1] is compiled[2] and compiled[0] is not compiled[1]
 
 

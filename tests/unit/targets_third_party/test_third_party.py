@@ -31,13 +31,13 @@ x, y, out = np.arange(40, dtype=np.float32), np.ones(40, np.float32), np.zeros(4
 for _ in range(2):
     kernel = add[(3,)](x, y, out, 40, BLOCK=16, num_warps=2)
     assert (out == x + 1).all(), out
-print(kernel.metadata.target, sorted(kernel.asm), '"ttg.num-warps" = 2' in kernel.asm["ttgir"])
+print(kernel.metadata.target.backend, sorted(kernel.asm), '"ttg.num-warps" = 2' in kernel.asm["ttgir"])
 try:
     add[(3,)](x, y, out, 40, BLOCK=16, num_warps=4)
 except ValueError as error:
     print(error)
 with knobs.scope(target="cpu"):
-    print(add[(3,)](x, y, out, 40, BLOCK=16, num_warps=4).metadata.target)
+    print(add[(3,)](x, y, out, 40, BLOCK=16, num_warps=4).metadata.target.backend)
 """
 
 SHARED = """

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from tilewright.runtime.driver import GPUTarget
+from tilewright.targets.base import GPUTarget
 
 __all__ = ["BaseBackend", "GPUTarget"]
 
