@@ -165,6 +165,18 @@ def checked(x_ptr, n):
 
 
 @triton.jit
+def lane_wise_assembly(x_ptr, out_ptr, back_ptr, BLOCK: tl.constexpr):
+    """Through fp8e4b15, which the official package converts by assembly, four elements at a time."""
+    i = tl.arange(0, BLOCK)
+    codes = tl.load(x_ptr + i).to(tl.float8e4b15, bitcast=True)
+    half = tl.extra.cuda.convert_custom_float8_sm80(codes, tl.float16)
+    tl.extra.cuda.gdc_wait()
+    tl.store(out_ptr + i, half)
+    again = tl.extra.cuda.convert_custom_float8_sm70(half, tl.float8e4b15)
+    tl.store(back_ptr + i, again.to(tl.uint8, bitcast=True))
+
+
+@triton.jit
 def assembly(x_ptr):
     x = tl.load(x_ptr)
     y = tl.inline_asm_elementwise("shfl.sync.down.b32 $0, $1, 1, 31, -1;", "=r,r", [x], tl.int32, True, pack=1)

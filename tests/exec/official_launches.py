@@ -111,6 +111,19 @@ def narrow_floats(device: str) -> None:
     assert torch.equal(sixteen, x.to(torch.bfloat16) * 2)
 
 
+def lane_wise_assembly(device: str) -> None:
+    """Four bits of exponent with bias 15, three of mantissa; the largest number is not given back."""
+    codes = torch.arange(256, dtype=torch.uint8, device=device)
+    out = torch.empty(256, dtype=torch.float16, device=device)
+    back = torch.empty_like(codes)
+    kernels.lane_wise_assembly[(1,)](codes, out, back, BLOCK=256)
+    bits = codes.to(torch.int32)
+    halves = ((bits & 0x80) << 8 | (bits & 0x7F) << 7).to(torch.int16).view(torch.float16)
+    assert torch.equal(out, halves)
+    largest = bits & 0x7F == 0x7F
+    assert torch.equal(back, torch.where(largest, codes - 1, codes))
+
+
 LAUNCHES: dict[str, Callable[[str], None]] = {
     "reductions": reductions,
     "autotuned products": partial(autotuned_products, inner=64),
@@ -124,5 +137,6 @@ LAUNCHES: dict[str, Callable[[str], None]] = {
     "device library": device_library,
     "scalars of all kinds": scalars_of_all_kinds,
     "narrow floats": narrow_floats,
+    "lane-wise assembly": lane_wise_assembly,
 }
 """Each launches on a device and fails where a result is wrong."""

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 Metadata = dict[str, Any]
 """What Triton keeps of a compilation beside its texts: JSON-able."""
 
-CPU_FLOAT8 = ("fp8e4nv", "fp8e5")
-"""Triton's front end turns fp8e4b15 into PTX, so only GPUs have it."""
-
 LEAST_MEMORY = 64
 """Bytes that a CPU program's tiles count as where all are in registers: programs divide by what a kernel takes."""
 
@@ -123,7 +120,7 @@ class TilewrightBackend(BaseBackend):
             | {
                 "backend_name": self.target.backend,
                 "warp_size": asked.warp_size,
-                "supported_fp8_dtypes": asked.supported_fp8_dtypes if self.is_gpu else CPU_FLOAT8,
+                "supported_fp8_dtypes": asked.supported_fp8_dtypes,
                 "deprecated_fp8_dot_operand_dtypes": asked.deprecated_fp8_dot_operand_dtypes,
                 "default_dot_input_precision": asked.default_dot_input_precision,
                 "max_num_imprecise_acc_default": asked.max_num_imprecise_acc_default,
@@ -131,16 +128,14 @@ class TilewrightBackend(BaseBackend):
         )
 
     def get_codegen_implementation(self, options: BackendOptions) -> dict[str, Callable[..., Any]]:
-        """What Triton's front end asks of a back end: the smallest dot (M, N, K) for two operand types, and on GPUs
-        the conversions from and to fp8e4b15."""
+        """What Triton's front end asks of a back end: the smallest dot (M, N, K) for two operand types, and the
+        conversions from and to fp8e4b15, which are PTX that every target runs."""
         smallest = self._configured(options).codegen_options(compile_options(options)).min_dot_size
 
         def min_dot_size(left: Any, right: Any) -> tuple[int, int, int]:
             m, n, k = smallest
             return m, n, k * 2 if k > 1 and left.scalar.primitive_bitwidth == 8 else k
 
-        if not self.is_gpu:
-            return {"min_dot_size": min_dot_size}
         convert = official("language.extra.cuda").convert_custom_float8_sm80
         return {"min_dot_size": min_dot_size, "convert_custom_types": convert}
 

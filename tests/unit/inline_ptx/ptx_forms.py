@@ -264,6 +264,9 @@ def move_cases() -> Iterator[Case]:
         for name in names:
             asm = f"{{ .reg .pred p; setp.{name}.{type_} p, $1, $2; selp.b32 $0, 1, 0, p; }}"
             yield case(asm, f"{register} {register} -> i32")
+    for name, pair in product((*ORDERED, *UNORDERED), ("f16x2", "bf16x2")):
+        asm = f"{{ .reg .pred p, q; setp.{name}.{pair} p|q, $1, $2; selp.b32 $0, 1, 0, p; @q add.s32 $0, $0, 2; }}"
+        yield case(asm, "i32 i32 -> i32")
     for name in ("and", "or", "xor"):
         asm = (
             f"{{ .reg .pred p, q, r; setp.lt.s32 r, $1, 5; setp.gt.{name}.s32 p|q, $1, $2, !r;"
@@ -302,6 +305,9 @@ def packed_cases() -> Iterator[Case]:
     yield case("add.u16x2 $0, $1, $2;", "i16 i16 -> i16", packed=2, constraints="=r,r,r")
     yield case("prmt.b32 $0, $1, 0, 0x0123;", "i8 -> i8", packed=4, constraints="=r,r")
     yield case("prmt.b32 $0, $1, 0, 0x1032;", "f16 -> f16", packed=2, constraints="=r,r")
+    carried = "and.b32 $0, $1, 0x00ff00ff; and.b32 t, $2, 0x00800080; add.u32 $0, $0, t; shl.b32 $0, $0, 7;"
+    yield case(f"{{ .reg .b32 t; {carried} }}", "i16 i16 -> i16", packed=2, constraints="=&r,r,r")
+    yield case("mad.lo.u32 $0, $1, 4, $2; mul.lo.u32 $0, 8, $0;", "i32 i32 -> i32")
     yield case("mov.b32 $0, $3; mov.b32 $1, $2;", "f32 -> f32", packed=2, constraints="=&r,=&r,r,r")
     halves = "prmt.b32 $0, $4, 0, 0x4140; prmt.b32 $1, $4, 0, 0x4342; not.b32 $2, $0; not.b32 $3, $1;"
     yield case(halves, "i8 -> i16 i16", packed=4, constraints="=&r,=&r,=&r,=&r,r")

@@ -78,8 +78,16 @@ class Numbers(Terms):
     # Integers
 
     def add(self, a: Term, b: Term) -> Term:
-        """The sum of two integers."""
+        """The sum of two integers. Where both have a zero, nothing is carried on: halves are added by themselves."""
+        half = bits_of(a.type) // 2
+        if half >= 8 and all(self._is_zero(term, half - 1) for term in (a, b)):
+            low, high = ([self.field(term, start, half) for term in (a, b)] for start in (0, half))
+            return self.word([self.add(*low), self.add(*high)])
         return self.apply(arith.AddiOp, a.type, a, b)
+
+    def _is_zero(self, term: Term, bit: int) -> bool:
+        found = self.field(term, bit, 1)
+        return isinstance(found, Constant) and not found.value
 
     def subtract(self, a: Term, b: Term) -> Term:
         """The difference of two integers."""

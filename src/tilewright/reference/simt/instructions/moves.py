@@ -147,6 +147,8 @@ def _comparison(instruction: Instruction, type_: Type) -> Callable[[Values, Valu
 def compare(instruction: Instruction, decoder: Decoder) -> Step:
     """`setp.lt.s32 p|q, a, b;`, and `setp.lt.and.s32 p, a, b, c;`, where q is the opposite of p's comparison."""
     type_, result = decoder.type_of(instruction), instruction.operands[0]
+    if type_.lanes > 1:
+        return _compare_pairs(instruction, decoder, type_)
     check = _comparison(instruction, type_)
     results = [result.first, result.second] if isinstance(result, Pair) else [result]
     targets = [decoder.target(each, PREDICATE, instruction) for each in results]
@@ -161,6 +163,23 @@ def compare(instruction: Instruction, decoder: Decoder) -> Step:
         holds = np.asarray(check(first(machine), second(machine)), np.bool_)
         for target, value in zip(targets, (holds, ~holds), strict=False):
             target(machine, value if combine is None or third is None else combine(value, third(machine)))
+
+    return run
+
+
+def _compare_pairs(instruction: Instruction, decoder: Decoder, type_: Type) -> Step:
+    """`setp.lt.f16x2 p|q, a, b;`: p of the lower elements, q of the upper ones."""
+    result, check = instruction.operands[0], _comparison(instruction, type_)
+    if not isinstance(result, Pair) or len(instruction.operands) > 3 or "ftz" in instruction.modifiers:
+        raise unknown(instruction)
+    targets = [decoder.target(each, PREDICATE, instruction) for each in (result.first, result.second)]
+    first, second = decoder.sources(instruction.operands[1:3], type_, instruction)
+
+    def run(machine: Machine) -> None:
+        a, b = (lanes(value, type_.dtype) for value in spread_all([first(machine), second(machine)]))
+        for lane, target in enumerate(targets):
+            holds = np.asarray(check(a[:, lane], b[:, lane]), np.bool_)
+            target(machine, holds if holds.size > 1 else holds[0])
 
     return run
 

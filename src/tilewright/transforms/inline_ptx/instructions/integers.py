@@ -11,7 +11,7 @@ from tilewright.support.ptx.types import Type, parse_type
 from tilewright.transforms.inline_ptx.forms import Form, Result, means
 from tilewright.transforms.inline_ptx.instructions import floats
 from tilewright.transforms.inline_ptx.numbers import Numbers
-from tilewright.transforms.inline_ptx.terms import Term, bits_of
+from tilewright.transforms.inline_ptx.terms import Constant, Term, bits_of
 
 
 def named_type(name: str) -> Type:
@@ -46,7 +46,7 @@ def add_or_subtract(form: Form) -> Result:
 def _sum(terms: Numbers, a: Term, b: Term, *, subtracts: bool, saturates: bool) -> Term:
     op = arith.SubiOp if subtracts else arith.AddiOp
     if not saturates:
-        return terms.apply(op, a.type, a, b)
+        return terms.subtract(a, b) if subtracts else terms.add(a, b)
     width = bits_of(a.type)
     wide = f"i{2 * width}"
     total = terms.apply(op, wide, terms.sign_extended(a, 2 * width), terms.sign_extended(b, 2 * width))
@@ -96,6 +96,10 @@ def multiply(form: Form) -> Result:
 def _product(terms: Numbers, a: Term, b: Term, half: str, *, signed: bool) -> Term:
     width = bits_of(a.type)
     if half == "lo":
+        factor = next((term.value for term in (a, b) if isinstance(term, Constant)), 0)
+        if factor and factor & (factor - 1) == 0:
+            other = b if isinstance(a, Constant) else a
+            return terms.shifted_left(other, terms.constant(factor.bit_length() - 1, 32))
         return terms.multiply(a, b)
     if half == "wide" or width < 64:
         wide = terms.multiply(terms.extended(a, 2 * width, signed=signed), terms.extended(b, 2 * width, signed=signed))

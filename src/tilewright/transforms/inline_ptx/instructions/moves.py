@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tilewright.support.ptx.syntax import Pair, Vector
 from tilewright.support.ptx.types import Type
-from tilewright.transforms.inline_ptx.forms import Form, Result, means
+from tilewright.transforms.inline_ptx.forms import Form, Result, element_name, means
 from tilewright.transforms.inline_ptx.instructions.bits import LOGIC
 from tilewright.transforms.inline_ptx.instructions.floats import flush_if_asked
-from tilewright.transforms.inline_ptx.numbers import float_bits
+from tilewright.transforms.inline_ptx.numbers import SMALLEST_NORMAL, float_bits
 from tilewright.transforms.inline_ptx.terms import Term
 
 
@@ -56,11 +56,17 @@ FLOATS = {
 UNSIGNED = {"lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"}
 
 
-def _comparison(form: Form, type_: Type) -> Term:
-    """The comparison that the opcode names, of the second operand with the third."""
-    if type_.lanes > 1:
-        form.fail("compares several elements")
-    a, b = flush_if_asked(form, form.sources(1, 2, type_))
+def _comparison(form: Form, type_: Type) -> list[Term]:
+    """The comparison that the opcode names, of each element of the second operand with that of the third."""
+    predicate = _predicate(form, type_)
+    flushes = form.takes("ftz") and element_name(type_) in SMALLEST_NORMAL
+    pairs = zip(form.lanes(1, type_), form.lanes(2, type_), strict=True)
+    terms = form.terms
+    return [terms.compare(predicate, *(map(terms.flushed, pair) if flushes else pair)) for pair in pairs]
+
+
+def _predicate(form: Form, type_: Type) -> str:
+    """The comparison that the opcode names, as arith spells it."""
     if type_.is_float:
         name = form.take(*FLOATS)
         predicate = FLOATS.get(name, "")
@@ -70,18 +76,20 @@ def _comparison(form: Form, type_: Type) -> Term:
         predicate = UNSIGNED.get(name, f"{sign}{name}" if name else "")
     if not predicate:
         form.fail("has no comparison that is known")
-    return form.terms.compare(predicate, a, b)
+    return predicate
 
 
 @means("setp")
 def compare(form: Form) -> Result:
-    """`setp.lt.s32 p|q, a, b;`, and `setp.lt.and.s32 p, a, b, c;`, where q is the opposite of p's comparison."""
+    """`setp.lt.s32 p|q, a, b;`, and `setp.lt.and.s32 p, a, b, c;`, where q is the opposite of p's comparison; of two
+    elements, `setp.lt.f16x2 p|q, a, b;`, that of the upper ones."""
     type_ = form.type()
-    holds = _comparison(form, type_)
+    found = _comparison(form, type_)
     combine = form.take(*LOGIC)
     form.check_operands(4 if combine else 3)
     terms = form.terms
-    found = [holds, terms.inverted(holds)] if isinstance(form.operands[0], Pair) else [holds]
+    if type_.lanes == 1 and isinstance(form.operands[0], Pair):
+        found.append(terms.inverted(found[0]))
     if combine:
         other = form.predicate(3)
         found = [terms.logic(LOGIC[combine], each, other) for each in found]
@@ -93,13 +101,13 @@ def compare_to_number(form: Form) -> Result:
     """`set.lt.u32.f32 d, a, b;`: all ones, or 1.0, where it holds."""
     into, type_ = form.types(2)
     terms = form.terms
-    holds = _comparison(form, type_)
+    if into.lanes > 1 or type_.lanes > 1:
+        form.fail("compares several elements")
+    [holds] = _comparison(form, type_)
     combine = form.take(*LOGIC)
     form.check_operands(4 if combine else 3)
     if combine:
         holds = terms.logic(LOGIC[combine], holds, form.predicate(3))
-    if into.lanes > 1:
-        form.fail("gives several elements")
     element = f"{into.kind}{into.bits}" if into.kind == "f" else "bf16"
     yes = float_bits(1.0, element) if into.is_float else -1
     return terms.select(holds, terms.constant(yes, into.bits), terms.constant(0, into.bits))
