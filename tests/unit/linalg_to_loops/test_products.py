@@ -472,3 +472,29 @@ def test_blocks_that_programs_share(dtype: str, m: int, n: int, block: int, d: i
         scores = wide(q) @ wide(k).T * 0.1
         tolerance = {"f32": 1e-4, "f16": 2e-2, "bf16": 2e-1}[dtype]
         np.testing.assert_allclose(out, scores / (1 + scores**2) @ wide(k), atol=tolerance)
+
+
+@triton.jit
+def products_in_turn(a, b, out, N_MATRICES: tl.constexpr, ROWS: tl.constexpr, K: tl.constexpr, N: tl.constexpr):
+    """Four programs after each other multiply by the same matrix, then come those of the next, again and again."""
+    program = tl.program_id(0)
+    matrix = (program // 4) % N_MATRICES
+    rows = program * ROWS + tl.arange(0, ROWS)
+    k = tl.arange(0, K)
+    n = tl.arange(0, N)
+    x = tl.load(a + rows[:, None] * K + k[None, :])
+    y = tl.load(b + matrix * K * N + k[:, None] * N + n[None, :])
+    tl.store(out + rows[:, None] * N + n[None, :], tl.dot(x, y, input_precision="ieee"))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+def test_panels_that_are_dropped_for_others_come_back(dtype: Any) -> None:
+    """Each matrix is a quarter of what is kept near, or half of it."""
+    matrices, rounds, rows, k, n = 11, 3, 16, 512, 128
+    rng = np.random.default_rng(0)
+    b = rng.integers(-3, 4, (matrices, k, n)).astype(dtype)
+    a = rng.integers(-3, 4, (rounds * matrices * 4 * rows, k)).astype(dtype)
+    out = np.zeros((len(a), n), np.float32)
+    products_in_turn[(rounds * matrices * 4,)](a, b, out, matrices, rows, k, n)
+    parts = a.astype(np.float32).reshape(rounds, matrices, 4 * rows, k)
+    np.testing.assert_array_equal(out, (parts @ b.astype(np.float32)).reshape(out.shape))
