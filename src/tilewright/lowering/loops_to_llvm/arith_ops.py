@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.float_formats import has_bf16_instruction, narrow_from_f32, narrow_to_bf16_flushing
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
