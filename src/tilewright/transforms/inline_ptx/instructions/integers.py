@@ -11,7 +11,7 @@ from tilewright.support.ptx.types import Type, parse_type
 from tilewright.transforms.inline_ptx.forms import Form, Result, means
 from tilewright.transforms.inline_ptx.instructions import floats
 from tilewright.transforms.inline_ptx.numbers import Numbers
-from tilewright.transforms.inline_ptx.terms import Constant, Term, bits_of
+from tilewright.transforms.inline_ptx.terms import Constant, Term, Word, bits_of
 
 
 def named_type(name: str) -> Type:
@@ -96,10 +96,9 @@ def multiply(form: Form) -> Result:
 def _product(terms: Numbers, a: Term, b: Term, half: str, *, signed: bool) -> Term:
     width = bits_of(a.type)
     if half == "lo":
-        factor = next((term.value for term in (a, b) if isinstance(term, Constant)), 0)
-        if factor and factor & (factor - 1) == 0:
-            other = b if isinstance(a, Constant) else a
-            return terms.shifted_left(other, terms.constant(factor.bit_length() - 1, 32))
+        word, factor = (b, a) if isinstance(a, Constant) else (a, b)
+        if isinstance(word, Word) and isinstance(factor, Constant) and factor.value.bit_count() == 1:
+            return terms.shifted_left(word, terms.constant(factor.value.bit_length() - 1, 32))
         return terms.multiply(a, b)
     if half == "wide" or width < 64:
         wide = terms.multiply(terms.extended(a, 2 * width, signed=signed), terms.extended(b, 2 * width, signed=signed))
