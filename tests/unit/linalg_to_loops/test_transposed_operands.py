@@ -91,6 +91,31 @@ def test_only_programs_that_share_panels_keep_them(m: int, n: int) -> None:
 
 
 @triton.jit
+def batched(a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A product for each program along the last axis, of whole blocks."""
+    batch, ks = tl.program_id(2), tl.arange(0, BK)
+    rows, columns = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + (batch * M + rows)[:, None] * K + (k + ks)[None, :])
+        y = tl.load(b + (batch * K + k + ks)[:, None] * N + columns[None, :])
+        acc = tl.dot(x, y, acc)
+    tl.store(out + (batch * M + rows)[:, None] * N + columns[None, :], acc)
+
+
+@pytest.mark.parametrize("m", [32, 96])
+def test_programs_with_a_b_of_their_own_do_not_keep_it(m: int) -> None:
+    """Where B starts depends on two axes of the grid: only programs along the third one share it."""
+    batches, n, k = 3, 128, 64
+    a, b = (rng.integers(-8, 9, shape).astype(np.float32) for shape in ((batches, m, k), (batches, k, n)))
+    out = np.zeros((batches, m, n), np.float32)
+    kernel = batched[m // 32, n // 64, batches](a, b, out, m, n, k, 32, 64, 32)
+    np.testing.assert_array_equal(out, a @ b)
+    guarded = r"(%\w+) = arith.cmpi sgt, .*[\s\S]+ = scf\.if \1 -> \(index\) \{[^}]+call @tw_mk_(keep|reserve)_"
+    assert re.search(guarded, kernel.asm["loops"])
+
+
+@triton.jit
 def product_of_transposed_tile(a, b, out, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """One product without a loop, of sizes that are known: A is the transpose of a tile in memory."""
     m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)

@@ -164,7 +164,7 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
         condition = emitter.compare_values("eq", emitter.constant(0, INDEX), emitter.constant(0, INDEX), _I1)
     panels = in_place(emitter, a_window), in_place(emitter, b_window)
     b_root = b_window.root if b_window.is_all_of_root() else b_window.flat
-    shared = is_shared(lowering, loop, wanted[1], columns)
+    shared = is_shared(lowering, loop, b_window, wanted[1], columns)
     sizes, factors = (counts[0], counts[1]), (a_window, b_window)
     return FastPath(condition, kernel, *panels, b_root, sizes, total, factors, result, shared)
 

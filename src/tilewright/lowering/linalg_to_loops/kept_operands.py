@@ -10,8 +10,8 @@ scf.if %panels != 0 {
 }
 
 Programs that share columns of C share B, and packing it is what a product of few rows spends its time with. B must be
-an argument that the kernel does not write to, directly or through another argument. Where there is at most one program
-for each block of columns, each packs what it multiplies by at the moment. In a loop over k (`k_loop.py`) B is
+an argument that the kernel does not write to, directly or through another argument. Where no two programs can have the
+same B, each packs what it multiplies by at the moment. In a loop over k (`k_loop.py`) B is
 all columns of a matrix; elsewhere, as the keys and values of attention, it is a block of a size that is known, for
 which a store always has room.
 """
@@ -22,10 +22,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from xdsl.dialects.builtin import i1, i8
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.codegen.microkernels import STORE_BYTES, STORES, PanelPlan, keeps_always, plan_panels
-from tilewright.dialects import scf
+from tilewright.dialects import arith, scf
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.dot_operands import (
     Factor,
@@ -41,7 +41,7 @@ from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel
-from tilewright.lowering.linalg_to_loops.provable import find_cut
+from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 
 
@@ -111,22 +111,45 @@ def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_ad
     return packed.address
 
 
-def is_shared(lowering: FunctionLowering, loop: scf.ForOp, wanted: Index, columns: int) -> SSAValue | bool:
+def is_shared(lowering: FunctionLowering, loop: scf.ForOp, b: Window, wanted: Index, columns: int) -> SSAValue | bool:
     """Whether several programs may multiply by the same B in a loop over k; True where nothing else is known.
 
-    Each block of columns has a program or several. So none is shared by two if there are no more programs than blocks,
-    unless a program makes several blocks; `wanted`: how many `columns` of its block are not cut off at the last one.
+    Two arguments say that none is shared by two, unless a program makes several blocks. `b` is the memory of the first
+    terms; `wanted`: how many `columns` of its block are not cut off at the last one.
     """
     emitter = lowering.emitter
-    cut, grid = find_cut(wanted, columns), emitter.grid_arguments()
-    if cut is None or not grid or emitter.cursor.block is not emitter.entry:
+    grid = emitter.grid_arguments()
+    if not grid or emitter.cursor.block is not emitter.entry:
         return True
-    if not lowering.demand.make_available(cut.end, loop):
-        return True
-    programs: Index = 1
-    for extent in grid[:3]:
-        programs = emitter.mul(programs, emitter.index_cast(extent, INDEX))
-    return emitter.compare("sge", emitter.mul(programs, columns), emitter.add(cut.end, columns))
+    programs = [emitter.index_cast(extent, INDEX) for extent in grid[:3]]
+    shared: SSAValue | bool = True
+    cut = find_cut(wanted, columns)
+    if cut is not None and lowering.demand.make_available(cut.end, loop):
+        # Each block of columns has a program or several: no more programs than blocks, and each has one.
+        all_programs = emitter.mul(emitter.mul(programs[0], programs[1]), programs[2])
+        shared = emitter.compare("sge", emitter.mul(all_programs, columns), emitter.add(cut.end, columns))
+    terms = _linear_terms(b.offset)
+    if terms is not None:
+        # Where B starts grows with some of the program's ids: programs that differ in these have another one.
+        others: Index = 1
+        for program, number in zip(programs, grid[3:], strict=True):
+            if number not in terms:
+                others = emitter.mul(others, program)
+        shared = emitter.both(shared, emitter.compare("sgt", others, 1))
+    return shared
+
+
+def _linear_terms(value: Index, depth: int = 12) -> set[SSAValue] | None:
+    """The arguments that sums of products are made of; None where something else is in them."""
+    if constant_of(value) is not None:
+        return set()
+    assert isinstance(value, SSAValue)
+    if isinstance(value.owner, Block):
+        return {value}
+    if depth == 0 or not isinstance(value.owner, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.IndexCastOp):
+        return None
+    found = [_linear_terms(operand, depth - 1) for operand in value.owner.operands]
+    return None if None in found else set[SSAValue]().union(*(terms for terms in found if terms is not None))
 
 
 def multiply_by_kept(
