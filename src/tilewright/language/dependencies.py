@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import hashlib
+from collections import deque
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from types import CodeType, FunctionType, ModuleType
@@ -42,6 +43,9 @@ class Dependencies:
         self.globals: Globals = {}
         """The constants that were found in the namespaces of modules and closures."""
         self._parts: list[str] = []
+        self._later: deque[tuple[str, Any, str]] = deque()
+        """Elements and fields that are still to be noted: constants may be nested deeper than Python may call."""
+        self._is_busy = False
         self._seen: dict[int, tuple[int, Any]] = {}
         """Functions and objects by address, numbered; kept, so that nothing else gets the address."""
 
@@ -160,8 +164,12 @@ class Dependencies:
         self._parts.append(f"{name}: {type(value).__qualname__} of {len(fields)}")
         if not fields and type(value).__repr__ is not object.__repr__:
             self._parts.append(repr(value))
-        for label, item in fields:
-            self.use_value(label, item, package)
+        self._later.extend((label, item, package) for label, item in fields)
+        if not self._is_busy:
+            self._is_busy = True
+            while self._later:
+                self.use_value(*self._later.popleft())
+            self._is_busy = False
 
 
 def _fields(value: Any) -> list[tuple[str, Any]]:
@@ -170,13 +178,27 @@ def _fields(value: Any) -> list[tuple[str, Any]]:
         case tuple() | list():
             return [(str(number), item) for number, item in enumerate(items)]
         case set() | frozenset():
-            return [("", text) for text in sorted(describe_constant(item) for item in items)]
+            plain = sorted(_label(item) for item in items if _is_label(item))
+            rest = [item for item in items if not _is_label(item)]
+            return [("", item) for item in [*plain, *sorted(rest, key=lambda item: getattr(item, "__name__", ""))]]
         case Mapping():
-            return [(describe_constant(key), item) for key, item in items.items()]
+            fields = [(_label(key), item) for key, item in items.items()]
+            return fields + [("key", key) for key in items if not _is_label(key)]
         case _ if dataclasses.is_dataclass(value):
             return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
         case _:
             return list(getattr(value, "__dict__", {}).items())
+
+
+def _is_label(value: Any) -> bool:
+    """Whether a key of a mapping, or an element of a set, is known by what it looks like."""
+    return isinstance(value, bool | int | float | complex | str | bytes | dtype | Enum | None) or (
+        isinstance(value, tuple) and all(map(_is_label, value))  # pyright: ignore[reportUnknownArgumentType]
+    )
+
+
+def _label(value: Any) -> str:
+    return f"{type(value).__qualname__} {value!r}" if _is_label(value) else type(value).__qualname__
 
 
 def _is_plain(value: Any) -> bool:
@@ -189,8 +211,10 @@ def _package(function: FunctionType) -> str:
 
 
 def _free_paths(tree: ast.AST, local: set[str]) -> Iterator[list[str]]:
-    """Dotted names read in `tree` whose first part is not a local: `tl.load` gives ["tl", "load"]."""
+    """Dotted names read in `tree` whose first part is not a local: `tl.load` gives ["tl", "load"]. Those in decorators
+    are read when the function is defined, and make nothing of what it compiles to."""
     stack: list[ast.AST] = [tree]
+    decorators = {id(node) for function in ast.walk(tree) for node in getattr(function, "decorator_list", ())}
     while stack:
         node = stack.pop()
         path = _dotted(node)
@@ -198,7 +222,7 @@ def _free_paths(tree: ast.AST, local: set[str]) -> Iterator[list[str]]:
             if path[0] not in local:
                 yield path
             continue
-        stack.extend(reversed(list(ast.iter_child_nodes(node))))
+        stack.extend(child for child in reversed(list(ast.iter_child_nodes(node))) if id(child) not in decorators)
 
 
 def _dotted(node: ast.AST) -> list[str] | None:

@@ -215,3 +215,39 @@ def launched(kernel: Any, *arguments: Any) -> int:
     out = np.zeros(1, np.int32)
     kernel[(1,)](out, *arguments)
     return int(out[0])
+
+
+ODD = """
+import tilewright.language as tl
+from tilewright.frontend import language_function as jit
+
+class Node:
+    def __init__(self, value):
+        self.value, self.others = value, {}
+
+chain = Node(7)
+for number in range(2000):
+    chain = Node(chain)
+root = Node(3)
+root.others[root] = [root, chain]
+registry = {"size": [1]}
+
+def above(function):
+    return function if registry else None
+
+@above
+@jit
+def kernel(p):
+    tl.store(p, root.value)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"), [("Node(3)", "Node(4)", True), ("Node(7)", "Node(8)", True), ("[1]", "[2]", False)]
+)
+def test_constants_that_hold_themselves_and_decorators(tmp_path: Path, old: str, new: str, changes: bool) -> None:
+    """Constants may hold themselves, by their keys too, and be deep; what stands above a function may be anything."""
+    with knobs.scope(allow_non_constexpr_globals=True):
+        before = load(tmp_path, ODD, "before").kernel.cache_key
+        after = load(tmp_path, ODD.replace(old, new), "after").kernel.cache_key
+    assert (before != after) == changes
