@@ -198,9 +198,9 @@ def test_ops_compute_what_the_simulated_gpu_does(family: str) -> None:
     check_results(cases, arguments, expected, run_module(replaced(text), "f", arguments))
 
 
-def run_on_cpu(cases: Sequence[Case], arguments: Sequence[Array]) -> list[Array]:
-    """The results of a kernel of all cases, products and sums unfused."""
-    options = CompileOptions(enable_fp_fusion=False)
+def run_on_cpu(cases: Sequence[Case], arguments: Sequence[Array], *, fuses: bool = False) -> list[Array]:
+    """The results of a kernel of all cases, products and sums unfused unless `fuses`."""
+    options = CompileOptions(enable_fp_fusion=fuses)
     kernel = compile_source(TextSource(kernel_text(cases), "ttir"), options, make_target())
     results = [np.zeros(LANES, TYPES[type_]) for _, type_ in result_types(cases)]
     stored = [argument.view(np.int8) if argument.dtype == np.bool_ else argument for argument in arguments]
@@ -217,6 +217,13 @@ def test_the_cpu_computes_what_the_simulated_gpu_does(family: str) -> None:
     arguments = arguments_of(cases)
     expected = run_module(parsed(function_text(cases)), "f", arguments)
     check_results(cases, arguments, expected, run_on_cpu(cases, arguments))
+
+
+def test_what_says_how_it_rounds_is_never_fused() -> None:
+    case_ = case("{ .reg .f32 t; mul.rn.f32 t, $1, $2; add.rn.f32 $0, t, $3; }", "f32 f32 f32 -> f32")
+    x, y, z = (np.random.default_rng(seed).standard_normal(LANES).astype(np.float32) for seed in range(3))
+    (found,) = run_on_cpu([case_], [x, y, z], fuses=True)
+    assert np.array_equal(found, x * y + z)
 
 
 WORDS = [
