@@ -10,10 +10,12 @@ Inside of it `warmup` returns at once; launches wait as ever. All is compiled wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 __all__ = ["AsyncCompileMode", "FutureKernel", "active_mode"]
 
