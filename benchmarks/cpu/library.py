@@ -275,6 +275,21 @@ def matvec_case(rows: int, cols: int) -> Case:
     )  # fmt: skip
 
 
+def linear_case(m: int, n: int, k: int) -> Case:
+    x, w = normal(m, k).bfloat16(), normal(n, k, seed=1).bfloat16()
+    out = torch.empty(m, n, dtype=torch.bfloat16)
+    rows = (16,) if m <= 16 else (64, 128)
+    return Case(
+        [
+            Launch(kernels.linear, (cdiv(m, bm), cdiv(n, bn)), (x, w, out, m, n, k), {"BM": bm, "BN": bn, "BK": 64})
+            for bm in rows
+            for bn in (64, 128, 256)
+        ],
+        x.nbytes + w.nbytes, out.nbytes, 2 * m * n * k, "bf16",
+        eager=lambda: functional.linear(x, w), results=lambda: (out, functional.linear(x, w)), tolerance=1e-2,
+    )  # fmt: skip
+
+
 def decode_case(batch: int, heads: int, width: int, length: int, page: int) -> Case:
     blocks = length // page
     q, k, v = normal(batch, heads, width), *(normal(batch * blocks, page, heads, width, seed=seed) for seed in (1, 2))
@@ -313,5 +328,7 @@ LIBRARY: dict[str, Callable[[], Case]] = {
     "add rows by atomics 16384x64": lambda: add_rows_case(16384, 4096, 64),
     "column maxima by atomics 2048x2048": lambda: column_maxima_case(2048, 2048),
     "matrix times vector 2048": lambda: matvec_case(2048, 2048),
+    "linear bf16 512x512x512": lambda: linear_case(512, 512, 512),
+    "linear bf16 16x2048x2048": lambda: linear_case(16, 2048, 2048),
     "decode from pages 8x8x1024x64": lambda: decode_case(8, 8, 64, 1024, 16),
 }

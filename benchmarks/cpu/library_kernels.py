@@ -192,6 +192,25 @@ def matvec(a_ptr, x_ptr, y_ptr, N, BM: tl.constexpr, BN: tl.constexpr):
 
 
 @triton.jit
+def linear(x_ptr, w_ptr, y_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """x @ w.T: w has a row for each column of the result."""
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    x_at = x_ptr + (m % M)[:, None] * K + k[None, :]
+    w_at = w_ptr + (n % N)[None, :] * K + k[:, None]
+    acc = tl.zeros([BM, BN], tl.float32)
+    for k0 in range(0, K, BK):
+        x = tl.load(x_at, mask=k[None, :] < K - k0, other=0.0)
+        w = tl.load(w_at, mask=k[:, None] < K - k0, other=0.0)
+        acc = tl.dot(x, w, acc)
+        x_at += BK
+        w_at += BK
+    y = acc.to(y_ptr.dtype.element_ty)
+    tl.store(y_ptr + m[:, None] * N + n[None, :], y, mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+@triton.jit
 def column_maxima(x_ptr, out_ptr, rows, cols, BM: tl.constexpr, BN: tl.constexpr):
     r = tl.program_id(0) * BM + tl.arange(0, BM)
     c = tl.program_id(1) * BN + tl.arange(0, BN)
