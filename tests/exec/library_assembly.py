@@ -29,16 +29,19 @@ def unpack_eight(words):
     return tl.inline_asm_elementwise(
         """
         {
-            .reg .b32 upper, t<4>;
+            .reg .b32 upper, t<4>, offset, sixteenth, minus_72;
+            mov.b32         offset, 0x64086408;                 // 1032
+            mov.b32         sixteenth, 0x2c002c00;
+            mov.b32         minus_72, 0xd480d480;
             shr.u32         upper, $4, 8;
             lop3.b32        t0, $4,    0x000f000f, 0x64006400, 0xea;
             lop3.b32        t1, $4,    0x00f000f0, 0x64006400, 0xea;
             lop3.b32        t2, upper, 0x000f000f, 0x64006400, 0xea;
             lop3.b32        t3, upper, 0x00f000f0, 0x64006400, 0xea;
-            sub.f16x2       $0, t0, 0x64086408;
-            fma.rn.f16x2    $1, t1, 0x2c002c00, 0xd480d480;     // 1/16, -72
-            sub.f16x2       $2, t2, 0x64086408;
-            fma.rn.f16x2    $3, t3, 0x2c002c00, 0xd480d480;
+            sub.f16x2       $0, t0, offset;
+            fma.rn.f16x2    $1, t1, sixteenth, minus_72;
+            sub.f16x2       $2, t2, offset;
+            fma.rn.f16x2    $3, t3, sixteenth, minus_72;
         }
         """,
         "=r,=r,=r,=r,r",
@@ -130,12 +133,13 @@ def widen_int8(x_ptr, out_ptr, N: tl.constexpr):
     out = tl.inline_asm_elementwise(
         """
         {
-            .reg .b32 t;
+            .reg .b32 t, offset;
+            mov.b32   offset, 0x64806480;                   // 1152
             xor.b32   t, $2, 0x80808080;
             prmt.b32  $0, t, 0x64646464, 0x5150;
             prmt.b32  $1, t, 0x64646464, 0x5352;
-            sub.f16x2 $0, $0, 0x64806480;
-            sub.f16x2 $1, $1, 0x64806480;
+            sub.f16x2 $0, $0, offset;
+            sub.f16x2 $1, $1, offset;
         }
         """,
         "=&r,=&r,r",
@@ -342,7 +346,7 @@ def axpy_in_pairs(x_ptr, y_ptr, out_ptr, n, N: tl.constexpr):
     tl.store(out_ptr + i, out, mask=i < n)
 
 
-@LIBRARY.case
+@LIBRARY.blackwell_case
 def sums_in_pairs() -> Checks:
     n = 1000
     x, y, out = normal(n, seed=1), normal(n, seed=2), np.zeros(n, np.float32)

@@ -27,6 +27,8 @@ class Case:
     run: Callable[[], Checks]
     simulated: bool
     """Whether it runs on the simulated GPU, too; those that would take seconds there do not."""
+    capability: int = 0
+    """The least compute capability of a GPU that has all its instructions."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Library:
     def case(self, run: Callable[[], Checks]) -> Callable[[], Checks]:
         """Decorator: a case for every engine."""
         self.cases.append(Case(run.__name__, run, simulated=True))
+        return run
+
+    def blackwell_case(self, run: Callable[[], Checks]) -> Callable[[], Checks]:
+        """Decorator: a case for every engine but GPUs before compute capability 10.0."""
+        self.cases.append(Case(run.__name__, run, simulated=True, capability=100))
         return run
 
     def native_case(self, run: Callable[[], Checks]) -> Callable[[], Checks]:
