@@ -214,6 +214,9 @@ def fuzz_kernels(share: Share) -> Tally:
             if failure is not None:
                 tally.failures[f"{failure.engine} {failure.kind}"] += 1
                 check = partial(check_kernel, routes=routes)
+                if share.folder is not None:
+                    # As it is, until it is smaller: that takes minutes, and the run may be stopped before.
+                    _keep(f"kernel_{number}.py", render(kernel, f"seed {number}\n{failure}"), failure, share, tally)
                 is_lost = (failure.engine, failure.kind) == (GPU.target, "error")
                 small = kernel if is_lost else shrink_generated(kernel, check, failure, SHRINK_ATTEMPTS)
                 note = f"seed {number}\n{failure if small is kernel else check(small) or failure}"

@@ -34,10 +34,8 @@ def test_processes_give_one_summary(tmp_path: Path, capsys: pytest.CaptureFixtur
     ]
 
 
-def test_failures_are_counted_and_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An engine that gives wrong memory fails the command; the file that it leaves is replayed without it."""
+def spoil_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The native engine gives wrong memory from now on."""
     from tilewright.tools.fuzzing import differential
 
     original = differential.run_native
@@ -48,9 +46,16 @@ def test_failures_are_counted_and_kept(
             region[...] ^= 1
         return outcome
 
+    monkeypatch.setattr(differential, "run_native", spoilt)
+
+
+def test_failures_are_counted_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that gives wrong memory fails the command; the file that it leaves is replayed without it."""
     monkeypatch.setattr(fuzz, "SHRINK_ATTEMPTS", 3)
     with monkeypatch.context() as patch:
-        patch.setattr(differential, "run_native", spoilt)
+        spoil_the_cpu(patch)
         assert main(["fuzz", "--only", "kernels", "--kernels", "1", "--seed", "3", "--save", str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert "seed 3: 1 kernels, 1 failures (1 cpu difference)" in out
@@ -58,3 +63,16 @@ def test_failures_are_counted_and_kept(
     assert saved.read_text().startswith("# seed 3\n# cpu: difference:")
     assert main(["fuzz", "--replay", str(saved)]) == 0
     assert "all engines agree" in capsys.readouterr().out
+
+
+def test_failures_are_kept_before_they_are_made_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That takes minutes, and a run may be stopped meanwhile."""
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    spoil_the_cpu(monkeypatch)
+    monkeypatch.setattr(fuzz, "shrink_generated", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        fuzz.fuzz_kernels(Share(3, 1, 4, None, tmp_path, gpu_every=0))
+    assert (tmp_path / "kernel_3.py").read_text().startswith("# seed 3\n# cpu: difference:")
