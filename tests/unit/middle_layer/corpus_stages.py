@@ -17,9 +17,6 @@ ROOT = Path(__file__).parents[3]
 PREPARE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-rewrite-tensor-descriptor-to-pointer,canonicalize,cse"
 TO_STRUCTURED = "triton-to-structured,cse,canonicalize,triton-to-unstructured"
 
-NOT_LOWERED = {"assembly": "inline assembly has no meaning outside of its target"}
-"""Kernels of the corpus of which something stays, and why."""
-
 
 @dataclass(frozen=True)
 class Stages:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus_stages import NOT_LOWERED, Stages
+from corpus_stages import Stages
 from stage_runs import NOT_RUN, compare_stages
 from xdsl.dialects.builtin import ModuleOp
 
@@ -35,16 +35,12 @@ def test_nothing_of_triton_is_left(corpus: list[Stages]) -> None:
     for stages in corpus:
         verify_module(stages.structured)
         verify_module(stages.linalg)
-        if short_name(stages.name) not in NOT_LOWERED:
-            assert not stages.left, (stages.name, stages.left, stages.remarks)
-        else:
-            assert stages.left and stages.remarks, f"{stages.name} lowers: take it off the list"
+        assert not stages.left, (stages.name, stages.left, stages.remarks)
 
 
 def test_remarks_only_where_an_access_has_no_structure(corpus: list[Stages]) -> None:
     for stages in corpus:
-        if short_name(stages.name) not in NOT_LOWERED:
-            assert all(any(text in remark for text in EXPECTED_REMARKS) for remark in stages.remarks), stages.remarks
+        assert all(any(text in remark for text in EXPECTED_REMARKS) for remark in stages.remarks), stages.remarks
 
 
 @pytest.mark.skipif(not Path(MLIR_OPT).exists(), reason="mlir-opt of LLVM 22 is not installed")
@@ -83,7 +79,7 @@ def test_stages_compute_the_same(corpus: list[Stages]) -> None:
     ran: set[str] = set()
     for stages in corpus:
         name = short_name(stages.name)
-        if name not in NOT_LOWERED and name not in NOT_RUN and compare_stages(stages, rng):
+        if name not in NOT_RUN and compare_stages(stages, rng):
             ran.add(stages.name)
-    missing = {s.name for s in corpus if short_name(s.name) not in (*NOT_LOWERED, *NOT_RUN)} - ran
+    missing = {s.name for s in corpus if short_name(s.name) not in NOT_RUN} - ran
     assert not missing, f"no inputs found on which these run: {sorted(missing)}"
