@@ -48,6 +48,7 @@ def attention_forward(
     acc = tl.zeros([BLOCK_M, HEAD], dtype=tl.float32)
     scale2 = scale * 1.44269504
     if CAUSAL:
+        tl.static_assert(BLOCK_M % BLOCK_N == 0, "blocks of keys must end where blocks of queries do")
         middle = block * BLOCK_M
         high = tl.minimum(middle + BLOCK_M, n_keys)
         middle = tl.minimum(middle, n_keys)

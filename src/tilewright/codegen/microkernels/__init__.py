@@ -109,7 +109,8 @@ def parse_name(name: str) -> MicrokernelName:
 
 
 def is_product(name: str) -> bool:
-    """Whether a function is a micro-kernel that multiplies matrices: one that writes nothing but sums of products."""
+    """Whether a function is a micro-kernel that multiplies matrices: all that it writes are sums of products, and
+    panels to memory that is for nothing else."""
     return _NAME.match(name) is not None
 
 
