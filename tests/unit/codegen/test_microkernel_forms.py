@@ -97,8 +97,11 @@ def test_a_separate_output(kind: str, out: str) -> None:
 @pytest.mark.parametrize("k", [545, 1152])
 def test_more_rows_than_are_copied_at_a_time(kind: str, out: str, k: int) -> None:
     """Rows of A that start anywhere, and such that have no whole tile of k at their end."""
-    check(kind, 290, 70, k, machines()[0], nt=False, zero=True, panels=True, out=out)
-    check(kind, 257, 33, k, machines()[0], nt=True, zero=False, panels=False)
+    facts = machines()[0]
+    check(kind, 257, 33, k, facts, nt=True, zero=False, panels=False)
+    if out and out not in outputs_of(kind, facts):
+        pytest.skip(f"this machine writes no {out} behind products of {kind}")
+    check(kind, 290, 70, k, facts, nt=False, zero=True, panels=True, out=out)
 
 
 @pytest.mark.parametrize("layout", ["columns", "neither"])
@@ -149,7 +152,7 @@ def test_only_kernels_that_read_plain_panels_fill_them(name: str) -> None:
 def test_kernels_of_known_size_on_tiles(kind: str) -> None:
     facts = machines()[0]
     general = f"tw_mk_{kind}_{TYPES[kind][2]}_1024x32_panels"
-    if exact_name(general, 64, 64, facts, 64) == general:
+    if "_of_" not in exact_name(general, 64, 64, facts, 64):
         pytest.skip("this machine has no AMX tiles")
     for m, n, k in ((16, 32, 64), (32, 64, 128), (96, 32, 192), (32, 256, 64)):
         assert exact_name(general, m, n, facts, k).endswith(f"_of_{m}x{n}x{k}")
