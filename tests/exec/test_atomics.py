@@ -66,6 +66,20 @@ def count_up_in_turn(lock_ptr, x_ptr, N: tl.constexpr):
     tl.atomic_xchg(lock_ptr, 0, sem="release")
 
 
+@triton.jit
+def add_to_what_the_program_before_left(flag_ptr, x_ptr, work):
+    """Each program waits until the one before it is done. It has enough to do for others to begin meanwhile."""
+    program = tl.program_id(0)
+    while tl.atomic_add(flag_ptr, 0, sem="acquire") != program:
+        pass
+    found = 0
+    for _ in range(work):
+        found += tl.load(x_ptr + program, volatile=True)
+    tl.store(x_ptr + program + 1, found // work + program)
+    tl.debug_barrier()
+    tl.atomic_xchg(flag_ptr, program + 1, sem="release")
+
+
 def numbers(dtype: Any, count: int, seed: int) -> Array:
     """Small whole numbers of either sign: their sums are exact in any order."""
     kind = np.dtype(dtype).kind
@@ -239,6 +253,26 @@ def test_a_lock() -> None:
     count_up_in_turn[(4,)](lock, x, N=64)
     assert not lock.any()
     np.testing.assert_array_equal(x, 15)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_programs_may_wait_for_those_before_them(every_target: str, threads: int) -> None:
+    """However many threads there are, and whichever of them are late: nobody waits for a program that is not begun."""
+    if every_target != "cpu":
+        pytest.skip("threads are those of the CPU; the simulated GPU takes programs in an order of its own")
+    programs = 50
+    expected = np.zeros(programs + 1, np.int32)
+    for program in range(programs):
+        expected[program + 1] = expected[program] + program
+    before = triton.get_num_threads()
+    triton.set_num_threads(threads)
+    try:
+        for _ in range(20):
+            flag, x = np.zeros(1, np.int32), np.zeros(programs + 1, np.int32)
+            add_to_what_the_program_before_left[(programs,)](flag, x, 5000)
+            np.testing.assert_array_equal(x, expected)
+    finally:
+        triton.set_num_threads(before)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8], ids=lambda dtype: np.dtype(dtype).name)

@@ -57,6 +57,13 @@ def test_every_program_runs_once_for_random_launches() -> None:
     assert np.array_equal(out, expected)
 
 
+def test_more_programs_than_one_job_holds() -> None:
+    programs = (1 << 23) + 5
+    out = np.zeros(programs, np.int32)
+    load_loops(COUNT).launch(fill_slots([out, 1], (programs, 1, 1)).ctypes.data, programs, 3)
+    assert np.all(out == 1)
+
+
 def test_launches_from_several_threads_at_a_time() -> None:
     kernel = load_loops(COUNT)
     outs = [np.zeros(400, np.int32) for _ in range(4)]

@@ -55,7 +55,7 @@ _HASH_FACTOR = 0x9E3779B97F4A7C15 - (1 << 64)
 
 # %ArenaHeader and %Launch of targets/cpu/native/types.ll
 _HEADER, _LAUNCH_OF_HEADER, _NUMBER_OF_HEADER, _IN_USE = -64, 0, 32, 40
-_NUMBER_OF_LAUNCH = 104
+_NUMBER_OF_LAUNCH = 96
 
 
 def keeps_always(size: int) -> bool:

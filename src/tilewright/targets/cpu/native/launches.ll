@@ -15,7 +15,7 @@ define internal void @describe_launch(ptr %launch, i64 %kernel, i64 %slots, i64 
   store i64 %arena_bytes, ptr %bytes_slot
   %launches_before = atomicrmw add ptr @launches, i64 1 monotonic
   %number = add i64 %launches_before, 1
-  %number_slot = getelementptr %Launch, ptr %launch, i32 0, i32 16
+  %number_slot = getelementptr %Launch, ptr %launch, i32 0, i32 15
   store i64 %number, ptr %number_slot
   ret void
 }

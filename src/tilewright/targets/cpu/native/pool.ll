@@ -1,7 +1,9 @@
-; The thread pool that runs grids, one per process. Program ranges are handed out by a ticket; see README.md in this
-; folder for the protocol and why each step is safe.
+; The thread pool that runs grids, one per process. A ticket admits workers to a job, whose programs lie in parts, one for
+; each thread; see README.md in this folder for the protocol and why each step is safe.
 
-@ticket = internal global i64 0, align 64   ; generation << 48 | free seats << 32 | programs not handed out
+@ticket = internal global i64 0, align 64   ; generation of the job << 48 | free seats
+@parts = internal global [257 x %Part] zeroinitializer, align 64
+@part_count = internal global i64 0         ; of the current job
 @done = internal global i64 0, align 64     ; programs finished in the current job
 @launcher_waits = internal global i32 0
 @job = internal global ptr null, align 64   ; %Launch of the current job
@@ -206,54 +208,137 @@ end:
 declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
 
-; Take a chunk of the job of generation %wanted (or, with %need_seat, of whatever job has a free seat).
-; Returns { first program relative to the job, count, ticket before }; count 0: nothing to take.
-define internal { i64, i64, i64 } @take(i64 %wanted, i1 %need_seat) {
+; Take a seat of the current job: its generation, and whether there was one.
+define internal { i64, i1 } @take_seat() {
 entry:
   %first_look = load atomic i64, ptr @ticket acquire, align 8
   br label %look
 
 look:
   %seen = phi i64 [ %first_look, %entry ], [ %current, %try ]
-  %remaining = and i64 %seen, 4294967295
-  %some = icmp ne i64 %remaining, 0
-  %gen = lshr i64 %seen, 48
-  %same = icmp eq i64 %gen, %wanted
-  %seat_bits = and i64 %seen, 281470681743360
-  %seat = icmp ne i64 %seat_bits, 0
-  %allowed = select i1 %need_seat, i1 %seat, i1 %same
-  %ok = and i1 %some, %allowed
-  br i1 %ok, label %try, label %nothing
+  %seats = and i64 %seen, 65535
+  %any = icmp ne i64 %seats, 0
+  br i1 %any, label %try, label %nothing
 
 try:
-  %divisor = load atomic i64, ptr @chunk_divisor monotonic, align 8
-  %round = sub i64 %divisor, 1
-  %rounded = add i64 %remaining, %round
-  %count = udiv i64 %rounded, %divisor
-  %without = sub i64 %seen, %count
-  %cost = select i1 %need_seat, i64 4294967296, i64 0
-  %new = sub i64 %without, %cost
-  %swap = cmpxchg ptr @ticket, i64 %seen, i64 %new acq_rel acquire
+  %fewer = sub i64 %seen, 1
+  %swap = cmpxchg ptr @ticket, i64 %seen, i64 %fewer acq_rel acquire
   %current = extractvalue { i64, i1 } %swap, 0
   %won = extractvalue { i64, i1 } %swap, 1
   br i1 %won, label %taken, label %look
 
 taken:
-  ; The job cannot end before this chunk is reported done, so its description is stable from here on.
-  %launch = load ptr, ptr @job
-  %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 13
-  %total = load i64, ptr %total_slot
-  %first = sub i64 %total, %remaining
-  %r0 = insertvalue { i64, i64, i64 } poison, i64 %first, 0
-  %r1 = insertvalue { i64, i64, i64 } %r0, i64 %count, 1
-  %r2 = insertvalue { i64, i64, i64 } %r1, i64 %seen, 2
-  ret { i64, i64, i64 } %r2
+  %generation = lshr i64 %seen, 48
+  %r0 = insertvalue { i64, i1 } poison, i64 %generation, 0
+  %r1 = insertvalue { i64, i1 } %r0, i1 true, 1
+  ret { i64, i1 } %r1
 
 nothing:
-  ret { i64, i64, i64 } zeroinitializer
+  ret { i64, i1 } zeroinitializer
 }
 
-@chunk_divisor = internal global i64 8, align 64
+; Take a chunk of the job of that generation: of part %own, else of the first part that has programs left.
+; Returns { first program relative to the job, count }; count 0: nothing to take. The job cannot end before the chunk is
+; reported done, so its description is stable from then on.
+define internal { i64, i64 } @take(i64 %generation, i64 %own) {
+entry:
+  %of_own = call { i64, i64 } @take_of(i64 %generation, i64 %own)
+  %own_count = extractvalue { i64, i64 } %of_own, 1
+  %own_has = icmp ne i64 %own_count, 0
+  br i1 %own_has, label %take_own, label %others
+
+take_own:
+  ret { i64, i64 } %of_own
+
+others:
+  %parts = load atomic i64, ptr @part_count monotonic, align 8
+  br label %head
+
+head:
+  %part = phi i64 [ 0, %others ], [ %next, %look ]
+  %more = icmp ult i64 %part, %parts
+  br i1 %more, label %look, label %nothing
+
+look:
+  %chunk = call { i64, i64 } @take_of(i64 %generation, i64 %part)
+  %count = extractvalue { i64, i64 } %chunk, 1
+  %got = icmp ne i64 %count, 0
+  %next = add i64 %part, 1
+  br i1 %got, label %take_other, label %head
+
+take_other:
+  ret { i64, i64 } %chunk
+
+nothing:
+  ret { i64, i64 } zeroinitializer
+}
+
+; Take the first quarter of what is left in a part, if that is of this generation.
+define internal { i64, i64 } @take_of(i64 %generation, i64 %part) {
+entry:
+  %word = getelementptr [257 x %Part], ptr @parts, i64 0, i64 %part
+  %first_look = load atomic i64, ptr %word acquire, align 8
+  br label %look
+
+look:
+  %seen = phi i64 [ %first_look, %entry ], [ %current, %try ]
+  %its_generation = lshr i64 %seen, 48
+  %same = icmp eq i64 %its_generation, %generation
+  %shifted = lshr i64 %seen, 24
+  %lo = and i64 %shifted, 16777215
+  %hi = and i64 %seen, 16777215
+  %some = icmp ult i64 %lo, %hi
+  %ok = and i1 %same, %some
+  br i1 %ok, label %try, label %nothing
+
+try:
+  %left = sub i64 %hi, %lo
+  %rounded = add i64 %left, 3
+  %count = lshr i64 %rounded, 2
+  %step = shl i64 %count, 24
+  %new = add i64 %seen, %step
+  %swap = cmpxchg ptr %word, i64 %seen, i64 %new acq_rel acquire
+  %current = extractvalue { i64, i1 } %swap, 0
+  %won = extractvalue { i64, i1 } %swap, 1
+  br i1 %won, label %taken, label %look
+
+taken:
+  %r0 = insertvalue { i64, i64 } poison, i64 %lo, 0
+  %r1 = insertvalue { i64, i64 } %r0, i64 %count, 1
+  ret { i64, i64 } %r1
+
+nothing:
+  ret { i64, i64 } zeroinitializer
+}
+
+; Split the %count programs of a job evenly into %parts parts, in order.
+define internal void @fill_parts(i64 %generation, i64 %count, i64 %parts) {
+entry:
+  %generation_bits = shl i64 %generation, 48
+  %size = udiv i64 %count, %parts
+  %rest = urem i64 %count, %parts
+  store atomic i64 %parts, ptr @part_count monotonic, align 8
+  br label %each
+
+each:
+  %part = phi i64 [ 0, %entry ], [ %next, %each ]
+  %lo = phi i64 [ 0, %entry ], [ %hi, %each ]
+  %is_larger = icmp ult i64 %part, %rest
+  %one_more = zext i1 %is_larger to i64
+  %end = add i64 %lo, %size
+  %hi = add i64 %end, %one_more
+  %lo_bits = shl i64 %lo, 24
+  %range = or i64 %lo_bits, %hi
+  %content = or i64 %generation_bits, %range
+  %word = getelementptr [257 x %Part], ptr @parts, i64 0, i64 %part
+  store atomic i64 %content, ptr %word release, align 8
+  %next = add i64 %part, 1
+  %more = icmp ult i64 %next, %parts
+  br i1 %more, label %each, label %done
+
+done:
+  ret void
+}
 
 ; Run the chunk and report it. %launch must not be touched afterwards except by the launcher.
 define internal void @run_chunk(ptr %launch, i64 %first, i64 %count, ptr %arena, i1 %is_launcher) {
@@ -287,6 +372,9 @@ entry:
   %slot = alloca ptr
   store ptr null, ptr %slot
   call void @record_thread(ptr %record)
+  %number_slot = getelementptr %Worker, ptr %record, i32 0, i32 3
+  %number32 = load i32, ptr %number_slot
+  %number = zext i32 %number32 to i64
   br label %idle
 
 idle:
@@ -294,10 +382,9 @@ idle:
   br label %spin
 
 spin:
-  %chunk = call { i64, i64, i64 } @take(i64 0, i1 true)
-  %count = extractvalue { i64, i64, i64 } %chunk, 1
-  %got = icmp ne i64 %count, 0
-  br i1 %got, label %join, label %relax
+  %seat = call { i64, i1 } @take_seat()
+  %seated = extractvalue { i64, i1 } %seat, 1
+  br i1 %seated, label %join, label %relax
 
 relax:
   call void @pause_a_little()
@@ -313,11 +400,8 @@ sleep:
   store atomic i32 1, ptr %asleep_slot seq_cst, align 4
   atomicrmw add ptr @sleepers, i32 1 seq_cst
   %again = load atomic i64, ptr @ticket seq_cst, align 8
-  %left = and i64 %again, 4294967295
-  %seats = and i64 %again, 281470681743360
-  %has_left = icmp ne i64 %left, 0
-  %has_seats = icmp ne i64 %seats, 0
-  %missed = and i1 %has_left, %has_seats
+  %seats = and i64 %again, 65535
+  %missed = icmp ne i64 %seats, 0
   br i1 %missed, label %awake, label %wait
 
 wait:
@@ -330,25 +414,22 @@ awake:
   br label %idle
 
 join:
-  %ticket = extractvalue { i64, i64, i64 } %chunk, 2
-  %generation = lshr i64 %ticket, 48
-  %launch = load ptr, ptr @job
-  %first = extractvalue { i64, i64, i64 } %chunk, 0
-  %arena = call ptr @worker_arena(ptr %slot, ptr %launch)
-  call void @run_chunk(ptr %launch, i64 %first, i64 %count, ptr %arena, i1 false)
+  %generation = extractvalue { i64, i1 } %seat, 0
+  %parts = load atomic i64, ptr @part_count monotonic, align 8
+  %own = urem i64 %number, %parts
   br label %work
 
 work:
-  %chunk_w = call { i64, i64, i64 } @take(i64 %generation, i1 false)
-  %first_w = extractvalue { i64, i64, i64 } %chunk_w, 0
-  %count_w = extractvalue { i64, i64, i64 } %chunk_w, 1
-  %more = icmp ne i64 %count_w, 0
+  %chunk = call { i64, i64 } @take(i64 %generation, i64 %own)
+  %count = extractvalue { i64, i64 } %chunk, 1
+  %more = icmp ne i64 %count, 0
   br i1 %more, label %run, label %idle
 
 run:                                         ; generations wrap: look again whose chunk this is
-  %launch_w = load ptr, ptr @job
-  %arena_w = call ptr @worker_arena(ptr %slot, ptr %launch_w)
-  call void @run_chunk(ptr %launch_w, i64 %first_w, i64 %count_w, ptr %arena_w, i1 false)
+  %first = extractvalue { i64, i64 } %chunk, 0
+  %launch = load ptr, ptr @job
+  %arena = call ptr @worker_arena(ptr %slot, ptr %launch)
+  call void @run_chunk(ptr %launch, i64 %first, i64 %count, ptr %arena, i1 false)
   br label %work
 }
 
@@ -394,10 +475,12 @@ head:
 start:
   %record = getelementptr [256 x %Worker], ptr @workers, i64 0, i32 %have
   store %Worker zeroinitializer, ptr %record
+  %now = add i32 %have, 1
+  %number_slot = getelementptr %Worker, ptr %record, i32 0, i32 3
+  store i32 %now, ptr %number_slot
   %started = call i1 @start_thread(ptr @worker_main, ptr %record)
   br i1 %started, label %count, label %end
 count:
-  %now = add i32 %have, 1
   store i32 %now, ptr @worker_count
   br label %head
 end:
@@ -504,30 +587,18 @@ define internal void @note_time(ptr %estimate, i64 %ns, i64 %programs) {
   ret void
 }
 
-; The pool is ours: run [from, total) in jobs of at most 2^31 programs.
-;
-; An arena that has room for a store of packed operands (codegen/microkernels/keeping.py) belongs to programs that
-; multiply by what the one before them has packed: those get long chunks, others chunks that even out their times.
+; The pool is ours: run [from, total) in jobs of at most 2^23 programs.
 define internal void @run_parallel(ptr %launch, i64 %from, i64 %total, i32 %threads, ptr %arena, ptr %estimate) {
 entry:
   %helpers_wanted = sub i32 %threads, 1
   %helpers = call i32 @llvm.umin.i32(i32 %helpers_wanted, i32 256)
   call void @start_workers(i32 %helpers)
-  %all = zext i32 %threads to i64
-  %need_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
-  %need = load i64, ptr %need_slot
-  %keeps = icmp uge i64 %need, 16777216
-  %fine = shl i64 %all, 2
-  %half = lshr i64 %all, 1
-  %coarse = add i64 %all, %half
-  %divisor = select i1 %keeps, i64 %coarse, i64 %fine
-  store atomic i64 %divisor, ptr @chunk_divisor monotonic, align 8
   br label %part
 
 part:
   %base = phi i64 [ %from, %entry ], [ %next_base, %part_done ]
   %left = sub i64 %total, %base
-  %count = call i64 @llvm.umin.i64(i64 %left, i64 2147483648)
+  %count = call i64 @llvm.umin.i64(i64 %left, i64 8388608)
   %base_slot = getelementptr %Launch, ptr %launch, i32 0, i32 12
   store i64 %base, ptr %base_slot
   %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 13
@@ -554,11 +625,12 @@ entry:
   store i64 %generation, ptr @generation
   store atomic i64 0, ptr @done seq_cst, align 8
   store ptr %launch, ptr @job
-  %generation_bits = shl i64 %generation, 48
   %seats = zext i32 %helpers to i64
-  %seat_bits = shl i64 %seats, 32
-  %high = or i64 %generation_bits, %seat_bits
-  %ticket = or i64 %high, %count
+  %threads = add i64 %seats, 1
+  %parts = call i64 @llvm.umin.i64(i64 %threads, i64 %count)
+  call void @fill_parts(i64 %generation, i64 %count, i64 %parts)
+  %generation_bits = shl i64 %generation, 48
+  %ticket = or i64 %generation_bits, %seats
   store atomic i64 %ticket, ptr @ticket seq_cst, align 8
   %known = load atomic i64, ptr %estimate monotonic, align 8
   %unknown = icmp eq i64 %known, 0
@@ -573,11 +645,11 @@ wake_early:
 
 first_take:
   %t0 = call i64 @now_ns()
-  %chunk0 = call { i64, i64, i64 } @take(i64 %generation, i1 false)
-  %first0 = extractvalue { i64, i64, i64 } %chunk0, 0
-  %count0 = extractvalue { i64, i64, i64 } %chunk0, 1
+  %chunk0 = call { i64, i64 } @take(i64 %generation, i64 0)
+  %first0 = extractvalue { i64, i64 } %chunk0, 0
+  %count0 = extractvalue { i64, i64 } %chunk0, 1
   %got0 = icmp ne i64 %count0, 0
-  br i1 %got0, label %run_first, label %wait_head
+  br i1 %got0, label %run_first, label %nothing_left
 
 run_first:
   call void @run_chunk(ptr %launch, i64 %first0, i64 %count0, ptr %arena, i1 true)
@@ -587,8 +659,7 @@ run_first:
   br i1 %wake_now, label %work, label %wake_check
 
 wake_check:                                  ; it was thought too small to wake anybody: still so?
-  %left_ticket = load atomic i64, ptr @ticket monotonic, align 8
-  %left = and i64 %left_ticket, 4294967295
+  %left = sub i64 %count, %count0
   %now_known = load atomic i64, ptr %estimate monotonic, align 8
   %left_ns = call i64 @llvm.umul.fix.sat.i64(i64 %now_known, i64 %left, i32 0)
   %worth_now = icmp ugt i64 %left_ns, 30000
@@ -599,17 +670,18 @@ wake_late:
   br label %work
 
 work:
-  %chunk = call { i64, i64, i64 } @take(i64 %generation, i1 false)
-  %first = extractvalue { i64, i64, i64 } %chunk, 0
-  %taken = extractvalue { i64, i64, i64 } %chunk, 1
+  %chunk = call { i64, i64 } @take(i64 %generation, i64 0)
+  %first = extractvalue { i64, i64 } %chunk, 0
+  %taken = extractvalue { i64, i64 } %chunk, 1
   %more = icmp ne i64 %taken, 0
-  br i1 %more, label %run, label %wait_head
+  br i1 %more, label %run, label %nothing_left
 
 run:
   call void @run_chunk(ptr %launch, i64 %first, i64 %taken, ptr %arena, i1 true)
   br label %work
 
-wait_head:
+nothing_left:
+  store atomic i64 0, ptr @ticket seq_cst, align 8
   %wait_since = call i64 @now_ns()
   br label %wait
 

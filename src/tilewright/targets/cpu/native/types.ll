@@ -14,11 +14,10 @@
   i64,      ;  9 programs per slice, as learned so far
   ptr,      ; 10 kernel entry: void (ptr args, i64 lo, i64 hi, ptr arena)
   ptr,      ; 11 argument slots
-  i64,      ; 12 first program that the ticket counts from
-  i64,      ; 13 programs in the ticket
+  i64,      ; 12 first program of the current job
+  i64,      ; 13 programs of the current job
   i64,      ; 14 arena bytes per thread
-  i64,      ; 15 guided self-scheduling: a chunk is 1/divisor of what remains
-  i64       ; 16 number of the launch, from 1
+  i64       ; 15 number of the launch, from 1
 }
 
 ; What precedes each arena, at its address - 64.
@@ -37,6 +36,9 @@
 }
 
 ; What the launcher must know of a worker that sleeps.
-%Worker = type { i32, i32, i32, i32 }       ; thread id, CPU it fell asleep on, asleep, (padding)
+%Worker = type { i32, i32, i32, i32 }       ; thread id, CPU it fell asleep on, asleep, its number (from 1)
+
+; A part of a job: its generation << 48 | first program not handed out << 24 | end. One each line of the caches.
+%Part = type { i64, [7 x i64] }
 
 %timespec = type { i64, i64 }
