@@ -78,20 +78,16 @@ def test_matmul_with_wrapped_tiles(kernels: ModuleType) -> None:
     np.testing.assert_allclose(c, a @ b, rtol=1e-4, atol=1e-5)
 
 
-def test_a_grid_of_a_thousand_programs_takes_less_than_two_seconds() -> None:
-    """Of processor time, at each stage: the reference stays usable on the grids that tests need."""
-    import time
-
+@pytest.mark.parametrize("stage", ["source", "ttir", "structured", "linalg"])
+def test_a_grid_of_a_thousand_programs(stage: str) -> None:
+    """What it costs: benchmarks/reference.py."""
     from tilewright.tools.reference_run import run_kernel
 
     n = 1000 * 256 - 7
     x, y = rng.standard_normal((2, n)).astype(np.float32)
-    for stage in ("source", "ttir", "structured", "linalg"):
-        out = np.zeros(n, np.float32)
-        start = time.process_time()
-        run_kernel(add_kernel, (1000,), x, y, out, n, BLOCK=256, stage=stage)
-        assert time.process_time() - start < 2, stage
-        np.testing.assert_array_equal(out, x + y)
+    out = np.zeros(n, np.float32)
+    run_kernel(add_kernel, (1000,), x, y, out, n, BLOCK=256, stage=stage)
+    np.testing.assert_array_equal(out, x + y)
 
 
 @pytest.mark.parametrize("stage", ["ttir", "structured", "linalg"])
