@@ -3,12 +3,14 @@
 A round calls each contender once to settle caches and other runtimes' threads, then times one or more calls. A ratio
 is the median over the rounds of (peer's time / our time): above 1 we are faster. With one thread time is the CPU time
 of the process, which other load on the machine lengthens least; with more it is the time on the wall, and each peer
-takes turns with us alone.
+takes turns with us alone. A round counts if no thread of the process had to make room for another process in it,
+whoever was timed; where there are too few such rounds, those count in which that happened least.
 """
 
 from __future__ import annotations
 
 import random
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -141,13 +143,25 @@ def _rounds(clock: Clock, contenders: dict[str, Contender], budget: float) -> di
     for label, run in contenders.items():
         shortest = min(clock.seconds(run) for _ in range(4))
         calls[label] = max(1, int(SAMPLE_SECONDS / max(shortest, 1e-7)))
-    times: dict[str, list[float]] = {label: [] for label in contenders}
+    rounds: list[tuple[int, dict[str, float]]] = []
     order, chance = list(contenders.items()), random.Random(0)
     stop = time.perf_counter() + budget
-    while len(times["ours"]) < LEAST_ROUNDS or time.perf_counter() < stop:
+    while len(rounds) < LEAST_ROUNDS or time.perf_counter() < stop:
         chance.shuffle(order)
+        interruptions, found = 0, dict[str, float]()
         for label, run in order:
             clock.settle()
             run()
-            times[label].append(clock.seconds(run, calls[label]))
-    return times
+            before = _interruptions()
+            found[label] = clock.seconds(run, calls[label])
+            interruptions += _interruptions() - before
+        rounds.append((interruptions, found))
+    rounds.sort(key=lambda entry: entry[0])
+    undisturbed = sum(interruptions == 0 for interruptions, _ in rounds)
+    counted = [found for _, found in rounds[: max(LEAST_ROUNDS, undisturbed)]]
+    return {label: [found[label] for found in counted] for label in contenders}
+
+
+def _interruptions() -> int:
+    """How often a thread of this process was taken from its processor for another process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
