@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from loops_kernels import compile_loops
 
@@ -100,3 +102,9 @@ def test_an_unknown_feature_is_refused_with_the_nearest() -> None:
 def test_an_unknown_processor_is_refused_with_those_that_have_a_name() -> None:
     with knobs.scope(cpu="z80"), pytest.raises(TargetError, match=r"no processor 'z80'.*there are x86-64,"):
         make_target()
+
+
+def test_panels_are_as_large_as_the_processor_goes_over_them_fast() -> None:
+    facts = named_facts("x86-64-v4")
+    assert facts.panel_bytes == facts.near_bytes < facts.l1_bytes
+    assert replace(facts, cpu="znver4").panel_bytes == 64 * 1024

@@ -3,8 +3,9 @@
     for k0 in k by KC:  for g0 in n by PANELS NR:  panels = B[k0:, g0:], widened, columns padded with zeros
       for n0 in the group by NR:  for m0 in m by MR:  C[m0:, n0:] += A[m0:, k0:] panel
 
-A panel takes two thirds of the first level cache. Rows that MR does not divide go by tiles of four rows: with MR = 6
-that serves every even count from 4 on.
+A panel that the kernel packs takes two thirds of the first level cache, one that is there already what the processor
+goes over as fast (`TargetFacts.panel_bytes`). Rows that MR does not divide go by tiles of four rows: with MR = 6 that
+serves every even count from 4 on.
 
 B in place costs a new page and, for row lengths that are powers of two, the same few cache sets for each step of k,
 once for every MR rows of C. Packing costs that once a block, four panels of a row at a time; the panels' rows are
@@ -98,12 +99,12 @@ class BlockWriter(PanelWriter):
     """The cache that the next rows of A are asked for into."""
 
     def __init__(
-        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, form: BlockForm
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, form: BlockForm
     ) -> None:
         super().__init__(fn, element, tile, transposed_b=form.transposed_b)
         self.form = form
         self.has_edges = form.has_edges
-        self.k_panel = max(64, l1_bytes * 2 // 3 // self.panel_row_bytes // 32 * 32)
+        self.k_panel = max(64, panel_bytes // self.panel_row_bytes // 32 * 32)
         self.panels = max(1, GROUP_COLUMNS // tile.columns)
         self.m_count = "%m_count"
         """How many rows of A there are."""

@@ -36,9 +36,9 @@ class CopyingBlockWriter(BlockWriter):
     """The first level cache, where lines of a chunk keep a distance."""
 
     def __init__(
-        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, form: BlockForm
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, form: BlockForm
     ) -> None:
-        super().__init__(fn, element, tile, l1_bytes, form)
+        super().__init__(fn, element, tile, panel_bytes, form)
         self.k_panel = min(self.k_panel, LONGEST_LINE)
         size = element.accumulator_bytes
         rows = CHUNK_BYTES // (self.k_panel * size)

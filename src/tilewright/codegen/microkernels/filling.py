@@ -47,9 +47,9 @@ class FillingBlockWriter(BlockWriter):
     """Writes one kernel."""
 
     def __init__(
-        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, l1_bytes: int, form: BlockForm
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, form: BlockForm
     ) -> None:
-        super().__init__(fn, element, tile, l1_bytes, form)
+        super().__init__(fn, element, tile, panel_bytes, form)
         self.granule = tile.lanes if form.transposed_b else 1
         self.source = fn.value("inttoptr i64 %source_ptr to ptr")
         self.is_empty = fn.value("trunc i64 %b_ptr to i1")

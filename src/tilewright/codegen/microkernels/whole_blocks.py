@@ -22,14 +22,15 @@ def emit_block_kernel(
     more = (*(SOURCE_PARAMETERS if form.fills_panels else ()), *(OUTPUT_PARAMETERS if form.separate_output else ()))
     fn = kernel_function(name, module, more)
     grouping = find_grouping(element, facts)
+    panel_bytes = facts.panel_bytes if form.packed_b else facts.near_bytes
     if grouping is not None:
-        writer = WordBlockWriter(fn, element, tile, facts.l1_bytes, form, grouping)
+        writer = WordBlockWriter(fn, element, tile, panel_bytes, form, grouping)
     elif element.memory != element.accumulator:
-        writer = WideningBlockWriter(fn, element, tile, facts.l1_bytes, form)
+        writer = WideningBlockWriter(fn, element, tile, panel_bytes, form)
     elif form.fills_panels:
-        writer = FillingBlockWriter(fn, element, tile, facts.l1_bytes, form)
+        writer = FillingBlockWriter(fn, element, tile, panel_bytes, form)
     else:
-        writer = BlockWriter(fn, element, tile, facts.l1_bytes, form)
+        writer = BlockWriter(fn, element, tile, panel_bytes, form)
     writer.write()
     return fn.text()
 

@@ -30,11 +30,11 @@ class WordBlockWriter(CopyingBlockWriter):
         fn: FunctionText,
         element: ElementKind,
         tile: RegisterTile,
-        l1_bytes: int,
+        panel_bytes: int,
         form: BlockForm,
         grouping: Grouping,
     ) -> None:
-        super().__init__(fn, element, tile, l1_bytes, form)
+        super().__init__(fn, element, tile, panel_bytes, form)
         self.grouping = grouping
         self.k_group = grouping.group
         above = fn.value(f"add i64 %k_count, {grouping.group - 1}")
