@@ -10,62 +10,69 @@ from tilewright.support import knobs
 
 def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
     """Stage names in `kernel.asm`, each with the passes that lead to it."""
-    from tilewright.lowering.arith_to_linalg.convert import TritonArithToLinalgPass
-    from tilewright.lowering.linalg_to_loops.lower_module import LinalgToLoopsPass
-    from tilewright.lowering.ptr_to_memref.convert import TritonPtrToMemrefPass
-    from tilewright.lowering.structured_to_memref.convert import StructuredToMemrefPass
-    from tilewright.lowering.tt_to_structured.triton_to_structured import TritonToStructuredPass
-    from tilewright.lowering.tt_to_unstructured.triton_to_unstructured import TritonToUnstructuredPass
-    from tilewright.lowering.unstructured_to_memref.convert import UnstructuredToMemrefPass
-    from tilewright.transforms.common.canonicalize import CanonicalizePass
-    from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
-    from tilewright.transforms.common.inline import InlinePass
-    from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass
-    from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
-    from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
-    from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
-    from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
     from tilewright.transforms.tt.pipeline import make_ttir
 
     return (
         ("ttir", make_ttir(unit_inner_stride=True)),
-        (
-            "structured",
-            (
-                # Calls between machine code take numbers and whole allocations: tiles and pointers into them need one
-                # function.
-                InlinePass(insists=True),
-                InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
-                TritonToStructuredPass(),
-                CsePass(),
-                CanonicalizePass(),
-            ),
-        ),
-        (
-            "linalg",
-            (
-                TritonToUnstructuredPass(),  # every access that is left is at offsets from a base
-                *_checks(),
-                TritonArithToLinalgPass(),  # everything that is not memory
-                StructuredToMemrefPass(rows_by_lane=True),  # tiles
-                UnstructuredToMemrefPass(),  # single elements
-                TritonPtrToMemrefPass(),  # signatures and control flow
-                # Bounds of loads and stores become one value, which is how narrowing knows them equal.
-                CsePass(),
-                CanonicalizePass(),
-            ),
-        ),
-        # Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one.
-        (
-            "loops",
-            (
-                LinalgFuseElementwisePass(),  # chains become one loop each
-                LinalgNarrowResultsPass(),  # casts of results that are reduced, too, which fusion leaves
-                LinalgMergeSiblingsPass(),  # loops over the same elements become one
-                ForwardLoadsPass(),  # no copies of what can be read in place
-                LinalgToLoopsPass(),
-            ),
-        ),
+        ("structured", _to_structured()),
+        ("linalg", _to_linalg()),
+        ("loops", _to_loops()),
+    )
+
+
+def _to_structured() -> Sequence[Pass]:
+    from tilewright.lowering.tt_to_structured.triton_to_structured import TritonToStructuredPass
+    from tilewright.transforms.common.canonicalize import CanonicalizePass
+    from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
+    from tilewright.transforms.common.inline import InlinePass
+    from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass
+
+    return (
+        # Calls between machine code take numbers and whole allocations: tiles and pointers into them need one function.
+        InlinePass(insists=True),
+        InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
+        TritonToStructuredPass(),
+        CsePass(),
+        CanonicalizePass(),
+    )
+
+
+def _to_linalg() -> Sequence[Pass]:
+    from tilewright.lowering.arith_to_linalg.convert import TritonArithToLinalgPass
+    from tilewright.lowering.ptr_to_memref.convert import TritonPtrToMemrefPass
+    from tilewright.lowering.structured_to_memref.convert import StructuredToMemrefPass
+    from tilewright.lowering.tt_to_unstructured.triton_to_unstructured import TritonToUnstructuredPass
+    from tilewright.lowering.unstructured_to_memref.convert import UnstructuredToMemrefPass
+    from tilewright.transforms.common.canonicalize import CanonicalizePass
+    from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
+
+    return (
+        TritonToUnstructuredPass(),  # every access that is left is at offsets from a base
+        *_checks(),
+        TritonArithToLinalgPass(),  # everything that is not memory
+        StructuredToMemrefPass(rows_by_lane=True),  # tiles
+        UnstructuredToMemrefPass(),  # single elements
+        TritonPtrToMemrefPass(),  # signatures and control flow
+        # Bounds of loads and stores become one value, which is how narrowing knows them equal.
+        CsePass(),
+        CanonicalizePass(),
+    )
+
+
+def _to_loops() -> Sequence[Pass]:
+    """Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one."""
+    from tilewright.lowering.linalg_to_loops.lower_module import LinalgToLoopsPass
+    from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
+    from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
+    from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
+    from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
+
+    return (
+        LinalgFuseElementwisePass(),  # chains become one loop each
+        LinalgNarrowResultsPass(),  # casts of results that are reduced, too, which fusion leaves
+        LinalgMergeSiblingsPass(),  # loops over the same elements become one
+        ForwardLoadsPass(),  # no copies of what can be read in place
+        LinalgToLoopsPass(),
     )
 
 
