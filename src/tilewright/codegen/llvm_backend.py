@@ -8,19 +8,21 @@ Everything here may be called from several threads at a time; after a fork the c
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from itertools import count
 from typing import Any
 
 from tilewright.ir.facts import TargetFacts
 from tilewright.support.errors import TilewrightError
+from tilewright.support.threads import run_on_threads
 
 llvm: Any = import_module("llvmlite.binding")
 """llvmlite has no type stubs."""
@@ -112,7 +114,39 @@ def compile_text(
     machine = create_target_machine(facts, effort=effort)
     with dumped(module, dump):
         optimise(module, machine, effort)
-    return machine.emit_object(module)
+    return emit_object(module, machine)
+
+
+def emit_object(module: Any, machine: Any) -> bytes:
+    """Machine code of an optimised module.
+
+    llvmlite lets one thread at a time into LLVM; this call, which is most of the time, is made past that lock: module
+    and machine are the caller's alone."""
+    wrapped = llvm.ffi.lib.LLVMPY_TargetMachineEmitToMemory
+    emit = getattr(wrapped, "_cfn", wrapped)
+    with llvm.ffi.OutputString() as error:
+        buffer = emit(machine, module, 1, error)
+        if not buffer:
+            raise LlvmError(f"LLVM cannot compile the generated code: {error}")
+    try:
+        size = llvm.ffi.lib.LLVMPY_GetBufferSize(buffer)
+        return ctypes.string_at(llvm.ffi.lib.LLVMPY_GetBufferStart(buffer), size)
+    finally:
+        llvm.ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+@lru_cache(maxsize=64)
+def _compiled_before(llir: str, facts: TargetFacts, verify: bool) -> bytes:
+    return compile_text(llir, facts, verify=verify)
+
+
+def compile_parts(texts: Sequence[str], facts: TargetFacts, *, threads: int, verify: bool = False) -> list[bytes]:
+    """The objects of several modules, compiled by some threads; all but the first are remembered for other kernels."""
+    jobs = [partial(compile_text, texts[0], facts, verify=verify)]
+    jobs += [partial(_compiled_before, text, facts, verify) for text in texts[1:]]
+    longest_first = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
+    objects = run_on_threads([jobs[number] for number in longest_first], threads)
+    return [image for _, image in sorted(zip(longest_first, objects, strict=True))]
 
 
 @contextmanager
@@ -161,9 +195,13 @@ class ObjectLoader:
     def _forget_lock(self) -> None:
         self._lock = threading.Lock()
 
-    def load(self, image: bytes, exports: tuple[str, ...], imports: dict[str, int] | None = None) -> LoadedObject:
-        """Link an object image; `imports` binds names to addresses. Raises LlvmError when a symbol is missing."""
-        builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+    def load(
+        self, images: bytes | Sequence[bytes], exports: tuple[str, ...], imports: dict[str, int] | None = None
+    ) -> LoadedObject:
+        """Link one object or several; `imports` binds names to addresses. Raises LlvmError when a symbol is missing."""
+        builder = llvm.JITLibraryBuilder().add_current_process()
+        for image in (images,) if isinstance(images, bytes) else images:
+            builder.add_object_img(image)
         for name, address in (imports or {}).items():
             builder.import_symbol(name, address)
         for name in exports:

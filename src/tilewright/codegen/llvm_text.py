@@ -170,14 +170,17 @@ class ModuleText:
         return f"#{self.attribute_groups.setdefault(attributes, len(self.attribute_groups))}"
 
     def __str__(self) -> str:
+        declarations = (line for name, line in self.declarations.items() if name not in self.definitions)
+        return self.text_of([*self.globals, *declarations, *self.definitions.values()])
+
+    def text_of(self, lines: Iterable[str]) -> str:
+        """A module of these globals, declarations and definitions, for what this one is for."""
         parts: list[str] = []
         if self.data_layout:
             parts.append(f'target datalayout = "{self.data_layout}"')
         if self.triple:
             parts.append(f'target triple = "{self.triple}"')
-        parts.extend(self.globals)
-        parts.extend(line for name, line in self.declarations.items() if name not in self.definitions)
-        parts.extend(self.definitions.values())
+        parts.extend(lines)
         parts.extend(f"attributes #{number} = {{ {text} }}" for text, number in self.attribute_groups.items())
         parts.extend(f"!{name} = !{{{', '.join(nodes)}}}" for name, nodes in self._named_metadata.items())
         parts.extend(f"!{number} = {node}" for number, node in enumerate(self._metadata))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from loops_kernels import compile_loops
+from loops_kernels import GRID, compile_loops, fill_slots
 
+from tilewright.dialects import make_context
+from tilewright.ir.parsing import parse_module
 from tilewright.support import knobs
 from tilewright.support.errors import KnobError, LocatedOpError, TargetError
 from tilewright.targets.base import Target, find_target
@@ -18,7 +20,7 @@ from tilewright.targets.cpu.facts import (
     vector_bits_of,
     without_features,
 )
-from tilewright.targets.cpu.target import CpuTarget, make_target
+from tilewright.targets.cpu.target import CpuTarget, make_target, split
 
 EXP = """
 func.func @k(%x: memref<*xf32> {tt.divisibility = 16 : i32}, %o: memref<*xf32>, $GRID) attributes {tilewright.noalias} {
@@ -73,6 +75,26 @@ def test_an_artefact_says_what_a_launch_needs() -> None:
     assert artefact.entry == "k"
     assert artefact.arena_bytes == 0
     assert artefact.metadata["arena_bytes"] == 0 and not artefact.metadata["prints"]
+
+
+def test_only_what_is_loaded_here_is_in_several_objects() -> None:
+    """Micro-kernels are objects of their own, so that they are compiled beside the kernel, and once for many."""
+    counts = ", ".join(["%n"] * 10)
+    text = f"""
+    func.func private @tw_mk_f32_f32_1024x1024({", ".join(["i64"] * 10)})
+    func.func @k(%n: i64, {GRID}) {{
+      func.call @tw_mk_f32_f32_1024x1024({counts}) : ({", ".join(["i64"] * 10)}) -> ()
+      return
+    }}"""
+    target = CpuTarget(host_facts(), is_for_loading=True)
+    entries = [t.emit(parse_module(text, make_context())) for t in (target, target.in_one_object())]
+    several, one = (entry.metadata["object_bytes"] for entry in entries)
+    assert len(several) > 1 and len(one) == 1
+    assert [len(entry.object) for entry in entries] == [sum(several), sum(one)]
+    assert all(image[:4] == entries[1].object[:4] for image in split(entries[0].object, several))
+    slots = fill_slots([0], (1, 1, 1))
+    for entry in entries:
+        target.load(entry.object, {**entry.metadata, "entry": entry.entry}).launch(slots.ctypes.data, 1)
 
 
 def test_ops_of_other_stages_are_refused_by_name() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from tilewright.codegen import llvm_backend
@@ -19,6 +20,7 @@ from tilewright.targets.cpu.native_runtime import native_runtime
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tilewright.codegen.llvm_text import ModuleText
     from tilewright.ir.passes import Pass
     from tilewright.language.context import CodegenOptions
 
@@ -26,9 +28,13 @@ ARENA_LIMIT = 1 << 30
 """Bytes of tiles that one program may keep outside registers and stack."""
 
 
+LEAST_APART = 20_000
+"""Characters of LLVM IR from which a function is compiled by itself: one more module takes 2 ms."""
+
+
 @dataclass(frozen=True)
 class CpuArtefact:
-    """Machine code of one kernel."""
+    """Machine code of one kernel: one object after the other."""
 
     llir: str
     object: bytes
@@ -55,8 +61,10 @@ class CpuTarget:
         }
     )
 
-    def __init__(self, facts: CpuFacts) -> None:
+    def __init__(self, facts: CpuFacts, *, is_for_loading: bool = False) -> None:
+        """Kernels that are for `load` only may be several objects, compiled side by side; others are one."""
         self._facts = facts
+        self._is_for_loading = is_for_loading
 
     @property
     def facts(self) -> CpuFacts:
@@ -112,14 +120,32 @@ class CpuTarget:
         name = lowered.kernel_name
         emit_entry(name, lowered, TypeTable(facts))
         prints = define_prints(module, lowered.text, lowered.externals)
-        llir = str(lowered.text)
-        image = llvm_backend.compile_text(llir, facts, verify=knobs.get("verify_each"), dump=knobs.get("llvm_dump"))
-        metadata = {"arena_bytes": lowered.arena_bytes, "prints": prints, "assertions": find_assertions(module)}
-        return CpuArtefact(llir, image, name, lowered.arena_bytes, metadata)
+        objects = self._compile(lowered.text)
+        metadata = {
+            "arena_bytes": lowered.arena_bytes,
+            "prints": prints,
+            "assertions": find_assertions(module),
+            "object_bytes": [len(image) for image in objects],
+        }
+        return CpuArtefact(str(lowered.text), b"".join(objects), name, lowered.arena_bytes, metadata)
+
+    def _compile(self, text: ModuleText) -> list[bytes]:
+        """The objects of a module, of which the first has the kernel's entry."""
+        from tilewright.codegen.separation import separated
+
+        verify, dump = knobs.get("verify_each"), knobs.get("llvm_dump")
+        if not self._is_for_loading or dump:
+            return [llvm_backend.compile_text(str(text), self._facts, verify=verify, dump=dump)]
+        texts = separated(text, LEAST_APART)
+        return llvm_backend.compile_parts(texts, self._facts, threads=self._facts.num_cores, verify=verify)
 
     def assembly(self, llir: str) -> str:
         """Assembly text of the LLVM text that an artefact carries."""
         return llvm_backend.emit_assembly(llir, self._facts)
+
+    def in_one_object(self) -> CpuTarget:
+        """The target for files that others link."""
+        return CpuTarget(self._facts)
 
     def load(self, image: bytes, metadata: dict[str, Any]) -> CpuKernel:
         """Link an artefact's object into the process; `metadata` is the artefact's, with `entry` added."""
@@ -130,7 +156,7 @@ class CpuTarget:
 
             imports = imports | print_symbols()
         name = metadata["entry"]
-        library = runtime.loader.load(image, (name,), imports)
+        library = runtime.loader.load(split(image, metadata["object_bytes"]), (name,), imports)
         return CpuKernel(name, library, runtime, metadata["arena_bytes"], metadata["assertions"])
 
 
@@ -138,4 +164,10 @@ def make_target() -> CpuTarget:
     """The CPU target of this host, or of the processor that `cpu` names, without the features in `cpu_without`."""
     name = knobs.get("cpu")
     facts = named_facts(name) if name else host_facts()
-    return CpuTarget(without_features(facts, knobs.get("cpu_without")))
+    return CpuTarget(without_features(facts, knobs.get("cpu_without")), is_for_loading=not name)
+
+
+def split(image: bytes, sizes: Sequence[int]) -> list[bytes]:
+    """The objects of an artefact."""
+    ends = list(accumulate(sizes))
+    return [image[end - size : end] for size, end in zip(sizes, ends, strict=True)]

@@ -12,6 +12,7 @@ from tilewright.compiler.source import ASTSource
 from tilewright.language.callables import JITCallable
 from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.base import Target
+from tilewright.targets.cpu.target import CpuTarget
 from tilewright.tools.aot.signature import Signature, SignatureError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def compile_variant(
 ) -> Variant:
     """The kernel for one signature, whose C function has a name."""
     source = NamedSource(source_of(function, signature), f"{name}_kernel")
-    entry = build_entry(source, options, target)
+    entry = build_entry(source, options, target.in_one_object() if isinstance(target, CpuTarget) else target)
     return Variant(name, signature, entry.sections["obj"], entry.metadata)
 
 
