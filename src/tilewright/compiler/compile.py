@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import asdict
 from functools import partial
@@ -95,7 +95,8 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
         if (deferred := _deferred.get()) is not None:
             deferred.append(Request(source, options, target, key))
             raise DeferredError(f"the compilation of kernel '{source.name}' is deferred")
-        entry = build_entry(source, options, target, clock.reached)
+        with getattr(target, "preparing_to_load", nullcontext)():
+            entry = build_entry(source, options, target, clock.reached)
         cache.put(key, entry)
     listening.tell(source, options, target, key, entry, cache, clock, cache_hit=cache_hit)
     return load_entry(entry, key, source, options, target)

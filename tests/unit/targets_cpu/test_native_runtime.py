@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from tilewright.support import knobs
 from tilewright.targets.cpu import native_runtime
 from tilewright.targets.cpu.facts import host_facts, named_facts
-from tilewright.targets.cpu.native_runtime import runtime_image
+from tilewright.targets.cpu.native_runtime import made_meanwhile, runtime_image
 
 
 @pytest.fixture
@@ -51,3 +52,29 @@ def test_without_a_cache(tmp_path: Path, compiled: list[str]) -> None:
     with knobs.scope(cache_dir=str(tmp_path / "file")), pytest.warns(RuntimeWarning, match="cannot be written"):
         assert runtime_image(host_facts()) == runtime_image(host_facts())
     assert len(compiled) == 2
+
+
+@pytest.fixture
+def forgotten() -> Iterator[None]:
+    """A process that has not had an object of the runtime."""
+    native_runtime._host_image.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    yield
+    native_runtime._host_image.cache_clear()  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_it_is_made_while_a_kernel_is_compiled(tmp_path: Path, compiled: list[str]) -> None:
+    with knobs.scope(cache_dir=str(tmp_path)):
+        for _ in range(2):
+            with made_meanwhile():
+                pass
+            assert compiled == [host_facts().cpu]
+
+
+@pytest.mark.usefixtures("forgotten", "compiled")
+def test_what_fails_meanwhile_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_runtime, "runtime_image", lambda facts: 1 // 0)
+    with made_meanwhile():
+        pass
+    with pytest.raises(ZeroDivisionError):
+        native_runtime._host_image()  # pyright: ignore[reportPrivateUsage]

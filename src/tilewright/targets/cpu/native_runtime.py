@@ -10,6 +10,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache
 from importlib.resources import files
 from string import Template
@@ -18,6 +19,7 @@ from tilewright.codegen.llvm_backend import Effort, LoadedObject, ObjectLoader, 
 from tilewright.codegen.llvm_backend import version as llvm_version
 from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.threads import meanwhile
 from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
 
 LaunchFunction = Callable[[int, int, int, int, int, int], object]
@@ -129,8 +131,7 @@ _lock = threading.Lock()
 
 def runtime_image(facts: CpuFacts) -> bytes:
     """The runtime's object for a machine, from the disk cache; where there is none it is compiled, unoptimised, as it
-    only hands out chunks (20 ms. Another thread does not hide that behind the kernel's compilation: they wait for the
-    GIL)."""
+    only hands out chunks (20 ms)."""
     text = runtime_text(facts)
     key = fingerprint("native runtime", text, facts.triple, facts.cpu, facts.feature_string, llvm_version())
     cache = DiskCache(cache_directory())
@@ -142,11 +143,26 @@ def runtime_image(facts: CpuFacts) -> bytes:
 
 
 @lru_cache(maxsize=1)
+def _host_image() -> bytes:
+    return runtime_image(host_facts())
+
+
+@lru_cache(maxsize=1)
 def _build() -> NativeRuntime:
-    return NativeRuntime(runtime_image(host_facts()))
+    return NativeRuntime(_host_image())
 
 
 def native_runtime() -> NativeRuntime:
     """The runtime of this process, made and linked on first use."""
     with _lock:
         return _build()
+
+
+def made_meanwhile() -> AbstractContextManager[None]:
+    """A context in which another thread makes the runtime's object, where this process has none."""
+    return nullcontext() if _host_image.cache_info().currsize else meanwhile(_make_image)
+
+
+def _make_image() -> None:
+    with _lock, suppress(Exception):  # `native_runtime` tries again, and raises
+        _host_image()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -15,7 +16,7 @@ from tilewright.support.fingerprint import fingerprint
 from tilewright.targets.cpu.assertions import find_assertions
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts, without_features
 from tilewright.targets.cpu.kernel import CpuKernel
-from tilewright.targets.cpu.native_runtime import native_runtime
+from tilewright.targets.cpu.native_runtime import made_meanwhile, native_runtime
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -142,6 +143,10 @@ class CpuTarget:
     def assembly(self, llir: str) -> str:
         """Assembly text of the LLVM text that an artefact carries."""
         return llvm_backend.emit_assembly(llir, self._facts)
+
+    def preparing_to_load(self) -> AbstractContextManager[None]:
+        """A context in which another thread makes the native runtime, which the first kernel of a process needs."""
+        return made_meanwhile() if self._facts.num_cores > 1 else nullcontext()
 
     def in_one_object(self) -> CpuTarget:
         """The target for files that others link."""
