@@ -7,6 +7,9 @@ from dataclasses import dataclass
 MAX_WARPS = 64
 """Warps that programs of one multiprocessor have together, as on NVIDIA's since compute capability 8.0."""
 
+_AMD = ("znver", "bdver", "btver")
+"""How LLVM's names of AMD's processors begin."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TargetFacts:
@@ -57,6 +60,14 @@ class TargetFacts:
         with twice as many products a cycle, is 8 % slower with panels of 64 KiB.
         """
         return max(self.near_bytes, 64 * 1024) if self.cpu == "znver4" else self.near_bytes
+    def has_fast_gathers(self) -> bool:
+        """Whether gathers are faster than a load for each lane: AMD's processors make them of microcode."""
+        return not self.is_amd
+
+    @property
+    def is_amd(self) -> bool:
+        """Whether it is a processor of AMD's."""
+        return self.cpu.startswith(_AMD)
 
     @property
     def feature_string(self) -> str:

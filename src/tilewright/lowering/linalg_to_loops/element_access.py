@@ -244,6 +244,10 @@ def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue
     emitter, nest = values.emitter, values.nest
     base = address.base
     varying: list[tuple[SSAValue, Index]] = []
+    if len(address.terms) == 1 and address.terms[0][1] == 1 and (place := nest.places.of.get(address.terms[0][0])):
+        for value in place.shared:
+            base = emitter.add(base, _shared_index(values, value))
+        return base, values.get(place.lanes)
     for value, stride in address.terms:
         if values.is_lanes(nest.depends.get(value, frozenset())):
             varying.append((value, stride))
@@ -261,6 +265,16 @@ def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue
         total = lanes if total is None else emitter.arith(arith.AddiOp, total, lanes)
     assert total is not None
     return base, total
+
+
+def _shared_index(values: BodyValues, value: SSAValue) -> SSAValue:
+    """A number that all lanes share as an index, cast where it is computed."""
+    frame = values.frames[values.depth(values.nest.depends.get(value, frozenset()))]
+    key = ("index", value)
+    if (found := frame.values.get(key)) is None:
+        with values.emitter.at(frame.cursor):
+            found = frame.values[key] = values.emitter.index_cast(values.get(value), IndexType())
+    return found
 
 
 def _narrow(value: SSAValue) -> SSAValue | None:

@@ -22,6 +22,7 @@ from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
+from tilewright.lowering.linalg_to_loops.place_terms import Places, find_places
 from tilewright.lowering.linalg_to_loops.predication import Predicate, is_straight
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 
@@ -118,6 +119,8 @@ class Nest:
     depends: dict[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
     steps: LaneSteps = field(default_factory=LaneSteps)
     """Which integers grow by how much from lane to lane; with stretches, along one of them."""
+    places: Places = field(default_factory=Places)
+    """Which places are numbers of 32 bits away from one that all lanes share."""
     cost: int = 0
     combination: Combination | None = None
     """How all results are combined together, where one of them has no combiner of its own."""
@@ -161,6 +164,7 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
     nest.vector_dim = choose_vector_dim(nest) if is_vectorizable(nest) else None
     if nest.vector_dim is not None and is_straight(nest.body):
         nest.steps = find_lane_steps(nest.body, nest.depends, nest.predicates, nest.vector_dim)
+        nest.places = find_places(nest.body, nest.depends, nest.vector_dim)
     register_lanes = max(1, vector_bits // widest_lane(nest))
     if not nest.has_reduction and nest.cost <= STREAMING_COST and vector_bits >= 512 and nest.touches_caller_memory():
         register_lanes = max(1, register_lanes // 2)
@@ -233,6 +237,8 @@ def widest_lane(nest: Nest) -> int:
     widest = 8
     for value in (*nest.body.args, *(result for op in nest.body.ops for result in op.results)):
         if isinstance(value.type, IndexType | MemRefType) or nest.vector_dim not in nest.depends[value]:
+            continue
+        if value in nest.places.inner:
             continue
         if value in nest.steps.of and all(_is_place(use.operation, nest) for use in value.uses):
             continue

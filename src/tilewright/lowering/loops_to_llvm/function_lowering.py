@@ -31,6 +31,7 @@ from tilewright.lowering.loops_to_llvm.memref_value import (
     unflatten,
 )
 from tilewright.lowering.loops_to_llvm.nan_free import NanFree
+from tilewright.lowering.loops_to_llvm.near_lanes import NearLanes
 from tilewright.lowering.loops_to_llvm.quiet_minmax import Quiet
 from tilewright.lowering.loops_to_llvm.types import (
     ScalarType,
@@ -112,6 +113,8 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self.quiet = Quiet()
         self.divisors: dict[SSAValue, UniformDivisor] = {}
         """Vectors that are one number in all lanes and that others are divided by."""
+        self.near_lanes: dict[tuple[Block | None, SSAValue, str], NearLanes] = {}
+        """What a block has asked of the lanes' places, by these and a mask."""
         self._exit_label = ""
 
     # ------------------------------------------------------------------------------------------------ values, types

@@ -23,6 +23,7 @@ from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
 from tilewright.lowering.loops_to_llvm.mask_bits import for_masked_store, for_scalar_use
+from tilewright.lowering.loops_to_llvm.near_lanes import NearLanes, compare_places, gather_near, may_be_near
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
 
@@ -99,16 +100,18 @@ def _from_memory(low: FunctionLowering, type: ValueType, value: str) -> str:
     return low.fn.value(f"icmp ne {type.of('i8')} {value}, zeroinitializer")
 
 
-def _lane_addresses(low: FunctionLowering, op: Operation) -> tuple[str, SSAValue, SSAValue]:
-    """The vector of addresses of a gather or scatter, its mask, and its last operand."""
+def _base_address(low: FunctionLowering, op: Operation) -> tuple[str, str, SSAValue, SSAValue, SSAValue]:
+    """Elements' type and the address that lanes of a gather or scatter count from; indices, mask, last operand."""
     base = op.operands[0]
     rank = _rank(base)
     address = element_address(low, base, low.memref(base), op.operands[1 : 1 + rank])
-    indices, mask, last = op.operands[1 + rank : 4 + rank]
     text, _ = memory_type(low, base.type)
-    index_type = low.type_of(indices)
-    addresses = low.fn.value(f"getelementptr {text}, ptr {address}, {index_type.text} {low.get(indices)}")
-    return addresses, mask, last
+    indices, mask, last = op.operands[1 + rank : 4 + rank]
+    return text, address, indices, mask, last
+
+
+def _lane_addresses(low: FunctionLowering, text: str, address: str, indices: SSAValue) -> str:
+    return low.fn.value(f"getelementptr {text}, ptr {address}, {low.type_of(indices).text} {low.get(indices)}")
 
 
 def _lane_by_lane_mask(low: FunctionLowering, type: ValueType, mask: SSAValue) -> str:
@@ -117,30 +120,48 @@ def _lane_by_lane_mask(low: FunctionLowering, type: ValueType, mask: SSAValue) -
 
 
 def lower_gather(low: FunctionLowering, op: Operation) -> None:
-    addresses, mask, passed = _lane_addresses(low, op)
+    text, address, indices, mask, passed = _base_address(low, op)
     type = low.type_of(op.results[0])
-    memory, other = _to_memory(low, type, low.get(passed))
-    pointers = type.of("ptr")
-    name = f"llvm.masked.gather.{intrinsic_suffix(type.scalar.memory, type.lanes)}.v{type.lanes}p0"
-    arguments = [
-        (f"{pointers} align {type.scalar.bytes}", addresses),
-        (type.of("i1"), _lane_by_lane_mask(low, type, mask)),
-        (memory, other),
-    ]
-    low.fn.declare(f"declare {memory} @{name}({pointers}, {type.of('i1')}, {memory})")
-    low.set(op.results[0], _from_memory(low, type, low.fn.call(memory, name, arguments)))
+
+    def gather() -> str:
+        memory, other = _to_memory(low, type, low.get(passed))
+        pointers = type.of("ptr")
+        name = f"llvm.masked.gather.{intrinsic_suffix(type.scalar.memory, type.lanes)}.v{type.lanes}p0"
+        arguments = [
+            (f"{pointers} align {type.scalar.bytes}", _lane_addresses(low, text, address, indices)),
+            (type.of("i1"), _lane_by_lane_mask(low, type, mask)),
+            (memory, other),
+        ]
+        low.fn.declare(f"declare {memory} @{name}({pointers}, {type.of('i1')}, {memory})")
+        return _from_memory(low, type, low.fn.call(memory, name, arguments))
+
+    if may_be_near(low.module.facts, indices, type):
+        near = _near_lanes(low, op, indices, mask)
+        low.set(op.results[0], gather_near(low.fn, type, (text, address), near, gather))
+    else:
+        low.set(op.results[0], gather())
+
+
+def _near_lanes(low: FunctionLowering, op: Operation, indices: SSAValue, mask: SSAValue) -> NearLanes:
+    """Whether lanes are near one another, asked once for all gathers of a block that are at the same places."""
+    key = (op.parent_block(), indices, low.get(mask))
+    if (found := low.near_lanes.get(key)) is None:
+        type = low.type_of(indices)
+        found = compare_places(low.fn, type.lanes, type.scalar.text, low.get(indices), low.get(mask))
+        low.near_lanes[key] = found
+    return found
 
 
 def lower_scatter(low: FunctionLowering, op: Operation) -> None:
     """Lanes are stored in order: of lanes with one address the last wins."""
-    addresses, mask, value = _lane_addresses(low, op)
+    text, address, indices, mask, value = _base_address(low, op)
     type = low.type_of(value)
     memory, stored = _to_memory(low, type, low.get(value))
     pointers = type.of("ptr")
     name = f"llvm.masked.scatter.{intrinsic_suffix(type.scalar.memory, type.lanes)}.v{type.lanes}p0"
     arguments = [
         (memory, stored),
-        (f"{pointers} align {type.scalar.bytes}", addresses),
+        (f"{pointers} align {type.scalar.bytes}", _lane_addresses(low, text, address, indices)),
         (type.of("i1"), _lane_by_lane_mask(low, type, mask)),
     ]
     low.fn.declare(f"declare void @{name}({memory}, {pointers}, {type.of('i1')})")

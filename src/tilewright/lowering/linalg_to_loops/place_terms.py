@@ -1,0 +1,86 @@
+"""Places in 64 bits that are numbers of 32 bits away from where all lanes start.
+
+    %w = extsi %x : i32 to i64
+    %s = addi %first, %w : i64                 %first is the same in all lanes
+    %i = index_cast %s                ->       base %first, lanes %x
+
+Lanes then hold no numbers of 64 bits, so that vectors have twice as many, and accesses with one %x differ by their base
+alone. Sums of 64 bits wrap as addresses do: the order of the terms makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Block, SSAValue
+
+from tilewright.dialects import arith
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The sum of numbers that all lanes share, of 64 bits, and of a number of 32 bits of each lane."""
+
+    shared: tuple[SSAValue, ...]
+    lanes: SSAValue
+
+
+@dataclass(slots=True)
+class Places:
+    """The places of a body that are sums like that."""
+
+    of: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    """By the index that an access is at."""
+    inner: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Numbers of 64 bits that lanes need for nothing else."""
+
+
+def find_places(body: Block, depends: Mapping[SSAValue, frozenset[int]], vector_dim: int) -> Places:
+    """The places of a body along the lanes of a dimension."""
+    found = Places()
+    inner: set[SSAValue] = set()
+    for op in body.ops:
+        if isinstance(op, arith.IndexCastOp) and op.input.type == i64:
+            walk = _Walk(depends, vector_dim)
+            if walk.visit(op.input) and walk.lanes is not None:
+                found.of[op.result] = Place(tuple(walk.shared), walk.lanes)
+                inner |= walk.inner
+    found.inner = {value for value in inner if all(_stays_inside(use.operation, found, inner) for use in value.uses)}
+    return found
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The walk from a sum to its terms."""
+
+    depends: Mapping[SSAValue, frozenset[int]]
+    vector_dim: int
+    shared: list[SSAValue] = field(default_factory=list[SSAValue])
+    lanes: SSAValue | None = None
+    inner: set[SSAValue] = field(default_factory=set[SSAValue])
+
+    def visit(self, value: SSAValue) -> bool:
+        """Whether a value is a sum of that form, so far."""
+        if self.vector_dim not in self.depends.get(value, frozenset()):
+            self.shared.append(value)
+            return True
+        self.inner.add(value)
+        match value.owner:
+            case arith.AddiOp() as op:
+                return all(map(self.visit, op.operands))
+            case arith.ExtSIOp() as op if op.input.type == i32 and self.lanes is None:
+                self.lanes = op.input
+                return True
+            case _:
+                return False
+
+
+def _stays_inside(op: object, found: Places, inner: set[SSAValue]) -> bool:
+    return isinstance(op, arith.IndexCastOp | arith.AddiOp | arith.ExtSIOp) and (
+        op.results[0] in found.of or op.results[0] in inner
+    )
+
+
+__all__ = ["Place", "Places", "find_places"]
