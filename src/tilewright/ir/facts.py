@@ -65,6 +65,11 @@ class TargetFacts:
         return not self.is_amd
 
     @property
+    def prefetches_by_page(self) -> bool:
+        """Whether short rows that are far apart had better be asked for, of which prefetchers of AMD's notice none."""
+        return self.is_amd
+
+    @property
     def is_amd(self) -> bool:
         """Whether it is a processor of AMD's."""
         return self.cpu.startswith(_AMD)

@@ -10,6 +10,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops import streaming
 from tilewright.support import knobs
 
@@ -244,3 +245,28 @@ def test_masks_that_change_within_the_bounds_are_computed() -> None:
     np.testing.assert_array_equal(o[:200], np.where(np.arange(200) < 100, x, -x))
     np.testing.assert_array_equal(o[256:456], x)
     assert (o[456:] == 1.0).all()
+
+
+@triton.jit
+def column_sums(x, o, rows, cols, ROWS: tl.constexpr, COLS: tl.constexpr):
+    c = tl.program_id(0) * COLS + tl.arange(0, COLS)
+    total = tl.zeros((ROWS, COLS), dtype=tl.float32)
+    for first in range(0, rows, ROWS):
+        r = first + tl.arange(0, ROWS)
+        total += tl.load(x + r[:, None] * cols + c[None, :], (r[:, None] < rows) & (c[None, :] < cols), other=0.0)
+    tl.store(o + c, tl.sum(total, 0), c < cols)
+
+
+@pytest.mark.parametrize(
+    ("by_page", "tile", "expected"), [(True, (8, 256), True), (True, (4, 256), False), (False, (8, 256), False)]
+)
+def test_short_rows_far_apart_are_asked_for_where_nobody_else_does(
+    monkeypatch: pytest.MonkeyPatch, by_page: bool, tile: tuple[int, int], expected: bool
+) -> None:
+    monkeypatch.setattr(TargetFacts, "prefetches_by_page", by_page)
+    kernel, (rows, cols) = triton.jit(column_sums.fn), tile
+    x, o = rng.standard_normal((37, 500)).astype(np.float32), np.zeros(500, np.float32)
+    with knobs.scope(always_compile=True):
+        compiled = kernel[(triton.cdiv(500, cols),)](x, o, 37, 500, ROWS=rows, COLS=cols)
+    np.testing.assert_allclose(o, x.sum(0), rtol=1e-4, atol=1e-5)
+    assert (asked_for(compiled.asm["loops"])[0] > 0) == expected

@@ -55,7 +55,8 @@ class FunctionLowering:
         self.sources: dict[SSAValue, Source] = {}
         self.storage = Storage(self)
         self.demand = Demand(self)
-        self.prefetching = Prefetching(self.emitter, function)
+        rows_ahead = context.facts is not None and context.facts.prefetches_by_page
+        self.prefetching = Prefetching(self.emitter, function, rows_ahead=rows_ahead)
         self.stored_directly: dict[Operation, SSAValue | bool] = {}
         """Stores of products that may be there already, with when they are (`direct_store.py`)."""
         self.dead: list[Operation] = []

@@ -53,8 +53,9 @@ class _Rereading:
 class Prefetching:
     """Which tiles of memory a function's nests have read so far, and which of them have been asked for ahead."""
 
-    def __init__(self, emitter: LoopEmitter, function: func.FuncOp):
+    def __init__(self, emitter: LoopEmitter, function: func.FuncOp, *, rows_ahead: bool):
         self.emitter = emitter
+        self.rows_ahead = rows_ahead
         grid = emitter.grid_arguments()
         self.program_id: SSAValue | None = grid[3] if grid and not function.function_type.outputs.data else None
         self._read: set[tuple[SSAValue, object]] = set()
@@ -66,7 +67,7 @@ class Prefetching:
 
     def plan(self, nest: Nest) -> None:
         """Give a planned nest, which the emitter is about to write, the tiles that it is to fetch."""
-        self._streams = plan_streams(nest, self._is_new, self._goes_on)
+        self._streams = plan_streams(nest, self._is_new, self._goes_on, rows_ahead=self.rows_ahead)
         if self.program_id is None or nest.vector_dim is None or self.emitter.cursor.block is not self.emitter.entry:
             return
         fetches: list[Fetch] = []
@@ -95,7 +96,8 @@ class Prefetching:
         only_read = bool(values.nest.fetches) or values.frames[-1].is_streamed
         for stream in self._streams:
             if not (stream.is_write and only_read):
-                place = self.emitter.add(values.linear_index(stream.window, stream.access), stream.distance)
+                ahead = self.emitter.mul(stream.distance, stream.stride)
+                place = self.emitter.add(values.linear_index(stream.window, stream.access), ahead)
                 self.emitter.prefetch(stream.window.flat, place, MOST_LOCAL, is_write=stream.is_write)
         for fetch in values.nest.fetches:
             self.emitter.prefetch(fetch.window.flat, values.linear_index(fetch.window, fetch.access), fetch.locality)

@@ -34,6 +34,7 @@ _PERMUTATIONS = {
 """By lanes and bytes of an element: what permutes a vector, and the types of elements and places that it takes."""
 
 _MOST_OPS = 64
+_EVEN = arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | arith.IndexCastOp | arith.ExtSIOp
 _ALL_LANES = "splat (i1 true)"
 
 
@@ -122,8 +123,9 @@ def _spread(b: LaneBuilder, scalar: str, value: str) -> str:
 
 
 def _is_computed(places: SSAValue) -> bool:
-    """Whether lanes are computed from their numbers, and from what all lanes share, by arithmetic alone."""
-    pending, seen, has_numbers = [places], set[SSAValue](), False
+    """Whether lanes are computed from their numbers, and from what all lanes share, by arithmetic alone, and not so
+    that all neighbours are equally far apart: by one, they would be no gather."""
+    pending, seen, has_numbers, is_even = [places], set[SSAValue](), False, True
     while pending:
         value = pending.pop()
         op = value.owner
@@ -133,10 +135,11 @@ def _is_computed(places: SSAValue) -> bool:
         if isinstance(op, vector.StepOp):
             has_numbers = True
         elif isinstance(op, Operation) and op.name.startswith(("arith.", "math.")) and len(seen) < _MOST_OPS:
+            is_even = is_even and isinstance(op, _EVEN)
             pending.extend(operand for operand in op.operands if isinstance(operand.type, VectorType))
         else:
             return False
-    return has_numbers
+    return has_numbers and not is_even
 
 
 __all__ = ["NearLanes", "compare_places", "gather_near", "may_be_near"]
