@@ -60,6 +60,8 @@ class TargetFacts:
         with twice as many products a cycle, is 8 % slower with panels of 64 KiB.
         """
         return max(self.near_bytes, 64 * 1024) if self.cpu == "znver4" else self.near_bytes
+
+    @property
     def has_fast_gathers(self) -> bool:
         """Whether gathers are faster than a load for each lane: AMD's processors make them of microcode."""
         return not self.is_amd

@@ -14,6 +14,15 @@ from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import arith, memref, scf
 from tilewright.dialects.types import element_type, is_memref, is_tensor
+from tilewright.lowering.linalg_to_loops.carried_registers import (
+    CarriedTiles,
+    add_arguments,
+    enter_loop,
+    find_carried,
+    leave_loop,
+    made_vectors,
+    start_tiles,
+)
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
@@ -128,6 +137,9 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
     storage = lowering.storage
     yield_op = body.last_op
     assert yield_op is not None
+    if (tiles := find_carried(lowering, body, body.args[1:], yield_op.operands)) is not None:
+        lower_for_in_registers(lowering, op, tiles)
+        return
     fast_path = plan_k_loop(lowering, op) if len(tensors) == 1 else None
     init = lowering.source(inits[tensors[0]])
     windows: dict[int, Window] = {}
@@ -156,6 +168,28 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
         regions=[region],
     )
     replace_op(lowering, op, new, tensors)
+
+
+def lower_for_in_registers(lowering: FunctionLowering, op: scf.ForOp, tiles: CarriedTiles) -> None:
+    """A loop whose tiles are vectors that it carries."""
+    body, inits = op.body.block, list(op.iter_args)
+    yield_op = body.last_op
+    assert yield_op is not None
+    started = start_tiles(lowering, tiles, inits)
+    enter_loop(lowering, tiles, body)
+    lowering.lower_block(body)
+    positions = list(tiles.arguments)
+    yield_op.operands = [*without(yield_op.operands, positions), *made_vectors(tiles)]
+    drop_arguments(body, [position + 1 for position in positions])
+    kept = [*without(inits, positions), *started]
+    new = scf.ForOp.create(
+        operands=[op.lb, op.ub, op.step, *kept],
+        result_types=[value.type for value in kept],
+        properties=dict(op.properties),
+        regions=[op.detach_region(op.body)],
+    )
+    replace_op(lowering, op, new, positions, added=len(started))
+    leave_loop(lowering, tiles, new, dict(enumerate(op.results)))
 
 
 def lower_scan(lowering: FunctionLowering, op: scf.ForOp, scan: ScanLoop) -> None:
@@ -299,6 +333,10 @@ def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
     storage = lowering.storage
     condition, yield_op = before.last_op, after.last_op
     assert condition is not None and yield_op is not None
+    passed = passed_on(before, after, condition)
+    if passed is not None and (tiles := find_carried(lowering, after, passed, yield_op.operands)) is not None:
+        lower_while_in_registers(lowering, op, tiles)
+        return
     inits = list(op.operands)
     entering = tensor_positions(inits)
     windows: dict[int, Window] = {}
@@ -338,6 +376,44 @@ def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
         regions=regions,
     )
     replace_op(lowering, op, new, leaving)
+
+
+def passed_on(before: Block, after: Block, condition: Operation) -> list[SSAValue] | None:
+    """What stands for each tile that enters a test behind it, if all that the test does is to pass them on."""
+    found: list[SSAValue] = list(before.args)
+    handed = list(condition.operands)[1:]
+    for position in tensor_positions(before.args):
+        argument = before.args[position]
+        if argument.uses.get_length() != 1 or argument not in handed:
+            return None
+        found[position] = after.args[handed.index(argument)]
+    return found if len(tensor_positions(handed)) == len(tensor_positions(before.args)) else None
+
+
+def lower_while_in_registers(lowering: FunctionLowering, op: scf.WhileOp, tiles: CarriedTiles) -> None:
+    """A while loop whose tiles are vectors that it carries."""
+    before, after = op.regions[0].block, op.regions[1].block
+    condition, yield_op = before.last_op, after.last_op
+    assert condition is not None and yield_op is not None
+    inits = list(op.operands)
+    started = start_tiles(lowering, tiles, inits)
+    handed = add_arguments(tiles, before)
+    enter_loop(lowering, tiles, after)
+    lowering.lower_block(before)
+    lowering.lower_block(after)
+    entering, leaving = list(tiles.arguments), tensor_positions(op.results)
+    called = {number: op.results[after.args.index(value)] for number, value in tiles.arguments.items()}
+    condition.operands = [condition.operands[0], *without(list(condition.operands)[1:], leaving), *handed]
+    yield_op.operands = [*without(yield_op.operands, entering), *made_vectors(tiles)]
+    drop_arguments(before, entering)
+    drop_arguments(after, leaving)
+    new = scf.WhileOp.create(
+        operands=[*without(inits, entering), *started],
+        result_types=[*(value.type for value in without(op.results, leaving)), *tiles.types],
+        regions=[op.detach_region(region) for region in list(op.regions)],
+    )
+    replace_op(lowering, op, new, leaving, added=len(started))
+    leave_loop(lowering, tiles, new, called)
 
 
 def keep(lowering: FunctionLowering, op: Operation) -> None:

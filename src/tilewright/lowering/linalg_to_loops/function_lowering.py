@@ -7,7 +7,7 @@ nothing; they become sources. Tensor ops are erased at the end, when nothing ref
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
@@ -30,6 +30,9 @@ from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
 from tilewright.transforms.linalg.structured import shape_or_scalar
+
+if TYPE_CHECKING:
+    from tilewright.lowering.linalg_to_loops.carried_registers import CarriedTiles
 
 LoweringTable: TypeAlias = "dict[type[Operation], Callable[[FunctionLowering, Any], None]]"
 """From op class to what lowers it."""
@@ -63,6 +66,8 @@ class FunctionLowering:
         self.deferred: set[Operation] = set()
         self._filled: list[tuple[SSAValue, Source]] = []
         """Values that were copied to buffers, in order, with how they were read before."""
+        self.in_registers: dict[Operation, CarriedTiles] = {}
+        """Generics that make tiles which stay in registers from one step of a loop to the next."""
         self.written: set[Operation] = set()
         """Stores whose elements are there already (`stored_results.py`)."""
         self.networks: dict[Operation, Network] = {}

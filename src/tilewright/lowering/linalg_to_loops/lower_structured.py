@@ -8,6 +8,7 @@ from math import prod
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import linalg
+from tilewright.lowering.linalg_to_loops.carried_registers import run_in_registers
 from tilewright.lowering.linalg_to_loops.combination import combination_of_reduction
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.flushed import mark_flushed_narrowings
@@ -20,6 +21,10 @@ from tilewright.transforms.linalg.structured import access_of, loop_extents
 
 def lower_generic(lowering: FunctionLowering, op: linalg.StructuredOp) -> None:
     """A nest; or nothing yet, if the only reader is a store that will run it."""
+    if isinstance(op, linalg.GenericOp) and (tiles := lowering.in_registers.get(op)) is not None:
+        run_in_registers(lowering, tiles)
+        lowering.dead.append(op)
+        return
     if op in lowering.deferred or lowering.storage.defers(op):
         lowering.deferred.add(op)
         lowering.dead.append(op)
