@@ -42,6 +42,13 @@ class TargetFacts:
     num_cores: int = 1
     """Cores that work on one grid."""
 
+    writers_ask_ahead: bool = True
+    """Whether loops that write gain by prefetching what they are about to read and write."""
+
+    streamed_traffic: int | None = None
+    """Bytes that a launch reads and writes from which on its outputs are better written past the caches, however few of
+    them it writes; None where only what it writes decides."""
+
     def has(self, feature: str) -> bool:
         """Whether the machine has an LLVM feature, e.g. ``facts.has("avx512f")``."""
         return feature in self.features

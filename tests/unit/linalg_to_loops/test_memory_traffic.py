@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,28 @@ import tilewright as triton
 import tilewright.language as tl
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops import streaming
+from tilewright.runtime.driver import driver_for
 from tilewright.support import knobs
+from tilewright.targets.cpu.target import CpuTarget
 
 rng = np.random.default_rng(0)
+
+Processor = Callable[..., None]
+
+
+@pytest.fixture
+def processor(monkeypatch: pytest.MonkeyPatch) -> Processor:
+    """Lets the host have other facts for one test."""
+    target = driver_for("cpu").target
+    assert isinstance(target, CpuTarget)
+
+    def change(**facts: Any) -> None:
+        changed = CpuTarget(replace(target.facts, **facts))
+        monkeypatch.setattr(target, "_facts", changed.facts)
+        monkeypatch.setitem(target.__dict__, "_fingerprint", changed.fingerprint())
+
+    change(writers_ask_ahead=True, streamed_traffic=None)
+    return change
 
 
 @triton.jit
@@ -37,9 +58,10 @@ def test_rows_of_any_length(n: int) -> None:
 
 
 def loops_of(kernel: Any, *args: Any, **constants: Any) -> str:
-    return kernel.warmup(*args, grid=(1,), **constants).asm["loops"]
+    return triton.jit(kernel.fn).warmup(*args, grid=(1,), **constants).asm["loops"]
 
 
+@pytest.mark.usefixtures("processor")
 def test_the_second_nest_asks_for_the_lines_to_be_written_and_the_writing_one_for_the_next_row() -> None:
     x = np.zeros(1000, np.float32)
     loops = loops_of(row_softmax, x, x.copy(), 100, 100, BLOCK=128)
@@ -99,11 +121,31 @@ def test_streamed_outputs(monkeypatch: pytest.MonkeyPatch, dtype: Any, n: int) -
             assert "nontemporal" in compiled.asm["loops"]
 
 
-def test_a_launch_decides_about_streaming() -> None:
+@pytest.mark.parametrize(
+    ("traffic", "least"), [(None, streaming.STREAMED_BYTES), (24 << 20, 8 << 20), (1 << 30, streaming.STREAMED_BYTES)]
+)
+def test_a_launch_decides_about_streaming(processor: Processor, traffic: int | None, least: int) -> None:
+    processor(streamed_traffic=traffic)
     x = np.zeros(4096, np.float32)
     loops = loops_of(shifted_sum, x, x.copy(), x.copy(), 4096, BLOCK=1024)
     assert loops.count("nontemporal = true") == 1
-    assert f"arith.constant {streaming.STREAMED_BYTES} : index" in loops
+    assert f"arith.constant {least} : index" in loops
+
+
+@pytest.mark.parametrize("traffic", [None, 0, 1 << 30])
+@pytest.mark.parametrize("n", [5, 63, 64, 500, 1000, 1024])
+def test_lines_of_outputs_are_asked_for_unless_they_are_streamed(
+    processor: Processor, traffic: int | None, n: int
+) -> None:
+    processor(streamed_traffic=traffic)
+    x = rng.standard_normal((7, n)).astype(np.float32)
+    o = np.full((8, n), 7.0, np.float32)
+    loops = triton.jit(row_softmax.fn)[(7,)](x, o, n, n, BLOCK=1024).asm["loops"]
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(o[:7], e / e.sum(axis=1, keepdims=True), rtol=1e-5)
+    assert (o[7] == 7.0).all()
+    assert asked_for(loops)[1] == 1
+    assert ("nontemporal" in loops) == (traffic is not None)
 
 
 @triton.jit
@@ -162,8 +204,14 @@ def asked_for(loops: str) -> tuple[int, int]:
     return kinds.count("read"), kinds.count("write")
 
 
-@pytest.mark.parametrize(("block", "expected"), [(128, (0, 0)), (1024, (4, 1)), (4096, (4, 1))])
-def test_programs_one_behind_the_other_ask_for_what_comes(block: int, expected: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("asks", "block", "expected"),
+    [(True, 128, (0, 0)), (True, 1024, (4, 1)), (True, 4096, (4, 1)), (False, 4096, (0, 0))],
+)
+def test_programs_one_behind_the_other_ask_for_what_comes(
+    processor: Processor, block: int, expected: tuple[int, int], *, asks: bool
+) -> None:
+    processor(writers_ask_ahead=asks)
     x = np.zeros(8192, np.float32)
     assert asked_for(loops_of(shifted_sum, x, x.copy(), x.copy(), 8192, BLOCK=block)) == expected
 
@@ -174,6 +222,7 @@ def doubled(x, n, BLOCK: tl.constexpr):
     tl.store(x + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
 
 
+@pytest.mark.usefixtures("processor")
 def test_what_is_updated_is_asked_for_once() -> None:
     loops = loops_of(doubled, np.zeros(8192, np.float32), 8192, BLOCK=1024)
     assert asked_for(loops) == (1, 0)
@@ -187,11 +236,12 @@ def picked_rows(table, rows, o, n, BLOCK: tl.constexpr):
     tl.store(o + tl.program_id(0) * BLOCK + i, tl.load(table + row * BLOCK + i) + 1)
 
 
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize(("block", "reads"), [(256, 0), (1024, 0), (4096, 1)])
 def test_rows_that_do_not_follow_one_another_are_asked_for_if_they_are_long(block: int, reads: int) -> None:
     table = rng.standard_normal((9, block)).astype(np.float32)
     rows, o = np.array([3, 8, 0]), np.zeros((3, block), np.float32)
-    loops = picked_rows[(3,)](table, rows, o, 9, BLOCK=block).asm["loops"]
+    loops = triton.jit(picked_rows.fn)[(3,)](table, rows, o, 9, BLOCK=block).asm["loops"]
     np.testing.assert_array_equal(o, table[rows] + 1)
     assert asked_for(loops.rpartition("nontemporal")[2])[0] == reads
 
@@ -205,12 +255,24 @@ def strided_sums(x, o, n, BLOCK: tl.constexpr):
     tl.store(o + tl.program_id(0), tl.sum(total, axis=0))
 
 
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize(("block", "reads"), [(1024, 0), (2048, 1)])
 def test_short_tiles_of_a_loop_are_not_asked_for(block: int, reads: int) -> None:
     x, o = rng.standard_normal(9000).astype(np.float32), np.zeros(2, np.float32)
-    loops = strided_sums[(2,)](x, o, 9000, BLOCK=block).asm["loops"]
+    loops = triton.jit(strided_sums.fn)[(2,)](x, o, 9000, BLOCK=block).asm["loops"]
     np.testing.assert_allclose(o.sum(), x.sum(), rtol=1e-3)
     assert (asked_for(loops)[0] > 0) == bool(reads)
+
+
+@triton.jit
+def row_sums(x, o, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(o + tl.program_id(0), tl.sum(tl.load(x + i), axis=0))
+
+
+def test_loops_that_only_read_ask_for_what_comes_on_every_processor(processor: Processor) -> None:
+    processor(writers_ask_ahead=False)
+    assert asked_for(loops_of(row_sums, np.zeros(8192, np.float32), np.zeros(2, np.float32), BLOCK=4096)) == (4, 0)
 
 
 @triton.jit

@@ -51,7 +51,10 @@ def test_vector_width_follows_the_features() -> None:
 def test_the_fingerprint_tells_machines_apart() -> None:
     prints = {CpuTarget(named_facts(cpu)).fingerprint() for cpu in BASELINE_FEATURES}
     assert len(prints) == len(BASELINE_FEATURES)
-    assert CpuTarget(host_facts()).fingerprint() == CpuTarget(host_facts()).fingerprint()
+    host = host_facts()
+    assert CpuTarget(host).fingerprint() == CpuTarget(host_facts()).fingerprint()
+    others = [replace(host, writers_ask_ahead=not host.writers_ask_ahead), replace(host, streamed_traffic=12345)]
+    assert len({CpuTarget(facts).fingerprint() for facts in (host, *others)}) == 3
 
 
 @pytest.mark.parametrize(

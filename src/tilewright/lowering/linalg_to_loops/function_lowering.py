@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from tilewright.dialects import func, linalg, memref, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.facts import TargetFacts
 from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.combination import Combination
@@ -41,13 +42,13 @@ LoweringTable: TypeAlias = "dict[type[Operation], Callable[[FunctionLowering, An
 class FunctionLowering:
     """State of the lowering of one function."""
 
-    def __init__(self, function: func.FuncOp, context: PassContext, vector_bits: int, table: LoweringTable):
+    def __init__(self, function: func.FuncOp, context: PassContext, facts: TargetFacts, table: LoweringTable):
         entry = function.body.blocks.first
         assert entry is not None
         self.function = function
         self.table = table
         self.context = context
-        self.vector_bits = vector_bits
+        self.vector_bits = facts.vector_bits
         self.noalias = "tilewright.noalias" in function.attributes
         self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
         """Pointers behind which nothing changes while the kernel runs."""
@@ -58,8 +59,7 @@ class FunctionLowering:
         self.sources: dict[SSAValue, Source] = {}
         self.storage = Storage(self)
         self.demand = Demand(self)
-        rows_ahead = context.facts is not None and context.facts.prefetches_by_page
-        self.prefetching = Prefetching(self.emitter, function, rows_ahead=rows_ahead)
+        self.prefetching = Prefetching(self.emitter, function, facts)
         self.stored_directly: dict[Operation, SSAValue | bool] = {}
         """Stores of products that may be there already, with when they are (`direct_store.py`)."""
         self.dead: list[Operation] = []

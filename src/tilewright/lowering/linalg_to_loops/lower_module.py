@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import func
+from tilewright.ir.facts import TargetFacts
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.linalg_to_loops import (
     control_flow,
@@ -16,7 +19,7 @@ from tilewright.lowering.linalg_to_loops import (
 )
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable
 
-_DEFAULT_VECTOR_BITS = 256
+_DEFAULT_FACTS = TargetFacts(name="", triple="", cpu="", vector_bits=256)
 
 TABLE: LoweringTable = {
     **lower_values.LOWERINGS,
@@ -52,9 +55,10 @@ class LinalgToLoopsPass(Pass):
     """Width of a vector register; 0: as the target says."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        facts = context.facts
-        bits = self.vector_bits or (facts.vector_bits if facts is not None else _DEFAULT_VECTOR_BITS)
+        facts = context.facts or _DEFAULT_FACTS
+        if self.vector_bits:
+            facts = replace(facts, vector_bits=self.vector_bits)
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
                 control_flow.turn_choices_into_branches(op)
-                FunctionLowering(op, context, bits, TABLE).run()
+                FunctionLowering(op, context, facts, TABLE).run()

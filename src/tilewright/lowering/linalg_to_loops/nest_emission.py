@@ -58,14 +58,16 @@ class Step:
 def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int, prefetching: Prefetching) -> list[SSAValue | None]:
     """Emit a nest at the cursor. Returns the scalar of each output that has no destination, None for the others."""
     plan_nest(nest, vector_bits)
-    prefetching.plan(nest)
-    return _NestWriter(emitter, nest, prefetching).write()
+    streaming = plan_streaming(emitter, nest)
+    prefetching.plan(nest, streaming)
+    return _NestWriter(emitter, nest, prefetching, streaming).write()
 
 
 class _NestWriter:
-    def __init__(self, emitter: LoopEmitter, nest: Nest, prefetching: Prefetching):
+    def __init__(self, emitter: LoopEmitter, nest: Nest, prefetching: Prefetching, streaming: Streaming | None):
         self.emitter = emitter
         self.prefetching = prefetching
+        self.streaming = streaming
         self.nest = nest
         yield_op = nest.body.last_op
         assert yield_op is not None
@@ -109,7 +111,7 @@ class _NestWriter:
         if self.padding is None:
             self.front = find_front(self.emitter, self.nest)
         stretched = None if self.together else plan_stretches(self.nest, self.front.comparisons if self.front else ())
-        streaming = plan_streaming(self.emitter, self.nest)
+        streaming = self.streaming
         if stretched is not None:
             self._stretched_or_not(stretched, outside)
         elif streaming is None or any(self.prefetching.is_near(window) for _, window in streaming.outputs):
@@ -150,7 +152,8 @@ class _NestWriter:
         """Two versions of a loop, chosen by the size of the launch."""
         dim = self.nest.vector_dim
         assert dim is not None
-        pays = streaming.pays(self.emitter, self.nest.extents[dim])
+        elements = self.nest.bounds[dim] if self.prefetching.weighs_traffic else streaming.elements
+        pays = streaming.pays(self.emitter, elements, self.prefetching.streamed_from(streaming))
         streamed, plain = self.emitter.if_else(pays)
         frame = Frame(Cursor(streamed), values=dict(outside.values))
         with self.emitter.at(frame.cursor):

@@ -13,6 +13,10 @@ asks for the same columns a few rows further on, which the next tile goes on wit
     for %r { for %c { f(x[%r, %c]) } }  ->  for %r { for %c { prefetch x[%r + 2, %c]; f(x[%r, %c]) } }
 
 Measured (Zen 4, sums of columns of 16 MiB by rows of 0.5 to 2 KiB): 1.4 to 1.6 times as fast.
+
+On Zen 4 loops that write leave it to the processor (`TargetFacts.writers_ask_ahead`): vector sums are 1.1 times
+as fast, swiglu 1.3, a convolution of rows 1.3, gelu and geglu the same. Maxima with their places, which only read, are
+1.2 times as fast with it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Outputs far larger than the caches are written past them, which saves reading every line before it is overwritten.
 
-Whether that pays is known at launch, from the size of the grid:
+Whether that pays is known at launch, from the size of the grid, and follows from what is written, or on some processors
+from all that is read and written (`TargetFacts.streamed_traffic`):
 
     for %i = 0 to %n { store }
       ->  if programs * bytes of their tiles >= 32 MiB {
@@ -34,21 +35,37 @@ LINE_BYTES = 64
 SMALLEST_TILE_BYTES = 1024
 
 
+def streamed_from(written: int, read: int, traffic: int | None) -> int:
+    """Bytes that a launch has to write for its outputs to be streamed, where a program reads and writes that many."""
+    return STREAMED_BYTES if traffic is None else min(STREAMED_BYTES, traffic * written // (written + read))
+
+
 @dataclass(frozen=True, slots=True)
 class Streaming:
     """A nest over one row whose outputs may be streamed."""
 
     outputs: tuple[tuple[Output, Window], ...]
     element_bytes: int
+    elements: int
+    """How many elements of each output one program writes at most."""
     grid: tuple[SSAValue, ...]
 
-    def pays(self, emitter: LoopEmitter, extent: int) -> SSAValue:
-        """Whether all programs together write enough, elements lie at multiples of their size, and the outputs' lines
-        start with the same element."""
-        total: Index = extent * self.element_bytes * len(self.outputs)
+    @property
+    def written(self) -> int:
+        """Bytes that one program writes at most."""
+        return self.elements * self.element_bytes * len(self.outputs)
+
+    def is_large(self, emitter: LoopEmitter, elements: Index, least: int) -> SSAValue | bool:
+        """Whether all programs together write at least so many bytes, if each writes as many elements as this one."""
+        total = emitter.mul(self.element_bytes * len(self.outputs), elements)
         for size in self.grid:
             total = emitter.mul(total, emitter.index_cast(size, INDEX))
-        verdict = emitter.compare("sge", total, STREAMED_BYTES)
+        return emitter.compare("sge", total, least)
+
+    def pays(self, emitter: LoopEmitter, elements: Index, least: int) -> SSAValue:
+        """Whether all programs together write enough, elements lie at multiples of their size, and the outputs' lines
+        start with the same element."""
+        verdict = self.is_large(emitter, elements, least)
         first, *others = (self._address(emitter, output, window) for output, window in self.outputs)
         verdict = emitter.both(verdict, _is_multiple(emitter, first, self.element_bytes))
         for address in others:
@@ -97,7 +114,7 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest) -> Streaming | None:
     size = sizes.pop()
     if size == 0 or prod(nest.extents) * size < SMALLEST_TILE_BYTES or nest.lanes * size > LINE_BYTES:
         return None
-    return Streaming(tuple(found), size, tuple(grid[:3]))
+    return Streaming(tuple(found), size, prod(nest.extents), tuple(grid[:3]))
 
 
 def _may_stream(nest: Nest, output: Output, window: Window) -> bool:

@@ -75,11 +75,18 @@ class CpuTarget:
     def _fingerprint(self) -> str:
         facts = self._facts
         return fingerprint(
-            "cpu", facts.triple, facts.cpu, facts.feature_string, facts.vector_bits, llvm_backend.version()
+            "cpu",
+            facts.triple,
+            facts.cpu,
+            facts.feature_string,
+            facts.vector_bits,
+            facts.writers_ask_ahead,
+            facts.streamed_traffic,
+            llvm_backend.version(),
         )
 
     def fingerprint(self) -> str:
-        """What machine code depends on: processor, features, LLVM."""
+        """What machine code depends on: processor, features, how its caches are used, LLVM."""
         return self._fingerprint
 
     def codegen_options(self, options: Any) -> CodegenOptions:
