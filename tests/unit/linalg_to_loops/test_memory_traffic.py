@@ -198,6 +198,66 @@ def test_outputs_of_one_nest_are_streamed_together(
     assert compiled.asm["loops"].count("nontemporal = true") == 2
 
 
+@triton.jit
+def row_scaled(x, o, stride, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    top = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        top = tl.maximum(top, tl.abs(tl.load(x + row * stride + cols, mask=cols < n, other=0.0)))
+    scale = 1 / tl.max(top, axis=0)
+    for start in range(0, n, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        v = tl.load(x + row * stride + cols, mask=cols < n)
+        tl.store(o + row * stride + cols, v * scale, mask=cols < n)
+
+
+@pytest.mark.parametrize("start", [0, 1, 16])
+@pytest.mark.parametrize("n", [5, 255, 256, 300, 1024, 1100])
+def test_loops_of_a_program_stream_what_it_only_writes(processor: Processor, n: int, start: int) -> None:
+    x = rng.standard_normal((7, n)).astype(np.float32)
+    expected = x / np.abs(x).max(axis=1, keepdims=True)
+    for traffic in (0, 1 << 40, None):
+        processor(streamed_traffic=traffic)
+        o = np.full(8 * n + start, 7, np.float32)
+        loops = triton.jit(row_scaled.fn)[(7,)](x, o[start:], n, n, BLOCK=256).asm["loops"]
+        np.testing.assert_allclose(o[start : start + x.size].reshape(x.shape), expected, rtol=1e-6)
+        assert (o[:start] == 7).all() and (o[start + x.size :] == 7).all()
+        assert ("nontemporal" in loops) == (traffic is not None)
+
+
+def test_all_iterations_count_for_the_size_of_a_launch(processor: Processor) -> None:
+    processor(streamed_traffic=24 << 20)
+    x = np.zeros(4096, np.float32)
+    loops = loops_of(row_scaled, x, x.copy(), 1024, 1024, BLOCK=256)
+    assert f"arith.constant {12 << 20} : index" in loops, "as much is read as is written"
+    assert loops.index("divsi") < loops.rindex("scf.for %arg"), "in front of the loop"
+
+
+@triton.jit
+def written_and_read(x, o, n, BLOCK: tl.constexpr):
+    for start in range(0, n, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        tl.store(o + i, tl.load(x + i) + 1)
+    for start in range(0, n, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        tl.store(o + n + i, tl.load(o + i) * 2)
+
+
+@triton.jit
+def written_again(x, o, n, BLOCK: tl.constexpr):
+    for start in range(0, n, BLOCK):
+        i = tl.arange(0, BLOCK)
+        tl.store(o + tl.program_id(0) * BLOCK + i, tl.load(x + start + i) + 1)
+
+
+@pytest.mark.parametrize("kernel", [written_and_read, written_again])
+def test_loops_do_not_stream_what_is_needed_again(processor: Processor, kernel: Any) -> None:
+    processor(streamed_traffic=0)
+    x = np.zeros(4096, np.float32)
+    assert "nontemporal" not in loops_of(kernel, x, np.zeros(8192, np.float32), 4096, BLOCK=256)
+
+
 def asked_for(loops: str) -> tuple[int, int]:
     """Prefetches that read, and those that are for writing."""
     kinds = re.findall(r"memref.prefetch %\S+\[%\S+\], (read|write)", loops)

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects import func, memref
+from tilewright.dialects import bufferization, func, memref
 from tilewright.dialects.construction import index_array, segment_sizes
 from tilewright.dialects.types import element_type, is_integer, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
@@ -223,6 +223,26 @@ def find_constant_arguments(function: func.FuncOp) -> frozenset[SSAValue]:
     if any(not isinstance(root, BlockArgument) and not _is_own(root) for root in roots):
         return frozenset()
     return frozenset(function.body.blocks[0].args) - roots
+
+
+def find_only_written(function: func.FuncOp) -> frozenset[SSAValue]:
+    """The pointer arguments of a function behind which it only writes, as far as their own views go."""
+    arguments = [argument for argument in function.body.blocks[0].args if is_unranked_memref(argument.type)]
+    return frozenset(argument for argument in arguments if argument.uses and _is_only_written(argument))
+
+
+def _is_only_written(value: SSAValue) -> bool:
+    for use in value.uses:
+        match op := use.operation:
+            case memref.ReinterpretCastOp() | memref.SubviewOp() | memref.CastOp():
+                if use.index > 0 or not _is_only_written(op.results[0]):
+                    return False
+            case memref.StoreOp() | memref.CopyOp() | bufferization.MaterializeInDestinationOp():
+                if use.index != 1:
+                    return False
+            case _:
+                return False
+    return True
 
 
 def _is_own(root: SSAValue) -> bool:

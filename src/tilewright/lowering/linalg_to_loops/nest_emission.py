@@ -58,7 +58,7 @@ class Step:
 def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int, prefetching: Prefetching) -> list[SSAValue | None]:
     """Emit a nest at the cursor. Returns the scalar of each output that has no destination, None for the others."""
     plan_nest(nest, vector_bits)
-    streaming = plan_streaming(emitter, nest)
+    streaming = plan_streaming(emitter, nest, prefetching.only_written)
     prefetching.plan(nest, streaming)
     return _NestWriter(emitter, nest, prefetching, streaming).write()
 
@@ -152,7 +152,8 @@ class _NestWriter:
         """Two versions of a loop, chosen by the size of the launch."""
         dim = self.nest.vector_dim
         assert dim is not None
-        elements = self.nest.bounds[dim] if self.prefetching.weighs_traffic else streaming.elements
+        exact = self.prefetching.weighs_traffic and streaming.loop is None
+        elements = self.nest.bounds[dim] if exact else streaming.elements
         pays = streaming.pays(self.emitter, elements, self.prefetching.streamed_from(streaming))
         streamed, plain = self.emitter.if_else(pays)
         frame = Frame(Cursor(streamed), values=dict(outside.values))

@@ -140,7 +140,7 @@ class Nest:
 
     def touches_caller_memory(self) -> bool:
         """Whether not all operands are tiles in the arena, which are near."""
-        windows = [_window_of(operand.source) for operand in self.inputs] + [output.dest for output in self.outputs]
+        windows = [memory_of(operand.source) for operand in self.inputs] + [output.dest for output in self.outputs]
         return any(window is not None and not window.owned for window in windows)
 
     def vector_reduces(self) -> bool:
@@ -152,7 +152,8 @@ class Nest:
         return self.combination is not None and self.vector_reduces()
 
 
-def _window_of(source: Source) -> Window | None:
+def memory_of(source: Source) -> Window | None:
+    """The memory that a source reads its elements from, if it is memory."""
     inner = source.inner if isinstance(source, Box) else source
     return inner if isinstance(inner, Window) else None
 

@@ -33,7 +33,8 @@ from tilewright.dialects.types import bit_width
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest_plan import HEAVY, Fetch, Nest, Operand, Output, stride_along
+from tilewright.lowering.linalg_to_loops.memory import find_only_written
+from tilewright.lowering.linalg_to_loops.nest_plan import HEAVY, Fetch, Nest, Operand, Output, memory_of, stride_along
 from tilewright.lowering.linalg_to_loops.reading_ahead import Stream, plan_streams
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
@@ -62,10 +63,14 @@ class Prefetching:
     def __init__(self, emitter: LoopEmitter, function: func.FuncOp, facts: TargetFacts):
         self.emitter = emitter
         self.facts = facts
+        self.only_written = find_only_written(function) if self.weighs_traffic else frozenset[SSAValue]()
+        """Arguments whose tiles may be streamed by loops of the program, too."""
         grid = emitter.grid_arguments()
         self.program_id: SSAValue | None = grid[3] if grid and not function.function_type.outputs.data else None
         self._read: dict[tuple[SSAValue, object], int] = {}
         """Tiles that have been read so far, and how many bytes they are."""
+        self._read_in_loops: dict[SSAValue, int] = {}
+        """Of what loops of the program read, the bytes of one tile."""
         self._fetched: set[tuple[SSAValue, object]] = set()
         self._fetched_if_small: set[tuple[SSAValue, object]] = set()
         """Tiles of outputs that are asked for unless the launch is so large that they are streamed."""
@@ -79,6 +84,7 @@ class Prefetching:
         asks = self.facts.writers_ask_ahead or all(output.reduces for output in nest.outputs)
         rows_ahead = self.facts.prefetches_by_page
         self._streams = plan_streams(nest, self._is_new, self._goes_on, rows_ahead=rows_ahead) if asks else []
+        self._count_reads(nest)
         if self.program_id is None or nest.vector_dim is None or self.emitter.cursor.block is not self.emitter.entry:
             return
         fetches: list[Fetch] = []
@@ -111,7 +117,29 @@ class Prefetching:
 
     def streamed_from(self, streaming: Streaming) -> int:
         """Bytes that a launch has to write for the outputs of a nest to be streamed."""
-        return streamed_from(streaming.written, sum(self._read.values()), self.facts.streamed_traffic)
+        read = self._read if streaming.loop is None else self._read_in_loops
+        return streamed_from(streaming.written, sum(read.values()), self.facts.streamed_traffic)
+
+    def _count_reads(self, nest: Nest) -> None:
+        """Note the tiles of this program that a nest in a loop of it reads."""
+        if self.emitter.cursor.block is self.emitter.entry:
+            return
+        for operand in nest.inputs:
+            window = memory_of(operand.source)
+            if window is not None and not window.owned and self._is_of_program(window.offset):
+                self._read_in_loops[window.flat] = _bytes_of(window)
+
+    def _is_of_program(self, value: Index) -> bool:
+        """Whether an index depends on the program's id."""
+        pending, seen = [value], set[Operation]()
+        while pending:
+            current = pending.pop()
+            if current is self.program_id:
+                return True
+            if not isinstance(current, int) and isinstance(op := current.owner, Operation) and op not in seen:
+                seen.add(op)
+                pending.extend(op.operands)
+        return False
 
     def enter_step(self, values: BodyValues) -> None:
         """Emit what one full step of a nest asks for; lines that are written past the caches are not wanted there."""

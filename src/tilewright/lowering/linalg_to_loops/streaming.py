@@ -9,22 +9,26 @@ from all that is read and written (`TargetFacts.streamed_traffic`):
             for %i = %head to %full { nontemporal store of aligned vectors }
             for %i = %full to %n { masked store }
           } else { the plain loops }
+
+Where reads count, loops of a program stream what it only writes, too, all their iterations counted (rms norm with
+residual of 2048 rows of 4096 on Zen 4: 1.4 times as fast).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from tilewright.dialects import arith, memref
+from tilewright.dialects import arith, memref, scf
 from tilewright.dialects.types import bit_width
-from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, stride_along
 from tilewright.lowering.linalg_to_loops.predication import is_straight
-from tilewright.lowering.linalg_to_loops.provable import is_at_most
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Window
 
 STREAMED_BYTES = 32 << 20
@@ -47,20 +51,25 @@ class Streaming:
     outputs: tuple[tuple[Output, Window], ...]
     element_bytes: int
     elements: int
-    """How many elements of each output one program writes at most."""
+    """How many elements of each output the nest writes at most."""
     grid: tuple[SSAValue, ...]
+    loop: scf.ForOp | None = None
+    """The loop of the program that the nest is in."""
 
     @property
     def written(self) -> int:
-        """Bytes that one program writes at most."""
+        """Bytes that the nest writes at most."""
         return self.elements * self.element_bytes * len(self.outputs)
 
     def is_large(self, emitter: LoopEmitter, elements: Index, least: int) -> SSAValue | bool:
         """Whether all programs together write at least so many bytes, if each writes as many elements as this one."""
         total = emitter.mul(self.element_bytes * len(self.outputs), elements)
-        for size in self.grid:
-            total = emitter.mul(total, emitter.index_cast(size, INDEX))
-        return emitter.compare("sge", total, least)
+        with emitter.at(emitter.cursor if self.loop is None else Cursor(emitter.entry, self.loop)):
+            for size in self.grid:
+                total = emitter.mul(total, emitter.index_cast(size, INDEX))
+            if self.loop is not None:
+                total = emitter.mul(total, _iterations(emitter, self.loop))
+            return emitter.compare("sge", total, least)
 
     def pays(self, emitter: LoopEmitter, elements: Index, least: int) -> SSAValue:
         """Whether all programs together write enough, elements lie at multiples of their size, and the outputs' lines
@@ -89,23 +98,41 @@ class Streaming:
         return emitter.ssa(emitter.add(base, emitter.mul(start, self.element_bytes)))
 
 
+def _iterations(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
+    """How often a loop with a constant step runs, at the cursor."""
+    step = constant_of(loop.step)
+    assert step is not None
+    length = emitter.sub(emitter.index_cast(loop.ub, INDEX), emitter.index_cast(loop.lb, INDEX))
+    whole = emitter.add(emitter.max(length, 0), step - 1)
+    return emitter.value(arith.DivSIOp, (emitter.ssa(whole), emitter.constant(step, INDEX)), INDEX)
+
+
 def _is_multiple(emitter: LoopEmitter, number: Index, divisor: int) -> SSAValue | bool:
     rest = emitter.value(arith.AndIOp, (emitter.ssa(number), emitter.constant(divisor - 1, INDEX)), INDEX)
     return emitter.compare("eq", rest, 0)
 
 
-def plan_streaming(emitter: LoopEmitter, nest: Nest) -> Streaming | None:
-    """How a planned nest may stream its outputs; None where it reduces, is not one row, or writes to the arena."""
+def plan_streaming(emitter: LoopEmitter, nest: Nest, only_written: Collection[SSAValue]) -> Streaming | None:
+    """How a planned nest may stream its outputs; None where it reduces, is not one row, or writes to the arena.
+
+    In a loop of the program, where later iterations could read them, outputs are to be arguments that are
+    `only_written`, a new tile of them in each iteration.
+    """
     grid = emitter.grid_arguments()
     if not grid:
         return None
     if nest.has_reduction or nest.order != [nest.vector_dim] or not is_straight(nest.body):
         return None
-    if any(isinstance(op, memref.StoreOp) for op in nest.body.ops) or emitter.cursor.block is not emitter.entry:
+    if any(isinstance(op, memref.StoreOp) for op in nest.body.ops):
+        return None
+    loop = _enclosing_loop(emitter)
+    if loop is None and emitter.cursor.block is not emitter.entry:
         return None
     found: list[tuple[Output, Window]] = []
     for output in nest.outputs:
         if (window := output.dest) is None or not _may_stream(nest, output, window):
+            return None
+        if loop is not None and not (window.root in only_written and _changes_in(loop, window.offset)):
             return None
         found.append((output, window))
     sizes = {bit_width(window.element) // 8 for _, window in found}
@@ -114,7 +141,32 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest) -> Streaming | None:
     size = sizes.pop()
     if size == 0 or prod(nest.extents) * size < SMALLEST_TILE_BYTES or nest.lanes * size > LINE_BYTES:
         return None
-    return Streaming(tuple(found), size, prod(nest.extents), tuple(grid[:3]))
+    return Streaming(tuple(found), size, prod(nest.extents), tuple(grid[:3]), loop)
+
+
+def _enclosing_loop(emitter: LoopEmitter) -> scf.ForOp | None:
+    """The loop that the cursor is in, if it is the only one, with a constant step."""
+    loop = emitter.cursor.block.parent_op()
+    if not isinstance(loop, scf.ForOp) or loop.parent_block() is not emitter.entry:
+        return None
+    return loop if constant_of(loop.step) else None
+
+
+def _changes_in(loop: scf.ForOp, value: Index) -> bool:
+    """Whether an index depends on what changes from one iteration of a loop to the next."""
+    pending, seen = [value], set[Operation]()
+    while pending:
+        current = pending.pop()
+        if isinstance(current, int):
+            continue
+        op = current.owner
+        if isinstance(op, Block):
+            if op.parent_op() is loop:
+                return True
+        elif op not in seen and op.parent_op() is loop:
+            seen.add(op)
+            pending.extend(op.operands)
+    return False
 
 
 def _may_stream(nest: Nest, output: Output, window: Window) -> bool:
