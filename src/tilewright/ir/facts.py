@@ -45,6 +45,10 @@ class TargetFacts:
     writers_ask_ahead: bool = True
     """Whether loops that write gain by prefetching what they are about to read and write."""
 
+    fetched_near_bytes: int = 32 * 1024
+    """Tiles up to this size go to the first-level cache where loops of little arithmetic fetch them, larger ones to the
+    second."""
+
     streamed_traffic: int | None = None
     """Bytes that a launch reads and writes from which on its outputs are better written past the caches, however few of
     them it writes; None where only what it writes decides."""

@@ -34,7 +34,7 @@ def processor(monkeypatch: pytest.MonkeyPatch) -> Processor:
         monkeypatch.setattr(target, "_facts", changed.facts)
         monkeypatch.setitem(target.__dict__, "_fingerprint", changed.fingerprint())
 
-    change(writers_ask_ahead=True, streamed_traffic=None)
+    change(writers_ask_ahead=True, fetched_near_bytes=32 * 1024, streamed_traffic=None)
     return change
 
 
@@ -98,6 +98,16 @@ def test_one_nest_that_reads_again_asks_for_the_next_row_alone(kernel: Any) -> N
         np.testing.assert_allclose(o, x - x.mean(axis=1, keepdims=True), rtol=1e-4, atol=1e-6)
     else:
         np.testing.assert_allclose(o.ravel()[:5], np.log(np.exp(x).sum(axis=1)), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("kernel", "locality"), [(row_norm, 2), (row_softmax, 3)])
+def test_large_rows_are_fetched_near_if_much_is_computed(processor: Processor, kernel: Any, locality: int) -> None:
+    x = np.zeros((2, 4096), np.float32)
+    for fetched_near_bytes, expected in ((8 * 1024, locality), (16 * 1024, 3)):
+        processor(fetched_near_bytes=fetched_near_bytes, writers_ask_ahead=False)
+        loops = loops_of(kernel, x, x.copy(), 4096, 4096, BLOCK=4096)
+        fetched = loops[loops.index("vector.reduction") :]
+        assert set(re.findall(r"memref.prefetch .*, read, locality<(\d)>", fetched)) == {str(expected)}
 
 
 @triton.jit

@@ -14,6 +14,7 @@ from tilewright.support.errors import KnobError, LocatedOpError, TargetError
 from tilewright.targets.base import Target, find_target
 from tilewright.targets.cpu.facts import (
     BASELINE_FEATURES,
+    as_zen,
     available_cores,
     host_facts,
     named_facts,
@@ -48,13 +49,22 @@ def test_vector_width_follows_the_features() -> None:
     assert vector_bits_of("aarch64-unknown-linux-gnu", ()) == 128
 
 
+def test_zen_uses_memory_its_own_way() -> None:
+    facts = as_zen(named_facts("x86-64-v4"))
+    assert not facts.writers_ask_ahead
+    assert (facts.fetched_near_bytes, facts.streamed_traffic) == (facts.l1_bytes // 4, facts.l3_bytes)
+    host = host_facts()
+    assert (as_zen(host) == host) == host.cpu.startswith("znver")
+
+
 def test_the_fingerprint_tells_machines_apart() -> None:
     prints = {CpuTarget(named_facts(cpu)).fingerprint() for cpu in BASELINE_FEATURES}
     assert len(prints) == len(BASELINE_FEATURES)
     host = host_facts()
     assert CpuTarget(host).fingerprint() == CpuTarget(host_facts()).fingerprint()
-    others = [replace(host, writers_ask_ahead=not host.writers_ask_ahead), replace(host, streamed_traffic=12345)]
-    assert len({CpuTarget(facts).fingerprint() for facts in (host, *others)}) == 3
+    others = [replace(host, fetched_near_bytes=12345), replace(host, streamed_traffic=12345)]
+    others.append(replace(host, writers_ask_ahead=not host.writers_ask_ahead))
+    assert len({CpuTarget(facts).fingerprint() for facts in (host, *others)}) == 4
 
 
 @pytest.mark.parametrize(

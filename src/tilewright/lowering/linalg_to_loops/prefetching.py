@@ -40,7 +40,8 @@ from tilewright.lowering.linalg_to_loops.sources import Box, Window
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
 
 NEAR_BYTES = 32 * 1024
-"""Tiles up to this size go to the first-level cache, larger ones to the second."""
+"""Tiles up to this size go to the first-level cache, larger ones to the second; where less than an exponential is
+computed, the limit is `TargetFacts.fetched_near_bytes`."""
 
 LARGEST_TILE_BYTES = 256 * 1024
 _MAX_OPS = 24
@@ -205,7 +206,7 @@ class Prefetching:
             self._fetched_if_small.add((window.flat, window.offset))
         copied = replace(window, offset=offset, strides=tuple(strides))  # pyright: ignore[reportArgumentType]
         for values in earlier.steps:
-            fetch = Fetch(copied, output.access, _locality_of(window))
+            fetch = Fetch(copied, output.access, _locality_of(window, NEAR_BYTES))
             self._fetch_in_step(values, fetch, is_write=True, stays=is_streamed)
 
     def _is_streamed(self, nest: Nest, streaming: Streaming | None) -> SSAValue | bool:
@@ -249,7 +250,8 @@ class Prefetching:
             return None
         if isinstance(window.offset, int) or (following := self._in_next_program(window.offset)) is None:
             return None
-        return Fetch(replace(window, offset=following), operand.access, _locality_of(window))
+        near = NEAR_BYTES if nest.cost >= HEAVY else self.facts.fetched_near_bytes
+        return Fetch(replace(window, offset=following), operand.access, _locality_of(window, near))
 
     def _in_next_program(self, value: SSAValue) -> SSAValue | None:
         """The value that a pure expression of the program id has one program later; None where it stays the same."""
@@ -280,8 +282,8 @@ def _bytes_of(window: Window) -> int:
     return prod(window.shape) * bit_width(window.element) // 8
 
 
-def _locality_of(window: Window) -> int:
-    return 3 if _bytes_of(window) <= NEAR_BYTES else 2
+def _locality_of(window: Window, near: int) -> int:
+    return 3 if _bytes_of(window) <= near else 2
 
 
 def _before(block: Block, inside: Block) -> Cursor:

@@ -81,6 +81,7 @@ class CpuTarget:
             facts.feature_string,
             facts.vector_bits,
             facts.writers_ask_ahead,
+            facts.fetched_near_bytes,
             facts.streamed_traffic,
             llvm_backend.version(),
         )
