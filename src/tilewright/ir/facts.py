@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+FAR_PANEL_BYTES = 64 * 1024
+"""Of panels that lie in the second-level cache: with larger ones products are not faster any more."""
+
 MAX_WARPS = 64
 """Warps that programs of one multiprocessor have together, as on NVIDIA's since compute capability 8.0."""
-
-_AMD = ("znver", "bdver", "btver")
-"""How LLVM's names of AMD's processors begin."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +53,15 @@ class TargetFacts:
     """Bytes that a launch reads and writes from which on its outputs are better written past the caches, however few of
     them it writes; None where only what it writes decides."""
 
+    has_fast_gathers: bool = True
+    """Whether gathers are faster than a load for each lane."""
+
+    prefetches_by_page: bool = False
+    """Whether loops had better ask for short rows that are far apart."""
+
+    panels_are_far: bool = False
+    """Whether products are as fast with panels that lie in the second-level cache."""
+
     def has(self, feature: str) -> bool:
         """Whether the machine has an LLVM feature, e.g. ``facts.has("avx512f")``."""
         return feature in self.features
@@ -64,28 +73,8 @@ class TargetFacts:
 
     @property
     def panel_bytes(self) -> int:
-        """Bytes of a packed matrix that register tiles of a product go over one after the other.
-
-        Zen 4 takes two cycles for the halves of each vector of 512 bits, so that the second level keeps up: products
-        are 1 to 3 % faster when sums are kept in registers for longer (f32 and bf16, 512 to 1536). Sapphire Rapids,
-        with twice as many products a cycle, is 8 % slower with panels of 64 KiB.
-        """
-        return max(self.near_bytes, 64 * 1024) if self.cpu == "znver4" else self.near_bytes
-
-    @property
-    def has_fast_gathers(self) -> bool:
-        """Whether gathers are faster than a load for each lane: AMD's processors make them of microcode."""
-        return not self.is_amd
-
-    @property
-    def prefetches_by_page(self) -> bool:
-        """Whether short rows that are far apart had better be asked for, of which prefetchers of AMD's notice none."""
-        return self.is_amd
-
-    @property
-    def is_amd(self) -> bool:
-        """Whether it is a processor of AMD's."""
-        return self.cpu.startswith(_AMD)
+        """Bytes of a packed matrix that register tiles of a product go over one after the other."""
+        return max(self.near_bytes, FAR_PANEL_BYTES) if self.panels_are_far else self.near_bytes
 
     @property
     def feature_string(self) -> str:

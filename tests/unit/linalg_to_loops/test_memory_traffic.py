@@ -12,7 +12,6 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
-from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops import streaming
 from tilewright.runtime.driver import driver_for
 from tilewright.support import knobs
@@ -34,7 +33,7 @@ def processor(monkeypatch: pytest.MonkeyPatch) -> Processor:
         monkeypatch.setattr(target, "_facts", changed.facts)
         monkeypatch.setitem(target.__dict__, "_fingerprint", changed.fingerprint())
 
-    change(writers_ask_ahead=True, fetched_near_bytes=32 * 1024, streamed_traffic=None)
+    change(writers_ask_ahead=True, fetched_near_bytes=32 * 1024, streamed_traffic=None, prefetches_by_page=False)
     return change
 
 
@@ -393,12 +392,11 @@ def column_sums(x, o, rows, cols, ROWS: tl.constexpr, COLS: tl.constexpr):
     ("by_page", "tile", "expected"), [(True, (8, 256), True), (True, (4, 256), False), (False, (8, 256), False)]
 )
 def test_short_rows_far_apart_are_asked_for_where_nobody_else_does(
-    monkeypatch: pytest.MonkeyPatch, by_page: bool, tile: tuple[int, int], expected: bool
+    processor: Processor, by_page: bool, tile: tuple[int, int], expected: bool
 ) -> None:
-    monkeypatch.setattr(TargetFacts, "prefetches_by_page", by_page)
+    processor(prefetches_by_page=by_page)
     kernel, (rows, cols) = triton.jit(column_sums.fn), tile
     x, o = rng.standard_normal((37, 500)).astype(np.float32), np.zeros(500, np.float32)
-    with knobs.scope(always_compile=True):
-        compiled = kernel[(triton.cdiv(500, cols),)](x, o, 37, 500, ROWS=rows, COLS=cols)
+    compiled = kernel[(triton.cdiv(500, cols),)](x, o, 37, 500, ROWS=rows, COLS=cols)
     np.testing.assert_allclose(o, x.sum(0), rtol=1e-4, atol=1e-5)
     assert (asked_for(compiled.asm["loops"])[0] > 0) == expected

@@ -142,4 +142,5 @@ def test_an_unknown_processor_is_refused_with_those_that_have_a_name() -> None:
 def test_panels_are_as_large_as_the_processor_goes_over_them_fast() -> None:
     facts = named_facts("x86-64-v4")
     assert facts.panel_bytes == facts.near_bytes < facts.l1_bytes
-    assert replace(facts, cpu="znver4").panel_bytes == 64 * 1024
+    assert replace(facts, panels_are_far=True).panel_bytes == 64 * 1024
+    assert as_zen(replace(facts, cpu="znver4")).panels_are_far
