@@ -120,6 +120,19 @@ def test_positions_of_maxima_are_the_first_ones(shape: tuple[int, int], axis: in
     np.testing.assert_array_equal(place, x.argmax(axis))
 
 
+@pytest.mark.parametrize(("block", "vectors"), [(1024, 4), (64, 1)])
+def test_long_rows_have_several_accumulators(block: int, vectors: int) -> None:
+    """Of which each holds a maximum and where it is."""
+    for first in (0, 1, 17, block // 2, block - 1):
+        x = np.zeros((1, block), np.float32)
+        x[0, first:] = 1
+        best, place = np.empty(1, np.float32), np.empty(1, np.int32)
+        tile_positions[(1,)](x, best, place, M=1, N=block, AXIS=1)
+        assert (best[0], place[0]) == (1, first)
+    carried = [line for line in loops_of(tile_positions).splitlines() if "scf.for" in line and "iter_args" in line]
+    assert carried[0].count("vector<") == 2 * vectors
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize(("shape", "axis"), [((4, 64), 1), ((4, 64), 0), ((8, 8), 1), ((2, 2), 1), ((1, 128), 1)])
 def test_scans_of_tiles(shape: tuple[int, int], axis: int, reverse: bool) -> None:

@@ -280,7 +280,7 @@ class _NestWriter:
             start = self.front.bound
         elif self.nest.unroll > 1:
             stop = self.emitter.align_down(bound, lanes * self.nest.unroll)
-            steps.append(Step(0, stop, self.nest.unroll, masked=False))
+            steps.append(Step(start and lanes * self.nest.unroll, stop, self.nest.unroll, masked=False))
             start = stop
         full = self.emitter.align_down(bound, lanes)
         steps.append(Step(start, full, 1, masked=False))
@@ -359,10 +359,11 @@ class _NestWriter:
             with self.emitter.at(frames[-1].cursor):
                 self._finish(frames, mine)
 
-    def _initial(self, frames: list[Frame], output: Output) -> SSAValue:
+    def _initial(self, frames: list[Frame], output: Output, vector: int = 0) -> SSAValue:
+        """What an accumulator starts from; `vector`: the how manieth of those of an unrolled loop it is."""
         values = BodyValues(self.emitter, self.nest, frames)
         if self.nest.folds():
-            first = Frame(frames[-1].cursor, self.nest.vector_dim, 0)
+            first = Frame(frames[-1].cursor, self.nest.vector_dim, vector * self.nest.lanes)
             values = BodyValues(self.emitter, self.nest, [*frames, first])
             operand = self.nest.inputs[self.nest.outputs.index(output)]
             return values.spread(values.read(operand), operand.dims())
@@ -407,8 +408,11 @@ class _NestWriter:
         initial = carried
         if lanes_here and step.vectors > 1:
             with self.emitter.at(groups[0][-1].cursor):
-                extra = [self._initial(groups[0], self.nest.outputs[number]) for number in self.reducing]
-            initial = carried + extra * (step.vectors - 1)
+                initial = carried + [
+                    self._initial(groups[0], self.nest.outputs[number], vector)
+                    for vector in range(1, step.vectors)
+                    for number in self.reducing
+                ]
         inner, inside, loop = self._open(level, groups[0], step, initial)
         shared = inner[-1]
         inner_groups = [inner]
@@ -432,12 +436,15 @@ class _NestWriter:
         width = len(self.reducing)
         sets = [results[number * width : (number + 1) * width] for number in range(vectors)]
         while len(sets) > 1:
-            merged = [
-                [self._combine(number, a, b) for number, a, b in zip(self.reducing, left, right, strict=True)]
-                for left, right in zip(sets[::2], sets[1::2], strict=False)
-            ]
+            merged = [self._combine_sets(left, right) for left, right in zip(sets[::2], sets[1::2], strict=False)]
             sets = merged + ([sets[-1]] if len(sets) % 2 else [])
         return sets[0]
+
+    def _combine_sets(self, left: list[SSAValue], right: list[SSAValue]) -> list[SSAValue]:
+        if self.nest.folds():
+            assert self.nest.combination is not None
+            return self.nest.combination.apply(self.emitter, left, right)
+        return [self._combine(number, a, b) for number, a, b in zip(self.reducing, left, right, strict=True)]
 
     def _combine(self, number: int, left: SSAValue, right: SSAValue) -> SSAValue:
         combiner = self.nest.outputs[number].combiner

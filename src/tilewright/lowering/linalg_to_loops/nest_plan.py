@@ -30,6 +30,9 @@ UNROLL = 4
 LIGHT_BODY = 6
 """Bodies of at most this cost are unrolled in reductions: the latency of the accumulator would show otherwise."""
 
+FOLDED_BODY = 12
+"""The same for bodies that combine several values, such as a maximum and where it is, each step after the other."""
+
 STREAMING_COST = 2
 """Bodies of at most this cost wait for memory: vectors of half the width pass more of it."""
 
@@ -177,8 +180,13 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
         if nest.lanes == 1:
             nest.vector_dim = None
     nest.order = order_loops(nest)
-    if nest.vector_dim is not None and nest.has_reduction and nest.cost <= LIGHT_BODY and not nest.folds():
-        nest.unroll = min(UNROLL, _power_of_two_at_most(nest.extents[nest.vector_dim] // nest.lanes))
+    if nest.vector_dim is not None and nest.has_reduction:
+        vectors = nest.extents[nest.vector_dim] // nest.lanes
+        if nest.folds():
+            is_long = vectors >= 2 * UNROLL and nest.bounds[nest.vector_dim] == nest.extents[nest.vector_dim]
+            nest.unroll = UNROLL if nest.cost <= FOLDED_BODY and is_long else 1
+        elif nest.cost <= LIGHT_BODY:
+            nest.unroll = min(UNROLL, _power_of_two_at_most(vectors))
 
 
 def narrows_pairs(nest: Nest) -> bool:
