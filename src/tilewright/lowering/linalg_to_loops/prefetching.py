@@ -68,10 +68,10 @@ class Prefetching:
         """Arguments whose tiles may be streamed by loops of the program, too."""
         grid = emitter.grid_arguments()
         self.program_id: SSAValue | None = grid[3] if grid and not function.function_type.outputs.data else None
-        self._read: dict[tuple[SSAValue, object], int] = {}
-        """Tiles that have been read so far, and how many bytes they are."""
-        self._read_in_loops: dict[SSAValue, int] = {}
-        """Of what loops of the program read, the bytes of one tile."""
+        self._read: set[tuple[SSAValue, object]] = set()
+        self._traffic: dict[tuple[bool, SSAValue], int] = {}
+        """Bytes of a tile of what each program reads for itself, once in a program or in loops of it. Tiles of the same
+        memory count once: they may overlap."""
         self._fetched: set[tuple[SSAValue, object]] = set()
         self._fetched_if_small: set[tuple[SSAValue, object]] = set()
         """Tiles of outputs that are asked for unless the launch is so large that they are streamed."""
@@ -98,7 +98,7 @@ class Prefetching:
             if key in self._read and key not in self._fetched and (fetch := self._following(nest, operand, window)):
                 self._fetched.add(key)
                 fetches.append(fetch)
-            self._read[key] = _bytes_of(window)
+            self._read.add(key)
         for output in nest.outputs:
             self._fetch_output(nest, output, streaming)
         if fetches:
@@ -118,24 +118,26 @@ class Prefetching:
 
     def streamed_from(self, streaming: Streaming) -> int:
         """Bytes that a launch has to write for the outputs of a nest to be streamed."""
-        read = self._read if streaming.loop is None else self._read_in_loops
-        return streamed_from(streaming.written, sum(read.values()), self.facts.streamed_traffic)
+        in_loop = streaming.loop is not None
+        read = sum(size for (is_repeated, _), size in self._traffic.items() if is_repeated == in_loop)
+        return streamed_from(streaming.written, read, self.facts.streamed_traffic)
 
     def _count_reads(self, nest: Nest) -> None:
-        """Note the tiles of this program that a nest in a loop of it reads."""
-        if self.emitter.cursor.block is self.emitter.entry:
-            return
+        """Note the tiles that a nest reads and other programs do not."""
+        in_loop = self.emitter.cursor.block is not self.emitter.entry
         for operand in nest.inputs:
             window = memory_of(operand.source)
             if window is not None and not window.owned and self._is_of_program(window.offset):
-                self._read_in_loops[window.flat] = _bytes_of(window)
+                key = (in_loop, window.flat)
+                self._traffic[key] = max(_bytes_of(window), self._traffic.get(key, 0))
 
     def _is_of_program(self, value: Index) -> bool:
-        """Whether an index depends on the program's id."""
+        """Whether an index depends on which program this is."""
+        ids = self.emitter.grid_arguments()[3:]
         pending, seen = [value], set[Operation]()
         while pending:
             current = pending.pop()
-            if current is self.program_id:
+            if current in ids:
                 return True
             if not isinstance(current, int) and isinstance(op := current.owner, Operation) and op not in seen:
                 seen.add(op)
