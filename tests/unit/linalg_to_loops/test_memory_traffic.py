@@ -413,3 +413,24 @@ def test_short_rows_far_apart_are_asked_for_where_nobody_else_does(
     compiled = kernel[(triton.cdiv(500, cols),)](x, o, 37, 500, ROWS=rows, COLS=cols)
     np.testing.assert_allclose(o, x.sum(0), rtol=1e-4, atol=1e-5)
     assert (asked_for(compiled.asm["loops"])[0] > 0) == expected
+
+
+@triton.jit
+def differences(x, o, n, BACK: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, i < n)
+    if BACK:
+        v -= tl.load(x + i - BACK, (i >= BACK) & (i < n), other=0.0)
+    tl.store(o + i, v, i < n)
+
+
+@pytest.mark.parametrize(("traffic", "back", "expected"), [(0, 0, True), (0, 3, False), (None, 3, True)])
+def test_what_reads_one_array_twice_is_streamed_only_if_it_writes_much(
+    processor: Processor, traffic: int | None, back: int, expected: bool
+) -> None:
+    processor(streamed_traffic=traffic)
+    x, o = rng.standard_normal(5000).astype(np.float32), np.zeros(5000, np.float32)
+    loops = triton.jit(differences.fn)[(5,)](x, o, 5000, BACK=back, BLOCK=1024).asm["loops"]
+    expected_values = x - np.concatenate([np.zeros(back, np.float32), x[: 5000 - back]]) if back else x
+    np.testing.assert_allclose(o, expected_values, rtol=1e-6)
+    assert ("nontemporal" in loops) == expected
