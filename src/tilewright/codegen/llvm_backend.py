@@ -103,7 +103,7 @@ def optimise(module: Any, machine: Any, effort: Effort) -> None:
     manager.add_sroa_pass()
     manager.add_instruction_combine_pass()
     manager.add_simplify_cfg_pass()
-    manager.run(module, builder)
+    _past_lock("LLVMPY_RunNewModulePassManager")(manager, module, builder)
 
 
 def compile_text(
@@ -117,13 +117,16 @@ def compile_text(
     return emit_object(module, machine)
 
 
-def emit_object(module: Any, machine: Any) -> bytes:
-    """Machine code of an optimised module.
+def _past_lock(name: str) -> Any:
+    """A function of llvmlite's library, without the lock by which llvmlite lets one thread at a time into LLVM: for
+    what works on a module and a machine of the caller's alone, and takes long."""
+    function = getattr(llvm.ffi.lib, name)
+    return getattr(function, "_cfn", function)
 
-    llvmlite lets one thread at a time into LLVM; this call, which is most of the time, is made past that lock: module
-    and machine are the caller's alone."""
-    wrapped = llvm.ffi.lib.LLVMPY_TargetMachineEmitToMemory
-    emit = getattr(wrapped, "_cfn", wrapped)
+
+def emit_object(module: Any, machine: Any) -> bytes:
+    """Machine code of an optimised module."""
+    emit = _past_lock("LLVMPY_TargetMachineEmitToMemory")
     with llvm.ffi.OutputString() as error:
         buffer = emit(machine, module, 1, error)
         if not buffer:
