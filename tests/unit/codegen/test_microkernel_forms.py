@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from test_microkernels import TYPES, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
-from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels import direct_name, emit_microkernel, exact_name, parse_name, plan_panels
+from tilewright.codegen.microkernels.panels import transpose_square
 from tilewright.targets.cpu.facts import CpuFacts
 
 SHAPES = [(1, 1, 5), (17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 130, 300), (16, 32, 96), (40, 16, 31), (20, 40, 1100)]
@@ -204,3 +205,17 @@ def test_short_rows_stay_in_place() -> None:
 def test_only_whole_blocks_have_forms(form: str) -> None:
     with pytest.raises(ValueError, match="forms"):
         parse_name(f"tw_mk_f32_f32_8x32{form}")
+
+
+@pytest.mark.parametrize(
+    ("side", "scalar", "rounds"), [(16, "float", 4), (8, "i32", 3), (4, "double", 2), (2, "double", 1)]
+)
+def test_no_more_than_two_rounds_of_a_transpose_are_looked_at_together(side: int, scalar: str, rounds: int) -> None:
+    """LLVM takes 10 ms for the shuffles of four."""
+    fn = FunctionText(ModuleText(), "f", "void", [])
+    turned = transpose_square(fn, [f"%r{row}" for row in range(side)], scalar)
+    fn.terminate("ret void")
+    lines = [line for line in fn.text().splitlines() if "shufflevector" in line or "arithmetic.fence" in line]
+    fences = [number for number, line in enumerate(lines) if "fence" in line]
+    assert fences == (list(range(2 * side, 3 * side)) if rounds > 2 else [])
+    assert len(turned) == side and len(lines) - len(fences) == rounds * side

@@ -190,7 +190,10 @@ class PanelWriter(TileWriter):
 
 
 def transpose_square(fn: FunctionText, rows: Sequence[str], scalar: str) -> list[str]:
-    """As many vectors as they have lanes, transposed by exchanging halves of halves: log2(side) rounds."""
+    """As many vectors as they have lanes, transposed by exchanging halves of halves: log2(side) rounds.
+
+    After two of them LLVM may look no further back: searching all chains of shuffles for shorter ones takes it 10 ms,
+    and there are none."""
     rows = list(rows)
     side = len(rows)
     type = f"<{side} x {scalar}>"
@@ -209,8 +212,20 @@ def transpose_square(fn: FunctionText, rows: Sequence[str], scalar: str) -> list
                 )
                 for order in (upper, lower)
             )
+        if distance > 1 and distance == side // 4:
+            rows = [_fenced(fn, row, side, scalar) for row in rows]
         distance //= 2
     return rows
+
+
+def _fenced(fn: FunctionText, value: str, lanes: int, scalar: str) -> str:
+    """The same vector, of which LLVM's rules for what uses it do not see how it was made."""
+    if scalar in ("float", "double"):
+        type = f"<{lanes} x {scalar}>"
+        suffix = "f32" if scalar == "float" else "f64"
+        return fn.call(type, f"llvm.arithmetic.fence.v{lanes}{suffix}", [(type, value)])
+    floats = fn.value(f"bitcast <{lanes} x {scalar}> {value} to <{lanes} x float>")
+    return fn.value(f"bitcast <{lanes} x float> {_fenced(fn, floats, lanes, 'float')} to <{lanes} x {scalar}>")
 
 
 def emit_panels(name: str, module: ModuleText, element: ElementKind, tile: RegisterTile, *, transposed_b: bool) -> str:
