@@ -28,18 +28,18 @@ class ProgramOrder:
         while pending:
             item = pending.pop()
             self._count += 1
-            match item:
+            match item:  # operations last: asking of anything else whether it is one takes `abc` a millisecond
                 case Block():
                     self._start[item] = self._count
                     pending.extend(reversed(tuple(item.ops)))
+                case (op,):
+                    self._after[op] = self._count
                 case Operation() if item.regions:
                     pending.append((item,))
                     for region in reversed(item.regions):
                         pending.extend(reversed(blocks_in_order(region)))
                 case Operation():
                     self._after[item] = self._count
-                case (op,):
-                    self._after[op] = self._count
 
     def position(self, value: SSAValue) -> int:
         """When a value becomes available; 0 for a value of outside."""

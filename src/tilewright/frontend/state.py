@@ -160,7 +160,7 @@ class FunctionState:
 
     def _name_handle(self, handle: SSAValue, name: str) -> None:
         owner = handle.owner
-        if not isinstance(owner, Operation):
+        if isinstance(owner, Block):
             return
         if isinstance(owner.location, FileLineColLoc):
             owner.location = NameLoc(self.module.string(name), owner.location)
