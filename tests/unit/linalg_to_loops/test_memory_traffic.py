@@ -142,16 +142,16 @@ def test_a_launch_decides_about_streaming(processor: Processor, traffic: int | N
 
 
 @triton.jit
-def weighted_neighbours(x, w, o, BLOCK: tl.constexpr):
+def weighted(x, w, o, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     row = tl.program_id(0) * BLOCK
-    tl.store(o + row + i, (tl.load(x + row + i) + tl.load(x + row + i + 1)) * tl.load(w + i))
+    tl.store(o + row + i, tl.load(x + row + i) * tl.load(w + i))
 
 
-def test_memory_that_is_read_twice_or_by_all_programs_does_not_count_again(processor: Processor) -> None:
+def test_memory_that_all_programs_read_does_not_count_again(processor: Processor) -> None:
     processor(streamed_traffic=24 << 20)
-    x = np.zeros(4097, np.float32)
-    assert f"arith.constant {12 << 20} : index" in loops_of(weighted_neighbours, x, x.copy(), x.copy(), BLOCK=1024)
+    x = np.zeros(4096, np.float32)
+    assert f"arith.constant {12 << 20} : index" in loops_of(weighted, x, x.copy(), x.copy(), BLOCK=1024)
 
 
 @pytest.mark.parametrize("traffic", [None, 0, 1 << 30])
