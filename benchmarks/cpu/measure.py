@@ -12,9 +12,12 @@ from __future__ import annotations
 import random
 import resource
 import statistics
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from case import Case, Contender, Launch, deviation
 from limits import Limits
@@ -23,7 +26,9 @@ SAMPLE_SECONDS = 0.005
 """A sample is about this long at least, for every contender: its first calls wake threads."""
 
 SETTLE_SECONDS = 0.003
-"""OpenMP's threads go on spinning for about a millisecond after a parallel loop: others wait for that to end."""
+MOST_SETTLE_SECONDS = 0.1
+"""Threads of OpenMP and OpenBLAS go on spinning for 1 to 50 ms after a parallel loop: others wait for that to end, as
+long as Linux says that a thread of this process runs, else the shorter time."""
 
 LEAST_ROUNDS = 5
 
@@ -75,10 +80,14 @@ class Clock:
         return (self._now() - start) / calls
 
     def settle(self) -> None:
-        if self.threads > 1:
-            stop = time.perf_counter() + SETTLE_SECONDS
-            while time.perf_counter() < stop:
-                pass
+        """Wait, without giving the processor away, until no thread is in the way."""
+        if self.threads == 1:
+            return
+        start = time.perf_counter()
+        while (waited := time.perf_counter() - start) < SETTLE_SECONDS or (
+            waited < MOST_SETTLE_SECONDS and _others_run()
+        ):
+            pass
 
 
 def fastest(clock: Clock, candidates: list[Launch]) -> Launch:
@@ -160,6 +169,17 @@ def _rounds(clock: Clock, contenders: dict[str, Contender], budget: float) -> di
     undisturbed = sum(interruptions == 0 for interruptions, _ in rounds)
     counted = [found for _, found in rounds[: max(LEAST_ROUNDS, undisturbed)]]
     return {label: [found[label] for found in counted] for label in contenders}
+
+
+def _others_run() -> bool:
+    """Whether threads of this process other than the caller run, as far as Linux says so."""
+    own = str(threading.get_native_id())
+    for task in Path("/proc/self/task").glob("*/stat"):
+        with suppress(OSError):  # a thread that ended meanwhile
+            state = task.read_text().rpartition(")")[2].split()[0]
+            if state == "R" and task.parent.name != own:
+                return True
+    return False
 
 
 def _interruptions() -> int:

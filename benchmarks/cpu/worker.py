@@ -38,6 +38,7 @@ OPTIONS = parse_arguments()
 for variable in ("OPENBLAS", "OMP", "MKL", "NUMBA", "TILEWRIGHT"):
     os.environ[f"{variable}_NUM_THREADS"] = str(OPTIONS.threads)
 os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # processes of its own would be in the way
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(REPOSITORY / folder) for folder in ("examples", "tests/exec", "tests/kernels/corpus")]
 
