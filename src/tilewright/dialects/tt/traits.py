@@ -90,7 +90,8 @@ class ReadEffect(MemoryEffect):
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        return {READ, WRITE} if _is_true(op.properties.get("isVolatile")) else {READ}
+        is_volatile = op.properties.get("isVolatile") or op.attributes.get("isVolatile")
+        return {READ, WRITE} if _is_true(is_volatile) else {READ}
 
 
 @dataclass(frozen=True)

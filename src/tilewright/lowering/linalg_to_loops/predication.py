@@ -5,7 +5,7 @@
           %r = arith.select %live, %v, %other
 
 A predicated access touches memory only where its predicate holds. A body in which other control flow remains keeps its
-branches: it runs one element at a time (`is_straight`).
+branches: it runs one element at a time (`is_straight`). So does one with volatile loads, of which vectors have none.
 """
 
 from __future__ import annotations
@@ -41,7 +41,13 @@ def is_straight(body: Block) -> bool:
 
 
 def _is_straight_op(op: Operation) -> bool:
+    if _is_volatile(op):
+        return False
     return isinstance(op, _STRAIGHT) or can_scatter(op) or (not op.regions and op.name.startswith(_MATH_DIALECTS))
+
+
+def _is_volatile(op: Operation) -> bool:
+    return memref.VOLATILE in op.attributes
 
 
 def if_convert(body: Block) -> dict[Operation, Predicate]:
@@ -65,6 +71,8 @@ def _is_convertible(op: scf.IfOp) -> bool:
                 if isinstance(inner, scf.IfOp):
                     if not _is_convertible(inner):
                         return False
+                elif _is_volatile(inner):
+                    return False
                 elif isinstance(inner, _MOVABLE) or can_scatter(inner):
                     continue
                 elif isinstance(inner, _TRAPPING) or inner.regions or not inner.name.startswith(("arith.", "math.")):

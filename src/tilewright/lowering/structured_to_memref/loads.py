@@ -21,6 +21,7 @@ Dead lanes are `other`, and zero without it. With a lane mask each lane decides 
   linalg.yield %r : f32
 }
 ```
+So it does where the load is volatile: each element is read once, where the load stands, and others may change it.
 """
 
 from __future__ import annotations
@@ -45,25 +46,33 @@ from tilewright.lowering.structured_to_memref.masks import (
 from tilewright.lowering.structured_to_memref.tiles import Tile, tile_of
 from tilewright.lowering.tensor_builder import element_of, identity_map, is_tensor, tensor_of
 
+VOLATILE = "isVolatile"
+
 
 def lower_load(op: tts.LoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """A load whose mask, if any, is a box at the origin."""
     tile = tile_of(op.ptr)
     counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
-    return (emit_load(b, tile, origin_box(tile, counts), None, op.other),)
+    return (_emit(op, b, tile, origin_box(tile, counts), None),)
 
 
 def lower_masked_load(op: MaskedLoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """A load with a box anywhere, and a lane mask."""
     tile = tile_of(op.ptr)
     box = Box(_folded(op.mixed_mask_starts()), _folded(op.mixed_mask_dims()))
-    return (emit_load(b, tile, box, op.mask, op.other),)
+    return (_emit(op, b, tile, box, op.mask),)
+
+
+def _emit(op: tts.LoadOp | MaskedLoadOp, b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None) -> SSAValue:
+    if VOLATILE in op.attributes:
+        return _load_by_lane(b, tile, box, mask, op.other, is_volatile=True)
+    return emit_load(b, tile, box, mask, op.other)
 
 
 def lower_load_in_lanes(op: tts.LoadOp, b: MemoryBuilder) -> Sequence[SSAValue]:
     """As `lower_load`, but for rows that wrap or are gathered: each of their lanes reads its own address."""
     tile = without_static_wraps(tile_of(op.ptr))
-    if not tile.is_irregular_row:
+    if not tile.is_irregular_row or VOLATILE in op.attributes:
         return lower_load(op, b)
     counts = tuple(dim if isinstance(dim, int) else fold_index(dim) for dim in op.mixed_mask_dims)
     return (_load_by_lane(b, tile, origin_box(tile, counts), None, op.other),)
@@ -122,7 +131,15 @@ def _fill_dead_lanes(b: MemoryBuilder, tile: Tile, box: Box, buffer: SSAValue, o
         b.if_else(partial, (), fill)
 
 
-def _load_by_lane(b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None, other: SSAValue | None) -> SSAValue:
+def _load_by_lane(
+    b: MemoryBuilder,
+    tile: Tile,
+    box: Box,
+    mask: SSAValue | None,
+    other: SSAValue | None,
+    *,
+    is_volatile: bool = False,
+) -> SSAValue:
     """Every lane tests its mask and reads its own address."""
     (base, start), ends = b.resolve(tile.pointer), box_ends(b, box)
     default = b.zero(tile.element) if other is None else other
@@ -145,7 +162,7 @@ def _load_by_lane(b: MemoryBuilder, tile: Tile, box: Box, mask: SSAValue | None,
 
         def read() -> Sequence[SSAValue]:
             offset = b.index_add(start, lane_offset(b, tile, places)) if wrapped is None else wrapped
-            value = b.load_element(base, offset)
+            value = b.load_element(base, offset, is_volatile=is_volatile)
             return (b.as_type(value, tile.element),)
 
         return read() if live is None else b.if_else(live, [tile.element], read, lambda: (dead_value,))
