@@ -51,8 +51,14 @@ class ControlFlowLowering(ABC, Generic[Text]):
     def locate(self, op: Operation) -> None:
         """The instructions that follow belong to `op`."""
 
-    def enter_round(self, op: Operation) -> None:
-        """A round of a loop without a known end begins, in which a program may be waiting for another."""
+    def enter_while(self, op: scf.WhileOp) -> None:
+        """A loop without a known end begins."""
+
+    def enter_round(self, op: scf.WhileOp) -> None:
+        """A round of it begins, in which a program may be waiting for another."""
+
+    def leave_while(self, op: scf.WhileOp) -> None:
+        """It has ended."""
 
     def flat_all(self, values: Iterable[SSAValue]) -> list[tuple[str, str]]:
         """`flat` of several values, one after the other."""
@@ -174,6 +180,7 @@ def lower_while(op: scf.WhileOp, low: AnyLowering) -> None:
     before, after = op.regions[0].block, op.regions[1].block
     initial = low.flat_all(op.operands)
     test, body, done = text.new_label("while"), text.new_label("do"), text.new_label("done")
+    low.enter_while(op)
     entered_from = text.label
     text.branch(test)
     text.start(test)
@@ -191,6 +198,7 @@ def lower_while(op: scf.WhileOp, low: AnyLowering) -> None:
     text.branch(test)
     text.start(done)
     low.bind_flat(op.results, iter(operands))
+    low.leave_while(op)
 
 
 def lower_if(op: scf.IfOp, low: AnyLowering) -> None:

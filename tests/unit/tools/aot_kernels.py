@@ -71,3 +71,17 @@ def add_row(x, out_ptr, m, n, row, BLOCK: tl.constexpr):
     sums = x.load([i, j]) + row.load([j])[None, :]
     out = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [BLOCK, BLOCK])
     out.store([i, j], sums * x.shape[0])
+
+
+@triton.jit
+def in_reverse(flags_ptr, x_ptr):
+    """Each program but the last waits for the one behind it."""
+    program, last = tl.program_id(0), tl.num_programs(0) - 1
+    total = tl.load(x_ptr + program)
+    if program != last:
+        while tl.atomic_add(flags_ptr + program + 1, 0, sem="acquire") == 0:
+            pass
+        total += tl.load(x_ptr + program + 1, volatile=True)
+    tl.store(x_ptr + program, total)
+    tl.debug_barrier()
+    tl.atomic_xchg(flags_ptr + program, 1, sem="release")

@@ -288,6 +288,27 @@ def test_failed_assertions_are_told(tmp_path: Path) -> None:
 
 
 @needs_compiler
+def test_programs_that_wait_for_others(tmp_path: Path) -> None:
+    assert compile_kernel("in_reverse", tmp_path, signatures=["*i32,*i32"]) == 0
+    source = """
+    #include <stdio.h>
+    #include "in_reverse.h"
+    int main(void) {
+      for (int threads = 1; threads < 4; threads++) {
+        int flags[40] = {0}, x[40], wrong = 0;
+        for (int i = 0; i < 40; i++) x[i] = 1;
+        tilewright_use_threads(threads);
+        int status = in_reverse(40, 1, 1, flags, x);
+        for (int i = 0; i < 40; i++) wrong += x[i] != 40 - i;
+        printf("%d %d\\n", status, wrong);
+      }
+      return 0;
+    }
+    """
+    assert run_c(tmp_path, source).splitlines() == ["0 0"] * 3
+
+
+@needs_compiler
 def test_a_shared_library(tmp_path: Path) -> None:
     import ctypes
 
@@ -312,7 +333,7 @@ def test_a_named_processor(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kernel", "arguments", "signature", "words"),
     [
-        ("missing", (), "*fp32", "has no kernel 'missing'; it has add_row, checked, matrix_product, names"),
+        ("missing", (), "*fp32", "has no kernel 'missing'; it has add_row, checked, in_reverse"),
         ("scaled_sum", (), "*fp32", "parameter 'y_ptr' is missing"),
         ("tuned", ("-t", "rocm:gfx942"), "*fp32,i32,64", "no files can be written for target 'rocm:gfx942'"),
         ("tuned", ("-t", "cpu:z80"), "*fp32,i32,64", "no processor 'z80'"),

@@ -17,6 +17,7 @@ from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.math_library import MathLibrary
 from tilewright.codegen.microkernels import MICROKERNEL_PREFIX, emit_microkernel
+from tilewright.dialects import scf
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.control_flow import ControlFlowLowering
@@ -41,6 +42,7 @@ from tilewright.lowering.loops_to_llvm.types import (
     is_memref,
 )
 from tilewright.lowering.loops_to_llvm.uniform_division import UniformDivisor
+from tilewright.lowering.loops_to_llvm.waiting import END_WAIT, STATE_BYTES, WAIT
 
 PASS_NAME = "loops-to-llvm"
 
@@ -83,6 +85,8 @@ class ModuleLowering:
     """Whether AMX tiles have to be configured while the kernel runs."""
     has_atomics: bool = False
     """Whether anything in the module is atomic."""
+    waiting_loops: frozenset[Operation] = frozenset()
+    """Loops in which a program may be waiting for another (see `waiting.py`)."""
     open_kernels: frozenset[str] = frozenset()
     """Micro-kernels that are called somewhere with counts that are known at run time only."""
     fuses: bool = True
@@ -115,6 +119,8 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         """Vectors that are one number in all lanes and that others are divided by."""
         self.near_lanes: dict[tuple[Block | None, SSAValue, str], NearLanes] = {}
         """What a block has asked of the lanes' places, by these and a mask."""
+        self._waits: dict[Operation, str] = {}
+        """Where the runtime's notes on a loop that waits are."""
         self._exit_label = ""
 
     # ------------------------------------------------------------------------------------------------ values, types
@@ -200,11 +206,29 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         size = self.frame.frame_bytes
         return self.fn.value(f"getelementptr i8, ptr {FRAME}, i64 {size}") if size else FRAME
 
-    def enter_round(self, op: Operation) -> None:
-        """Others may have their atomics while this program waits for them."""
-        if self.module.has_atomics:
+    # ------------------------------------------------------------------------------------------------------ waiting
+
+    def enter_while(self, op: scf.WhileOp) -> None:
+        """The runtime has no notes yet on a loop that waits."""
+        if op in self.module.waiting_loops:
+            self.module.externals.update((WAIT, END_WAIT))
+            self._waits[op] = state = self.fn.entry_value(f"alloca [{STATE_BYTES} x i8], align 8")
+            self.fn.emit(f"store [{STATE_BYTES} x i8] zeroinitializer, ptr {state}")
+
+    def enter_round(self, op: scf.WhileOp) -> None:
+        """Others may have their atomics while this program waits for them, and the grid may be stopped."""
+        state = self._waits.get(op)
+        if state is not None:
+            self.leave_if(self.fn.call("i1", WAIT, [("ptr", ARENA), ("ptr", state)]))
+        elif self.module.has_atomics:
             self.module.externals.add(LEAVE_ALONE)
             self.fn.call("void", LEAVE_ALONE, [("ptr", ARENA)])
+
+    def leave_while(self, op: scf.WhileOp) -> None:
+        """The program waits no longer."""
+        state = self._waits.get(op)
+        if state is not None:
+            self.fn.call("void", END_WAIT, [("ptr", ARENA), ("ptr", state)])
 
     # ------------------------------------------------------------------------------------------------ leaving early
 

@@ -46,6 +46,7 @@ from tilewright.lowering.loops_to_llvm.function_lowering import (
 )
 from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
+from tilewright.lowering.loops_to_llvm.waiting import find_waiting_loops
 
 NOALIAS_ATTRIBUTE = "tilewright.noalias"
 DIVISIBILITY_ATTRIBUTE = "tt.divisibility"
@@ -68,6 +69,8 @@ class LoweredModule:
     """Whether the entry has to configure AMX tiles."""
     streams: bool = False
     """Whether stores may be in flight when the kernel returns, until a fence."""
+    waits: bool = False
+    """Whether a program may wait for another."""
 
 
 @lru_cache(maxsize=1)
@@ -93,6 +96,9 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
     bodies = {op.sym_name.data: op for op in functions if op.body.blocks}
     kernel = _find_kernel(module, list(bodies.values()))
     scans = {name: _scan(op) for name, op in bodies.items()}
+    lowering.waiting_loops = frozenset(find_waiting_loops(bodies))
+    for loop in lowering.waiting_loops:
+        scans[_function_of(loop)].may_stop = True
     stopping = _close_over_calls(scans)
     lowering.has_atomics = any(scan.has_atomics for scan in scans.values())
     lowering.open_kernels = frozenset[str]().union(*(scan.open_kernels for scan in scans.values()))
@@ -111,6 +117,7 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
         externals=frozenset(lowering.externals),
         uses_tiles=lowering.uses_tiles,
         streams=lowering.streams,
+        waits=bool(lowering.waiting_loops),
     )
 
 
@@ -123,6 +130,15 @@ def _find_kernel(module: ModuleOp, functions: list[func.FuncOp]) -> func.FuncOp:
     return public[0]
 
 
+def _function_of(op: Operation) -> str:
+    """The name of the function that an op is in."""
+    parent = op.parent_op()
+    while not isinstance(parent, func.FuncOp):
+        assert parent is not None
+        parent = parent.parent_op()
+    return parent.sym_name.data
+
+
 # --------------------------------------------------------------------------------------------------------- scanning
 
 
@@ -133,7 +149,8 @@ class _Scan:
     op: func.FuncOp
     frame: FramePlan
     callees: list[str]
-    asserts: bool
+    may_stop: bool
+    """Whether it may end early because the grid is stopped: fails an assertion, or waits."""
     has_atomics: bool = False
     open_kernels: set[str] = field(default_factory=set[str])
 
@@ -150,7 +167,7 @@ def _scan(function: func.FuncOp) -> _Scan:
                     found.open_kernels.add(op.callee.root_reference.data)
                 found.has_atomics |= is_atomic_call(op)
             case cf.AssertOp():
-                found.asserts = True
+                found.may_stop = True
             case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp():
                 found.has_atomics = True
             case _:
@@ -181,8 +198,8 @@ def _element_bytes(op: memref.AllocaOp) -> int:
 
 
 def _close_over_calls(scans: dict[str, _Scan]) -> set[str]:
-    """Functions that may fail an assertion, themselves or in what they call."""
-    stopping = {name for name, scan in scans.items() if scan.asserts}
+    """Functions that may end early, by themselves or in what they call."""
+    stopping = {name for name, scan in scans.items() if scan.may_stop}
     changed = True
     while changed:
         more = {name for name, scan in scans.items() if name not in stopping and stopping.intersection(scan.callees)}

@@ -25,8 +25,8 @@ class CpuKernel:
     __slots__ = (
         "_assertions",
         "_entry",
-        "_estimate",
-        "_estimate_address",
+        "_habits",
+        "_habits_address",
         "_launch",
         "_launch_packed",
         "_library",
@@ -36,8 +36,16 @@ class CpuKernel:
     )
 
     def __init__(
-        self, name: str, library: LoadedObject, runtime: NativeRuntime, arena_bytes: int, assertions: Meanings
+        self,
+        name: str,
+        library: LoadedObject,
+        runtime: NativeRuntime,
+        arena_bytes: int,
+        assertions: Meanings,
+        *,
+        waits: bool = False,
     ) -> None:
+        """`waits`: a program may wait for another, in a loop that tells the runtime."""
         self.name = name
         self.arena_bytes = arena_bytes
         self._assertions = assertions
@@ -46,8 +54,8 @@ class CpuKernel:
         self._runtime = runtime
         self._launch = runtime.launch
         self._launch_packed = runtime.launch_packed
-        self._estimate = ctypes.c_int64(0)  # ns per program, learned by the pool
-        self._estimate_address = ctypes.addressof(self._estimate)
+        self._habits = (ctypes.c_int64 * 2)(0, waits)  # as in native/types.ll; the pool learns the first
+        self._habits_address = ctypes.addressof(self._habits)
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:
         """Run programs 0 to num_programs - 1 and wait for them.
@@ -61,15 +69,15 @@ class CpuKernel:
             num_programs,
             num_threads or knobs.get("num_threads"),
             self.arena_bytes,
-            self._estimate_address,
+            self._habits_address,
         )
         if failure:
             raise self.error_of(failure)
 
     @property
     def words(self) -> tuple[int, int, int]:
-        """Addresses of the entry and of the time per program, and the arena's bytes between them."""
-        return self._entry, self.arena_bytes, self._estimate_address
+        """Addresses of the entry and of what the pool knows of the kernel, and the arena's bytes between them."""
+        return self._entry, self.arena_bytes, self._habits_address
 
     def call_table(self, hooks: list[Any], long_way: Callable[..., Any]) -> CallTable | None:
         """An empty table of calls (see `targets/cpu/repeat.py`); None where native code cannot read arguments."""
@@ -80,12 +88,12 @@ class CpuKernel:
 
     def starter(self, formats: Sequence[str], device: int) -> Callable[[Sequence[Any], int, int, int], None]:
         """A function that packs slot values of these forms and runs a grid (x, y, z) on them."""
-        launch, entry, arena, estimate = self._launch_packed, self._entry, self.arena_bytes, self._estimate_address
+        launch, entry, arena, habits = self._launch_packed, self._entry, self.arena_bytes, self._habits_address
         pack = Struct(f"<{''.join(formats)}3Q").pack
 
         def start(values: Sequence[Any], x: int, y: int, z: int) -> None:
             slots = pack(*values, x, y, z)
-            failure = launch(entry, slots, x * y * z, knobs.get("num_threads"), arena, estimate)
+            failure = launch(entry, slots, x * y * z, knobs.get("num_threads"), arena, habits)
             if failure:
                 raise self.error_of(failure)
 

@@ -32,6 +32,8 @@ KERNEL_IMPORTS = (
     "tilewright_enter_atomics",
     "tilewright_share_atomics",
     "tilewright_leave_alone",
+    "tilewright_wait",
+    "tilewright_end_wait",
 )
 """What kernels call."""
 
@@ -56,6 +58,7 @@ def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("launcher.ll", "re
         "threads.ll",
         "regions.ll",
         "pool.ll",
+        "waiting.ll",
         "launches.ll",
         *launchers,
     )

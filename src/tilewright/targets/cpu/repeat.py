@@ -115,7 +115,7 @@ class CallTable:
 
     def add(self, call: Call) -> None:
         """Recognise calls like this one from now on, as long as the switches stay as they are."""
-        entry, arena_bytes, estimate_address = call.kernel
+        entry, arena_bytes, habits_address = call.kernel
         items = [item.words(None) for item in call.by_position]
         items += [item.words(name) for name, item in call.by_keyword]
         numbers = [word for words in items for word in words]
@@ -124,7 +124,7 @@ class CallTable:
         words = [
             knobs.generation, len(call.by_position), len(call.by_keyword), item_words.buffer_info()[0],
             sum(item.kind.is_memory for item in call.items), int(call.disjoint), len(call.variables),
-            variables.buffer_info()[0], entry, arena_bytes, call.slots, knobs.get("num_threads"), estimate_address,
+            variables.buffer_info()[0], entry, arena_bytes, call.slots, knobs.get("num_threads"), habits_address,
             id(call.result), id(call.fail),
         ]  # fmt: skip
         record = array("q", words)

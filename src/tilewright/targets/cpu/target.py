@@ -134,6 +134,7 @@ class CpuTarget:
             "arena_bytes": lowered.arena_bytes,
             "prints": prints,
             "assertions": find_assertions(module),
+            "waits": lowered.waits,
             "object_bytes": [len(image) for image in objects],
         }
         return CpuArtefact(str(lowered.text), b"".join(objects), name, lowered.arena_bytes, metadata)
@@ -170,7 +171,8 @@ class CpuTarget:
             imports = imports | print_symbols()
         name = metadata["entry"]
         library = runtime.loader.load(split(image, metadata["object_bytes"]), (name,), imports)
-        return CpuKernel(name, library, runtime, metadata["arena_bytes"], metadata["assertions"])
+        arena_bytes, assertions, waits = (metadata[key] for key in ("arena_bytes", "assertions", "waits"))
+        return CpuKernel(name, library, runtime, arena_bytes, assertions, waits=waits)
 
 
 def make_target() -> CpuTarget:

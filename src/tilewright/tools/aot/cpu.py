@@ -42,10 +42,11 @@ const tilewright_failure *tilewright_last_failure(void);
 /* Threads that work on a grid from now on; by default one for each core that is online. */
 void tilewright_use_threads(int32_t count);
 
-/* For launchers: run programs of a kernel over its slots. */
+/* For launchers: run programs of a kernel over its slots. Its habits are the time of a program in ns, which the runtime
+   learns, and whether programs may wait for each other. */
 typedef void tilewright_kernel(const uint64_t *slots, int64_t first, int64_t end, void *arena);
 int tilewright_launch(tilewright_kernel *kernel, const uint64_t *slots, uint32_t x, uint32_t y, uint32_t z,
-                      int64_t arena_bytes, int64_t *estimate);"""
+                      int64_t arena_bytes, int64_t habits[2]);"""
 
 _RUNTIME_SOURCE = Template("""\
 #include "$runtime.h"
@@ -61,7 +62,7 @@ extern void tilewright_pool_init(void);
 extern void tilewright_pool_after_fork(void);
 extern void tilewright_set_num_threads(int32_t count);
 extern int32_t tilewright_run_grid(tilewright_kernel *kernel, const uint64_t *slots, int64_t programs,
-                                   int64_t arena_bytes, int64_t *estimate, tilewright_failure *failure);
+                                   int64_t arena_bytes, int64_t habits[2], tilewright_failure *failure);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local tilewright_failure last;
@@ -81,10 +82,10 @@ void tilewright_use_threads(int32_t count) {
 const tilewright_failure *tilewright_last_failure(void) { return &last; }
 
 int tilewright_launch(tilewright_kernel *kernel, const uint64_t *slots, uint32_t x, uint32_t y, uint32_t z,
-                      int64_t arena_bytes, int64_t *estimate) {
+                      int64_t arena_bytes, int64_t habits[2]) {
   pthread_once(&once, start);
   last = (tilewright_failure){0, 0, 0, 0, ""};
-  last.reason = tilewright_run_grid(kernel, slots, (int64_t)x * y * z, arena_bytes, estimate, &last);
+  last.reason = tilewright_run_grid(kernel, slots, (int64_t)x * y * z, arena_bytes, habits, &last);
   return last.reason;
 }
 
@@ -153,15 +154,17 @@ def launcher(function: CFunction, variant: Variant) -> str:
     """The C function of one variant: arguments into slots, then the grid."""
     slots = passing.kernel_slots(variant.signature)
     count = len(slots)
+    waits = int(variant.metadata["waits"])
     lines = [f"extern tilewright_kernel {variant.metadata['entry']};", ""]
-    lines += [f"{function.result} {variant.name}({function.parameters()}) {{", "  static int64_t tw_estimate;"]
+    lines += [f"{function.result} {variant.name}({function.parameters()}) {{"]
+    lines += [f"  static int64_t tw_habits[2] = {{0, {waits}}};"]
     lines += [f"  uint64_t tw_slots[{count + 3}] = {{0}};", *function.check(variant), *function.extents(variant)]
     lines += [f"  {_filled(number, slot)}" for number, slot in enumerate(slots)]
     lines += [f"  tw_slots[{count + axis}] = (uint64_t)tw_grid[{axis}];" for axis in range(3)]
     extents = ", ".join(f"(uint32_t)tw_slots[{count + axis}]" for axis in range(3))
     arena = variant.metadata["arena_bytes"]
     lines += [
-        f"  return tilewright_launch({variant.metadata['entry']}, tw_slots, {extents}, {arena}, &tw_estimate);",
+        f"  return tilewright_launch({variant.metadata['entry']}, tw_slots, {extents}, {arena}, tw_habits);",
         "}",
         "",
     ]

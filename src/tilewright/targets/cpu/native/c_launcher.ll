@@ -1,6 +1,6 @@
 ; The C side, for programs without Python that link kernels compiled ahead of time (`tilewright compile`).
 ;
-; int tilewright_run_grid(kernel, const uint64_t *slots, int64_t programs, int64_t arena_bytes, int64_t *estimate,
+; int tilewright_run_grid(kernel, const uint64_t *slots, int64_t programs, int64_t arena_bytes, int64_t habits[2],
 ;                         struct { int reason, x, y, z; const char *message; } *failure)
 
 %Failure = type { i32, i32, i32, i32, ptr }
@@ -10,7 +10,7 @@ define internal void @poll_signals(ptr %launch, i64 %now) {
 }
 
 ; 0, or the reason why the grid was stopped, with what `failure` is told of it.
-define i32 @tilewright_run_grid(ptr %kernel, ptr %slots, i64 %programs, i64 %arena_bytes, ptr %estimate, ptr %failure) {
+define i32 @tilewright_run_grid(ptr %kernel, ptr %slots, i64 %programs, i64 %arena_bytes, ptr %habits, ptr %failure) {
 entry:
   %launch = alloca %Launch, align 64
   %some = icmp sgt i64 %programs, 0
@@ -22,9 +22,9 @@ nothing:
 run:
   %kernel_address = ptrtoint ptr %kernel to i64
   %slots_address = ptrtoint ptr %slots to i64
-  call void @describe_launch(ptr %launch, i64 %kernel_address, i64 %slots_address, i64 %arena_bytes)
+  call void @describe_launch(ptr %launch, i64 %kernel_address, i64 %slots_address, i64 %arena_bytes, ptr %habits)
   %threads = load i32, ptr @default_threads
-  call void @run_grid(ptr %launch, i64 %programs, i32 %threads, ptr %estimate)
+  call void @run_grid(ptr %launch, i64 %programs, i32 %threads, ptr %habits)
   %failed_slot = getelementptr %Launch, ptr %launch, i32 0, i32 1
   %failed = load i32, ptr %failed_slot
   %ok = icmp eq i32 %failed, 0

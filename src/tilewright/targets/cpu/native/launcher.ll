@@ -14,9 +14,9 @@ declare void @PyErr_SetString(ptr, ptr)
 %MethodDef = type { ptr, ptr, i32, ptr }
 
 @launch_name = private constant [7 x i8] c"launch\00"
-@launch_doc = private constant [85 x i8] c"launch(entry, slots, programs, threads, arena_bytes, estimate) -> 0 or failure tuple\00"
+@launch_doc = private constant [83 x i8] c"launch(entry, slots, programs, threads, arena_bytes, habits) -> 0 or failure tuple\00"
 @packed_name = private constant [14 x i8] c"launch_packed\00"
-@packed_doc = private constant [92 x i8] c"launch_packed(entry, bytes, programs, threads, arena_bytes, estimate) -> 0 or failure tuple\00"
+@packed_doc = private constant [90 x i8] c"launch_packed(entry, bytes, programs, threads, arena_bytes, habits) -> 0 or failure tuple\00"
 @failure_format = private constant [8 x i8] c"(iyiii)\00"
 @arity_message = private constant [29 x i8] c"launch() takes six arguments\00"
 
@@ -69,7 +69,7 @@ end:
   ret void
 }
 
-; launch(entry, slots, programs, threads, arena_bytes, estimate): 0, or (reason, message, x, y, z) of what stopped it.
+; launch(entry, slots, programs, threads, arena_bytes, habits): 0, or (reason, message, x, y, z) of what stopped it.
 ; The slots are at an address.
 define ptr @tilewright_launch(ptr %self, ptr %arguments, i64 %count) {
 entry:
@@ -122,9 +122,9 @@ entry:
   %arena_at = getelementptr ptr, ptr %arguments, i64 4
   %arena_object = load ptr, ptr %arena_at
   %arena_bytes = call i64 @PyLong_AsLongLong(ptr %arena_object)
-  %estimate_at = getelementptr ptr, ptr %arguments, i64 5
-  %estimate_object = load ptr, ptr %estimate_at
-  %estimate_address = call i64 @PyLong_AsLongLong(ptr %estimate_object)
+  %habits_at = getelementptr ptr, ptr %arguments, i64 5
+  %habits_object = load ptr, ptr %habits_at
+  %habits_address = call i64 @PyLong_AsLongLong(ptr %habits_object)
   %error = call ptr @PyErr_Occurred()
   %fine = icmp eq ptr %error, null
   br i1 %fine, label %go, label %bad_argument
@@ -133,20 +133,20 @@ bad_argument:
   ret ptr null
 
 go:
-  %estimate = inttoptr i64 %estimate_address to ptr
-  %result = call ptr @launch_grid(i64 %kernel, i64 %slots, i64 %programs, i64 %threads_given, i64 %arena_bytes, ptr %estimate)
+  %habits = inttoptr i64 %habits_address to ptr
+  %result = call ptr @launch_grid(i64 %kernel, i64 %slots, i64 %programs, i64 %threads_given, i64 %arena_bytes, ptr %habits)
   ret ptr %result
 }
 
 ; Run a grid without the GIL: the number 0, a failure tuple, or null where a signal handler raised.
-define internal ptr @launch_grid(i64 %kernel, i64 %slots, i64 %programs, i64 %threads_given, i64 %arena_bytes, ptr %estimate) {
+define internal ptr @launch_grid(i64 %kernel, i64 %slots, i64 %programs, i64 %threads_given, i64 %arena_bytes, ptr %habits) {
 entry:
   %launch = alloca %Launch, align 64
   %some = icmp sgt i64 %programs, 0
   br i1 %some, label %prepare, label %success
 
 prepare:
-  call void @describe_launch(ptr %launch, i64 %kernel, i64 %slots, i64 %arena_bytes)
+  call void @describe_launch(ptr %launch, i64 %kernel, i64 %slots, i64 %arena_bytes, ptr %habits)
   %threads_given32 = trunc i64 %threads_given to i32
   %default = load i32, ptr @default_threads
   %use_default = icmp sle i32 %threads_given32, 0
@@ -154,7 +154,7 @@ prepare:
   %state_slot = getelementptr %Launch, ptr %launch, i32 0, i32 7
   %state = call ptr @PyEval_SaveThread()
   store ptr %state, ptr %state_slot
-  call void @run_grid(ptr %launch, i64 %programs, i32 %threads, ptr %estimate)
+  call void @run_grid(ptr %launch, i64 %programs, i32 %threads, ptr %habits)
   %state_now = load ptr, ptr %state_slot
   call void @PyEval_RestoreThread(ptr %state_now)
   %raised = call ptr @PyErr_Occurred()

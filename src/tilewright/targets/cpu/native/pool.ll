@@ -4,8 +4,7 @@
 @ticket = internal global i64 0, align 64   ; generation of the job << 48 | free seats
 @parts = internal global [257 x %Part] zeroinitializer, align 64
 @part_count = internal global i64 0         ; of the current job
-@done = internal global i64 0, align 64     ; programs finished in the current job
-@launcher_waits = internal global i32 0
+@dozing_launchers = internal global i32 0, align 64
 @job = internal global ptr null, align 64   ; %Launch of the current job
 @busy = internal global i32 0, align 64     ; a launch owns the pool
 @generation = internal global i64 0
@@ -237,12 +236,12 @@ nothing:
   ret { i64, i1 } zeroinitializer
 }
 
-; Take a chunk of the job of that generation: of part %own, else of the first part that has programs left.
+; Take a chunk of the job of that generation: of part %own, else of the first of %count parts that has programs left.
 ; Returns { first program relative to the job, count }; count 0: nothing to take. The job cannot end before the chunk is
 ; reported done, so its description is stable from then on.
-define internal { i64, i64 } @take(i64 %generation, i64 %own) {
+define internal { i64, i64 } @take(ptr %parts, i64 %part_count, i64 %generation, i64 %own) {
 entry:
-  %of_own = call { i64, i64 } @take_of(i64 %generation, i64 %own)
+  %of_own = call { i64, i64 } @take_of(ptr %parts, i64 %generation, i64 %own)
   %own_count = extractvalue { i64, i64 } %of_own, 1
   %own_has = icmp ne i64 %own_count, 0
   br i1 %own_has, label %take_own, label %others
@@ -251,16 +250,15 @@ take_own:
   ret { i64, i64 } %of_own
 
 others:
-  %parts = load atomic i64, ptr @part_count monotonic, align 8
   br label %head
 
 head:
   %part = phi i64 [ 0, %others ], [ %next, %look ]
-  %more = icmp ult i64 %part, %parts
+  %more = icmp ult i64 %part, %part_count
   br i1 %more, label %look, label %nothing
 
 look:
-  %chunk = call { i64, i64 } @take_of(i64 %generation, i64 %part)
+  %chunk = call { i64, i64 } @take_of(ptr %parts, i64 %generation, i64 %part)
   %count = extractvalue { i64, i64 } %chunk, 1
   %got = icmp ne i64 %count, 0
   %next = add i64 %part, 1
@@ -273,10 +271,11 @@ nothing:
   ret { i64, i64 } zeroinitializer
 }
 
-; Take the first quarter of what is left in a part, if that is of this generation.
-define internal { i64, i64 } @take_of(i64 %generation, i64 %part) {
+; Take the first quarter of what is left in a part, or one program, if the part is of this generation.
+define internal { i64, i64 } @take_of(ptr %parts, i64 %generation, i64 %part) {
 entry:
-  %word = getelementptr [257 x %Part], ptr @parts, i64 0, i64 %part
+  %word = getelementptr %Part, ptr %parts, i64 %part
+  %single_slot = getelementptr %Part, ptr %parts, i64 %part, i32 1
   %first_look = load atomic i64, ptr %word acquire, align 8
   br label %look
 
@@ -294,7 +293,10 @@ look:
 try:
   %left = sub i64 %hi, %lo
   %rounded = add i64 %left, 3
-  %count = lshr i64 %rounded, 2
+  %quarter = lshr i64 %rounded, 2
+  %single = load atomic i64, ptr %single_slot monotonic, align 8
+  %is_single = icmp ne i64 %single, 0
+  %count = select i1 %is_single, i64 1, i64 %quarter
   %step = shl i64 %count, 24
   %new = add i64 %seen, %step
   %swap = cmpxchg ptr %word, i64 %seen, i64 %new acq_rel acquire
@@ -311,13 +313,12 @@ nothing:
   ret { i64, i64 } zeroinitializer
 }
 
-; Split the %count programs of a job evenly into %parts parts, in order.
-define internal void @fill_parts(i64 %generation, i64 %count, i64 %parts) {
+; Split the %count programs of a job evenly into parts, in order.
+define internal void @fill_parts(ptr %parts, i64 %part_count, i64 %generation, i64 %count, i64 %single) {
 entry:
   %generation_bits = shl i64 %generation, 48
-  %size = udiv i64 %count, %parts
-  %rest = urem i64 %count, %parts
-  store atomic i64 %parts, ptr @part_count monotonic, align 8
+  %size = udiv i64 %count, %part_count
+  %rest = urem i64 %count, %part_count
   br label %each
 
 each:
@@ -330,10 +331,12 @@ each:
   %lo_bits = shl i64 %lo, 24
   %range = or i64 %lo_bits, %hi
   %content = or i64 %generation_bits, %range
-  %word = getelementptr [257 x %Part], ptr @parts, i64 0, i64 %part
+  %word = getelementptr %Part, ptr %parts, i64 %part
+  %single_slot = getelementptr %Part, ptr %parts, i64 %part, i32 1
+  store atomic i64 %single, ptr %single_slot monotonic, align 8
   store atomic i64 %content, ptr %word release, align 8
   %next = add i64 %part, 1
-  %more = icmp ult i64 %next, %parts
+  %more = icmp ult i64 %next, %part_count
   br i1 %more, label %each, label %done
 
 done:
@@ -350,16 +353,17 @@ entry:
   %lo = add i64 %base, %first
   %hi = add i64 %lo, %count
   call void @run_range(ptr %launch, i64 %lo, i64 %hi, ptr %arena, i1 %is_launcher)
-  %before = atomicrmw add ptr @done, i64 %count seq_cst
+  %done = getelementptr %Launch, ptr %launch, i32 0, i32 19
+  %before = atomicrmw add ptr %done, i64 %count seq_cst
   %after = add i64 %before, %count
   %is_last = icmp eq i64 %after, %total
   br i1 %is_last, label %finished, label %end
-finished:
-  %waits = load atomic i32, ptr @launcher_waits seq_cst, align 4
-  %must_wake = icmp ne i32 %waits, 0
+finished:                                    ; the launch may be gone: where it was, nobody is woken, or too early
+  %dozing = load atomic i32, ptr @dozing_launchers seq_cst, align 4
+  %must_wake = icmp ne i32 %dozing, 0
   br i1 %must_wake, label %wake, label %end
 wake:
-  call void @wake_waiters(ptr @done, i32 1)
+  call void @wake_waiters(ptr %done, i32 1)
   br label %end
 end:
   ret void
@@ -415,12 +419,12 @@ awake:
 
 join:
   %generation = extractvalue { i64, i1 } %seat, 0
-  %parts = load atomic i64, ptr @part_count monotonic, align 8
-  %own = urem i64 %number, %parts
+  %part_count = load atomic i64, ptr @part_count monotonic, align 8
+  %own = urem i64 %number, %part_count
   br label %work
 
 work:
-  %chunk = call { i64, i64 } @take(i64 %generation, i64 %own)
+  %chunk = call { i64, i64 } @take(ptr @parts, i64 %part_count, i64 %generation, i64 %own)
   %count = extractvalue { i64, i64 } %chunk, 1
   %more = icmp ne i64 %count, 0
   br i1 %more, label %run, label %idle
@@ -488,6 +492,7 @@ end:
 }
 
 declare i32 @llvm.umin.i32(i32, i32)
+declare i32 @llvm.umax.i32(i32, i32)
 
 define internal void @wake_workers(i32 %count) {
 entry:
@@ -506,8 +511,8 @@ end:
 
 ; ----------------------------------------------------------------------------------------------------------- launching
 
-; Run all programs of %launch on at most %threads threads; %estimate holds ns per program from the launch before (0:
-; unknown) and is updated.
+; Run all programs of %launch on at most %threads threads, beside those that stand in for programs that wait; %estimate,
+; the first of the kernel's habits, is updated.
 define internal void @run_grid(ptr %launch, i64 %total, i32 %threads, ptr %estimate) {
 entry:
   %bytes_slot = getelementptr %Launch, ptr %launch, i32 0, i32 14
@@ -521,12 +526,22 @@ no_memory:
   ret void
 
 begin:
+  %arena_slot = getelementptr %Launch, ptr %launch, i32 0, i32 24
+  store ptr %arena, ptr %arena_slot
   %threads_slot = getelementptr %Launch, ptr %launch, i32 0, i32 6
   store i32 1, ptr %threads_slot
-  %one_thread = icmp sle i32 %threads, 1
+  %waits_slot = getelementptr %Launch, ptr %launch, i32 0, i32 20
+  %waits32 = load i32, ptr %waits_slot
+  %waits = icmp ne i32 %waits32, 0
   %one_program = icmp ule i64 %total, 1
-  %alone = or i1 %one_thread, %one_program
-  br i1 %alone, label %serial_all, label %judge
+  br i1 %one_program, label %serial_all, label %several
+
+several:
+  br i1 %waits, label %own, label %count_threads
+
+count_threads:
+  %one_thread = icmp sle i32 %threads, 1
+  br i1 %one_thread, label %serial_all, label %judge
 
 judge:
   %known = load atomic i64, ptr %estimate monotonic, align 8
@@ -554,12 +569,19 @@ serial_rest:
   br label %end
 
 own:
-  %from = phi i64 [ 0, %judge ], [ 1, %probe ]
+  %from = phi i64 [ 0, %several ], [ 0, %judge ], [ 1, %probe ]
   %lock = cmpxchg ptr @busy, i32 0, i32 1 acquire monotonic
   %locked = extractvalue { i32, i1 } %lock, 1
-  br i1 %locked, label %parallel, label %serial_from
+  br i1 %locked, label %parallel, label %without_pool
 
-serial_from:                                 ; another launch owns the pool
+without_pool:                                ; another launch owns it
+  br i1 %waits, label %waiting_from, label %serial_from
+
+waiting_from:
+  call void @run_jobs(ptr %launch, i64 %from, i64 %total, i32 0, i1 false, ptr %arena, ptr %estimate)
+  br label %end
+
+serial_from:
   call void @run_range(ptr %launch, i64 %from, i64 %total, ptr %arena, i1 true)
   br label %end
 
@@ -568,8 +590,12 @@ serial_all:
   br label %end
 
 parallel:
-  store i32 %threads, ptr %threads_slot
-  call void @run_parallel(ptr %launch, i64 %from, i64 %total, i32 %threads, ptr %arena, ptr %estimate)
+  %at_least_one = call i32 @llvm.umax.i32(i32 %threads, i32 1)
+  store i32 %at_least_one, ptr %threads_slot
+  %helpers_wanted = sub i32 %at_least_one, 1
+  %helpers = call i32 @llvm.umin.i32(i32 %helpers_wanted, i32 256)
+  call void @start_workers(i32 %helpers)
+  call void @run_jobs(ptr %launch, i64 %from, i64 %total, i32 %helpers, i1 true, ptr %arena, ptr %estimate)
   store atomic i32 0, ptr @busy release, align 4
   br label %end
 
@@ -587,48 +613,85 @@ define internal void @note_time(ptr %estimate, i64 %ns, i64 %programs) {
   ret void
 }
 
-; The pool is ours: run [from, total) in jobs of at most 2^23 programs.
-define internal void @run_parallel(ptr %launch, i64 %from, i64 %total, i32 %threads, ptr %arena, ptr %estimate) {
+; Run [from, total) in jobs of at most 2^23 programs: on the pool, which is ours, with up to %helpers workers, else by
+; this thread and those that stand in.
+define internal void @run_jobs(ptr %launch, i64 %from, i64 %total, i32 %helpers, i1 %has_pool, ptr %arena, ptr %estimate) {
 entry:
-  %helpers_wanted = sub i32 %threads, 1
-  %helpers = call i32 @llvm.umin.i32(i32 %helpers_wanted, i32 256)
-  call void @start_workers(i32 %helpers)
-  br label %part
+  %own_part = alloca %Part, align 64
+  %parts = select i1 %has_pool, ptr @parts, ptr %own_part
+  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 16
+  store ptr %parts, ptr %parts_slot
+  br label %job
 
-part:
-  %base = phi i64 [ %from, %entry ], [ %next_base, %part_done ]
+job:
+  %base = phi i64 [ %from, %entry ], [ %next_base, %job_done ]
   %left = sub i64 %total, %base
   %count = call i64 @llvm.umin.i64(i64 %left, i64 8388608)
   %base_slot = getelementptr %Launch, ptr %launch, i32 0, i32 12
   store i64 %base, ptr %base_slot
   %total_slot = getelementptr %Launch, ptr %launch, i32 0, i32 13
   store i64 %count, ptr %total_slot
-  call void @run_job(ptr %launch, i64 %count, i32 %helpers, ptr %arena, ptr %estimate)
+  call void @run_job(ptr %launch, i64 %count, i32 %helpers, i1 %has_pool, ptr %arena, ptr %estimate)
   %next_base = add i64 %base, %count
   %stopped = call i1 @is_stopped(ptr %launch)
   %over = icmp uge i64 %next_base, %total
   %finished = or i1 %stopped, %over
-  br i1 %finished, label %end, label %part_done
+  br i1 %finished, label %end, label %job_done
 
-part_done:
-  br label %part
+job_done:
+  br label %job
 
 end:
   ret void
 }
 
-define internal void @run_job(ptr %launch, i64 %count, i32 %helpers, ptr %arena, ptr %estimate) {
+; Lay out the parts of a job of %count programs for %threads threads; its generation. Programs that wait for others are
+; handed out one by one, in order.
+define internal i64 @prepare_job(ptr %launch, i64 %count, i64 %threads, i1 %has_pool) {
 entry:
+  %done = getelementptr %Launch, ptr %launch, i32 0, i32 19
+  store atomic i64 0, ptr %done seq_cst, align 8
+  %waits_slot = getelementptr %Launch, ptr %launch, i32 0, i32 20
+  %waits = load i32, ptr %waits_slot
+  %single = zext i32 %waits to i64
+  %is_single = icmp ne i64 %single, 0
+  %split = call i64 @llvm.umin.i64(i64 %threads, i64 %count)
+  %part_count = select i1 %is_single, i64 1, i64 %split
+  %part_count_slot = getelementptr %Launch, ptr %launch, i32 0, i32 17
+  store i64 %part_count, ptr %part_count_slot
+  br i1 %has_pool, label %of_pool, label %fill
+
+of_pool:
   %old_generation = load i64, ptr @generation
   %next_generation = add i64 %old_generation, 1
-  %generation = and i64 %next_generation, 65535
-  store i64 %generation, ptr @generation
-  store atomic i64 0, ptr @done seq_cst, align 8
+  %wrapped = and i64 %next_generation, 65535
+  store i64 %wrapped, ptr @generation
   store ptr %launch, ptr @job
+  store atomic i64 %part_count, ptr @part_count monotonic, align 8
+  br label %fill
+
+fill:
+  %generation = phi i64 [ 0, %entry ], [ %wrapped, %of_pool ]
+  %generation_slot = getelementptr %Launch, ptr %launch, i32 0, i32 18
+  store i64 %generation, ptr %generation_slot
+  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 16
+  %parts = load ptr, ptr %parts_slot
+  call void @fill_parts(ptr %parts, i64 %part_count, i64 %generation, i64 %count, i64 %single)
+  ret i64 %generation
+}
+
+define internal void @run_job(ptr %launch, i64 %count, i32 %helpers, i1 %has_pool, ptr %arena, ptr %estimate) {
+entry:
   %seats = zext i32 %helpers to i64
   %threads = add i64 %seats, 1
-  %parts = call i64 @llvm.umin.i64(i64 %threads, i64 %count)
-  call void @fill_parts(i64 %generation, i64 %count, i64 %parts)
+  %generation = call i64 @prepare_job(ptr %launch, i64 %count, i64 %threads, i1 %has_pool)
+  %parts_slot = getelementptr %Launch, ptr %launch, i32 0, i32 16
+  %parts = load ptr, ptr %parts_slot
+  %part_count_slot = getelementptr %Launch, ptr %launch, i32 0, i32 17
+  %part_count = load i64, ptr %part_count_slot
+  br i1 %has_pool, label %publish, label %first_take
+
+publish:
   %generation_bits = shl i64 %generation, 48
   %ticket = or i64 %generation_bits, %seats
   store atomic i64 %ticket, ptr @ticket seq_cst, align 8
@@ -636,16 +699,17 @@ entry:
   %unknown = icmp eq i64 %known, 0
   %guess = call i64 @llvm.umul.fix.sat.i64(i64 %known, i64 %count, i32 0)
   %worth = icmp ugt i64 %guess, 30000
-  %wake_now = or i1 %unknown, %worth
-  br i1 %wake_now, label %wake_early, label %first_take
+  %wake_early = or i1 %unknown, %worth
+  br i1 %wake_early, label %wake_now, label %first_take
 
-wake_early:
+wake_now:
   call void @wake_for(i64 %count, i32 %helpers)
   br label %first_take
 
 first_take:
+  %all_know = phi i1 [ true, %entry ], [ false, %publish ], [ true, %wake_now ]
   %t0 = call i64 @now_ns()
-  %chunk0 = call { i64, i64 } @take(i64 %generation, i64 0)
+  %chunk0 = call { i64, i64 } @take(ptr %parts, i64 %part_count, i64 %generation, i64 0)
   %first0 = extractvalue { i64, i64 } %chunk0, 0
   %count0 = extractvalue { i64, i64 } %chunk0, 1
   %got0 = icmp ne i64 %count0, 0
@@ -656,7 +720,7 @@ run_first:
   %t1 = call i64 @now_ns()
   %took = sub i64 %t1, %t0
   call void @note_time(ptr %estimate, i64 %took, i64 %count0)
-  br i1 %wake_now, label %work, label %wake_check
+  br i1 %all_know, label %work, label %wake_check
 
 wake_check:                                  ; it was thought too small to wake anybody: still so?
   %left = sub i64 %count, %count0
@@ -670,7 +734,7 @@ wake_late:
   br label %work
 
 work:
-  %chunk = call { i64, i64 } @take(i64 %generation, i64 0)
+  %chunk = call { i64, i64 } @take(ptr %parts, i64 %part_count, i64 %generation, i64 0)
   %first = extractvalue { i64, i64 } %chunk, 0
   %taken = extractvalue { i64, i64 } %chunk, 1
   %more = icmp ne i64 %taken, 0
@@ -681,12 +745,27 @@ run:
   br label %work
 
 nothing_left:
+  br i1 %has_pool, label %withdraw, label %wait_for_others
+
+withdraw:
   store atomic i64 0, ptr @ticket seq_cst, align 8
+  br label %wait_for_others
+
+wait_for_others:
+  call void @wait_until_done(ptr %launch, i64 %count)
+  call void @wait_for_stand_ins(ptr %launch)
+  ret void
+}
+
+; Chunks of other threads are in flight: spin, then sleep until they are done.
+define internal void @wait_until_done(ptr %launch, i64 %count) {
+entry:
+  %done = getelementptr %Launch, ptr %launch, i32 0, i32 19
   %wait_since = call i64 @now_ns()
   br label %wait
 
-wait:                                        ; chunks of others are in flight: spin, then sleep until they are done
-  %finished = load atomic i64, ptr @done acquire, align 8
+wait:
+  %finished = load atomic i64, ptr %done acquire, align 8
   %complete = icmp eq i64 %finished, %count
   br i1 %complete, label %end, label %still
 
@@ -699,16 +778,16 @@ still:
   br i1 %tired, label %doze, label %wait
 
 doze:
-  store atomic i32 1, ptr @launcher_waits seq_cst, align 4
-  %seen = load atomic i64, ptr @done seq_cst, align 8
+  %others_before = atomicrmw add ptr @dozing_launchers, i32 1 seq_cst
+  %seen = load atomic i64, ptr %done seq_cst, align 8
   %low = trunc i64 %seen to i32
   %complete_now = icmp eq i64 %seen, %count
   br i1 %complete_now, label %rise, label %doze_wait
 doze_wait:
-  call void @wait_on(ptr @done, i32 %low, i64 20000000)
+  call void @wait_on(ptr %done, i32 %low, i64 20000000)
   br label %rise
 rise:
-  store atomic i32 0, ptr @launcher_waits seq_cst, align 4
+  %others_now = atomicrmw sub ptr @dozing_launchers, i32 1 seq_cst
   br label %wait
 
 end:
@@ -726,8 +805,7 @@ define internal void @wake_for(i64 %programs, i32 %helpers) {
 ; In the child of a fork no worker exists and no launch runs.
 define void @tilewright_pool_after_fork() {
   store i64 0, ptr @ticket
-  store i64 0, ptr @done
-  store i32 0, ptr @launcher_waits
+  store i32 0, ptr @dozing_launchers
   store i32 0, ptr @busy
   store i32 0, ptr @sleepers
   store i32 0, ptr @worker_count

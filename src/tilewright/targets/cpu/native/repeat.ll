@@ -33,7 +33,7 @@
   i64,      ;  9 arena bytes per thread
   i64,      ; 10 slots without the grid
   i64,      ; 11 threads, 0: the default
-  ptr,      ; 12 estimate of the time per program
+  ptr,      ; 12 habits of the kernel
   ptr,      ; 13 what the call returns
   ptr       ; 14 function that raises what stopped the grid
 }
@@ -173,8 +173,8 @@ entry:
   %arena_bytes = load i64, ptr %arena_slot
   %threads_slot = getelementptr %Repeat, ptr %call, i32 0, i32 11
   %threads = load i64, ptr %threads_slot
-  %estimate_slot = getelementptr %Repeat, ptr %call, i32 0, i32 12
-  %estimate = load ptr, ptr %estimate_slot
+  %habits_slot = getelementptr %Repeat, ptr %call, i32 0, i32 12
+  %habits = load ptr, ptr %habits_slot
   %result_slot = getelementptr %Repeat, ptr %call, i32 0, i32 13
   %result = load ptr, ptr %result_slot
   %raise_slot = getelementptr %Repeat, ptr %call, i32 0, i32 14
@@ -182,7 +182,7 @@ entry:
   call void @Py_IncRef(ptr %result)
   call void @Py_IncRef(ptr %raise)
   %slots_address = ptrtoint ptr %slots to i64
-  %status = call ptr @launch_grid(i64 %kernel, i64 %slots_address, i64 %programs, i64 %threads, i64 %arena_bytes, ptr %estimate)
+  %status = call ptr @launch_grid(i64 %kernel, i64 %slots_address, i64 %programs, i64 %threads, i64 %arena_bytes, ptr %habits)
   %failed = icmp eq ptr %status, null
   br i1 %failed, label %drop, label %ended
 

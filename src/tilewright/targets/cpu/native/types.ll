@@ -17,7 +17,22 @@
   i64,      ; 12 first program of the current job
   i64,      ; 13 programs of the current job
   i64,      ; 14 arena bytes per thread
-  i64       ; 15 number of the launch, from 1
+  i64,      ; 15 number of the launch, from 1
+  ptr,      ; 16 the parts of the current job
+  i64,      ; 17 how many there are
+  i64,      ; 18 generation of the current job
+  i64,      ; 19 programs of it that are finished
+  i32,      ; 20 whether programs may wait for others (see waiting.ll)
+  i32,      ; 21 how many programs have been waiting for some time
+  i32,      ; 22 how many threads stand in for them
+  i32,      ; 23
+  ptr       ; 24 arena of the launching thread
+}
+
+; What is known of a kernel from one launch to the next.
+%Habits = type {
+  i64,      ; 0 ns per program in the launch before; 0: unknown
+  i64       ; 1 whether programs may wait for others: has a loop that waits
 }
 
 ; What precedes each arena, at its address - 64.
@@ -38,7 +53,11 @@
 ; What the launcher must know of a worker that sleeps.
 %Worker = type { i32, i32, i32, i32 }       ; thread id, CPU it fell asleep on, asleep, its number (from 1)
 
-; A part of a job: its generation << 48 | first program not handed out << 24 | end. One each line of the caches.
-%Part = type { i64, [7 x i64] }
+; A part of a job, one each line of the caches.
+%Part = type {
+  i64,      ; 0 generation of the job << 48 | first program not handed out << 24 | end
+  i64,      ; 1 whether its programs are handed out one by one
+  [6 x i64]
+}
 
 %timespec = type { i64, i64 }
