@@ -157,6 +157,34 @@ def test_for_each_in_turn(threads: int) -> None:
 
 
 @triton.jit(noinline=True)
+def value_at(x_ptr):
+    return tl.load(x_ptr)
+
+
+@triton.jit
+def by_plain_loads(flags_ptr, out_ptr):
+    """Nothing says that others change what is read, but that the loops would never end."""
+    program = tl.program_id(0)
+    if program == 0:
+        while tl.load(flags_ptr) == 0:
+            pass
+        value = tl.load(flags_ptr + 1)
+        while value == 0:
+            value = tl.load(flags_ptr + 1)
+        while value_at(flags_ptr + 2) != value:
+            pass
+        tl.store(out_ptr, value)
+    else:
+        tl.store(flags_ptr + 3 - program, 4 * (program < 3).to(tl.int32) + 1)
+
+
+def test_by_plain_loads(every_target: str) -> None:
+    flags, out = np.zeros(3, np.int32), np.zeros(1, np.int32)
+    in_time(lambda: by_plain_loads[(4,)](flags, out))
+    assert out == 5
+
+
+@triton.jit(noinline=True)
 def is_set(flag_ptr):
     return tl.atomic_or(flag_ptr, 0, sem="acquire") != 0
 

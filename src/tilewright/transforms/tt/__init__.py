@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tilewright.transforms.tt.combine import CombinePass
 from tilewright.transforms.tt.hoist_masked_loads import TritonLicmPass
+from tilewright.transforms.tt.mark_awaited_loads import MarkAwaitedLoadsPass
 from tilewright.transforms.tt.merge_carried_values import LoopAwareCsePass
 from tilewright.transforms.tt.pipeline import make_ttir
 from tilewright.transforms.tt.reorder_broadcast import ReorderBroadcastPass
@@ -15,6 +16,7 @@ __all__ = [
     "CombinePass",
     "LoopAwareCsePass",
     "LoopUnrollPass",
+    "MarkAwaitedLoadsPass",
     "ReorderBroadcastPass",
     "RewriteTensorDescriptorToPointerPass",
     "RewriteTensorPointerPass",

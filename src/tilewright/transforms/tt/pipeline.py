@@ -8,6 +8,7 @@ from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
 from tilewright.transforms.common.eliminate_dead_code import SymbolDcePass
 from tilewright.transforms.common.inline import InlinePass
 from tilewright.transforms.tt.combine import CombinePass
+from tilewright.transforms.tt.mark_awaited_loads import MarkAwaitedLoadsPass
 from tilewright.transforms.tt.reorder_broadcast import ReorderBroadcastPass
 from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
 from tilewright.transforms.tt.rewrite_tensor_pointer import RewriteTensorPointerPass
@@ -26,7 +27,10 @@ def make_ttir(
     A target that lowers block pointers or descriptors itself leaves their rewrite out, or asks for that of descriptors
     only where rows are gathered through them; `unit-inner-stride` lets contiguity be seen through descriptor arguments.
     """
-    passes: list[Pass] = [InlinePass()]  # first: what follows sees across calls
+    passes: list[Pass] = [
+        InlinePass(),  # first: what follows sees across calls
+        MarkAwaitedLoadsPass(),  # before anything moves or removes loads
+    ]
     if rewrite_tensor_pointers:
         passes.append(RewriteTensorPointerPass())
     if rewrite_tensor_descriptors:
