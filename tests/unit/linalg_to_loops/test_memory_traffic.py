@@ -404,10 +404,12 @@ def column_sums(x, o, rows, cols, ROWS: tl.constexpr, COLS: tl.constexpr):
 @pytest.mark.parametrize(
     ("by_page", "tile", "expected"), [(True, (8, 256), True), (True, (4, 256), False), (False, (8, 256), False)]
 )
+@pytest.mark.parametrize("writers_ask", [True, False])
 def test_short_rows_far_apart_are_asked_for_where_nobody_else_does(
-    processor: Processor, by_page: bool, tile: tuple[int, int], expected: bool
+    processor: Processor, by_page: bool, tile: tuple[int, int], expected: bool, writers_ask: bool
 ) -> None:
-    processor(prefetches_by_page=by_page)
+    """Sums in the arena are no outputs that compete with what is asked for."""
+    processor(prefetches_by_page=by_page, writers_ask_ahead=writers_ask)
     kernel, (rows, cols) = triton.jit(column_sums.fn), tile
     x, o = rng.standard_normal((37, 500)).astype(np.float32), np.zeros(500, np.float32)
     compiled = kernel[(triton.cdiv(500, cols),)](x, o, 37, 500, ROWS=rows, COLS=cols)
@@ -434,3 +436,66 @@ def test_what_reads_one_array_twice_is_streamed_only_if_it_writes_much(
     expected_values = x - np.concatenate([np.zeros(back, np.float32), x[: 5000 - back]]) if back else x
     np.testing.assert_allclose(o, expected_values, rtol=1e-6)
     assert ("nontemporal" in loops) == expected
+
+
+@triton.jit
+def norm_in_loops(x, o, n, stride, IN_PLACE: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * stride
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, n, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        v = tl.load(x + row + i, i < n, other=0.0)
+        if IN_PLACE:
+            tl.store(x + row + i, v, i < n)
+        total += v
+    mean = tl.sum(total, 0) / n
+    square = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, n, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        d = tl.where(i < n, tl.load(x + row + i, i < n, other=0.0) - mean, 0.0)
+        square += d * d
+    scale = 1 / tl.sqrt(tl.sum(square, 0) / n)
+    for start in range(0, n, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        tl.store(o + row + i, (tl.load(x + row + i, i < n) - mean) * scale, i < n)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("n", [100, 1024, 1500])
+def test_the_last_loop_over_a_row_asks_for_that_of_the_next_program(
+    processor: Processor, n: int, in_place: bool
+) -> None:
+    """Unless it is changed in place."""
+    processor(writers_ask_ahead=False)
+    x = rng.standard_normal((5, n)).astype(np.float32)
+    o = np.zeros_like(x)
+    loops = triton.jit(norm_in_loops.fn)[(5,)](x, o, n, n, IN_PLACE=in_place, BLOCK=512).asm["loops"]
+    expected = (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)
+    np.testing.assert_allclose(o, expected, rtol=1e-4, atol=1e-4)
+    asked = re.findall(r"memref.prefetch .*, read, locality<2>", loops)
+    assert len(asked) == (0 if in_place else 1)
+    if asked:
+        assert loops.index("math.sqrt") < loops.index(asked[0])
+
+
+@triton.jit
+def twice_in_loops(x, o, n, FROM: tl.constexpr, BLOCK: tl.constexpr):
+    """Goes over a row, then over the same row, one that starts FROM elements further on, or over other tiles of it."""
+    row = tl.program_id(0) * n
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, n, BLOCK):
+        total += tl.load(x + row + start + tl.arange(0, BLOCK))
+    largest = tl.full((BLOCK,), -1e9, tl.float32)
+    for start in range(FROM, n, BLOCK):
+        largest = tl.maximum(largest, tl.load(x + row + start + tl.arange(0, BLOCK)))
+    tl.store(o + tl.program_id(0), tl.max(largest, 0) + tl.sum(total, 0))
+
+
+@pytest.mark.parametrize("first", [0, 512])
+def test_rows_are_the_same_if_their_loops_are(processor: Processor, first: int) -> None:
+    processor(writers_ask_ahead=False)
+    x = rng.standard_normal((3, 2048)).astype(np.float32)
+    o = np.zeros(3, np.float32)
+    loops = triton.jit(twice_in_loops.fn)[(3,)](x, o, 2048, FROM=first, BLOCK=512).asm["loops"]
+    np.testing.assert_allclose(o, x[:, first:].max(1) + x.sum(1), rtol=1e-3, atol=1e-3)
+    assert ("locality<2>" in loops) == (first == 0)

@@ -22,20 +22,19 @@ fast streamed, rows of 781 in the caches 1.1 times as fast if asked for).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import prod
 
-from xdsl.dialects.builtin import IntegerType, i32
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects import arith, func
+from tilewright.dialects import func
 from tilewright.dialects.memref.prefetch import MOST_LOCAL
-from tilewright.dialects.types import bit_width
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.memory import find_only_written
 from tilewright.lowering.linalg_to_loops.nest_plan import HEAVY, Fetch, Nest, Operand, Output, memory_of, stride_along
+from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
 from tilewright.lowering.linalg_to_loops.reading_ahead import Stream, plan_streams
+from tilewright.lowering.linalg_to_loops.rows_of_loops import RowsOfLoops
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
 
@@ -44,8 +43,6 @@ NEAR_BYTES = 32 * 1024
 computed, the limit is `TargetFacts.fetched_near_bytes`."""
 
 LARGEST_TILE_BYTES = 256 * 1024
-_MAX_OPS = 24
-_DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
 
 
 @dataclass(slots=True)
@@ -68,6 +65,8 @@ class Prefetching:
         """Arguments whose tiles may be streamed by loops of the program, too."""
         grid = emitter.grid_arguments()
         self.program_id: SSAValue | None = grid[3] if grid and not function.function_type.outputs.data else None
+        self._expressions = ProgramExpressions(emitter, self.program_id)
+        self._rows = RowsOfLoops(emitter, self._expressions)
         self._read: set[tuple[SSAValue, object]] = set()
         self._traffic: dict[tuple[bool, SSAValue], int] = {}
         """Bytes of a tile of what each program reads for itself, once in a program or in loops of it. Tiles of the same
@@ -82,11 +81,14 @@ class Prefetching:
 
     def plan(self, nest: Nest, streaming: Streaming | None) -> None:
         """Give a planned nest, which the emitter is about to write, the tiles that it is to fetch."""
-        asks = self.facts.writers_ask_ahead or all(output.reduces for output in nest.outputs)
-        rows_ahead = self.facts.prefetches_by_page
-        self._streams = plan_streams(nest, self._is_new, self._goes_on, rows_ahead=rows_ahead) if asks else []
+        along = self.facts.writers_ask_ahead or all(output.reduces for output in nest.outputs)
+        rows_ahead = self.facts.prefetches_by_page and (along or all(map(_stays_near, nest.outputs)))
+        self._streams = plan_streams(nest, self._is_new, self._goes_on, along=along, rows_ahead=rows_ahead)
         self._count_reads(nest)
-        if self.program_id is None or nest.vector_dim is None or self.emitter.cursor.block is not self.emitter.entry:
+        if self.program_id is None or nest.vector_dim is None:
+            return
+        if self.emitter.cursor.block is not self.emitter.entry:
+            self._rows.note(nest)
             return
         fetches: list[Fetch] = []
         for operand in nest.inputs:
@@ -102,7 +104,7 @@ class Prefetching:
         for output in nest.outputs:
             self._fetch_output(nest, output, streaming)
         if fetches:
-            self.finish()
+            self._ask_again()
             self._rereading = _Rereading(nest, fetches)
 
     def is_near(self, window: Window) -> bool:
@@ -129,7 +131,7 @@ class Prefetching:
             window = memory_of(operand.source)
             if window is not None and not window.owned and self._is_of_program(window.offset):
                 key = (in_loop, window.flat)
-                self._traffic[key] = max(_bytes_of(window), self._traffic.get(key, 0))
+                self._traffic[key] = max(window.bytes, self._traffic.get(key, 0))
 
     def _is_of_program(self, value: Index) -> bool:
         """Whether an index depends on which program this is."""
@@ -156,18 +158,26 @@ class Prefetching:
             self.emitter.prefetch(fetch.window.flat, values.linear_index(fetch.window, fetch.access), fetch.locality)
         if self._rereading is not None and self._rereading.nest is values.nest:
             self._rereading.steps.append(values)
+        self._rows.enter_step(values)
 
     def _is_new(self, window: Window) -> bool:
         key = (window.flat, window.offset)
-        return key not in self._read and key not in self._fetched
+        return key not in self._read and key not in self._fetched and self._rows.is_new(window)
 
     def _goes_on(self, window: Window) -> bool:
         """Whether a tile lies where the program's id says, so that the next program's is likely to follow it."""
         if self.program_id is None or self.emitter.cursor.block is not self.emitter.entry:
             return False
-        return not isinstance(window.offset, int) and _expression_of(window.offset, self.emitter.entry) is not None
+        return not isinstance(window.offset, int) and self._expressions.ops_of(window.offset) is not None
 
     def finish(self) -> None:
+        """The end of the function: who was the last to read something again asks for the same of the next program."""
+        self._ask_again()
+        for row in self._rows.left():
+            for values in row.steps:
+                self._fetch_in_step(values, row.fetch, is_write=False, stays=row.is_long)
+
+    def _ask_again(self) -> None:
         """Let the nest that read something again ask for the same of the next program: no nest behind it did."""
         rereading, self._rereading = self._rereading, None
         if rereading is not None:
@@ -187,7 +197,7 @@ class Prefetching:
             return
         if output.access != earlier.fetches[0].access:
             return
-        if stride_along(window, output.access, earlier.nest.vector_dim) != 1 or _bytes_of(window) > LARGEST_TILE_BYTES:
+        if stride_along(window, output.access, earlier.nest.vector_dim) != 1 or window.bytes > LARGEST_TILE_BYTES:
             return
         nest.fetches.extend(earlier.fetches)
         self._rereading = None
@@ -199,7 +209,7 @@ class Prefetching:
         if first is self.emitter.entry:
             return
         with self.emitter.at(_before(self.emitter.entry, first)):
-            offset, *strides = (self._copy_expression(part) for part in (window.offset, *window.strides))
+            offset, *strides = (self._expressions.copy(part) for part in (window.offset, *window.strides))
             is_streamed = self._is_streamed(earlier.nest, streaming)
         if offset is None or None in strides:
             return
@@ -215,7 +225,7 @@ class Prefetching:
         """Whether the launch is so large that a later nest over the same elements streams its outputs."""
         if streaming is None or not self.weighs_traffic or nest.vector_dim is None:
             return False
-        elements = self._copy_expression(nest.bounds[nest.vector_dim])
+        elements = self._expressions.copy(nest.bounds[nest.vector_dim])
         return elements is not None and streaming.is_large(self.emitter, elements, self.streamed_from(streaming))
 
     def _fetch_in_step(
@@ -232,60 +242,24 @@ class Prefetching:
             index = self.emitter.select_index(stays, fetch.window.offset, index)
             self.emitter.prefetch(fetch.window.flat, index, fetch.locality, is_write=is_write)
 
-    def _copy_expression(self, value: Index) -> Index | None:
-        """The same pure expression at the cursor, which may be in front of where `value` is defined."""
-        if isinstance(value, int):
-            return value
-        ops = _expression_of(value, self.emitter.entry)
-        if ops is None:
-            return None
-        copies: dict[SSAValue, SSAValue] = {}
-        for op in ops:
-            self.emitter.insert(copy := op.clone(value_mapper=copies))
-            copies.update(zip(op.results, copy.results, strict=True))
-        return copies.get(value, value)
-
     def _following(self, nest: Nest, operand: Operand, window: Window) -> Fetch | None:
         """The tile that the next program reads where this one reads `window`."""
         assert nest.vector_dim is not None
-        if stride_along(window, operand.access, nest.vector_dim) != 1 or _bytes_of(window) > LARGEST_TILE_BYTES:
+        if stride_along(window, operand.access, nest.vector_dim) != 1 or window.bytes > LARGEST_TILE_BYTES:
             return None
-        if isinstance(window.offset, int) or (following := self._in_next_program(window.offset)) is None:
+        if isinstance(window.offset, int) or (following := self._expressions.in_next_program(window.offset)) is None:
             return None
         near = NEAR_BYTES if nest.cost >= HEAVY else self.facts.fetched_near_bytes
         return Fetch(replace(window, offset=following), operand.access, _locality_of(window, near))
 
-    def _in_next_program(self, value: SSAValue) -> SSAValue | None:
-        """The value that a pure expression of the program id has one program later; None where it stays the same."""
-        assert self.program_id is not None
-        slice_ = _expression_of(value, self.emitter.entry)
-        if slice_ is None:
-            return None
-        one = self.emitter.constant(1, i32)
-        changed: dict[SSAValue, SSAValue] = {}
-        for op in slice_:
-            operands = [changed.get(operand, operand) for operand in op.operands]
-            if self.program_id in operands:
-                following = self.emitter.arith(arith.AddiOp, self.program_id, one)
-                operands = [following if operand is self.program_id else operand for operand in operands]
-            if operands == list(op.operands):
-                continue
-            if isinstance(op, _DIVISIONS) and operands[1] is not op.operands[1]:
-                return None
-            result_types = [result.type for result in op.results]
-            copy = self.emitter.insert(
-                type(op).create(operands=operands, result_types=result_types, properties=dict(op.properties))
-            )
-            changed.update(zip(op.results, copy.results, strict=True))
-        return changed.get(value)
 
-
-def _bytes_of(window: Window) -> int:
-    return prod(window.shape) * bit_width(window.element) // 8
+def _stays_near(output: Output) -> bool:
+    """Whether nothing but an accumulator or a buffer is written."""
+    return output.reduces or (output.dest is not None and output.dest.owned)
 
 
 def _locality_of(window: Window, near: int) -> int:
-    return 3 if _bytes_of(window) <= near else 2
+    return 3 if window.bytes <= near else 2
 
 
 def _before(block: Block, inside: Block) -> Cursor:
@@ -297,36 +271,3 @@ def _before(block: Block, inside: Block) -> Cursor:
         op = op.parent_op()
     assert op is not None
     return Cursor(block, op)
-
-
-def _expression_of(value: SSAValue, entry: Block) -> list[Operation] | None:
-    """The ops that compute a value from arguments and constants, in order; None if they are many or not arithmetic."""
-    ops: dict[Operation, None] = {}
-    pending = [value]
-    found: list[Operation] = []
-    while pending:
-        current = pending.pop()
-        if isinstance(current, BlockArgument):
-            if current.block is not entry or not isinstance(current.type, IntegerType):
-                return None
-            continue
-        op = current.owner
-        assert isinstance(op, Operation)
-        if isinstance(op, arith.ConstantOp) or op in ops:
-            continue
-        if not op.name.startswith("arith.") or op.parent_block() is not entry or len(ops) == _MAX_OPS:
-            return None
-        ops[op] = None
-        pending.extend(op.operands)
-    _in_order(value, ops, found, set())
-    return found
-
-
-def _in_order(value: SSAValue, ops: dict[Operation, None], found: list[Operation], done: set[Operation]) -> None:
-    op = value.owner
-    if not isinstance(op, Operation) or op not in ops or op in done:
-        return
-    done.add(op)
-    for operand in op.operands:
-        _in_order(operand, ops, found, done)
-    found.append(op)

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import memref
-from tilewright.dialects.types import is_integer
+from tilewright.dialects.types import bit_width, is_integer
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.provable import constant_of, distance, is_same
 
@@ -52,6 +52,11 @@ class Window:
     @property
     def stored_as_byte(self) -> bool:
         return is_integer(self.element) and self.element.width.data == 1 and self.owned
+
+    @property
+    def bytes(self) -> int:
+        """Of all its elements."""
+        return prod(self.shape) * bit_width(self.element) // 8
 
     def is_contiguous(self) -> bool:
         return self.strides == contiguous_strides(self.shape)

@@ -68,7 +68,7 @@ class Streaming:
             for size in self.grid:
                 total = emitter.mul(total, emitter.index_cast(size, INDEX))
             if self.loop is not None:
-                total = emitter.mul(total, _iterations(emitter, self.loop))
+                total = emitter.mul(total, iterations_of(emitter, self.loop))
             return emitter.compare("sge", total, least)
 
     def pays(self, emitter: LoopEmitter, elements: Index, least: int) -> SSAValue:
@@ -98,7 +98,7 @@ class Streaming:
         return emitter.ssa(emitter.add(base, emitter.mul(start, self.element_bytes)))
 
 
-def _iterations(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
+def iterations_of(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
     """How often a loop with a constant step runs, at the cursor."""
     step = constant_of(loop.step)
     assert step is not None
@@ -125,14 +125,14 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest, only_written: Collection[SS
         return None
     if any(isinstance(op, memref.StoreOp) for op in nest.body.ops):
         return None
-    loop = _enclosing_loop(emitter)
+    loop = enclosing_loop(emitter)
     if loop is None and emitter.cursor.block is not emitter.entry:
         return None
     found: list[tuple[Output, Window]] = []
     for output in nest.outputs:
         if (window := output.dest) is None or not _may_stream(nest, output, window):
             return None
-        if loop is not None and not (window.root in only_written and _changes_in(loop, window.offset)):
+        if loop is not None and not (window.root in only_written and changes_in(loop, window.offset)):
             return None
         found.append((output, window))
     sizes = {bit_width(window.element) // 8 for _, window in found}
@@ -144,7 +144,7 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest, only_written: Collection[SS
     return Streaming(tuple(found), size, prod(nest.extents), tuple(grid[:3]), loop)
 
 
-def _enclosing_loop(emitter: LoopEmitter) -> scf.ForOp | None:
+def enclosing_loop(emitter: LoopEmitter) -> scf.ForOp | None:
     """The loop that the cursor is in, if it is the only one, with a constant step."""
     loop = emitter.cursor.block.parent_op()
     if not isinstance(loop, scf.ForOp) or loop.parent_block() is not emitter.entry:
@@ -152,7 +152,7 @@ def _enclosing_loop(emitter: LoopEmitter) -> scf.ForOp | None:
     return loop if constant_of(loop.step) else None
 
 
-def _changes_in(loop: scf.ForOp, value: Index) -> bool:
+def changes_in(loop: scf.ForOp, value: Index) -> bool:
     """Whether an index depends on what changes from one iteration of a loop to the next."""
     pending, seen = [value], set[Operation]()
     while pending:
