@@ -228,3 +228,25 @@ def test_neighbours_under_a_mask_of_lanes_are_no_gather() -> None:
     np.testing.assert_array_equal(y, np.where(i <= rows - 3, x[:1024].reshape(32, 32), np.float32(-1)))
     assert "vector.gather" not in loops
     assert "vector.maskedload" in loops
+
+
+@triton.jit
+def paged(pages, x, y, n, stride, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    page, column = i // 16, tl.arange(0, 4)[None, :]
+    first = tl.load(pages + page + tl.program_id(1) * stride, (i < n) & (page < stride)) * 16
+    rows = tl.load(x + (first + i % 16)[:, None] + column, (i < n)[:, None], other=0.0)
+    tl.store(y + i[:, None] * 4 + column, rows, (i < n)[:, None])
+
+
+@pytest.mark.parametrize("block", [16, 64])
+def test_all_lanes_of_a_stretch_are_at_one_place(block: int) -> None:
+    # The mask alone differs from lane to lane.
+    pages, x = rng.permutation(10).astype(np.int32), rng.standard_normal(200).astype(np.float32)
+    for n in (37, 100, 150):
+        y, i = np.zeros((256, 4), np.float32), np.arange(n)
+        loops = paged[(-(-n // block), 1)](pages, x, y, n, 7, BLOCK=block).asm["loops"]
+        first = np.where(i // 16 < 7, pages[i // 16], 0) * 16
+        np.testing.assert_array_equal(y[:n], x[(first + i % 16)[:, None] + np.arange(4)])
+        assert not y[n:].any()
+        assert "scf.while" in loops

@@ -247,7 +247,8 @@ def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue
     if len(address.terms) == 1 and address.terms[0][1] == 1 and (place := nest.places.of.get(address.terms[0][0])):
         for value in place.shared:
             base = emitter.add(base, _shared_index(values, value))
-        return base, values.get(place.lanes)
+        # Along a stretch of one quotient all lanes may be at one place, and only the mask tells them apart.
+        return base, values.get_lanes(place.lanes)
     for value, stride in address.terms:
         if values.is_lanes(nest.depends.get(value, frozenset())):
             varying.append((value, stride))
