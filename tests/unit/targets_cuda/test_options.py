@@ -87,6 +87,13 @@ def test_options_in_the_code() -> None:
     assert ".reqntid 256" in ptx_of(copy, num_warps=8)
 
 
+def test_llvm_knows_that_arguments_have_values() -> None:
+    with knobs.scope(target="cuda_sim"):
+        llir = copy.warmup(pointer(), pointer(), BLOCK=128, grid=(1,)).asm["llir"]
+    head = llir.split("define ptx_kernel")[1].split(")")
+    assert "noundef" in head[1] and "noundef" in head[2]
+
+
 def test_flushing_in_libdevice() -> None:
     if find_libdevice() is None:
         pytest.skip("NVIDIA's libdevice is not installed")

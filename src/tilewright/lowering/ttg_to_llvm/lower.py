@@ -6,7 +6,7 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.shared = 512 : i32, ttg.target
 ```
 ```llvm
 @global_smem = external addrspace(3) global [0 x i8], align 1024
-define ptx_kernel void @k(ptr addrspace(1) align 16 %a0, i32 %a1) #0 { ... }
+define ptx_kernel void @k(ptr addrspace(1) noundef align 16 %a0, i32 noundef %a1) #0 { ... }
 attributes #0 = { nounwind "nvvm.reqntid"="128" }
 ```
 

@@ -22,6 +22,10 @@ NOALIAS_ATTRIBUTE = "tilewright.noalias"
 _DESCRIPTOR = 'byval([128 x i8]) align 64 "nvvm.grid_constant"'
 """Attributes of a tensor descriptor: 128 bytes by value, which TMA reads where they lie."""
 
+_GIVEN = "noundef"
+"""What a launch passes has a value. Where LLVM does not know that, it looks through a block for what proves addresses
+no poison, for each pair of addresses in it: minutes for a block of a thousand loads."""
+
 
 @dataclass(frozen=True)
 class KernelParameter:
@@ -58,7 +62,7 @@ def function_parameters(op: tt.FuncOp, *, is_kernel: bool, scratch: bool) -> tup
     if not is_kernel:
         parameters.append(Parameter("ptr addrspace(3)", SHARED_PARAMETER))
     if scratch:
-        parameters.append(Parameter("ptr addrspace(1)", SCRATCH_PARAMETER))
+        parameters.append(Parameter("ptr addrspace(1)", SCRATCH_PARAMETER, _GIVEN if is_kernel else ""))
     return parameters, operands
 
 
@@ -70,8 +74,8 @@ def _attributes(type: Attribute, attributes: DictionaryAttr, *, noalias: bool) -
     if isinstance(type, tt.TensorDescType) or "tt.nv_tma_desc" in attributes.data:
         return _DESCRIPTOR
     if not isinstance(type, tt.PointerType):
-        return ""
-    texts = ["noalias"] if noalias else []
+        return _GIVEN
+    texts = ["noalias", _GIVEN] if noalias else [_GIVEN]
     divisibility = attributes.data.get("tt.divisibility")
     if isinstance(divisibility, IntegerAttr):
         value = divisibility.value.data
