@@ -175,6 +175,10 @@ def bit_cases() -> Iterator[Case]:
         yield case(f"popc.b{bits} $0, $1;", f"{register} -> i32")
         yield case(f"clz.b{bits} $0, $1;", f"{register} -> i32")
         yield case(f"brev.b{bits} $0, $1;", f"{register} -> {register}")
+    yield case("fns.b32 $0, $1, $2, $3;", "i32 i32 i32 -> i32")
+    for base, offset in product((0, 1, 16, 31), (0, 1, 2, 9, 32, -1, -2, -9)):
+        yield case(f"fns.b32 $0, $1, {base}, {offset};", "i32 -> i32")
+    yield case("fns.b32 $0, $1, 0, $2;", "i32 i32 -> i32")
     for opcode in ("bmsk.clamp.b32", "bmsk.wrap.b32", "szext.clamp.s32", "szext.clamp.u32", "szext.wrap.s32"):
         yield case(f"{opcode} $0, $1, $2;", "i32 i32 -> i32")
     yield case("prmt.b32 $0, $1, $2, $3;", "i32 i32 i32 -> i32")

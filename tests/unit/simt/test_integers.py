@@ -224,6 +224,24 @@ def test_counting_bits(bits: int) -> None:
     np.testing.assert_array_equal(found, exact(lambda x: (~x if x < 0 else x).bit_length() - 1, np.int32, signed))
 
 
+def test_finding_bits_by_their_number() -> None:
+    mask = numbers(np.uint32)
+    base = np.arange(mask.size, dtype=np.uint32) % 33
+    offset = np.arange(mask.size, dtype=np.int32) * 7 % 23 - 11
+
+    def find(x: int, start: int, count: int) -> int:
+        ones = [place for place in range(32) if x >> place & 1]
+        if count < 0:
+            found = [place for place in reversed(ones) if place <= start < 32]
+        else:
+            found = [place for place in ones if place >= start and (count or place == start)]
+        number = max(abs(count), 1)
+        return found[number - 1] if number <= len(found) else -1
+
+    found = by_thread("fns.b32 %r0, %r1, %r2, %r3;", [mask, base, offset], np.int32)
+    np.testing.assert_array_equal(found, exact(find, np.int32, mask, base, offset))
+
+
 def test_permuting_bytes() -> None:
     a, b, selector = (numbers(np.uint32) for _ in range(3))
 

@@ -211,6 +211,27 @@ def reverse_bits(instruction: Instruction, decoder: Decoder) -> Step:
     return mapped(instruction, decoder, type_, run)
 
 
+@decodes("fns")
+def find_counted_bit(instruction: Instruction, decoder: Decoder) -> Step:
+    """`fns.b32 d, a, base, offset;`: where the offset-th one is, counted upwards from a bit, or downwards if negative;
+    of 0 that bit itself. All ones if none."""
+
+    def run(mask: Values, base: Values, offset: Values) -> Values:
+        offset = offset.view(np.int32).astype(np.int64)
+        step, left = choose(offset < 0, -1, 1), np.maximum(np.abs(offset), 1)
+        place, found = base.astype(np.int64), np.int64(-1)
+        for _ in range(32):
+            is_bit = (base < 32) & (place >= 0) & (place < 32)
+            ones = choose(is_bit, mask >> np.clip(place, 0, 31).astype(np.uint32) & np.uint32(1), 0)
+            left = left - ones
+            found = choose((ones != 0) & (left == 0), place, found)
+            # Of an offset of 0, only the first bit counts.
+            place = choose(offset == 0, 32, place + step)
+        return np.asarray(found).astype(np.uint32)
+
+    return mapped(instruction, decoder, B32, run)
+
+
 @decodes("bmsk")
 def make_mask(instruction: Instruction, decoder: Decoder) -> Step:
     """`bmsk.clamp.b32 d, start, length;`; with `.wrap` both count modulo 32."""

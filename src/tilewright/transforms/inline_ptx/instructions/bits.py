@@ -254,6 +254,35 @@ def reverse_bits(form: Form) -> Result:
     return form.terms.library("brev" if type_.bits == 32 else "brevll", a.type, a)
 
 
+@means("fns")
+def find_counted_bit(form: Form) -> Result:
+    """`fns.b32 d, a, base, offset;`: where the offset-th one is, counted upwards from a bit, or downwards if negative;
+    of 0 that bit itself. All ones if none.
+
+    Upwards from 0 by halves: what the low half of the bits left has fewer ones than are still to come, is passed.
+    """
+    form.check_operands(4)
+    form.type()
+    terms = form.terms
+    mask, base, offset = form.sources(1, 3, B32)
+    zero, first = terms.constant(0, 32), terms.shifted_left(terms.constant(1, 32), base)
+    downwards, is_here = terms.compare("slt", offset, zero), terms.compare("eq", offset, zero)
+    mask, first = (terms.select(downwards, terms.library("brev", "i32", term), term) for term in (mask, first))
+    mask = terms.logic(arith.AndIOp, mask, terms.select(is_here, first, terms.subtract(zero, first)))
+    passing = terms.select(downwards, terms.inverted(offset), terms.subtract(offset, terms.constant(1, 32)))
+    passing, place = terms.select(is_here, zero, passing), zero
+    for size in (16, 8, 4, 2, 1):
+        low = terms.logic(arith.AndIOp, terms.shifted_right(mask, place), terms.constant((1 << size) - 1, 32))
+        ones = terms.apply(math.CtPopOp, "i32", low)
+        passes = terms.compare("uge", passing, ones)
+        passing = terms.subtract(passing, terms.select(passes, ones, zero))
+        place = terms.add(place, terms.select(passes, terms.constant(size, 32), zero))
+    bit = terms.logic(arith.AndIOp, terms.shifted_right(mask, place), terms.constant(1, 32))
+    is_found = terms.compare("ult", passing, bit)
+    place = terms.select(downwards, terms.subtract(terms.constant(31, 32), place), place)
+    return terms.select(is_found, place, terms.constant(-1, 32))
+
+
 MODES: dict[str, Callable[[int, int], int]] = {
     "f4e": lambda selector, place: selector + place,
     "b4e": lambda selector, place: (selector - place) % 8,
