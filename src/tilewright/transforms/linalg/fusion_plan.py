@@ -122,11 +122,12 @@ def _is_between_exchanges(op: linalg.StructuredOp, readers: Readers, plan: Fusio
 
     Such steps run in registers, one after the other. In its readers, each would be computed twice with all before it.
     """
-    if any(extent & (extent - 1) for extent in loop_extents(op)):
+    # The readers first: few values go to exchanges, and behind long chains many are what an op is made from.
+    if any(extent & (extent - 1) for extent in loop_extents(op)) or not _feeds_exchange(readers):
         return False
     parts = (op, *plan.moving.get(op, ()))
-    sources = [value for part in parts if isinstance(part, linalg.StructuredOp) for value in part.inputs]
-    return any(_exchanges(producer_of(value)) for value in sources) and _feeds_exchange(readers)
+    sources = (value for part in parts if isinstance(part, linalg.StructuredOp) for value in part.inputs)
+    return any(_exchanges(producer_of(value)) for value in sources)
 
 
 def _feeds_exchange(readers: Readers) -> bool:
