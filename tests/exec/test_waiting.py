@@ -3,7 +3,6 @@ run at the same time as far as they need to, however few threads there are."""
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import threading
@@ -156,6 +155,31 @@ def test_for_each_in_turn(threads: int) -> None:
     np.testing.assert_array_equal(out, (np.arange(60) ** 2).sum())
 
 
+@triton.jit
+def one_place_on(x_ptr, count_ptr, BY_LOADS: tl.constexpr, PLACES: tl.constexpr, N: tl.constexpr):
+    """All read, then all write: what was loaded in front of the barrier is not what others have stored behind it."""
+    program, programs, i = tl.program_id(0), tl.num_programs(0), tl.arange(0, N)
+    at = (i * 5) % N if PLACES else i
+    row = tl.load(x_ptr + program * N + at)
+    tl.atomic_add(count_ptr, 1, sem="acq_rel")
+    if BY_LOADS:
+        while tl.load(count_ptr, volatile=True) < programs:
+            pass
+    else:
+        while tl.atomic_add(count_ptr, 0, sem="acquire") < programs:
+            pass
+    tl.store(x_ptr + (program + 1) % programs * N + at, row)
+
+
+@pytest.mark.parametrize("n", [1, 16, 512])
+@pytest.mark.parametrize(("by_loads", "places"), [(False, False), (True, False), (True, True)])
+def test_what_is_read_before_the_others_write(threads: int, by_loads: bool, places: bool, n: int) -> None:
+    x = np.arange(9 * n, dtype=np.float32).reshape(9, n)
+    expected = np.roll(x, 1, axis=0)
+    in_time(lambda: one_place_on[(9,)](x, np.zeros(1, np.int32), BY_LOADS=by_loads, PLACES=places, N=n))
+    np.testing.assert_array_equal(x, expected)
+
+
 @triton.jit(noinline=True)
 def value_at(x_ptr):
     return tl.load(x_ptr)
@@ -281,7 +305,6 @@ def add_when_set(flag_ptr, out_ptr):
     tl.atomic_add(out_ptr + tl.program_id(0), 1)
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="needs signals")
 def test_what_nobody_ends_can_be_interrupted() -> None:
     script = FOREVER.format(folder=str(Path(__file__).parent))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)

@@ -216,7 +216,7 @@ def find_constant_arguments(function: func.FuncOp) -> frozenset[SSAValue]:
     roots = set[SSAValue]()
     for block in function.body.blocks:
         for op in block.ops:
-            written = written_memory(op)
+            written = written_memory(op, by_others=False)
             if written is None:
                 return frozenset()
             roots.update(map(root_of_memref, written))

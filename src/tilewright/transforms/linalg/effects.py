@@ -57,6 +57,8 @@ def may_write(op: Operation) -> bool:
 
 
 def _writes_itself(op: Operation) -> bool:
+    if isinstance(op, memref.LoadOp):
+        return memref.VOLATILE in op.attributes
     if is_subclass(type(op), _WRITERS):
         return True
     if op.name.startswith("linalg."):
@@ -77,8 +79,13 @@ def memory_operands(op: Operation) -> list[SSAValue]:
     return [value for value in op.operands if isinstance(value.type, MemRefType | UnrankedMemRefType)]
 
 
-def written_memory(op: Operation) -> list[SSAValue] | None:
-    """The memrefs that `op` and what it contains may write to; None if it may be any memory."""
+def written_memory(op: Operation, *, by_others: bool = True) -> list[SSAValue] | None:
+    """The memrefs that `op` and what it contains may write to; None if it may be any memory.
+
+    An atomic by itself, and a volatile load, may be how programs tell each other that memory is theirs now: what others
+    write counts as written there, unless `by_others` is false. Atomics on the lanes of a tile are taken for sums and
+    the like.
+    """
     written: list[SSAValue] = []
     for inner in ops_within(op):
         if not _writes_itself(inner):
@@ -88,8 +95,10 @@ def written_memory(op: Operation) -> list[SSAValue] | None:
                 written.append(inner.memref)
             case memref.CopyOp():
                 written.append(inner.target)
-            case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp():
+            case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp() if not by_others or _is_of_lanes(inner):
                 written.append(inner.memref)
+            case memref.LoadOp() if not by_others:
+                pass
             case bufferization.MaterializeInDestinationOp():
                 written.append(inner.dest)
             case linalg.FillOp() | linalg.GenericOp():
@@ -97,3 +106,11 @@ def written_memory(op: Operation) -> list[SSAValue] | None:
             case _:
                 return None
     return written
+
+
+def _is_of_lanes(op: Operation) -> bool:
+    """Whether an op is in the body of an op on tensors."""
+    parent = op.parent_op()
+    while parent is not None and not parent.name.startswith("linalg."):
+        parent = parent.parent_op()
+    return parent is not None
