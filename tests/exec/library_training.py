@@ -74,6 +74,41 @@ def adam_of_several_kinds() -> Checks:
     return results
 
 
+@triton.jit
+def adam_one_by_one(p_ptr, g_ptr, m_ptr, v_ptr, lr, beta1, beta2, eps, step, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n
+    g = tl.load(g_ptr + i, mask=mask)
+    m = beta1 * tl.load(m_ptr + i, mask=mask) + (1 - beta1) * g
+    tl.store(m_ptr + i, m, mask=mask)
+    v = beta2 * tl.load(v_ptr + i, mask=mask) + (1 - beta2) * g * g
+    tl.store(v_ptr + i, v, mask=mask)
+    rate = lr * tl.sqrt(1 - tl.exp2(step * tl.log2(beta2))) / (1 - tl.exp2(step * tl.log2(beta1)))
+    p = tl.load(p_ptr + i, mask=mask)
+    tl.store(p_ptr + i, p - rate * m / (tl.sqrt(v) + eps), mask=mask)
+
+
+@LIBRARY.case
+def adam_whose_loads_follow_stores() -> Checks:
+    """Arrays that are one, too: what is loaded then is what was stored."""
+    results: Checks = []
+    n = 100
+    for shared in ("", "pm", "pv", "gp", "gm"):
+        arrays = {name: normal(n, seed=seed) for seed, name in enumerate("pgmv")}
+        arrays["v"] = uniform(n, seed=5) + 1
+        if shared:
+            arrays[shared[0]] = arrays[shared[1]]
+        memory = {id(array): wide(array) for array in arrays.values()}
+        p, g, m, v = (memory[id(array)] for array in arrays.values())
+        adam_one_by_one[triton.cdiv(n, 64),](*arrays.values(), 0.1, 0.9, 0.99, 1e-3, 3.0, n, BLOCK=64)
+        grad = g.copy()
+        m[:] = moment = 0.9 * m + 0.1 * grad
+        v[:] = spread = 0.99 * v + 0.01 * grad * grad
+        p -= 0.1 * np.sqrt(1 - 0.99**3) / (1 - 0.9**3) * moment / (np.sqrt(spread) + 1e-3)
+        results += [(array, memory[id(array)], 1e-4) for array in arrays.values()]
+    return results
+
+
 @triton.autotune(
     configs=[triton.Config({"BLOCK": 32}, num_warps=1), triton.Config({"BLOCK": 128}, num_warps=4)],
     key=["n"], restore_value=["p_ptr", "exp_avg_ptr"],

@@ -72,7 +72,8 @@ func.func @strangers(%x: tensor<64xf32>, %y: tensor<64xf32>) -> (tensor<64xf32>,
   return %s, %p : tensor<64xf32>, tensor<64xf32>
 }
 
-// The second reads other elements of the first's result than its own, or elements that are not known at the first.
+// The second reads other elements of the first's result than its own, or elements that are not known at the first, of
+// which something in between reads the result.
 // CHECK-LABEL: @elsewhere
 // CHECK: linalg.generic
 // CHECK: linalg.generic
@@ -89,6 +90,7 @@ func.func @elsewhere(%x: tensor<8x8xf32>, %m: memref<8x8xf32>) -> (tensor<8x8xf3
     %0 = arith.addf %a, %b : f32
     linalg.yield %0 : f32
   } -> tensor<8x8xf32>
+  bufferization.materialize_in_destination %p in writable %m : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
   %y = bufferization.to_tensor %m restrict : memref<8x8xf32> to tensor<8x8xf32>
   %q = linalg.generic {indexing_maps = [#id2, #id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
@@ -117,4 +119,197 @@ func.func @gathers(%i: tensor<64xindex>, %m: memref<64xf32>) -> tensor<64xf32> {
     linalg.yield %0 : f32
   } -> tensor<64xf32>
   return %p : tensor<64xf32>
+}
+
+// Scalar arithmetic moves along, up to the first.
+// CHECK-LABEL: @scalars
+// CHECK: %[[T:.*]] = math.exp2
+// CHECK: %[[R:.*]]:2 = linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return %[[R]]#0, %[[R]]#1
+func.func @scalars(%x: tensor<64xf32>, %y: tensor<64xf32>, %rate: f32) -> (tensor<64xf32>, tensor<64xf32>) {
+  %e = tensor.empty() : tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %y : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %q = arith.mulf %rate, %rate : f32
+  %t = math.exp2 %q : f32
+  %p = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %y : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %t : f32
+    %1 = arith.subf %0, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  return %s, %p : tensor<64xf32>, tensor<64xf32>
+}
+
+// A division that may trap does not move.
+// CHECK-LABEL: @traps
+// CHECK: linalg.generic
+// CHECK: arith.divsi
+// CHECK: linalg.generic
+func.func @traps(%x: tensor<64xf32>, %y: tensor<64xf32>, %n: i32, %out: memref<64xf32>) -> tensor<64xf32> {
+  %e = tensor.empty() : tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %y : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %s in writable %out : (tensor<64xf32>, memref<64xf32>) -> ()
+  %q = arith.divsi %n, %n : i32
+  %t = arith.sitofp %q : i32 to f32
+  %p = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %y : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %t : f32
+    %1 = arith.subf %0, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  return %p : tensor<64xf32>
+}
+
+// The second's load passes a store to other memory.
+// CHECK-LABEL: @loads
+// CHECK-COUNT-3: memref.copy
+// CHECK: %[[R:.*]]:2 = linalg.generic
+// CHECK: bufferization.materialize_in_destination %[[R]]#0
+// CHECK: bufferization.materialize_in_destination %[[R]]#1
+// CHECK-NOT: linalg.generic
+func.func @loads(%g: memref<*xf32>, %m: memref<*xf32>, %p: memref<*xf32>, %at: index, %t: f32) attributes {tilewright.noalias} {
+  %e = tensor.empty() : tensor<64xf32>
+  %gv = memref.reinterpret_cast %g to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %mv = memref.reinterpret_cast %m to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %gt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %gv, %gt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %gt = bufferization.to_tensor %gt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %mt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %mv, %mt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %mt = bufferization.to_tensor %mt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%gt, %mt : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %s in writable %mv : (tensor<64xf32>, memref<64xf32, strided<[1], offset: ?>>) -> ()
+  %pv = memref.reinterpret_cast %p to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %pt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %pv, %pt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %pt = bufferization.to_tensor %pt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%pt, %s : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %t : f32
+    %1 = arith.subf %0, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %r in writable %pv : (tensor<64xf32>, memref<64xf32, strided<[1], offset: ?>>) -> ()
+  return
+}
+
+// Not where both may be the same.
+// CHECK-LABEL: @contested_loads
+// CHECK: linalg.generic
+// CHECK: bufferization.materialize_in_destination
+// CHECK: memref.copy
+// CHECK: linalg.generic
+func.func @contested_loads(%g: memref<*xf32>, %m: memref<*xf32>, %p: memref<*xf32>, %at: index, %t: f32) {
+  %e = tensor.empty() : tensor<64xf32>
+  %gv = memref.reinterpret_cast %g to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %mv = memref.reinterpret_cast %m to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %gt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %gv, %gt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %gt = bufferization.to_tensor %gt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %mt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %mv, %mt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %mt = bufferization.to_tensor %mt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%gt, %mt : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %s in writable %mv : (tensor<64xf32>, memref<64xf32, strided<[1], offset: ?>>) -> ()
+  %pv = memref.reinterpret_cast %p to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %pt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %pv, %pt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %pt = bufferization.to_tensor %pt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%pt, %s : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %t : f32
+    %1 = arith.subf %0, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %r in writable %pv : (tensor<64xf32>, memref<64xf32, strided<[1], offset: ?>>) -> ()
+  return
+}
+
+// Nor a store to what it reads.
+// CHECK-LABEL: @stored_and_loaded
+// CHECK: linalg.generic
+// CHECK: bufferization.materialize_in_destination
+// CHECK: memref.copy
+// CHECK: linalg.generic
+func.func @stored_and_loaded(%g: memref<*xf32>, %m: memref<*xf32>, %at: index, %t: f32) attributes {tilewright.noalias} {
+  %e = tensor.empty() : tensor<64xf32>
+  %gv = memref.reinterpret_cast %g to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %mv = memref.reinterpret_cast %m to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %gt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %gv, %gt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %gt = bufferization.to_tensor %gt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %mt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %mv, %mt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %mt = bufferization.to_tensor %mt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%gt, %mt : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %s in writable %mv : (tensor<64xf32>, memref<64xf32, strided<[1], offset: ?>>) -> ()
+  %again_buf = memref.alloc() : memref<64xf32>
+  memref.copy %mv, %again_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %again = bufferization.to_tensor %again_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%again, %gt : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %t : f32
+    %1 = arith.subf %0, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %r in writable %mv : (tensor<64xf32>, memref<64xf32, strided<[1], offset: ?>>) -> ()
+  return
+}
+
+// The first moves down to the second, whose load stands in between.
+// CHECK-LABEL: @down
+// CHECK-COUNT-3: memref.copy
+// CHECK: %[[R:.*]]:2 = linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: bufferization.materialize_in_destination %[[R]]#1
+// CHECK: bufferization.materialize_in_destination %[[R]]#0
+func.func @down(%g: memref<*xf32>, %m: memref<*xf32>, %p: memref<*xf32>, %at: index, %t: f32) {
+  %e = tensor.empty() : tensor<64xf32>
+  %gv = memref.reinterpret_cast %g to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %mv = memref.reinterpret_cast %m to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %pv = memref.reinterpret_cast %p to offset: [%at], sizes: [64], strides: [1] : memref<*xf32> to memref<64xf32, strided<[1], offset: ?>>
+  %gt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %gv, %gt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %gt = bufferization.to_tensor %gt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %mt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %mv, %mt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %mt = bufferization.to_tensor %mt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%gt, %mt : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %pt_buf = memref.alloc() : memref<64xf32>
+  memref.copy %pv, %pt_buf : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32>
+  %pt = bufferization.to_tensor %pt_buf restrict writable : memref<64xf32> to tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%pt, %s : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %t : f32
+    %1 = arith.subf %0, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %r in writable %pv : (tensor<64xf32>, memref<64xf32, strided<[1], offset: ?>>) -> ()
+  bufferization.materialize_in_destination %s in writable %mv : (tensor<64xf32>, memref<64xf32, strided<[1], offset: ?>>) -> ()
+  return
 }

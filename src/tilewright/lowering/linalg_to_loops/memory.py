@@ -25,7 +25,7 @@ from tilewright.dialects.construction import index_array, segment_sizes
 from tilewright.dialects.types import element_type, is_integer, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.sources import Window, contiguous_strides
-from tilewright.transforms.linalg.effects import written_memory
+from tilewright.transforms.linalg.effects import root_of_memref, written_memory
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 UNKNOWN_EXTENT = (1 << 62) - 1
@@ -192,21 +192,6 @@ class Memory:
         change = collapse if isinstance(op, memref.CollapseShapeOp) else expand
         changed = change(base, op.groups, shape)
         return changed if isinstance(changed, Window) else None
-
-
-def root_of_memref(value: SSAValue) -> SSAValue:
-    """The pointer argument or buffer that a chain of views starts from."""
-    while isinstance(
-        value.owner,
-        memref.ReinterpretCastOp
-        | memref.SubviewOp
-        | memref.CastOp
-        | memref.ViewOp
-        | memref.CollapseShapeOp
-        | memref.ExpandShapeOp,
-    ):
-        value = value.owner.operands[0]
-    return value
 
 
 def find_constant_arguments(function: func.FuncOp) -> frozenset[SSAValue]:

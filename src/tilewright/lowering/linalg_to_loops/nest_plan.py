@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import BFloat16Type, IndexType, MemRefType
@@ -34,7 +35,11 @@ FOLDED_BODY = 12
 """The same for bodies that combine several values, such as a maximum and where it is, each step after the other."""
 
 STREAMING_COST = 2
-"""Bodies of at most this cost wait for memory: vectors of half the width pass more of it."""
+"""Bodies of at most this cost, or this for each array that passes by, wait for memory: vectors of half the width pass
+more of it."""
+
+STREAMED_ELEMENTS = 512
+"""Of fewer, the loops around the vectors take longer than the memory."""
 
 MOST_PAIRED = 32
 """Ops of a body that computes with pairs of vectors: their values have to stay in registers."""
@@ -141,11 +146,6 @@ class Nest:
     def has_reduction(self) -> bool:
         return any(output.reduces for output in self.outputs)
 
-    def touches_caller_memory(self) -> bool:
-        """Whether not all operands are tiles in the arena, which are near."""
-        windows = [memory_of(operand.source) for operand in self.inputs] + [output.dest for output in self.outputs]
-        return any(window is not None and not window.owned for window in windows)
-
     def vector_reduces(self) -> bool:
         """Whether the lanes of a vector belong to one accumulator."""
         return self.vector_dim is not None and self.iterators[self.vector_dim] and self.has_reduction
@@ -170,7 +170,7 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
         nest.steps = find_lane_steps(nest.body, nest.depends, nest.predicates, nest.vector_dim)
         nest.places = find_places(nest.body, nest.depends, nest.vector_dim)
     register_lanes = max(1, vector_bits // widest_lane(nest))
-    if not nest.has_reduction and nest.cost <= STREAMING_COST and vector_bits >= 512 and nest.touches_caller_memory():
+    if vector_bits >= 512 and waits_for_memory(nest):
         register_lanes = max(1, register_lanes // 2)
     elif vector_bits >= 512 and narrows_pairs(nest):
         register_lanes, nest.registers = 2 * register_lanes, 2
@@ -187,6 +187,22 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
             nest.unroll = UNROLL if nest.cost <= FOLDED_BODY and is_long else 1
         elif nest.cost <= LIGHT_BODY:
             nest.unroll = min(UNROLL, _power_of_two_at_most(vectors))
+
+
+def waits_for_memory(nest: Nest) -> bool:
+    """Whether the caller's arrays, unless they are short, take longer to pass by than what is computed from them."""
+    inputs = (memory_of(operand.source) for operand in nest.inputs if nest.vector_dim in operand.dims())
+    read = [window for window in inputs if window is not None]
+    written = [output.dest for output in nest.outputs if output.dest is not None]
+    if nest.has_reduction or all(window.owned for window in (*read, *written)):
+        return False
+    if nest.cost <= STREAMING_COST:
+        return True
+    is_near = any(window.owned for window in (*read, *written)) or prod(nest.extents) < STREAMED_ELEMENTS
+    if is_near or any(bit_width(window.element) < widest_lane(nest) for window in (*read, *written)):
+        return False
+    arrays = len({window.root for window in read}) + len(written)
+    return nest.cost <= STREAMING_COST * arrays
 
 
 def narrows_pairs(nest: Nest) -> bool:

@@ -21,7 +21,7 @@ from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, is_apart, root_of
-from tilewright.transforms.linalg.effects import ALIASES, may_write
+from tilewright.transforms.linalg.effects import ALIASES, may_write, memory_operands, root_of_memref
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
 if TYPE_CHECKING:
@@ -324,9 +324,6 @@ class Storage:
         return isinstance(window, Uniform) or self.is_disjoint(window, dest)
 
     def _bodies_read_others(self, op: linalg.StructuredOp, dest: Window) -> bool:
-        from tilewright.lowering.linalg_to_loops.memory import root_of_memref
-        from tilewright.transforms.linalg.effects import memory_operands
-
         roots = [root_of_memref(value) for inner in op.body.block.walk() for value in memory_operands(inner)]
         return all(root is not dest.root and self._is_argument(root) for root in roots)
 

@@ -24,7 +24,7 @@ from tilewright.dialects import func, memref, scf
 from tilewright.ir.effects import may_write
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.atomic_calls import END_ATOMICS, is_atomic_call
-from tilewright.transforms.linalg.forward_loads import root_of_memref
+from tilewright.transforms.linalg.effects import root_of_memref
 
 WAIT, END_WAIT = "tilewright_wait", "tilewright_end_wait"
 STATE_BYTES = 24

@@ -114,3 +114,10 @@ def _is_of_lanes(op: Operation) -> bool:
     while parent is not None and not parent.name.startswith("linalg."):
         parent = parent.parent_op()
     return parent is not None
+
+
+def root_of_memref(value: SSAValue) -> SSAValue:
+    """The pointer argument or buffer that a chain of views starts from."""
+    while isinstance(value.owner, VIEWS):
+        value = value.owner.operands[0]
+    return value

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, ModuleOp, TensorType, UnitAttr
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tilewright.dialects import arith, bufferization, func, linalg, memref, scf, tensor
+from tilewright.dialects import arith, bufferization, func, linalg, memref, tensor
 from tilewright.dialects.construction import MixedIndex
-from tilewright.dialects.types import element_type, is_integer, is_memref, is_tensor
+from tilewright.dialects.types import element_type, is_integer, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.transforms.linalg.choose_views import Choice, choose_view, find_choice
-from tilewright.transforms.linalg.effects import ALIASES, VIEWS, may_write, written_memory
+from tilewright.transforms.linalg.effects import ALIASES, root_of_memref
+from tilewright.transforms.linalg.loads import Disjointness, Load, ancestor_in, find_load, shape_of_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 
@@ -47,25 +47,11 @@ class ForwardLoadsPass(Pass):
                 _Forwarding(function, context).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _Load:
-    """A buffer that is filled from one place and then only read, as a tensor."""
-
-    buffer: memref.AllocOp
-    fill: Operation | None
-    fill_value: SSAValue | None
-    copy: memref.CopyOp
-    to_tensor: bufferization.ToTensorOp
-    low: tuple[MixedIndex, ...]
-    sizes: tuple[MixedIndex, ...]
-
-
 class _Forwarding:
     def __init__(self, function: func.FuncOp, context: PassContext):
         self.function = function
         self.context = context
-        self.entry = function.body.block if len(function.body.blocks) == 1 else function.body.blocks[0]
-        self.noalias = "tilewright.noalias" in function.attributes
+        self.memory = Disjointness(function)
 
     def run(self) -> None:
         for op in find_ops(self.function, bufferization.ToTensorOp):
@@ -86,42 +72,17 @@ class _Forwarding:
             return False
         op: Operation | None = start.next_op
         while op is not None:
-            if op is not last and self._may_disturb(op, root):
+            if op is not last and self.memory.may_disturb(op, root):
                 self.context.remark(load, f"'{op.name}' may write to the memory that is read")
                 return False
             if op is last:
                 # The last user has read everything before it writes, unless it repeats.
-                if op.regions and not op.name.startswith("linalg.") and self._may_disturb(op, root):
+                if op.regions and not op.name.startswith("linalg.") and self.memory.may_disturb(op, root):
                     self.context.remark(load, f"'{op.name}' may write to the memory that is read")
                     return False
-                return not isinstance(op, linalg.StructuredOp) or not self._may_disturb(op, root)
+                return not isinstance(op, linalg.StructuredOp) or not self.memory.may_disturb(op, root)
             op = op.next_op
         return False
-
-    def _may_disturb(self, op: Operation, root: SSAValue) -> bool:
-        if not may_write(op):
-            return False
-        written = written_memory(op)
-        if written is None:
-            return True
-        return any(not self._is_disjoint(root_of_memref(target), root) for target in written)
-
-    def _is_disjoint(self, left: SSAValue, right: SSAValue) -> bool:
-        if left is right:
-            return False
-        if isinstance(left.owner, memref.AllocOp) or isinstance(right.owner, memref.AllocOp):
-            return True
-        return self.noalias and self._is_argument(left) and self._is_argument(right)
-
-    def _is_argument(self, value: SSAValue) -> bool:
-        return isinstance(value, BlockArgument) and value.owner is self.entry
-
-
-def root_of_memref(value: SSAValue) -> SSAValue:
-    """The pointer argument or allocation that a chain of views starts from."""
-    while isinstance(value.owner, VIEWS):
-        value = value.owner.operands[0]
-    return value
 
 
 def last_user(value: SSAValue, block: Block) -> Operation | None:
@@ -141,83 +102,13 @@ def last_user(value: SSAValue, block: Block) -> Operation | None:
     return last
 
 
-def ancestor_in(block: Block, op: Operation) -> Operation | None:
-    """The op of `block` that `op` is, or is inside of."""
-    current: Operation | None = op
-    while current is not None and current.parent_block() is not block:
-        current = current.parent_op()
-    return current
-
-
-def find_load(op: bufferization.ToTensorOp) -> _Load | None:
-    """The pattern that a load leaves: allocation, at most one fill, one copy into the buffer or a box of it."""
-    buffer = op.memref.owner
-    if not isinstance(buffer, memref.AllocOp) or not is_tensor(op.tensor.type):
-        return None
-    shape = shape_or_scalar(op.tensor.type)
-    if DYNAMIC_INDEX in shape or op.parent_block() is not buffer.parent_block():
-        return None
-    fill: Operation | None = None
-    fill_value: SSAValue | None = None
-    copy: memref.CopyOp | None = None
-    view: memref.SubviewOp | None = None
-    for use in buffer.memref.uses:
-        user = use.operation
-        if user is op:
-            continue
-        if isinstance(user, linalg.FillOp) and fill is None:
-            fill_value = user.inputs[0]
-            fill = user if user.parent_block() is buffer.parent_block() else _only_fill_of(user)
-            if fill is None:
-                return None
-        elif isinstance(user, memref.CopyOp) and use.index == 1 and copy is None:
-            copy = user
-        elif isinstance(user, memref.SubviewOp) and view is None:
-            view = user
-        else:
-            return None
-    if view is not None:
-        uses = list(view.result.uses)
-        if copy is not None or len(uses) != 1 or not isinstance(uses[0].operation, memref.CopyOp):
-            return None
-        copy = uses[0].operation
-        if uses[0].index != 1 or any(step != 1 for step in view.mixed_strides):
-            return None
-    if copy is None or copy.parent_block() is not buffer.parent_block() or not copy.is_before_in_block(op):
-        return None
-    if fill is not None and not fill.is_before_in_block(copy):
-        return None
-    if len(_shape(copy.source)) != len(shape):
-        return None
-    low = tuple(view.mixed_offsets) if view is not None else (0,) * len(shape)
-    sizes = tuple(view.mixed_sizes) if view is not None else shape
-    return _Load(buffer, fill, fill_value, copy, op, low, sizes)
-
-
-def _only_fill_of(fill: linalg.FillOp) -> Operation | None:
-    """The `scf.if` that does nothing but this fill."""
-    branch = fill.parent_op()
-    if not isinstance(branch, scf.IfOp) or branch.results:
-        return None
-    inner = [op for region in branch.regions for block in region.blocks for op in block.ops]
-    if any(op is not fill and not isinstance(op, scf.YieldOp) for op in inner):
-        return None
-    return branch if branch.parent_block() is not None else None
-
-
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return tuple(shape_or_scalar(value.type)) if is_memref(value.type) else ()
-
-
-def forward(load: _Load) -> None:
+def forward(load: Load) -> None:
     """Replace the buffer by a view of the memory itself, padded where the load was masked."""
-    op, copy = load.to_tensor, load.copy
-    replace_tensor(op, copy.source, load.low, load.sizes, load.fill_value)
-    dest = copy.target.owner
-    for dead in (copy, *([dest] if isinstance(dest, memref.SubviewOp) else []), load.fill, load.buffer):
-        if isinstance(dead, Operation):
-            dead.detach()
-            dead.erase()
+    parts = load.ops()
+    replace_tensor(load.to_tensor, load.copy.source, load.low, load.sizes, load.fill_value)
+    for dead in reversed(parts[:-1]):
+        dead.detach()
+        dead.erase()
 
 
 def forward_choice(choice: Choice) -> None:
@@ -249,7 +140,7 @@ def replace_tensor(
         return new
 
     partial = tuple(sizes) != tuple(shape)
-    view_type = TensorType(element, _shape(view)) if partial else op.tensor.type
+    view_type = TensorType(element, shape_of_memref(view)) if partial else op.tensor.type
     direct = bufferization.ToTensorOp.create(
         operands=[view], result_types=[view_type], properties={"restrict": UnitAttr()}
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from tilewright.dialects import linalg, memref, tensor
+from tilewright.dialects import func, linalg, memref, tensor
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.effects import may_write, root_of_memref, written_memory
+from tilewright.transforms.linalg.hoisting import Hoisting
+from tilewright.transforms.linalg.loads import Disjointness, ancestor_in
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
 
 MOST_INPUTS = 8
@@ -38,43 +40,64 @@ class LinalgMergeSiblingsPass(Pass):
     bufferization.materialize_in_destination %mean in writable %out
     ```
     What both compute is computed once, what both read is read once, and what the first only makes for the second stays
-    in registers. The second moves up to the first: its operands have to be known there.
+    in registers. The second moves up to the first, with scalar arithmetic and loads that it needs, where the rest of
+    what it reads is known there; or the first down to the second, where nothing in between reads its results or writes
+    the caller's memory.
     """
 
     name = "linalg-merge-siblings"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for op in module.walk():
-            if not isinstance(op, linalg.StructuredOp):
-                for region in op.regions:
-                    for block in region.blocks:
-                        merge_block(block)
+        for function in module.ops:
+            if not isinstance(function, func.FuncOp) or function.body.blocks.first is None:
+                continue
+            hoisting = Hoisting(Disjointness(function))
+            for op in function.walk():
+                if not isinstance(op, linalg.StructuredOp):
+                    for region in op.regions:
+                        for block in region.blocks:
+                            merge_block(block, hoisting)
 
 
-def merge_block(block: Block) -> None:
+def merge_block(block: Block, hoisting: Hoisting) -> None:
     """Merge the generics of one block, each into the last one before it that it may join."""
     heads: list[linalg.GenericOp] = []
     touching: dict[SSAValue, list[int]] = {}
     """From a value to the heads that read or make it, by number: only these have anything in common with a reader."""
-    writes = 0
-    written_before: dict[Operation, int] = {}
+    writes = _Writes()
+    before: dict[Operation, _Writes] = {}
     for op in list(block.ops):
-        written_before[op] = writes
-        writes += may_write(op)
+        before[op] = writes
+        writes = writes.with_those_of(op)
         if not isinstance(op, linalg.GenericOp) or not is_mergeable(op):
             continue
         for position in sorted({n for value in op.inputs for n in touching.get(value, ())}, reverse=True):
             head = heads[position]
-            same_memory = written_before[head] == written_before[op]
-            if may_merge(head, op, same_memory=same_memory):
-                merged = heads[position] = _Merge(head, op).write()
-                written_before[merged] = written_before[head]
+            if (place := place_to_merge(head, op, before, hoisting)) is not None:
+                merged = heads[position] = _Merge(head, op, place).write(hoisting)
+                before[merged] = before[place]
                 break
         else:
             position, merged = len(heads), op
             heads.append(op)
         for value in (*merged.inputs, *merged.results):
             touching.setdefault(value, []).append(position)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writes:
+    """How many ops of a block in front of one may write memory."""
+
+    any: int = 0
+    lasting: int = 0
+    """To memory that is not allocated here."""
+
+    def with_those_of(self, op: Operation) -> _Writes:
+        if not may_write(op):
+            return self
+        written = written_memory(op)
+        is_local = written is not None and all(isinstance(root_of_memref(to).owner, memref.AllocOp) for to in written)
+        return _Writes(self.any + 1, self.lasting + (not is_local))
 
 
 def is_mergeable(op: linalg.GenericOp) -> bool:
@@ -91,13 +114,31 @@ def is_mergeable(op: linalg.GenericOp) -> bool:
     return not any(inner.regions or may_write(inner) or inner.name.startswith("cf.") for inner in op.body.block.ops)
 
 
-def may_merge(head: linalg.GenericOp, op: linalg.GenericOp, *, same_memory: bool) -> bool:
-    """Whether `op` may and should become a part of `head`, which stands before it in the same block."""
+def place_to_merge(
+    head: linalg.GenericOp, op: linalg.GenericOp, before: Mapping[Operation, _Writes], hoisting: Hoisting
+) -> linalg.GenericOp | None:
+    """Which of the two, of which `head` stands first in the same block, the other should join; None: neither.
+
+    `op` moves up where all that it reads is known there, or can move along. Else `head` moves down, if nothing in
+    between reads its results or writes memory: what it reads would have to be kept beyond that.
+    """
+    if not _fit(head, op):
+        return None
+    if before[head].any != before[op].any and any(_reads_memory(inner) for inner in op.body.block.walk()):
+        return None
+    outer = (value for value in _read_values(op) if value.owner is not head)
+    if all(hoisting.is_possible(value, head) for value in outer):
+        return head
+    if before[head].lasting != before[op].lasting or any(_reads_memory(inner) for inner in head.body.block.walk()):
+        return None
+    return op if all(_is_read_behind(result, op) for result in head.results) else None
+
+
+def _fit(head: linalg.GenericOp, op: linalg.GenericOp) -> bool:
+    """Whether two generics make a good one: over the same elements, with something in common, and not too large."""
     if loop_extents(head) != loop_extents(op) or _widest_element(head) != _widest_element(op):
         return False
     if len(head.results) + len(op.results) > MOST_RESULTS:
-        return False
-    if not same_memory and any(_reads_memory(inner) for inner in op.body.block.walk()):
         return False
     known = {(value, access_of(map_)) for value, map_ in zip(head.inputs, head.maps, strict=False)}
     own_place = _own_place(op)
@@ -107,16 +148,26 @@ def may_merge(head: linalg.GenericOp, op: linalg.GenericOp, *, same_memory: bool
             if access_of(map_) != own_place:
                 return False
             shared += 1
-        elif not _is_known_at(value, head):
-            return False
         elif (value, access_of(map_)) in known:
             shared += access_of(map_) == own_place
         else:
             extra += 1
-    captured = (operand for inner in op.body.block.walk() for operand in inner.operands)
-    if any(not _is_inside(value, op) and not _is_known_at(value, head) for value in captured):
-        return False
     return shared > 0 and len(known) + extra <= MOST_INPUTS
+
+
+def _read_values(op: linalg.GenericOp) -> Iterator[SSAValue]:
+    """What a generic reads from around it: its inputs and what its body captures."""
+    yield from op.inputs
+    for inner in op.body.block.walk():
+        yield from (operand for operand in inner.operands if not _is_inside(operand, op))
+
+
+def _is_read_behind(value: SSAValue, op: Operation) -> bool:
+    """Whether whatever refers to a value is `op`, or stands behind it in its block."""
+    block = op.parent_block()
+    assert block is not None
+    users = (ancestor_in(block, use.operation) for use in value.uses)
+    return all(user is op or (user is not None and op.is_before_in_block(user)) for user in users)
 
 
 def _widest_element(op: linalg.GenericOp) -> int:
@@ -134,14 +185,6 @@ def _reads_memory(op: Operation) -> bool:
     return isinstance(op, memref.LoadOp | tensor.ExtractOp)
 
 
-def _is_known_at(value: SSAValue, op: Operation) -> bool:
-    """Whether a value is defined in front of an op: in its block, or around it."""
-    owner = value.owner
-    if isinstance(owner, Block) or owner.parent_block() is not op.parent_block():
-        return True
-    return owner.is_before_in_block(op)
-
-
 def _is_inside(value: SSAValue, op: Operation) -> bool:
     owner: Operation | Block | None = value.owner
     while owner is not None:
@@ -153,16 +196,21 @@ def _is_inside(value: SSAValue, op: Operation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Two generics, about to become one in the place of the first."""
+    """Two generics, about to become one."""
 
     head: linalg.GenericOp
     op: linalg.GenericOp
+    place: linalg.GenericOp
+    """Where the merged op stands: in the place of one of them."""
 
-    def write(self) -> linalg.GenericOp:
+    def write(self, hoisting: Hoisting) -> linalg.GenericOp:
         """Build the merged op; results that nothing reads any more are left out."""
         inputs: dict[tuple[SSAValue, Access], SSAValue] = {}
         block = Block()
         computed: dict[object, Operation] = {}
+        for value in _read_values(self.op) if self.place is self.head else ():
+            if value.owner is not self.head:
+                hoisting.perform(value, self.head)
         yielded = self._inline(self.head, block, inputs, {}, computed)
         made = dict[SSAValue, SSAValue](zip(self.head.results, yielded, strict=True))
         yielded += self._inline(self.op, block, inputs, made, computed)
@@ -192,11 +240,11 @@ class _Merge:
                 user.operands[use.index] = self._empty(result.type)
 
     def _empty(self, kind: Attribute) -> SSAValue:
-        parent = self.head.parent_block()
+        parent = self.place.parent_block()
         assert parent is not None
         empty = tensor.EmptyOp.create(result_types=[kind])
         empty.location = self.head.location
-        parent.insert_op_before(empty, self.head)
+        parent.insert_op_before(empty, self.place)
         return empty.results[0]
 
     def _inline(
@@ -239,7 +287,7 @@ class _Merge:
         types: Sequence[Attribute],
         yielded: Sequence[SSAValue],
     ) -> linalg.GenericOp:
-        head, parent = self.head, self.head.parent_block()
+        head, parent = self.head, self.place.parent_block()
         assert parent is not None
         outputs: list[SSAValue] = []
         for kind in types:
@@ -259,7 +307,7 @@ class _Merge:
             regions=[Region(block)],
         )
         new.location = self.op.location
-        parent.insert_op_before(new, head)
+        parent.insert_op_before(new, self.place)
         return new
 
 

@@ -1,0 +1,84 @@
+"""Moving what a value is made from up to an op in front of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import bufferization
+from tilewright.dialects.types import is_tensor
+from tilewright.ir.effects import is_pure
+from tilewright.ir.walking import ops_within
+from tilewright.transforms.linalg.effects import VIEWS, root_of_memref
+from tilewright.transforms.linalg.loads import Disjointness, find_load
+
+MOST_STEPS = 16
+"""How long a chain of ops may be that moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hoisting:
+    """Moves scalar arithmetic, views, and loads of tiles that no op in between may write to."""
+
+    memory: Disjointness
+
+    def is_possible(self, value: SSAValue, place: Operation, depth: int = MOST_STEPS) -> bool:
+        """Whether a value is known at `place`, or all that it is made from can move there."""
+        if is_known_at(value, place):
+            return True
+        ops = self._parts(value)
+        if depth == 0 or not ops or not all(self.is_possible(outer, place, depth - 1) for outer in _operands(ops)):
+            return False
+        return all(self._is_undisturbed(op, place) for op in ops if isinstance(op, bufferization.ToTensorOp))
+
+    def perform(self, value: SSAValue, place: Operation) -> None:
+        """Move in front of `place` what a value is made from."""
+        block = place.parent_block()
+        assert block is not None
+        if is_known_at(value, place):
+            return
+        ops = self._parts(value)
+        for outer in _operands(ops):
+            self.perform(outer, place)
+        for op in ops:
+            op.detach()
+            block.insert_op_before(op, place)
+
+    def _parts(self, value: SSAValue) -> list[Operation]:
+        """The ops that make a value and move as one, in order; none where they cannot."""
+        op = value.owner
+        if isinstance(op, Block):
+            return []
+        if isinstance(op, bufferization.ToTensorOp):
+            load = find_load(op)
+            return [] if load is None else load.ops()
+        may_move = not op.regions and not is_tensor(value.type) and (isinstance(op, VIEWS) or is_pure(op))
+        return [op] if may_move else []
+
+    def _is_undisturbed(self, op: bufferization.ToTensorOp, place: Operation) -> bool:
+        """Whether nothing between `place` and a load may write what it reads."""
+        load = find_load(op)
+        assert load is not None
+        root, step = root_of_memref(load.copy.source), place
+        while step is not load.copy:
+            if self.memory.may_disturb(step, root):
+                return False
+            step = step.next_op
+            assert step is not None
+        return True
+
+
+def is_known_at(value: SSAValue, op: Operation) -> bool:
+    """Whether a value is defined in front of an op: in its block, or around it."""
+    owner = value.owner
+    if isinstance(owner, Block) or owner.parent_block() is not op.parent_block():
+        return True
+    return owner.is_before_in_block(op)
+
+
+def _operands(ops: list[Operation]) -> list[SSAValue]:
+    """What ops read that none of them makes."""
+    inside = {inner for op in ops for inner in ops_within(op)}
+    read = (operand for inner in inside for operand in inner.operands)
+    return [value for value in dict.fromkeys(read) if value.owner not in inside]
