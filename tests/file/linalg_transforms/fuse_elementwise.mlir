@@ -138,3 +138,55 @@ func.func @sums_in_memory(%m: memref<*xf32>, %i: tensor<8xi32>, %two: tensor<8xi
   }
   return
 }
+
+// What is read moves to where other memory is written,
+// CHECK-LABEL: @from_memory_to_memory
+// CHECK: linalg.generic
+// CHECK: memref.load
+// CHECK-NOT: linalg.generic
+// CHECK: memref.store
+func.func @from_memory_to_memory(%m: memref<*xf32>, %n: memref<*xf32>, %i: tensor<8xi32>) attributes {tilewright.noalias} {
+  %f = tensor.empty() : tensor<8xf32>
+  %c0 = arith.constant 0 : index
+  %v = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%i : tensor<8xi32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: i32, %o: f32):
+    %0 = arith.index_cast %a : i32 to index
+    %p = memref.reinterpret_cast %m to offset: [%0], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
+    %1 = memref.load %p[%c0] : memref<1xf32, strided<[1], offset: ?>>
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%i, %v : tensor<8xi32>, tensor<8xf32>) {
+  ^bb0(%a: i32, %x: f32):
+    %0 = arith.index_cast %a : i32 to index
+    %p = memref.reinterpret_cast %n to offset: [%0], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
+    memref.store %x, %p[%c0] : memref<1xf32, strided<[1], offset: ?>>
+    linalg.yield
+  }
+  return
+}
+
+// but not where both may be the same memory.
+// CHECK-LABEL: @from_memory_to_any_memory
+// CHECK: linalg.generic
+// CHECK: memref.load
+// CHECK: linalg.generic
+// CHECK: memref.store
+func.func @from_memory_to_any_memory(%m: memref<*xf32>, %n: memref<*xf32>, %i: tensor<8xi32>) {
+  %f = tensor.empty() : tensor<8xf32>
+  %c0 = arith.constant 0 : index
+  %v = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%i : tensor<8xi32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: i32, %o: f32):
+    %0 = arith.index_cast %a : i32 to index
+    %p = memref.reinterpret_cast %m to offset: [%0], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
+    %1 = memref.load %p[%c0] : memref<1xf32, strided<[1], offset: ?>>
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%i, %v : tensor<8xi32>, tensor<8xf32>) {
+  ^bb0(%a: i32, %x: f32):
+    %0 = arith.index_cast %a : i32 to index
+    %p = memref.reinterpret_cast %n to offset: [%0], sizes: [1], strides: [1] : memref<*xf32> to memref<1xf32, strided<[1], offset: ?>>
+    memref.store %x, %p[%c0] : memref<1xf32, strided<[1], offset: ?>>
+    linalg.yield
+  }
+  return
+}

@@ -250,3 +250,59 @@ def test_all_lanes_of_a_stretch_are_at_one_place(block: int) -> None:
         np.testing.assert_array_equal(y[:n], x[(first + i % 16)[:, None] + np.arange(4)])
         assert not y[n:].any()
         assert "scf.while" in loops
+
+
+@triton.jit
+def rows_to_rows(x, y, z, x_stride, y_stride, z_stride, n, D, BLOCK: tl.constexpr):
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    row, column = i // D, i % D
+    a = tl.load(x + row * x_stride + column, i < n, other=0.0).to(tl.float32)
+    b = tl.load(y + row * y_stride + column, i < n, other=0.0).to(tl.float32)
+    tl.store(z + row * z_stride + column, (a * tl.sigmoid(a) + b).to(z.dtype.element_ty), i < n)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
+@pytest.mark.parametrize(("rows", "d"), [(3, 100), (5, 49), (40, 8), (9, 5), (2, 512)])
+def test_rows_pass_from_memory_to_memory_in_one_loop(rows: int, d: int, dtype: Any) -> None:
+    x, y, z = (rng.standard_normal((rows, d + pad)).astype(dtype) for pad in (3, 0, 8))
+    n, kept = rows * d - 2, z.copy()
+    arguments = (x, y, z, x.shape[1], y.shape[1], z.shape[1], n, d)
+    loops = rows_to_rows[(triton.cdiv(n, 256),)](*arguments, BLOCK=256).asm["loops"]
+    a, b = x[:, :d].astype(np.float64).ravel()[:n], y[:, :d].astype(np.float64).ravel()[:n]
+    expected = kept.copy()
+    values = np.concatenate([a / (1 + np.exp(-a)) + b, kept[:, :d].ravel()[n:]])
+    expected[:, :d] = values.reshape(rows, d).astype(dtype)
+    np.testing.assert_allclose(z, expected, rtol=2e-3 if dtype is np.float16 else 2e-6, atol=1e-6)
+    assert "memref.alloca" not in loops
+    if dtype is np.float16:
+        # Places of 64 bits do not make the vectors short.
+        assert "vector<16xf16>" in loops
+
+
+@triton.jit
+def turn_around(x, z, n, D, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(z + i // D * D + i % D + 1, tl.load(x + (n - 1 - i), i < n), i < n)
+
+
+def test_what_is_read_may_be_what_is_written() -> None:
+    for shared in (False, True):
+        x = rng.standard_normal(201).astype(np.float32)
+        z = x if shared else rng.standard_normal(201).astype(np.float32)
+        expected = z.copy()
+        expected[1:] = x[199::-1]
+        turn_around[(1,)](x, z, 200, 40, BLOCK=256)
+        np.testing.assert_array_equal(z, expected)
+
+
+@triton.jit
+def move_along(x, n, D, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + i // D * D + i % D + 1, tl.load(x + i // D * D + i % D, i < n), i < n)
+
+
+def test_elements_move_within_one_array() -> None:
+    x = rng.standard_normal(257).astype(np.float32)
+    expected = np.concatenate([x[:1], x[:200], x[201:]])
+    move_along[(1,)](x, 200, 40, BLOCK=256)
+    np.testing.assert_array_equal(x, expected)

@@ -10,9 +10,9 @@ expression of outer dimensions is computed once per outer iteration, whatever th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import IndexType, IntegerType, i1, i8
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i8
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -57,6 +57,11 @@ class Frame:
     """Of a stretch: the lane behind its last one."""
     in_front: bool = False
     """Whether all lanes are in front of the ends of boxes and outputs (see `padding.Front`)."""
+
+    def without_vectors(self) -> Frame:
+        """The same loop for a nest with other lanes: only numbers are known in it, Python's among them."""
+        is_vector = {key: isinstance(getattr(value, "type", None), VectorType) for key, value in self.values.items()}
+        return replace(self, values={key: value for key, value in self.values.items() if not is_vector[key]})
 
 
 def first_of(value: SSAValue) -> object:

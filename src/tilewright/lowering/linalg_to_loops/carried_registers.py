@@ -209,6 +209,7 @@ def _plan(lowering: FunctionLowering, tiles: CarriedTiles) -> Nest:
     nest = Nest(body, inputs, outputs, (False,), (tiles.extent,), [tiles.extent], has_tiles=True)
     nest.predicates = if_convert(body)
     nest.source_of, nest.window_of, nest.flat_of = lowering.source, lowering.memory.window, lowering.memory.flat
+    nest.are_apart = lowering.apart.is_disjoint
     plan_nest(nest, lowering.vector_bits)
     nest.vector_dim, nest.order, nest.lanes, nest.registers, nest.unroll = 0, [0], tiles.lanes, 1, 1
     return nest

@@ -30,6 +30,7 @@ from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
+from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class FunctionLowering:
         self.context = context
         self.vector_bits = facts.vector_bits
         self.noalias = "tilewright.noalias" in function.attributes
+        self.apart = Disjointness(function)
         self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
         """Pointers behind which nothing changes while the kernel runs."""
         self.stores = 0
@@ -229,6 +231,7 @@ class FunctionLowering:
         nest.source_of = self.source
         nest.window_of = self.memory.window
         nest.flat_of = self.memory.flat
+        nest.are_apart = self.apart.is_disjoint
         return emit_nest(self.emitter, nest, self.vector_bits, self.prefetching)
 
     def window_for(self, op: Operation, value: SSAValue) -> Window:

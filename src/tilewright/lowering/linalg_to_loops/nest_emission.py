@@ -234,7 +234,8 @@ class _NestWriter:
 
             self._in_stretches(frames, [], inside)
             with self._without_stretches():
-                self._loops(level, frames, self._steps_behind_stretches(frames))
+                behind = [frame.without_vectors() for frame in frames]
+                self._loops(level, behind, self._steps_behind_stretches(behind))
             return
         with self.emitter.at(frames[-1].cursor):
             steps = self._steps(dim, frames)

@@ -26,6 +26,7 @@ from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_
 from tilewright.lowering.linalg_to_loops.place_terms import Places, find_places
 from tilewright.lowering.linalg_to_loops.predication import Predicate, is_straight
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.transforms.linalg.effects import root_of_memref
 
 UNROLL = 4
 LIGHT_BODY = 6
@@ -59,6 +60,7 @@ STRETCH = -1
 _NARROWING = 4
 _LOADS = (memref.LoadOp, tensor.ExtractOp)
 WRITES = (memref.StoreOp, memref.AtomicRMWOp)
+ACCESSES = (*_LOADS, *WRITES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,8 @@ class Fetch:
     locality: int
 
 
-def _no_memory(value: SSAValue) -> Any:
-    raise LookupError(f"no memory known for {value}")
+def _no_memory(*values: SSAValue) -> Any:
+    raise LookupError(f"no memory known for {', '.join(map(str, values))}")
 
 
 @dataclass(slots=True)
@@ -119,6 +121,8 @@ class Nest:
     """How far each dimension has to run: at most the extent."""
     order: list[int] = field(default_factory=list[int])
     vector_dim: int | None = None
+    vector_bits: int = 0
+    """Of a register."""
     lanes: int = 1
     registers: int = 1
     """How many registers the lanes of a vector take."""
@@ -139,6 +143,8 @@ class Nest:
     source_of: Callable[[SSAValue], Source] = _no_memory
     window_of: Callable[[SSAValue], Window | None] = _no_memory
     flat_of: Callable[[SSAValue], SSAValue] = _no_memory
+    are_apart: Callable[[SSAValue, SSAValue], bool] = _no_memory
+    """Whether two pointer arguments or buffers have no memory in common."""
 
     @property
     def depends_on_body(self) -> set[Operation]:
@@ -172,16 +178,10 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
     if nest.vector_dim is not None and is_straight(nest.body):
         nest.steps = find_lane_steps(nest.body, nest.depends, nest.predicates, nest.vector_dim)
         nest.places = find_places(nest.body, nest.depends, nest.vector_dim)
-    register_lanes = max(1, vector_bits // widest_lane(nest))
-    if vector_bits >= 512 and waits_for_memory(nest):
-        register_lanes = max(1, register_lanes // 2)
-    elif vector_bits >= 512 and narrows_pairs(nest):
-        register_lanes, nest.registers = 2 * register_lanes, 2
-    if nest.vector_dim is not None:
-        nest.lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.vector_dim]))
-        nest.registers = nest.registers if nest.lanes == register_lanes else 1
-        if nest.lanes == 1:
-            nest.vector_dim = None
+    nest.vector_bits = vector_bits
+    choose_lanes(nest)
+    if nest.lanes == 1:
+        nest.vector_dim = None
     nest.order = order_loops(nest)
     if nest.vector_dim is not None and nest.has_reduction:
         vectors = nest.extents[nest.vector_dim] // nest.lanes
@@ -190,6 +190,21 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
             nest.unroll = UNROLL if nest.cost <= FOLDED_BODY and is_long else 1
         elif nest.cost <= LIGHT_BODY:
             nest.unroll = min(UNROLL, _power_of_two_at_most(vectors))
+
+
+def choose_lanes(nest: Nest) -> None:
+    """Fill in how many lanes the vectors of a nest have, and how many registers these take."""
+    nest.lanes = nest.registers = 1
+    if nest.vector_dim is None:
+        return
+    register_lanes = max(1, nest.vector_bits // widest_lane(nest))
+    if nest.vector_bits >= 512 and waits_for_memory(nest):
+        register_lanes = max(1, register_lanes // 2)
+    elif nest.vector_bits >= 512 and narrows_pairs(nest):
+        register_lanes, nest.registers = 2 * register_lanes, 2
+    nest.lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.vector_dim]))
+    if nest.lanes < register_lanes:
+        nest.registers = 1
 
 
 def waits_for_memory(nest: Nest) -> bool:
@@ -247,7 +262,7 @@ def cost_of(op: Operation) -> int:
     name = op.name
     if isinstance(op, arith.ConstantOp | linalg.YieldOp | linalg.IndexOp | arith.IndexCastOp | arith.ExtFOp):
         return 0
-    if isinstance(op, (*_LOADS, *WRITES)):
+    if isinstance(op, ACCESSES):
         return HEAVY
     if op.regions:
         return HEAVY
@@ -303,11 +318,23 @@ def is_vectorizable(nest: Nest) -> bool:
     if not is_straight(nest.body) or (all(nest.iterators) and nest.has_reduction and not known):
         return False
     stores = [op for op in nest.body.ops if isinstance(op, WRITES)]
-    if stores and (len(stores) > 1 or any(isinstance(op, _LOADS) for op in nest.body.ops)):
+    if len(stores) > 1 or (stores and any(_may_see(op, stores[0], nest) for op in nest.body.ops)):
         return False
     return all(_is_vector_access(expr) for operand in nest.inputs for expr in operand.access) and all(
         _is_vector_access(expr) for output in nest.outputs for expr in output.access
     )
+
+
+def _may_see(op: Operation, write: memref.StoreOp | memref.AtomicRMWOp, nest: Nest) -> bool:
+    """Whether a load may read what a write puts there in an iteration before."""
+    if not isinstance(op, _LOADS):
+        return False
+    if isinstance(write, memref.AtomicRMWOp):
+        return True
+    if isinstance(op, memref.LoadOp):
+        return not nest.are_apart(root_of_memref(op.memref), root_of_memref(write.memref))
+    read = memory_of(nest.source_of(op.tensor))
+    return read is not None and not nest.are_apart(read.root, root_of_memref(write.memref))
 
 
 def _is_vector_access(expr: AffineExpr) -> bool:

@@ -21,11 +21,11 @@ from dataclasses import replace
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from tilewright.dialects import arith, vector
+from tilewright.dialects import arith, memref, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.lane_steps import SHORTEST, Division, Rounding, find_lane_steps
-from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest
+from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, HEAVY, STRETCH, Nest, choose_lanes, cost_of
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 
 
@@ -46,7 +46,29 @@ def plan_stretches(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
             depends[value] = depends[value] - {dim} | {STRETCH}
     order = [*nest.order[:level], STRETCH, *nest.order[level:]]
     # Vectors of a stretch start anywhere, so the last one of a tile may reach beyond it.
-    return replace(nest, order=order, depends=depends, steps=steps, has_tiles=False, unroll=1, fetches=[])
+    stretched = replace(nest, order=order, depends=depends, steps=steps, has_tiles=False, unroll=1, fetches=[])
+    if not nest.has_reduction and not _has_strides(stretched):  # accumulators keep the lanes that they have behind it
+        _widen(stretched)
+    return stretched
+
+
+def _has_strides(nest: Nest) -> bool:
+    """Whether lanes lie apart somewhere: the last vector of a stretch, which is not full, gathers them."""
+    views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp)]
+    places = (value for op in views for value in op.mixed_offsets if isinstance(value, SSAValue))
+    return any(nest.steps.of.get(place, 1) != 1 for place in places)
+
+
+def _widen(nest: Nest) -> None:
+    """Give vectors the lanes that they can have where places are one number along a stretch.
+
+    Where little is computed they get half of them: more of a short stretch is in full vectors.
+    """
+    lanes = nest.lanes
+    choose_lanes(nest)
+    computed = sum(cost_of(op) for op in nest.body.ops if not op.regions and not isinstance(op, ACCESSES))
+    if computed < HEAVY:
+        nest.lanes = max(lanes, nest.lanes // 2)
 
 
 def number_in_all_lanes(lanes: SSAValue) -> SSAValue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -10,10 +10,11 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from tilewright.dialects import arith, linalg, math, memref, tensor
+from tilewright.dialects import arith, bufferization, linalg, math, memref, tensor
 from tilewright.dialects.types import is_integer_or_index
 from tilewright.ir.walking import ops_within
-from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.effects import may_write, root_of_memref
+from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.structured import is_elementwise, loop_extents, shape_or_scalar
 
 CHEAP = 16
@@ -34,8 +35,9 @@ class FusionPlan:
     cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
     indices: set[Operation] = field(default_factory=set[Operation])
     """Ops that make integers of loop counters and scalars alone."""
-    reading: set[Operation] = field(default_factory=set[Operation])
-    """Ops that read memory, by themselves or through a producer that moves into them: they cannot pass a write."""
+    reading: dict[Operation, set[SSAValue]] = field(default_factory=dict[Operation, set[SSAValue]])
+    """Ops that read memory, by themselves or through a producer that moves into them, and which pointer arguments and
+    buffers that is: they cannot pass a write."""
     computing: set[Operation] = field(default_factory=set[Operation])
     """Ops that compute something dear, by themselves or through a producer that moves into them."""
 
@@ -61,11 +63,12 @@ def _can_vanish(op: Operation) -> bool:
 def plan_fusion(block: Block) -> FusionPlan:
     """The plan for the structured ops of one block."""
     plan = FusionPlan()
+    memory = Disjointness.around(block)
     order = {op: number for number, op in enumerate(block.ops)}
     writes = _writes_before(block)
     for op in block.ops:
         if isinstance(op, linalg.StructuredOp) and op.results:
-            _decide(op, plan, order, writes)
+            _decide(op, plan, order, writes, memory)
     return plan
 
 
@@ -79,7 +82,11 @@ def _writes_before(block: Block) -> dict[Operation, int]:
 
 
 def _decide(
-    op: linalg.StructuredOp, plan: FusionPlan, order: dict[Operation, int], writes: dict[Operation, int]
+    op: linalg.StructuredOp,
+    plan: FusionPlan,
+    order: dict[Operation, int],
+    writes: dict[Operation, int],
+    memory: Disjointness,
 ) -> None:
     """Decide for a producer which of its readers compute it themselves. Producers come before their readers."""
     plan.cost[op] = sum(body_cost(inner) for inner in op.body.block.ops)
@@ -87,8 +94,9 @@ def _decide(
         producer = producer_of(value)
         if producer is not None and any(plan.moves(producer, other) for other in (op,)):
             plan.cost[op] += plan.cost.get(producer, 0)
-    if any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk()):
-        plan.reading.add(op)
+    for inner in op.body.block.walk():
+        if isinstance(inner, memref.LoadOp | tensor.ExtractOp):
+            plan.reading.setdefault(op, set()).update(_memory_behind(inner))
     if any(_is_dear(inner) for inner in op.body.block.ops):
         plan.computing.add(op)
     if not is_movable(op):
@@ -100,7 +108,10 @@ def _decide(
     if not reads_memory and _is_between_exchanges(op, readers, plan):
         return
     total = plan.cost[op]
-    if reads_memory and any(writes[reader] != writes[op] or may_write(reader) for reader in same_block):
+    if any(
+        reads_memory and (writes[reader] != writes[op] or _may_disturb(reader, plan.reading[op], memory))
+        for reader in same_block
+    ):
         return
     trivial = total <= 2 and not reads_memory
     if _is_index_arithmetic(op, plan):
@@ -115,6 +126,19 @@ def _decide(
                 _move(op, reader, plan)
         return
     _keep_in_first_reader(op, result, plan, order, writes)
+
+
+def _memory_behind(op: memref.LoadOp | tensor.ExtractOp) -> list[SSAValue]:
+    """The pointer argument or buffer that an op of a body reads; none if it is a tensor that was computed."""
+    if isinstance(op, memref.LoadOp):
+        return [root_of_memref(op.memref)]
+    source = op.tensor.owner
+    return [root_of_memref(source.memref)] if isinstance(source, bufferization.ToTensorOp) else []
+
+
+def _may_disturb(reader: linalg.StructuredOp, read: Collection[SSAValue], memory: Disjointness) -> bool:
+    """Whether a reader may write what a producer reads, or updates memory atomically, one lane after the other."""
+    return may_write(reader) and (_has_atomics(reader) or any(memory.may_disturb(reader, root) for root in read))
 
 
 def _is_between_exchanges(op: linalg.StructuredOp, readers: Readers, plan: FusionPlan) -> bool:
@@ -168,7 +192,7 @@ def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: Fusi
     # What moved into the producer moves on with it.
     plan.moving.setdefault(reader, set()).update((producer, *plan.moving.get(producer, ())))
     if producer in plan.reading:
-        plan.reading.add(reader)
+        plan.reading.setdefault(reader, set()).update(plan.reading[producer])
     if producer in plan.computing:
         plan.computing.add(reader)
 

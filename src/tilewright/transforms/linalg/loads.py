@@ -108,9 +108,17 @@ class Disjointness:
     What different pointer arguments refer to does only in functions with the attribute `tilewright.noalias`.
     """
 
-    def __init__(self, function: func.FuncOp):
-        self.entry = function.body.blocks[0]
-        self.noalias = "tilewright.noalias" in function.attributes
+    def __init__(self, function: func.FuncOp | None):
+        self.entry = function.body.blocks.first if function is not None else None
+        self.noalias = function is not None and "tilewright.noalias" in function.attributes
+
+    @staticmethod
+    def around(block: Block) -> Disjointness:
+        """That of the function which a block is in."""
+        op = block.parent_op()
+        while op is not None and not isinstance(op, func.FuncOp):
+            op = op.parent_op()
+        return Disjointness(op)
 
     def may_disturb(self, op: Operation, root: SSAValue) -> bool:
         """Whether an op may write to the memory behind a pointer argument or buffer."""
@@ -125,7 +133,7 @@ class Disjointness:
         """Whether two pointer arguments or buffers have no memory in common."""
         if left is right:
             return False
-        if isinstance(left.owner, memref.AllocOp) or isinstance(right.owner, memref.AllocOp):
+        if any(isinstance(root.owner, memref.AllocOp | memref.AllocaOp) for root in (left, right)):
             return True
         return self.noalias and self._is_argument(left) and self._is_argument(right)
 
