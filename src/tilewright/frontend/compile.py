@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
@@ -18,8 +15,7 @@ from tilewright.language.context import CodegenOptions, entered
 from tilewright.language.dtypes import void
 from tilewright.language.type_names import parse_type
 from tilewright.support.errors import ArgumentError, CompilationError
-
-RECURSION_LIMIT = 20_000
+from tilewright.support.recursion import deep_recursion
 
 
 def compile_to_tt(
@@ -70,17 +66,6 @@ def compile_to_tt(
         assert block.first_op is not None
         block.insert_op_before(func, block.first_op)
     return module
-
-
-@contextmanager
-def deep_recursion() -> Generator[None]:
-    """Room for the walk: generated kernels have sums of hundreds of terms and long chains of `elif`."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 def _type_of_parameter(

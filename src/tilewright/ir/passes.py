@@ -35,6 +35,7 @@ from tilewright.ir.options import (
     read_options,
 )
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
+from tilewright.support.recursion import deep_recursion
 from tilewright.support.spans import Span, render_message
 
 ENTRY_MODULES = ("tilewright.transforms.registration", "tilewright.lowering.registration")
@@ -225,7 +226,8 @@ class PassPipeline:
             for instrument in instruments:
                 instrument.before_pass(index, pass_, module)
             try:
-                pass_.run(module, context)
+                with deep_recursion():
+                    pass_.run(module, context)
                 for instrument in instruments:
                     instrument.after_pass(index, pass_, module)
             except Exception as raised:
