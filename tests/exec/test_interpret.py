@@ -26,6 +26,11 @@ def store_all(x_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def copy_table(table_1, table_2, BLOCK: tl.constexpr):
+    tl.store(table_2 + tl.arange(0, BLOCK), tl.load(table_1 + tl.arange(0, BLOCK)))
+
+
+@triton.jit
 def print_sum(x_ptr, BLOCK: tl.constexpr):
     tl.device_print("sum", tl.sum(tl.load(x_ptr + tl.arange(0, BLOCK))))
 
@@ -72,6 +77,12 @@ def test_leaving_an_argument_is_reported() -> None:
     assert "lane (10): element 10 is outside of argument 'x_ptr' of 10 elements" in message
     assert "tl.store(x_ptr + tl.arange(0, BLOCK), tl.arange(0, BLOCK))" in message
     assert not x.any(), "nothing is written by an access that leaves its memory"
+
+
+def test_arguments_are_called_by_their_whole_names() -> None:
+    x, y = np.zeros(16, np.int32), np.zeros(8, np.int32)
+    with pytest.raises(ReferenceError, match=r"element 8 is outside of argument 'table_2' of 8 elements"):
+        copy_table[(1,)](x, y, BLOCK=16)
 
 
 def test_prints_go_to_the_standard_output(capfd: pytest.CaptureFixture[str]) -> None:

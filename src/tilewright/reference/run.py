@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -80,6 +79,7 @@ def run_grid(
     reachable: Sequence[np.ndarray[Any, Any]] = (),
     output: list[str] | None = None,
     trusts_addresses: bool = False,
+    names: Sequence[str] = (),
 ) -> Machine:
     """Run all programs of a grid one after another, x fastest, as if each ran alone; returns the machine with what
     was printed.
@@ -91,7 +91,7 @@ def run_grid(
     that are executed, over the whole grid; `rounds_dot_inputs` makes `tt.dot` round f32 operands as `inputPrecision`
     says; `reachable` are arrays that the program finds by addresses in memory, and with `trusts_addresses` it may reach
     any memory of this process by its address (not from an argument); lines that are printed are appended to
-    `output`, which the machine keeps.
+    `output`, which the machine keeps. Messages call the arguments by `names`, or as the module does.
 
     Raises ReferenceError, located in the source, where the program leaves its memory or its meaning.
     """
@@ -114,7 +114,7 @@ def run_grid(
         machine.memory.add(array)
     if trusts_addresses:
         machine.memory.add_process()
-    values = _argument_values(machine, types, kernel_name, arguments)
+    values = _argument_values(machine, types, kernel_name, arguments, names)
     with np.errstate(all="ignore"):
         for z in range(extents[2]):
             for y in range(extents[1]):
@@ -139,17 +139,24 @@ def _check_count(name: str, types: Sequence[Attribute], arguments: Sequence[Any]
 
 
 def _argument_values(
-    machine: Machine, types: Sequence[Attribute], function_name: str, arguments: Sequence[Any]
+    machine: Machine,
+    types: Sequence[Attribute],
+    function_name: str,
+    arguments: Sequence[Any],
+    names: Sequence[str] = (),
 ) -> list[Any]:
-    """Arguments as values, named in messages as the function names them."""
-    entry, remaining = machine.functions[function_name].regions[0].blocks[0], iter(arguments)
+    """Arguments as values, called in messages by `names` (one for each argument), else as the function names them: by
+    hints, which lose a number at the end."""
+    entry, taken = machine.functions[function_name].regions[0].blocks[0], 0
     values: list[Any] = []
     for number, type_ in enumerate(types):
-        name = entry.args[number].name_hint or f"#{number}"
+        name = names[taken] if names else entry.args[number].name_hint or f"#{number}"
         if isinstance(type_, TensorDescType):
-            values.append(descriptor_argument(machine, list(islice(remaining, _slots(type_))), type_, name))
+            parts = list(arguments[taken : taken + _slots(type_)])
+            values.append(descriptor_argument(machine, parts, type_, name))
         else:
-            values.append(argument_value(machine, next(remaining), type_, name))
+            values.append(argument_value(machine, arguments[taken], type_, name))
+        taken += _slots(type_)
     return values
 
 

@@ -41,7 +41,7 @@ class ReferenceKernel:
     def launch_within(
         self, slots: Sequence[int], extents: Mapping[int, Extent], grid: Sequence[int], names: Sequence[str] = ()
     ) -> None:
-        """Run a grid; `extents` has the allocation behind each slot that is an address. The module has `names` itself.
+        """Run a grid; `extents` has the allocation behind each slot that is an address, `names` the parameter.
 
         Addresses that the kernel finds in memory are the host's own and are trusted. Prints go to the standard output;
         raises ReferenceError and DeviceAssertionError.
@@ -51,7 +51,9 @@ class ReferenceKernel:
         arguments = [self._argument(number, type_, slots, extents) for number, type_ in enumerate(self._slot_types())]
         printed: list[str] = []
         try:
-            reference.run_grid(self.module, self.name, arguments, grid, output=printed, trusts_addresses=True)
+            reference.run_grid(
+                self.module, self.name, arguments, grid, output=printed, trusts_addresses=True, names=names
+            )
         except reference.AssertionFailed as error:
             raise DeviceAssertionError(str(error)) from None
         finally:
