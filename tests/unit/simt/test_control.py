@@ -51,6 +51,26 @@ def test_labels_in_braces_are_local() -> None:
     np.testing.assert_array_equal(by_thread(body, [X], np.uint32), np.full(64, 12))
 
 
+def test_branches_by_number() -> None:
+    """Each thread goes on at the label of its number; labels may stand in a table more than once."""
+    body = """
+    and.b32 %r2, %r1, 3; mov.u32 %r0, 5; setp.eq.u32 %p1, %r1, 63;
+    TABLE: .branchtargets ZERO, ONE, BEHIND, ONE;
+    @!%p1 brx.idx %r2, TABLE;
+    mov.u32 %r0, 9; bra BEHIND;
+    ZERO: mov.u32 %r0, 10; bra.uni BEHIND;
+    ONE: mov.u32 %r0, 11;
+    BEHIND: add.u32 %r0, %r0, 100;"""
+    expected = np.choose(X % 4, [110, 111, 105, 111])
+    np.testing.assert_array_equal(by_thread(body, [X], np.uint32), np.where(X == 63, 109, expected))
+
+
+def test_a_number_outside_of_the_table() -> None:
+    body = "mov.u32 %r1, %tid.x; T: .branchtargets A, A; brx.idx %r1, T; A: mov.u32 %r2, 0;"
+    with pytest.raises(SimulationError, match=r"thread 2: label 2 of a table of 2 "):
+        run(body)
+
+
 FUNCTIONS = """
 .func (.param .b32 twice_ret) twice(.param .b32 twice_x)
 {
@@ -217,6 +237,7 @@ def test_printing() -> None:
         ("wave.f32 %r1, %r2;", UnknownInstruction, r"does not know 'wave\.f32'"),
         ("add.u32 %r1, %r2, nothing;", UnknownInstruction, "'nothing' is neither a register nor a variable"),
         ("bra NOWHERE;", UnknownInstruction, "the label is not in the function"),
+        ("brx.idx %r1, NOWHERE;", UnknownInstruction, "the labels are not in the function"),
         ("add.u32 %r1 ^ 2;", PtxSyntaxError, r"unexpected character '\^'"),
         ("@%q7 add.u32 %r1, %r1, 1;", PtxSyntaxError, "'%q7' is no register"),
         (".reg .b128 %x;", PtxSyntaxError, "registers of type '.b128' are not supported"),

@@ -100,8 +100,8 @@ def _decode_function(code: Code, function: Function) -> None:
     decoder.function = function
     for offset, instruction in enumerate(function.body):
         number = start + offset
-        if instruction.target is not None:
-            code.leaders.add(start + instruction.target)
+        jumps = (instruction.target, *instruction.targets)
+        code.leaders.update(start + target for target in jumps if target is not None)
         if instruction.name in CONTROL:
             code.controls[number] = decode_control(instruction, decoder, number)
             code.leaders.add(number + 1)

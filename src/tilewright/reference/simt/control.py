@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.dialects.numeric import Array
-from tilewright.reference.simt.errors import DeviceTrap, Fault
+from tilewright.reference.simt.errors import DeviceTrap, Fault, SimulationError
 from tilewright.reference.simt.library import LIBRARY
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.program import Decoder, Source, scalar_of, unknown
@@ -35,6 +35,8 @@ def decode_control(instruction: Instruction, decoder: Decoder, number: int) -> C
     match instruction.name:
         case "bra":
             return _branch(instruction, decoder)
+        case "brx":
+            control = _branch_by_number(instruction, decoder)
         case "call":
             control = _call(instruction, decoder, number)
         case "ret":
@@ -101,6 +103,29 @@ def _branch(instruction: Instruction, decoder: Decoder) -> Control:
             scheduler.add(machine.pc + 1, others)
         if taken is not None:
             scheduler.add(target, taken)
+
+    return run
+
+
+def _branch_by_number(instruction: Instruction, decoder: Decoder) -> Control:
+    """`brx.idx number, table;`: on at a label of a table, by its number there."""
+    start = decoder.starts[decoder.function.name]
+    places = [start + target for target in instruction.targets if target is not None]
+    if instruction.modifiers[:1] != ("idx",) or not places or len(places) != len(instruction.targets):
+        raise unknown(instruction, "the labels are not in the function")
+    assert B32 is not None
+    which = decoder.source(instruction.operands[0], B32, instruction)
+
+    def run(scheduler: Scheduler, machine: Machine) -> None:
+        numbers, threads = machine.spread(which(machine)), machine.threads
+        outside = np.flatnonzero(numbers >= len(places))
+        if outside.size:
+            first = int(outside[0])
+            raise Fault(SimulationError, f"label {numbers[first]} of a table of {len(places)}", first)
+        for number, place in enumerate(places):
+            chosen = threads[numbers == number]
+            if chosen.size:
+                scheduler.add(place, chosen)
 
     return run
 

@@ -59,6 +59,8 @@ class _Scope:
     outer: _Scope | None = None
     registers: dict[str, Register] = field(default_factory=dict[str, Register])
     labels: dict[str, int] = field(default_factory=dict[str, int])
+    tables: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Lists of labels."""
 
     def find_register(self, name: str) -> Register | None:
         scope: _Scope | None = self
@@ -76,6 +78,15 @@ class _Scope:
                 return scope.labels[name]
             scope = scope.outer
         return None
+
+    def find_table(self, name: str) -> tuple[int | None, ...]:
+        """The labels in a list; none where there is no such list."""
+        scope: _Scope | None = self
+        while scope is not None:
+            if name in scope.tables:
+                return tuple(map(scope.find_label, scope.tables[name]))
+            scope = scope.outer
+        return ()
 
 
 class _Parser(Cursor):
@@ -232,10 +243,22 @@ class _Parser(Cursor):
             elif self.position + 1 < len(self.tokens) and self.tokens[self.position + 1].text == ":":
                 self.scope.labels[token.text] = function.labels[token.text] = len(function.body)
                 self.position += 2
+                if self.accept(".branchtargets"):
+                    self._label_table(token.text)
             else:
                 function.body.append(self._instruction())
         for instruction, label, scope in self.jumps:
-            instruction.target = scope.find_label(label)
+            if instruction.name == "brx":
+                instruction.targets = scope.find_table(label)
+            else:
+                instruction.target = scope.find_label(label)
+
+    def _label_table(self, name: str) -> None:
+        """`name: .branchtargets A, B;`"""
+        labels = self.scope.tables[name] = list[str]()
+        while not self.accept(";"):
+            labels.append(self.take().text)
+            self.accept(",")
 
     def _local_directive(self, function: Function) -> None:
         word = self.take().text
@@ -249,7 +272,7 @@ class _Parser(Cursor):
                 function.locals.append(variable)
             else:
                 self.result.variables[variable.name] = variable
-        elif word in (".pragma", ".param", ".branchtargets", ".callprototype"):
+        elif word in (".pragma", ".param", ".callprototype"):
             self.skip_past(";")
         else:
             self.position -= 1
@@ -303,8 +326,8 @@ class _Parser(Cursor):
             self.accept(",")
         text = self.lines[opcode.line - 1].strip()
         made = Instruction(opcode.text, tuple(operands), line, text, self.place, guard, negated)
-        if made.name in ("bra", "brx") and isinstance(operands[0], Symbol):
-            self.jumps.append((made, operands[0].name, self.scope))
+        if made.name in ("bra", "brx") and operands and isinstance(operands[-1], Symbol):
+            self.jumps.append((made, operands[-1].name, self.scope))
         return made
 
     def _operand(self) -> Operand:

@@ -67,7 +67,8 @@ Operand = Register | Immediate | Symbol | Address | Vector | Pair | Negated
 
 @dataclass(slots=True)
 class Instruction:
-    """One instruction with its guard (`@p` or `@!p`); `target` is the index of the label that it names."""
+    """One instruction with its guard (`@p` or `@!p`); `target` is the index of the label that it names, `targets` are
+    those of the labels in the table that it chooses from (`brx.idx`)."""
 
     opcode: str
     operands: tuple[Operand, ...]
@@ -77,6 +78,7 @@ class Instruction:
     guard: Register | None = None
     guard_negated: bool = False
     target: int | None = None
+    targets: tuple[int | None, ...] = ()
 
     @property
     def name(self) -> str:
