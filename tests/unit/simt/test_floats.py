@@ -134,6 +134,21 @@ def test_directed_rounding(type_: str, op: str, mode: str) -> None:
     check(found, expected, zeros=True)
 
 
+@pytest.mark.parametrize(("type_", "nan"), [("f32", 0x7FFFFFFF), ("f16", 0x7FFF), ("bf16", 0x7FFF)])
+def test_nan_has_one_form(type_: str, nan: int) -> None:
+    """Sums of the same numbers in different orders are the same bits, whatever NaN they come from."""
+    dtype = TYPES[type_]
+    values = np.array([np.inf, -np.inf, np.nan, -np.nan, 1.0], dtype)
+    a, b = np.repeat(values, 5), np.tile(values, 5)
+    for op in (f"add.{type_}", f"sub.{type_}", f"fma.rn.{type_}", f"min.{type_}"):
+        last = operands(type_, 3).rpartition(" ")[2]
+        body = f"{op} {operands(type_, 3)}{', ' + last if 'fma' in op else ''};"
+        for pair in ([a, b], [b, a]):
+            found = by_thread(body, pair, dtype)
+            assert np.isnan(found).any()
+            assert (found[np.isnan(found)].view(f"u{dtype.itemsize}") == nan).all()
+
+
 def test_subnormals_are_flushed() -> None:
     a = np.array([1e-40, -1e-40, 2e-38, 1.0, 3e-39], np.float32)
     b = np.array([1.0, 1.0, 0.5, 1e-40, 3e-39], np.float32)

@@ -30,12 +30,12 @@ DIRECTED = {"rz": "rz", "rm": "rd", "rp": "ru"}
 def elementwise(instruction: Instruction, decoder: Decoder, type_: Type) -> Step:
     """The float forms of add, sub, mul, div, min, max, abs and neg."""
     modifiers, name = instruction.modifiers, instruction.name
+    if name == "abs":
+        return finished(instruction, decoder, type_, _of_bits(lambda bits, sign: bits & ~sign), keeps_nan=True)
+    if name == "neg":
+        return finished(instruction, decoder, type_, _of_bits(lambda bits, sign: bits ^ sign), keeps_nan=True)
     if name in ("min", "max"):
         function = _extremum(name, modifiers)
-    elif name == "abs":
-        function = _of_bits(lambda bits, sign: bits & ~sign)
-    elif name == "neg":
-        function = _of_bits(lambda bits, sign: bits ^ sign)
     else:
         function = _arithmetic(instruction, type_.dtype, mode_of(modifiers))
     return finished(instruction, decoder, type_, function)
@@ -46,9 +46,13 @@ def mode_of(modifiers: tuple[str, ...]) -> str:
     return next((part for part in modifiers if part in MODES), "rn")
 
 
-def finished(instruction: Instruction, decoder: Decoder, type_: Type, function: Function) -> Step:
+def finished(
+    instruction: Instruction, decoder: Decoder, type_: Type, function: Function, *, keeps_nan: bool = False
+) -> Step:
     """A function of floats with what modifiers add: `.ftz`, `.sat`, `.relu`, packed operands."""
     modifiers = instruction.modifiers
+    if type_.bits < 64 and not keeps_nan:
+        function = _with_one_nan(function, type_.dtype)
     if "ftz" in modifiers and type_.kind == "f" and type_.bits < 64:
         function = _flushing(function, type_.dtype)
     if "sat" in modifiers:
@@ -66,6 +70,20 @@ def finished(instruction: Instruction, decoder: Decoder, type_: Type, function: 
 def _as(values: Any, dtype: np.dtype[Any]) -> Values:
     found = np.asarray(values)
     return found if found.dtype == dtype else found.astype(dtype)
+
+
+def _with_one_nan(function: Function, dtype: np.dtype[Any]) -> Function:
+    """NaN is 0x7fffffff (0x7fff) whatever the operands: a + b and b + a, of threads that reduce one row in different
+    orders, are the same bits. Only f64 hands the bits of a NaN on."""
+    bits = np.dtype(f"u{dtype.itemsize}")
+    nan = np.array(np.iinfo(bits).max >> 1, bits).view(dtype)
+
+    def run(*values: Values) -> Values:
+        result = _as(function(*values), dtype)
+        is_nan = np.isnan(result)
+        return choose(is_nan, nan, result) if is_nan.any() else result
+
+    return run
 
 
 def _flushing(function: Function, dtype: np.dtype[Any]) -> Function:
