@@ -65,12 +65,11 @@ tt.func public @neutral_elements(%x: tensor<8xi32>, %y: tensor<8xf32>) -> (i32, 
   tt.return %0, %1, %2 : i32, i32, f32
 }
 
-// argmax starts from element 0: there is no -1 in sight.
+// argmax starts from element 0: there is no -1 in sight. To choose between an element and itself changes nothing.
 // CHECK-LABEL: func.func @argmax
 // CHECK: %[[V0:.*]] = tensor.extract %arg0[%c0] : tensor<8xf32>
 // CHECK: tensor.extract %arg1[%c0] : tensor<8xi32>
-// CHECK: tensor.extract_slice %arg0[1] [7] [1] : tensor<8xf32> to tensor<7xf32>
-// CHECK: linalg.reduce ins(%{{.*}}, %{{.*}} : tensor<7xf32>, tensor<7xi32>) outs(%{{.*}}, %{{.*}} : tensor<f32>, tensor<i32>) dimensions = [0]
+// CHECK: linalg.reduce ins(%arg0, %arg1 : tensor<8xf32>, tensor<8xi32>) outs(%{{.*}}, %{{.*}} : tensor<f32>, tensor<i32>) dimensions = [0] {tilewright.starts_at_first}
 // CHECK-NEXT: (%in: f32, %in_{{[0-9]+}}: i32, %init: f32, %init_{{[0-9]+}}: i32) {
 // CHECK-NEXT: arith.cmpf ogt, %init, %in : f32
 // CHECK: linalg.yield %{{.*}}, %{{.*}} : f32, i32
@@ -80,6 +79,21 @@ tt.func public @argmax(%x: tensor<8xf32>, %i: tensor<8xi32>) -> (f32, i32) {
     %gt = arith.cmpf ogt, %a, %b : f32
     %v = arith.select %gt, %a, %b : f32
     %n = arith.select %gt, %ia, %ib : i32
+    tt.reduce.return %v, %n : f32, i32
+  }) : (tensor<8xf32>, tensor<8xi32>) -> (f32, i32)
+  tt.return %0#0, %0#1 : f32, i32
+}
+
+// What computes with both elements reduces the others into the first.
+// CHECK-LABEL: func.func @sum_and_maximum
+// CHECK: tensor.extract_slice %arg0[1] [7] [1] : tensor<8xf32> to tensor<7xf32>
+// CHECK: linalg.reduce ins(%{{.*}}, %{{.*}} : tensor<7xf32>, tensor<7xi32>) outs(%{{.*}}, %{{.*}} : tensor<f32>, tensor<i32>) dimensions = [0]
+// CHECK-NOT: starts_at_first
+tt.func public @sum_and_maximum(%x: tensor<8xf32>, %i: tensor<8xi32>) -> (f32, i32) {
+  %0:2 = "tt.reduce"(%x, %i) <{axis = 0 : i32}> ({
+  ^bb0(%a: f32, %ia: i32, %b: f32, %ib: i32):
+    %v = arith.addf %a, %b : f32
+    %n = arith.maxsi %ia, %ib : i32
     tt.reduce.return %v, %n : f32, i32
   }) : (tensor<8xf32>, tensor<8xi32>) -> (f32, i32)
   tt.return %0#0, %0#1 : f32, i32

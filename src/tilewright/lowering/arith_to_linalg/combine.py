@@ -9,6 +9,7 @@ from math import inf, nan
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilewright.analysis.selections import is_selection
 from tilewright.dialects import arith
 from tilewright.lowering.arith_to_linalg.lowering import NotLowered
 from tilewright.lowering.scalar_builder import ScalarBuilder
@@ -69,6 +70,12 @@ class Combine:
         if len(op.operands) != 2 or set(op.operands) != {acc, cur} or tuple(end.operands) != tuple(op.results):
             return None
         return type(op)
+
+    def chooses(self) -> bool:
+        """Whether each result is the number of its place on one of the two sides."""
+        end = self.block.last_op
+        assert end is not None
+        return is_selection(self.block.args[: self.arity], self.block.args[self.arity :], end.operands)
 
     def inline(self, b: ScalarBuilder, acc: Sequence[SSAValue], cur: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """Copy the body to where the builder stands; gives the combined values."""

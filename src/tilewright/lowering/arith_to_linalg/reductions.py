@@ -4,10 +4,12 @@ Three forms, from special to general:
 
 - one known op: start from its neutral element (`lower_known`); sums of 16-bit floats are accumulated in f32 at every
   rank;
-- anything else, argmin and argmax among them: start from the first element and reduce the others (`lower_general`). No
-  neutral element is
-  needed, so there is none to get wrong: rows of NaN, of infinities, of equal values give what the combine function
-  gives.
+- functions that choose between elements, argmin and argmax among them: start from the first element and reduce them
+  all, the first once more, which changes nothing (`lower_choice`);
+- anything else: start from the first element and reduce the others (`lower_general`).
+
+The last two need no neutral element, so there is none to get wrong: rows of NaN, of infinities, of equal values give
+what the combine function gives.
 
 As triton-shared does, an axis other than the first is moved to the front by a transpose, unless
 ``transpose-reduce-to-rank0=false``.
@@ -17,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, UnitAttr, f32
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, bufferization, linalg, tt
 from tilewright.lowering.arith_to_linalg.combine import Combine, combine_of, neutral_element
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
@@ -56,6 +59,9 @@ def lower_reduce(op: tt.ReduceOp, f: FunctionLowering) -> Sequence[SSAValue]:
         neutral = neutral_element(known, element_of(sources[0]))
         if neutral is not None and not is_float8(element_of(sources[0])):
             return (lower_known(f.b, known, neutral, sources[0], axis),)
+    # Two elements are one step, which networks of exchanges look at by themselves.
+    if combine.chooses() and shape_of(sources[0])[axis] > 2:
+        return lower_choice(f.b, combine, sources, axis)
     return lower_general(f.b, combine, sources, axis)
 
 
@@ -90,6 +96,16 @@ def lower_known(b: TensorBuilder, cls: type[Operation], neutral: float, source: 
     return narrow
 
 
+def lower_choice(b: TensorBuilder, combine: Combine, sources: Sequence[SSAValue], axis: int) -> Sequence[SSAValue]:
+    """A combine function that gives one of two elements: all are reduced into the first slice along the axis."""
+    count = len(sources)
+    starts = [_first_slice(b, source, axis) for source in sources]
+    op = _reduce_op(b, sources, starts, axis, lambda lanes: combine.inline(b, lanes[count:], lanes[:count]))
+    op.attributes[STARTS_AT_FIRST] = UnitAttr()
+    results = b.insert(op).results
+    return results if len(shape_of(sources[0])) > 1 else [b.extract(result) for result in results]
+
+
 def lower_general(b: TensorBuilder, combine: Combine, sources: Sequence[SSAValue], axis: int) -> Sequence[SSAValue]:
     """Any combine function: the first slice along the axis is the start, the others are reduced into it in order."""
     shape = shape_of(sources[0])
@@ -119,9 +135,13 @@ def emit_reduce(
     b: TensorBuilder, sources: Sequence[SSAValue], inits: Sequence[SSAValue], axis: int, body: Body
 ) -> Sequence[SSAValue]:
     """``linalg.reduce``; the body gets the elements, then the accumulators."""
-    return b.insert(
-        linalg.ReduceOp(sources, inits, (axis,), b.region(linalg.ReduceOp.body_block(sources, inits), body))
-    ).results
+    return b.insert(_reduce_op(b, sources, inits, axis, body)).results
+
+
+def _reduce_op(
+    b: TensorBuilder, sources: Sequence[SSAValue], inits: Sequence[SSAValue], axis: int, body: Body
+) -> linalg.ReduceOp:
+    return linalg.ReduceOp(sources, inits, (axis,), b.region(linalg.ReduceOp.body_block(sources, inits), body))
 
 
 LOWERINGS: LoweringTable = {tt.ReduceOp: lower_reduce}

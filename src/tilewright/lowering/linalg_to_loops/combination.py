@@ -10,11 +10,12 @@ results of every n-th element:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import UnitAttr, i1, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilewright.analysis.selections import STARTS_AT_FIRST, find_choices
 from tilewright.dialects import arith, linalg, vector
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import element_type, is_vector
@@ -33,6 +34,8 @@ class Combination:
     right: tuple[SSAValue, ...]
     ops: tuple[Operation, ...]
     results: tuple[SSAValue, ...]
+    starts_at_first: bool = False
+    """Whether it chooses one of the two, and results start from the first elements, whatever their operands hold."""
 
     def apply(self, emitter: LoopEmitter, left: Sequence[SSAValue], right: Sequence[SSAValue]) -> list[SSAValue]:
         """The combined values of scalars, or lane by lane of vectors."""
@@ -75,12 +78,60 @@ def combination_of(
 
 
 def combination_of_reduction(op: linalg.StructuredOp) -> Combination | None:
-    """The combination of a reduction of as many inputs as results, which it combines as they are read."""
+    """The combination of a reduction: of a choice, of as many inputs as results that it combines as they are read."""
+    if STARTS_AT_FIRST in op.attributes:
+        return combination_of_choice(op)
     *ops, yield_op = op.body.block.ops
     args, count = op.body.block.args, len(op.inputs)
     if not isinstance(op, linalg.ReduceOp) or len(op.results) != count:
         return None
     return combination_of(ops, args[count:], args[:count], yield_op.operands)
+
+
+def combination_of_choice(op: linalg.StructuredOp) -> Combination | None:
+    """The combination of a reduction that chooses between what it has and an element, which its body may compute.
+
+    The element of a result is what it may be besides what it was. None where that is not clear, or all elements are one
+    constant.
+    """
+    body, count = op.body.block, len(op.results)
+    left, yield_op = body.args[len(body.args) - count :], body.last_op
+    assert yield_op is not None
+    if any(inner.regions for inner in body.ops):
+        return None
+    right: list[SSAValue] = []
+    for before, result in zip(left, yield_op.operands, strict=True):
+        others = find_choices(result) - {before}
+        if len(others) != 1 or isinstance((other := others.pop()).owner, arith.ConstantOp):
+            return None
+        right.append(other)
+    combining = _computed_from(left, body)
+    if len(set(right)) != count or any(value.owner in combining or value in left for value in right):
+        return None
+    known, ops = {*left, *right}, list[Operation]()
+    for inner in combining:
+        for operand in inner.operands:
+            maker = operand.owner
+            if operand in known or maker in combining:
+                continue
+            if not isinstance(maker, arith.ConstantOp):
+                return None
+            if maker not in ops:
+                ops.append(maker)
+        ops.append(inner)
+    combination = combination_of(ops, left, right, yield_op.operands)
+    return None if combination is None else replace(combination, starts_at_first=True)
+
+
+def _computed_from(values: Sequence[SSAValue], body: Block) -> dict[Operation, None]:
+    """The ops of a body that need some values, in their order."""
+    known = set(values)
+    found: dict[Operation, None] = {}
+    for op in body.ops:
+        if not isinstance(op, linalg.YieldOp) and any(operand in known for operand in op.operands):
+            found[op] = None
+            known.update(op.results)
+    return found
 
 
 def fold_lanes(emitter: LoopEmitter, combination: Combination, values: Sequence[SSAValue]) -> list[SSAValue]:

@@ -71,7 +71,7 @@ def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
     for %j = 0 to %front step 16 { %x };  for %j = %front to 128 step 16 { select(...) }
     """
     dim = nest.vector_dim
-    if dim is None or nest.folds() or is_at_most(nest.bounds[dim], nest.lanes):
+    if dim is None or is_at_most(nest.bounds[dim], nest.lanes):
         return None
     if is_at_most(nest.bounds[dim], nest.lanes * nest.unroll) and not has_short_rows(nest):
         return None

@@ -18,6 +18,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.choices import forget_starts
 from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
@@ -77,6 +78,7 @@ class FunctionLowering:
 
     def run(self) -> None:
         """Lower the whole function in place."""
+        forget_starts(self.function)
         self.storage.number_ops(self.function)
         for block in self.function.body.blocks:
             self.lower_block(block)
@@ -222,7 +224,8 @@ class FunctionLowering:
             made.append(Output(dest, access, init, reduces, kept_bounds, combiner, fresh and not is_cut, is_cut))
         nest = Nest(body, inputs, made, reduced, extents, list(bounds if bounds is not None else extents))
         nest.has_tiles = tiles
-        if any(output.combiner is None for output in made if output.reduces):
+        chooses = combination is not None and combination.starts_at_first
+        if chooses or any(output.combiner is None for output in made if output.reduces):
             nest.combination = combination
         for op in list(body.walk()):
             if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Uniform):

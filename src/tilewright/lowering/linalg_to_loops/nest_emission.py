@@ -11,15 +11,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, linalg, memref, tensor, vector
 from tilewright.lowering.atomic_calls import END_ATOMICS
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combination import fold_lanes
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
-from tilewright.lowering.linalg_to_loops.comparisons import Front, Whole, find_front, find_whole, settled_comparisons
+from tilewright.lowering.linalg_to_loops.comparisons import (
+    Front,
+    Whole,
+    find_front,
+    find_whole,
+    settled_comparisons,
+)
 from tilewright.lowering.linalg_to_loops.element_access import emit_atomic, emit_store, load_at
+from tilewright.lowering.linalg_to_loops.element_numbers import comparisons_in_order, find_carried_numbers
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.nest_plan import (
@@ -87,6 +94,8 @@ class _NestWriter:
         self.front: Front | None = None
         self.plain = nest
         """The nest without a loop over stretches."""
+        self.numbers: list[int] = []
+        """Results that are the number of the element that is chosen."""
         self.neutral: set[SSAValue] = set()
         """Accumulators that change no number they are combined with: of sums 0 changes -0."""
 
@@ -115,9 +124,16 @@ class _NestWriter:
         for comparison, holds in settled_comparisons(self.emitter, self.nest).items():
             self.nest.depends[comparison] = frozenset()
             outside.values[comparison] = self.emitter.constant(int(holds), comparison.type)
+        in_order = comparisons_in_order(self.nest)
+        for comparison in in_order:
+            self.nest.depends[comparison] = frozenset()
+            outside.values[comparison] = self.emitter.constant(1, comparison.type)
+        if self.nest.folds():
+            self.numbers = find_carried_numbers(self.nest, in_order)
         if self.padding is None:
             self.front = find_front(self.emitter, self.nest)
-        stretched = None if self.together else plan_stretches(self.nest, self.front.comparisons if self.front else ())
+        stays = self.together is not None or self.nest.folds()
+        stretched = None if stays else plan_stretches(self.nest, self.front.comparisons if self.front else ())
         if stretched is not None:
             self._stretched_or_not(stretched, outside)
         else:
@@ -288,7 +304,8 @@ class _NestWriter:
         """How the range of a dimension is cut into loops."""
         bound = self.nest.bounds[dim]
         if dim != self.nest.vector_dim:
-            return [Step(0, bound, 1, masked=False)]
+            is_only_one = self.nest.iterators[dim] and sum(self.nest.iterators) == 1
+            return [Step(int(is_only_one and self.nest.starts_at_first()), bound, 1, masked=False)]
         lanes, steps = self.nest.lanes, list[Step]()
         if (stretch := frames[-1]).dim == STRETCH:
             length = self.emitter.sub(stretch.end, stretch.induction)
@@ -298,13 +315,14 @@ class _NestWriter:
                 Step(stretch.induction, full, 1, masked=False, in_front=in_front),
                 Step(full, stretch.end, 1, masked=True, in_front=in_front),
             ]
-        start: Index = lanes if self.nest.folds() else 0
+        # Where accumulators start as the first elements, loops start behind these.
+        start: Index = lanes * self.nest.unroll if self.nest.folds() else 0
         if self.front is not None:
             steps.append(Step(start, self.front.bound, self.nest.unroll, masked=False, in_front=True))
-            start = self.front.bound
+            start = self.emitter.max(start, self.front.bound) if start else self.front.bound
         elif self.nest.unroll > 1:
             stop = self.emitter.align_down(bound, lanes * self.nest.unroll)
-            steps.append(Step(start and lanes * self.nest.unroll, stop, self.nest.unroll, masked=False))
+            steps.append(Step(start, stop, self.nest.unroll, masked=False))
             start = stop
         full = self.emitter.align_down(bound, lanes)
         steps.append(Step(start, full, 1, masked=False))
@@ -376,24 +394,22 @@ class _NestWriter:
         accumulators: list[SSAValue] = []
         for frames in groups:
             with self.emitter.at(frames[-1].cursor):
-                accumulators.extend(self._initial(frames, self.nest.outputs[number]) for number in self.reducing)
+                accumulators.extend(self._initial(frames, number) for number in self.reducing)
         results = self._reduction_loops(level, groups, accumulators)
         for position, frames in enumerate(groups):
             mine = results[position * len(self.reducing) : (position + 1) * len(self.reducing)]
             with self.emitter.at(frames[-1].cursor):
                 self._finish(frames, mine)
 
-    def _initial(self, frames: list[Frame], output: Output, vector: int = 0) -> SSAValue:
-        """What an accumulator starts from; `vector`: the how manieth of those of an unrolled loop it is."""
+    def _initial(self, frames: list[Frame], number: int, vector: int = 0) -> SSAValue:
+        """What the accumulator of an output starts from; `vector`: the how manieth of an unrolled loop it is."""
+        output = self.nest.outputs[number]
         values = BodyValues(self.emitter, self.nest, frames)
-        if self.nest.folds():
-            first = Frame(frames[-1].cursor, self.nest.vector_dim, vector * self.nest.lanes)
-            values = BodyValues(self.emitter, self.nest, [*frames, first])
-            operand = self.nest.inputs[self.nest.outputs.index(output)]
-            return values.spread(values.read(operand), operand.dims())
+        if self.nest.folds() or self.nest.starts_at_first():
+            return self._first_element(frames, number, vector)
         if self.nest.vector_reduces():
             assert output.combiner is not None
-            element = self._element(output)
+            element = self.yielded[number].type
             identity = identity_of(output.combiner, element)
             assert identity is not None
             neutral = values.spread(self.emitter.constant(identity, element), frozenset())
@@ -403,9 +419,13 @@ class _NestWriter:
         start = values.read(output.init)
         return values.spread(start, output.init.dims())
 
-    def _element(self, output: Output) -> Attribute:
-        number = self.nest.outputs.index(output)
-        return self.yielded[number].type
+    def _first_element(self, frames: list[Frame], number: int, vector: int) -> SSAValue:
+        """What is combined first: the elements of number 0, in lanes of the reduced axis of those of a vector."""
+        nest, cursor = self.nest, frames[-1].cursor
+        assert nest.combination is not None
+        inner = [Frame(cursor, dim, vector * nest.lanes) for dim in nest.order[len(frames) - 1 :]]
+        values = BodyValues(self.emitter, nest, [*frames, *inner])
+        return values.get_lanes(nest.combination.right[number])
 
     def _reduction_loops(self, level: int, groups: list[list[Frame]], carried: list[SSAValue]) -> list[SSAValue]:
         if level == len(self.nest.order):
@@ -433,10 +453,12 @@ class _NestWriter:
         if lanes_here and step.vectors > 1:
             with self.emitter.at(groups[0][-1].cursor):
                 initial = carried + [
-                    self._initial(groups[0], self.nest.outputs[number], vector)
+                    self._initial(groups[0], number, vector)
                     for vector in range(1, step.vectors)
                     for number in self.reducing
                 ]
+        counts = self.numbers if lanes_here and step.vectors > 1 else []
+        initial = self._count_from_lanes(arith.SubiOp, groups[0], counts, initial)
         inner, inside, loop = self._open(level, groups[0], step, initial)
         shared = inner[-1]
         inner_groups = [inner]
@@ -448,12 +470,47 @@ class _NestWriter:
                 inner_groups.append([*groups[0], frame])
         else:
             inner_groups += [[*frames, Frame(shared.cursor, shared.dim, shared.induction)] for frames in groups[1:]]
+        for number in counts:
+            self._number_like_first(inner_groups, number)
         results = self._reduction_loops(level + 1, inner_groups, inside)
         results = self._close([groups[0][-1], shared], loop, results)
+        results = self._count_from_lanes(arith.AddiOp, groups[0], counts, results)
         if lanes_here and step.vectors > 1:
             with self.emitter.at(groups[0][-1].cursor):
                 results = self._merge(results, step.vectors)
         return results
+
+    def _count_from_lanes(
+        self,
+        op_class: type[arith.AddiOp | arith.SubiOp],
+        frames: list[Frame],
+        counts: list[int],
+        carried: list[SSAValue],
+    ) -> list[SSAValue]:
+        """Numbers of elements with, or without, their place within the step: that of the vector, and the lane's."""
+        changed, width = list(carried), len(self.reducing)
+        for number in counts:
+            element = self.yielded[number].type
+            with self.emitter.at(frames[-1].cursor):
+                lanes = BodyValues(self.emitter, self.nest, frames).lane_numbers(element)
+                for vector in range(len(carried) // width):
+                    place = vector * width + self.reducing.index(number)
+                    first = self.emitter.broadcast(
+                        self.emitter.constant(vector * self.nest.lanes, element), self.nest.lanes
+                    )
+                    within = self.emitter.arith(arith.AddiOp, first, lanes)
+                    changed[place] = self.emitter.arith(op_class, changed[place], within)
+        return changed
+
+    def _number_like_first(self, groups: list[list[Frame]], number: int) -> None:
+        """All elements of a step have the number of its first one, which one register holds."""
+        combination, shared = self.nest.combination, groups[0][-1]
+        assert combination is not None
+        with self.emitter.at(shared.cursor):
+            first = self.emitter.index_cast(self.emitter.ssa(shared.induction), self.yielded[number].type)
+            lanes = self.emitter.broadcast(first, self.nest.lanes)
+        for frames in groups:
+            frames[-1].values[combination.right[number]] = lanes
 
     def _merge(self, results: list[SSAValue], vectors: int) -> list[SSAValue]:
         """Pairwise combination of the accumulators of an unrolled loop."""
@@ -646,6 +703,8 @@ class _NestWriter:
         combination = self.nest.combination
         assert combination is not None
         folded = fold_lanes(self.emitter, combination, accumulators)
+        if combination.starts_at_first:
+            return folded
         starts = [values.read(output.init) for output in self.nest.outputs]
         return combination.apply(self.emitter, starts, folded)
 

@@ -163,6 +163,10 @@ class Nest:
         """Whether accumulators start as the first elements, and lanes are combined by the body itself."""
         return self.combination is not None and self.vector_reduces()
 
+    def starts_at_first(self) -> bool:
+        """Whether accumulators start as the first elements, in whatever order the loops stand."""
+        return self.combination is not None and self.combination.starts_at_first
+
 
 def memory_of(source: Source) -> Window | None:
     """The memory that a source reads its elements from, if it is memory."""
@@ -188,7 +192,7 @@ def plan_nest(nest: Nest, vector_bits: int) -> None:
         if nest.folds():
             is_long = vectors >= 2 * UNROLL and nest.bounds[nest.vector_dim] == nest.extents[nest.vector_dim]
             nest.unroll = UNROLL if nest.cost <= FOLDED_BODY and is_long else 1
-        elif nest.cost <= LIGHT_BODY:
+        elif nest.cost <= (FOLDED_BODY if nest.starts_at_first() else LIGHT_BODY):
             nest.unroll = min(UNROLL, _power_of_two_at_most(vectors))
 
 

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseIntOrFPElements
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
+from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import element_type, is_tensor
@@ -268,6 +269,7 @@ class _Fusion:
                 "operandSegmentSizes": segment_sizes(len(self.inputs), len(outputs)),
             },
             regions=[Region(self.block)],
+            attributes={name: op.attributes[name] for name in (STARTS_AT_FIRST,) if name in op.attributes},
         )
         new.location = op.location
         parent.insert_op_before(new, op)

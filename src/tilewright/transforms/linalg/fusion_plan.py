@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, bufferization, linalg, math, memref, tensor
 from tilewright.dialects.types import is_integer_or_index
 from tilewright.ir.walking import ops_within
@@ -123,6 +124,8 @@ def _decide(
                     continue
                 if op in plan.computing and _has_atomics(reader):
                     continue
+                if STARTS_AT_FIRST in reader.attributes and any(inner.regions for inner in op.body.block.ops):
+                    continue
                 _move(op, reader, plan)
         return
     _keep_in_first_reader(op, result, plan, order, writes)
@@ -230,7 +233,7 @@ def _keep_in_first_reader(
         return
     if isinstance(first, linalg.MatmulOp | linalg.BatchMatmulOp | linalg.FillOp) or result in first.outputs:
         return
-    if op in plan.reading and writes[first] != writes[op]:
+    if STARTS_AT_FIRST in first.attributes or (op in plan.reading and writes[first] != writes[op]):
         return
     accesses = [access for access in (access_to(operand, map_.results, result) for operand, map_
                 in zip(first.inputs, first.maps, strict=False)) if access is not None]  # fmt: skip
