@@ -8,7 +8,7 @@ the elements that it goes over. argmax and argmin are such functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
@@ -30,14 +30,17 @@ _EITHER = (
 """Ops that give one of their operands, and of equal ones these."""
 
 
-def find_choices(value: SSAValue) -> set[SSAValue]:
-    """The values of which `value` is always one, as far as selections and extrema tell."""
+def find_choices(value: SSAValue, ops: Collection[Operation] | None = None) -> set[SSAValue]:
+    """The values of which `value` is always one, as far as selections and extrema tell; only those among `ops`, if
+    these are given."""
     choices, pending, seen = set[SSAValue](), [value], {value}
     while pending:
         current = pending.pop()
         op = current.owner
         operands: Sequence[SSAValue] = ()
-        if isinstance(op, arith.SelectOp):
+        if ops is not None and op not in ops:
+            choices.add(current)
+        elif isinstance(op, arith.SelectOp):
             operands = op.operands[1:]
         elif isinstance(op, Operation) and isinstance(op, _EITHER):
             operands = op.operands

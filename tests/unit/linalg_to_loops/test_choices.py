@@ -136,6 +136,25 @@ def test_extrema_choose_too() -> None:
     x, out = rng.standard_normal(256).astype(np.float32), np.empty(3, np.float32)
     range_of_row[(1,)](x, out, BLOCK=256)
     np.testing.assert_array_equal(out, np.array([x.min(), x.max(), (x > 1).argmax()], np.float32))
+    assert "vector.shuffle" in loops_of(range_of_row)
+
+
+@triton.jit
+def two_best(x, out, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    v = tl.load(x + cols, mask=cols < n, other=-float("inf"))
+    first = tl.argmax(v, 0)
+    tl.store(out, first)
+    tl.store(out + 1, tl.argmax(tl.where(cols == first, -float("inf"), v), 0))
+
+
+@pytest.mark.parametrize("n", [2, 65, 256])
+def test_what_is_chosen_from_may_be_a_choice_itself(n: int) -> None:
+    x, out = rng.permutation(n).astype(np.float32), np.empty(2, np.int32)
+    two_best[(1,)](x, out, n, BLOCK=256)
+    np.testing.assert_array_equal(out, np.argsort(-x)[:2])
+    loops = loops_of(two_best)
+    assert "memref.alloca" not in loops and loops.count("vector.shuffle") > 10
 
 
 @triton.jit

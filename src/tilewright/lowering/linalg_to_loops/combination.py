@@ -99,13 +99,13 @@ def combination_of_choice(op: linalg.StructuredOp) -> Combination | None:
     assert yield_op is not None
     if any(inner.regions for inner in body.ops):
         return None
+    combining = _computed_from(left, body)
     right: list[SSAValue] = []
     for before, result in zip(left, yield_op.operands, strict=True):
-        others = find_choices(result) - {before}
+        others = find_choices(result, combining) - {before}
         if len(others) != 1 or isinstance((other := others.pop()).owner, arith.ConstantOp):
             return None
         right.append(other)
-    combining = _computed_from(left, body)
     if len(set(right)) != count or any(value.owner in combining or value in left for value in right):
         return None
     known, ops = {*left, *right}, list[Operation]()

@@ -96,7 +96,22 @@ def rebuild(op: linalg.StructuredOp, plan: FusionPlan) -> None:
         return
     if isinstance(op, linalg.FillOp | linalg.MatmulOp | linalg.BatchMatmulOp) or not plan.is_worthwhile(op):
         return
+    if STARTS_AT_FIRST in op.attributes and not _stay_apart(op.inputs):
+        return
     _Fusion(op, plan).write()
+
+
+def _stay_apart(values: Sequence[SSAValue]) -> bool:
+    """Whether each tensor will still be a value of its own in a body, by which a choice knows what it chooses from."""
+    roots: set[SSAValue] = set()
+    for value in values:
+        root = value
+        while isinstance(op := root.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+            root = op.src
+        if isinstance(root.owner, linalg.FillOp | tensor.SplatOp | arith.ConstantOp):
+            return False
+        roots.add(root)
+    return len(roots) == len(values)
 
 
 class _Fusion:
