@@ -42,8 +42,8 @@ class TargetFacts:
     num_cores: int = 1
     """Cores that work on one grid."""
 
-    writers_ask_ahead: bool = True
-    """Whether loops that write gain by prefetching what they are about to read and write."""
+    loops_ask_ahead: bool = True
+    """Whether loops over long stretches gain by prefetching what they are about to read and write."""
 
     fetched_near_bytes: int = 32 * 1024
     """Tiles up to this size go to the first-level cache where loops of little arithmetic fetch them, larger ones to the

@@ -81,7 +81,7 @@ class Prefetching:
 
     def plan(self, nest: Nest, streaming: Streaming | None) -> None:
         """Give a planned nest, which the emitter is about to write, the tiles that it is to fetch."""
-        along = self.facts.writers_ask_ahead or all(output.reduces for output in nest.outputs)
+        along = self.facts.loops_ask_ahead
         rows_ahead = self.facts.prefetches_by_page and (along or all(map(_stays_near, nest.outputs)))
         self._streams = plan_streams(nest, self._is_new, self._goes_on, along=along, rows_ahead=rows_ahead)
         self._count_reads(nest)

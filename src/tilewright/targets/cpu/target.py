@@ -80,7 +80,7 @@ class CpuTarget:
             facts.cpu,
             facts.feature_string,
             facts.vector_bits,
-            facts.writers_ask_ahead,
+            facts.loops_ask_ahead,
             facts.fetched_near_bytes,
             facts.streamed_traffic,
             llvm_backend.version(),
