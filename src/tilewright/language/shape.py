@@ -256,7 +256,8 @@ def gather(src: tensor, index: tensor, axis: Any) -> tensor:
 def histogram(input: tensor, num_bins: Any, mask: Any = None) -> tensor:
     """Count how often each value of [0, num_bins) occurs in a block of rank 1 of integers; int32 counts.
 
-    Elements that `mask` switches off are not counted; values outside of the bins are undefined behaviour.
+    Elements that `mask` switches off are not counted, nor are values outside of the bins (whose effect Triton leaves
+    open).
     """
     if len(input.extents) != 1:
         raise ValueError("histogram only supports 1D input")

@@ -61,6 +61,24 @@ def test_histogram(count: int, bins: int, element: str, masked: bool) -> None:
     assert np.array_equal(counts, np.bincount(counted, minlength=bins))
 
 
+@pytest.mark.parametrize("bins, element", [(16, "i32"), (128, "i8"), (256, "i8"), (64, "i64")])
+def test_histogram_of_numbers_without_a_bin(bins: int, element: str) -> None:
+    """They are not counted, and nothing outside of the counters is changed. Numbers are read as unsigned."""
+    rng, numbers = random.Random(bins), np.random.default_rng(bins)
+    k = KernelText()
+    source = k.load(element, (256,), any_blocked(rng, 1, 4))
+    result = Tensor("", "i32", (bins,), any_blocked(rng, 1, 4))
+    k.store(k.add(f"tt.histogram {source.name} : {source.type} -> {result.type}", result))
+    limits = np.iinfo(DTYPES[element])
+    edges = [-1, limits.min, limits.max, min(bins, limits.max), *([2**32, 2**32 + 1] if element == "i64" else [])]
+    given = np.concatenate([np.array(edges), numbers.integers(0, min(bins, 127), 256 - len(edges))])
+    given = numbers.permutation(given).astype(DTYPES[element])
+    counts = np.zeros(bins, np.int32)
+    run_kernel(k, [given], [counts])
+    unsigned = given.view(f"u{given.itemsize}")
+    assert np.array_equal(counts, np.bincount(unsigned[unsigned < bins].astype(np.int64), minlength=bins))
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("element", ["f16", "bf16"])
 def test_fp4(element: str, axis: int) -> None:

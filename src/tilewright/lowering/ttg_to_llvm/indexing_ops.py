@@ -110,12 +110,12 @@ def _as_i32(fn: FunctionLowering, value: SSAValue, operand: str) -> str:
 
 @lowers(tt.HistogramOp)
 def lower_histogram(op: tt.HistogramOp, fn: FunctionLowering) -> None:
-    """Counters in scratch: zeroed, incremented once per element, read."""
+    """Counters in scratch: zeroed, incremented once per element that has a bin, read."""
     base = fn.shared_pointer(op)
     [bins] = as_tensor(op.result.type).get_shape()
     _zero_bins(fn, base, bins)
     fn.barrier()
-    _count(fn, op, base)
+    _count(fn, op, base, bins)
     fn.barrier()
     offsets = fn.layout(op.result).compose(_row_major((bins,)))
     access = plan_access(offsets, I32.bits, matrices=False)
@@ -134,7 +134,7 @@ def _zero_bins(fn: FunctionLowering, base: str, bins: int) -> None:
     emit_stores(fn, access, addresses, I32, ["0"] * len(access.copies), predicate=predicate)
 
 
-def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str) -> None:
+def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str, bins: int) -> None:
     layout, registers = fn.layout(op.src), fn.registers(op.src)
     masks = fn.registers(op.mask) if op.mask is not None else ("true",) * len(registers)
     owner = fn.owner_predicate(layout)
@@ -142,7 +142,15 @@ def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str) -> None:
         number = _as_i32(fn, op.src, registers[register])
         pointer = step_pointer(fn, base, _scaled(fn, number, BIN_BYTES))
         if masks[register] != "false":
-            fn.leaf.shared_increment(fn.text, pointer, fn.both(masks[register], owner))
+            inside = _has_bin(fn, fn.element(op.src), registers[register], bins)
+            fn.leaf.shared_increment(fn.text, pointer, fn.both(inside, masks[register], owner))
+
+
+def _has_bin(fn: FunctionLowering, element: ElementType, number: str, bins: int) -> str | None:
+    """Whether a number, read as unsigned, has a bin; None where its type has no other numbers."""
+    if bins >= 1 << element.bits:
+        return None
+    return fn.text.value(f"icmp ult {element.text} {number}, {bins}")
 
 
 def _count_as(fn: FunctionLowering, count: str, element: ElementType) -> str:
