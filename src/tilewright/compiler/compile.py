@@ -31,6 +31,7 @@ from tilewright.support.errors import (
     TilewrightError,
 )
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.recursion import deep_recursion
 from tilewright.targets.base import NativeKernel, Target, configured, describe_target
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     return load_entry(entry, key, source, options, target)
 
 
+@deep_recursion()
 @paused_collection()
 def build_entry(
     source: Source, options: CompileOptions, target: Target, reached: Callable[[str], None] = lambda stage: None
@@ -305,6 +307,7 @@ def _with_reason(error: StageContractError, remarks: Sequence[Remark]) -> StageC
     return StageContractError(message, pass_name=error.pass_name, op_name=error.op_name, location=error.location)
 
 
+@deep_recursion()
 def _stage_text(stage: str, source: Source, options: CompileOptions, target: Target, llir: str) -> str:
     """The text of one stage, by compiling again as far as that stage."""
     if stage == getattr(target, "assembly_key", "asm"):

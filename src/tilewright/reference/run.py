@@ -14,6 +14,7 @@ from tilewright.reference import arith_ops, control_ops, linalg_ops, memref_ops,
 from tilewright.reference.errors import ReferenceError
 from tilewright.reference.machine import Machine, argument_value
 from tilewright.reference.tt.descriptors import descriptor_argument
+from tilewright.support.recursion import deep_recursion
 
 OP_FAMILIES = (
     arith_ops,
@@ -66,6 +67,7 @@ def run_module(
         return tuple(machine.call(function_name, values))
 
 
+@deep_recursion()
 def run_grid(
     module: ModuleOp,
     kernel_name: str,

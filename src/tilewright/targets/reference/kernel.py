@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.support.errors import DeviceAssertionError, TilewrightError
+from tilewright.support.recursion import deep_recursion
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -38,6 +39,7 @@ class ReferenceKernel:
         """Refuses: addresses alone do not say what may be accessed."""
         raise TilewrightError(f"kernel '{self.name}' of the reference target is launched with the extents of its data")
 
+    @deep_recursion()
     def launch_within(
         self, slots: Sequence[int], extents: Mapping[int, Extent], grid: Sequence[int], names: Sequence[str] = ()
     ) -> None:
