@@ -27,7 +27,9 @@ from tilewright.dialects import arith, math, tt
 from tilewright.dialects.tt.enums import PropagateNan, RoundingMode
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.arith_to_linalg.extern_bessel import BESSEL_SYMBOLS
+from tilewright.lowering.arith_to_linalg.extern_gamma import GAMMA_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_integers import INTEGER_SYMBOLS
+from tilewright.lowering.arith_to_linalg.extern_inverses import INVERSE_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_rounding import ROUNDING_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_special import SPECIAL_SYMBOLS
 from tilewright.lowering.arith_to_linalg.extern_symbols import FLOAT_SYMBOLS, find_extern_symbol
@@ -177,7 +179,15 @@ def scalar_precise_divf(op: tt.PreciseDivFOp, b: ScalarBuilder, x: Sequence[SSAV
     return (b.emit(arith.DivfOp, x[0], x[1]),)
 
 
-SYMBOL_TABLES = (BESSEL_SYMBOLS, FLOAT_SYMBOLS, INTEGER_SYMBOLS, ROUNDING_SYMBOLS, SPECIAL_SYMBOLS)
+SYMBOL_TABLES = (
+    BESSEL_SYMBOLS,
+    FLOAT_SYMBOLS,
+    GAMMA_SYMBOLS,
+    INTEGER_SYMBOLS,
+    INVERSE_SYMBOLS,
+    ROUNDING_SYMBOLS,
+    SPECIAL_SYMBOLS,
+)
 
 
 def lower_extern_elementwise(op: tt.ExternElementwiseOp, f: FunctionLowering) -> Sequence[SSAValue]:
