@@ -471,10 +471,21 @@ def test_inverses_and_gamma_functions_against_values_of_many_digits(name: str, u
     near_zeros = 7e-15 if name == "lgamma" else 0.0
     got = run(function, np.float64, x, target="cpu")
     np.testing.assert_allclose(got, want, rtol=units * 2.0**-53, atol=near_zeros)
-    is_float = x.astype(np.float32) == x
     with np.errstate(over="ignore"):
+        is_float = x.astype(np.float32) == x
         x, want = x[is_float].astype(np.float32), want[is_float].astype(np.float32)
     np.testing.assert_array_max_ulp(run(function, np.float32, x, target="cpu"), want, maxulp=1)
+
+
+def test_the_inverse_in_single_precision_is_within_two_units() -> None:
+    rng = np.random.default_rng(3)
+    near_one = 1 - 10 ** rng.uniform(-7.2, 0, 4000)
+    x = np.concatenate([rng.uniform(-1, 1, 4000), near_one, 10 ** rng.uniform(-44, 0, 2000)]).astype(np.float32)
+    got, want = run(libdevice.erfinv, np.float32, x), run(libdevice.erfinv, np.float64, x.astype(np.float64))
+    inside = np.abs(x) < 1
+    units = np.abs(got - want)[inside] / np.spacing(np.abs(want[inside]).astype(np.float32))
+    assert units.max() < 2
+    np.testing.assert_array_equal(got[~inside], np.copysign(np.inf, x[~inside]))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

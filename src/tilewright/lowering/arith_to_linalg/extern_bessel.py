@@ -22,14 +22,14 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith, math
 from tilewright.lowering.arith_to_linalg import bessel_coefficients as coefficients
-from tilewright.lowering.arith_to_linalg.extern_special import F64, rounded_once
+from tilewright.lowering.arith_to_linalg.extern_special import Real, rounded_once
 from tilewright.lowering.arith_to_linalg.extern_symbols import Emit, ExternSymbol, SymbolTable
 from tilewright.lowering.scalar_builder import INDEX, ScalarBuilder
 
 BESSEL_SYMBOLS: SymbolTable = {}
 
 
-def chebyshev(u: F64, terms: Sequence[float]) -> F64:
+def chebyshev(u: Real, terms: Sequence[float]) -> Real:
     """The sum of terms[k] T_k(u), |u| <= 1, by Clenshaw's recurrence."""
     twice, older, newer = u + u, u.of(0.0), u.of(terms[-1])
     for term in terms[-2:0:-1]:
@@ -40,7 +40,7 @@ def chebyshev(u: F64, terms: Sequence[float]) -> F64:
 # Orders 0 and 1
 
 
-def _small(x: F64) -> F64:
+def _small(x: Real) -> Real:
     """The variable of the expansions for |x| <= 8."""
     return (x * x).apply(math.FmaOp, 1 / 32, -1.0)
 
@@ -49,20 +49,20 @@ def _small(x: F64) -> F64:
 class Wave:
     """What J and Y of a large argument consist of: J + iY = amplitude (P + iQ) (cosine + i sine)."""
 
-    p: F64
-    q: F64
-    cosine: F64
-    sine: F64
-    amplitude: F64
+    p: Real
+    q: Real
+    cosine: Real
+    sine: Real
+    amplitude: Real
 
-    def first_kind(self) -> F64:
+    def first_kind(self) -> Real:
         return self.amplitude * (self.p * self.cosine - self.q * self.sine)
 
-    def second_kind(self) -> F64:
+    def second_kind(self) -> Real:
         return self.amplitude * (self.p * self.sine + self.q * self.cosine)
 
 
-def _wave(order: int, x: F64) -> Wave:
+def _wave(order: int, x: Real) -> Wave:
     """Of x >= 8. The phase x - pi / 4 (- pi / 2) is taken from x by the addition theorem, so x is not rounded."""
     ratio = 8.0 / x
     u = (ratio * ratio).apply(math.FmaOp, 2.0, -1.0)
@@ -76,7 +76,7 @@ def _wave(order: int, x: F64) -> Wave:
     return Wave(chebyshev(u, p), chebyshev(u, q) / x, difference, -total, amplitude)
 
 
-def _j0(x: F64) -> F64:
+def _j0(x: Real) -> Real:
     """Even; 0 at infinity."""
     x = x.abs()
     near = chebyshev(_small(x), coefficients.J0)
@@ -84,7 +84,7 @@ def _j0(x: F64) -> F64:
     return x.where("oeq", inf, 0.0, value)
 
 
-def _j1(x: F64) -> F64:
+def _j1(x: Real) -> Real:
     """Odd; 0 at infinity."""
     size = x.abs()
     near = size * chebyshev(_small(size), coefficients.J1)
@@ -93,27 +93,27 @@ def _j1(x: F64) -> F64:
     return x.where("olt", 0.0, -value, value)
 
 
-def _second_kind(x: F64, near: F64, far: F64) -> F64:
+def _second_kind(x: Real, near: Real, far: Real) -> Real:
     """-infinity at 0, NaN below, 0 at infinity."""
     value = x.where("ole", 8.0, near, far)
     value = x.where("oeq", inf, 0.0, value)
     return x.where("oeq", 0.0, -inf, x.where("olt", 0.0, nan, value))
 
 
-def _y0(x: F64) -> F64:
+def _y0(x: Real) -> Real:
     u = _small(x)
     near = x.log() * (2 / pi) * chebyshev(u, coefficients.J0) + chebyshev(u, coefficients.Y0)
     return _second_kind(x, near, _wave(0, x).second_kind())
 
 
-def _y1(x: F64) -> F64:
+def _y1(x: Real) -> Real:
     u = _small(x)
     logarithm = x.log() * (2 / pi) * chebyshev(u, coefficients.J1) + chebyshev(u, coefficients.Y1)
     near = x * logarithm - (2 / pi) / x
     return _second_kind(x, near, _wave(1, x).second_kind())
 
 
-def _modified(order: int, x: F64, terms: Sequence[float]) -> F64:
+def _modified(order: int, x: Real, terms: Sequence[float]) -> Real:
     """I0, or I1 of |x|; the exponential is taken in two halves, which do not overflow before the result does."""
     size = x.abs()
     quarter = size * size * 0.25
@@ -126,11 +126,11 @@ def _modified(order: int, x: F64, terms: Sequence[float]) -> F64:
     return size.where("oeq", inf, inf, size.where("ole", 8.0, near, far))
 
 
-def _i0(x: F64) -> F64:
+def _i0(x: Real) -> Real:
     return _modified(0, x, coefficients.I0)
 
 
-def _i1(x: F64) -> F64:
+def _i1(x: Real) -> Real:
     value = _modified(1, x, coefficients.I1)
     return x.where("olt", 0.0, -value, value)
 
@@ -150,7 +150,7 @@ for _name, _function in {
 # Any order
 
 
-Step = Callable[[F64, Sequence[F64]], Sequence[F64]]
+Step = Callable[[Real, Sequence[Real]], Sequence[Real]]
 """From the number of an iteration and the carried values to the next ones."""
 
 
@@ -161,37 +161,37 @@ class Order:
     b: ScalarBuilder
     n: SSAValue
 
-    def number(self) -> F64:
-        return F64(self.b, self.b.cast(arith.SIToFPOp, self.n, f64))
+    def number(self) -> Real:
+        return Real(self.b, self.b.cast(arith.SIToFPOp, self.n, f64))
 
     def is_(self, predicate: str, bound: int) -> SSAValue:
         return self.b.cmpi(predicate, self.n, self.b.int(bound, i32))
 
-    def choose(self, predicate: str, bound: int, if_true: F64 | float, if_false: F64) -> F64:
-        return F64(self.b, self.b.select(self.is_(predicate, bound), if_false.of(if_true).value, if_false.value))
+    def choose(self, predicate: str, bound: int, if_true: Real | float, if_false: Real) -> Real:
+        return Real(self.b, self.b.select(self.is_(predicate, bound), if_false.of(if_true).value, if_false.value))
 
-    def repeat(self, count: F64, carried: Sequence[F64], step: Step) -> list[F64]:
+    def repeat(self, count: Real, carried: Sequence[Real], step: Step) -> list[Real]:
         """`step` of 0, 1, ..., count - 1 (none for a count that is not positive) and the carried values."""
         b = self.b
 
         def body(arguments: Sequence[SSAValue]) -> Sequence[SSAValue]:
             number, *values = arguments
-            index = F64(b, b.cast(arith.SIToFPOp, b.cast(arith.IndexCastOp, number, i64), f64))
-            return [value.value for value in step(index, [F64(b, value) for value in values])]
+            index = Real(b, b.cast(arith.SIToFPOp, b.cast(arith.IndexCastOp, number, i64), f64))
+            return [value.value for value in step(index, [Real(b, value) for value in values])]
 
         end = b.cast(arith.IndexCastOp, b.cast(arith.FPToSIOp, count.value, i64), INDEX)
-        return [F64(b, value) for value in b.for_loop(0, end, [value.value for value in carried], body)]
+        return [Real(b, value) for value in b.for_loop(0, end, [value.value for value in carried], body)]
 
 
-def _vanishes(n: F64, x: F64) -> F64:
+def _vanishes(n: Real, x: Real) -> Real:
     """Negative where J of order n > x > 0 underflows, and Y overflows: (e x / 2 n)**n is below exp(-800)."""
     return n * ((x / (n * 2.0)).log() + 1.0) + 800.0
 
 
-def _upwards(order: Order, x: F64, count: F64, first: F64, second: F64) -> F64:
+def _upwards(order: Order, x: Real, count: Real, first: Real, second: Real) -> Real:
     """Order count + 1 from orders 0 and 1; once infinite it stays so."""
 
-    def step(index: F64, values: Sequence[F64]) -> Sequence[F64]:
+    def step(index: Real, values: Sequence[Real]) -> Sequence[Real]:
         older, newer = values
         following = newer * ((index + 1.0) * 2.0 / x) - older
         return newer, newer.abs().where("oeq", inf, newer, following)
@@ -199,10 +199,10 @@ def _upwards(order: Order, x: F64, count: F64, first: F64, second: F64) -> F64:
     return order.repeat(count, (first, second), step)[1]
 
 
-def _downwards(order: Order, x: F64, n: F64, count: F64) -> F64:
+def _downwards(order: Order, x: Real, n: Real, count: Real) -> Real:
     """Miller's algorithm from order `count` down: J of order n < count. Values are scaled when they grow large."""
 
-    def step(index: F64, values: Sequence[F64]) -> Sequence[F64]:
+    def step(index: Real, values: Sequence[Real]) -> Sequence[Real]:
         above, here, wanted, total = values
         k = count - index
         below = here * (k * 2.0 / x) - above
@@ -220,7 +220,7 @@ def _downwards(order: Order, x: F64, n: F64, count: F64) -> F64:
     return wanted / total
 
 
-def _jn(order: Order, x: F64) -> F64:
+def _jn(order: Order, x: Real) -> Real:
     """NaN for n < 0, as libdevice has it; 0 at infinity."""
     n, size = order.number(), x.abs()
     zeroth, first = _j0(size), _j1(size)
@@ -243,7 +243,7 @@ def _jn(order: Order, x: F64) -> F64:
     return order.choose("slt", 0, nan, x.where("uno", 0.0, nan, value))
 
 
-def _yn(order: Order, x: F64) -> F64:
+def _yn(order: Order, x: Real) -> Real:
     """NaN for n < 0, as libdevice has it, and for x < 0; -infinity at 0, 0 at infinity."""
     n, zeroth = order.number(), _y0(x)
     overflows = (n - x).where("ogt", 0.0, _vanishes(n, x), x.of(0.0))
@@ -256,9 +256,9 @@ def _yn(order: Order, x: F64) -> F64:
     return order.choose("slt", 0, nan, x.where("olt", 0.0, nan, x.where("uno", 0.0, nan, value)))
 
 
-def _of_order(function: Callable[[Order, F64], F64]) -> Emit:
+def _of_order(function: Callable[[Order, Real], Real]) -> Emit:
     def emit(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
-        wide = F64(b, b.cast(arith.ExtFOp, x[1], f64))
+        wide = Real(b, b.cast(arith.ExtFOp, x[1], f64))
         return b.cast(arith.TruncFOp, function(Order(b, x[0]), wide).value, result)
 
     return emit

@@ -17,7 +17,7 @@ from math import inf, log, nan, pi
 from xdsl.dialects.builtin import f32, f64
 
 from tilewright.dialects import math
-from tilewright.lowering.arith_to_linalg.extern_special import F64, rounded_once
+from tilewright.lowering.arith_to_linalg.extern_special import Real, rounded_once
 from tilewright.lowering.arith_to_linalg.extern_symbols import ExternSymbol, SymbolTable
 
 GAMMA_SYMBOLS: SymbolTable = {}
@@ -84,16 +84,16 @@ _TINY = 1e-20
 class _Shifted:
     """gamma(y + 1) = gamma(z) `over` / `under`, z >= 8."""
 
-    y: F64
-    z: F64
-    under: F64
+    y: Real
+    z: Real
+    under: Real
 
-    def over(self) -> F64:
+    def over(self) -> Real:
         """y where z is y."""
         return self.y.where("olt", _FROM, 1.0, self.y)
 
     @staticmethod
-    def of(x: F64) -> _Shifted:
+    def of(x: Real) -> _Shifted:
         """For gamma(x), or for gamma(1 - x) below 1/2."""
         y = x.where("olt", 0.5, -x, x - 1.0)
         product = y + 1.0
@@ -103,7 +103,7 @@ class _Shifted:
         return _Shifted(y, y.where(*is_small, y + 9.0, y), y.where(*is_small, product, y.of(1.0)))
 
 
-def _sin_pi(x: F64) -> F64:
+def _sin_pi(x: Real) -> Real:
     """sin(pi x), exact next to whole numbers: turns are taken off, and the rest r becomes 1 - r beyond a half."""
     rest = (x * 0.5).apply(math.RoundEvenOp).apply(math.FmaOp, -2.0, x)
     mirrored = x.of(1.0).apply(math.CopySignOp, rest) - rest
@@ -111,24 +111,24 @@ def _sin_pi(x: F64) -> F64:
     return r * (r * r).polynomial(_SINE)
 
 
-def _is_pole(x: F64, at_pole: float, elsewhere: F64) -> F64:
+def _is_pole(x: Real, at_pole: float, elsewhere: Real) -> Real:
     """`at_pole` at negative whole numbers."""
     whole = x - x.apply(math.FloorOp)
     return x.where("olt", 0.0, whole.where("oeq", 0.0, at_pole, elsewhere), elsewhere)
 
 
-def _stirling(z: F64) -> F64:
+def _stirling(z: Real) -> Real:
     """gamma(z), z >= 8. The power is taken in two halves, which do not overflow before the result does."""
     half = z.apply(math.PowFOp, (z - 0.5) * 0.5)
     return half * (-z).exp() * half * (1.0 / z).polynomial(_FACTOR)
 
 
-def _short_stirling(z: F64) -> F64:
+def _short_stirling(z: Real) -> Real:
     """The same for f32, which is infinite from 36 on."""
     return ((z - 0.5) * z.log() - z).exp() * (1.0 / z).polynomial(_SHORT_FACTOR)
 
 
-def _tgamma(x: F64, stirling: Callable[[F64], F64]) -> F64:
+def _tgamma(x: Real, stirling: Callable[[Real], Real]) -> Real:
     shifted = _Shifted.of(x)
     sine, gamma = _sin_pi(x), stirling(shifted.z) * shifted.over()
     value = x.where("olt", 0.5, shifted.under * pi, gamma) / x.where("olt", 0.5, sine * gamma, shifted.under)
@@ -136,7 +136,7 @@ def _tgamma(x: F64, stirling: Callable[[F64], F64]) -> F64:
     return x.abs().where("olt", _TINY, 1.0 / x, _is_pole(x, nan, value))
 
 
-def _lgamma(x: F64, terms: Sequence[float]) -> F64:
+def _lgamma(x: Real, terms: Sequence[float]) -> Real:
     """log |gamma(x)|; infinite at the poles."""
     shifted = _Shifted.of(x)
     z, inverse = shifted.z, 1.0 / shifted.z
@@ -148,7 +148,7 @@ def _lgamma(x: F64, terms: Sequence[float]) -> F64:
     return x.abs().where("olt", _TINY, -x.abs().log(), _is_pole(x, inf, value))
 
 
-def _add(name: str, long: Callable[[F64], F64], short: Callable[[F64], F64]) -> None:
+def _add(name: str, long: Callable[[Real], Real], short: Callable[[Real], Real]) -> None:
     """A function, as f64 needs it and as f32 does."""
     GAMMA_SYMBOLS[f"__nv_{name}"] = ExternSymbol((f64,), f64, rounded_once(long))
     GAMMA_SYMBOLS[f"__nv_{name}f"] = ExternSymbol((f32,), f32, rounded_once(short))

@@ -1,22 +1,24 @@
 """The inverses of the error function and of the normal distribution's of libdevice.
 
-All are polynomials over f64, of fewer terms where the result is rounded to f32. Measured against values of forty
-digits: 3 units in the last place in f64 (of erfcinv and normcdfinv not where the argument is subnormal), the nearest
-float or its neighbour in f32.
+All are polynomials over f64, of fewer terms where the result is rounded to f32; erfinv of f32 is one over f32.
+Measured against values of forty digits: 3 units in the last place in f64 (of erfcinv and normcdfinv not where the
+argument is subnormal), the nearest float or its neighbour in f32, of erfinv 2 units.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, nan, sqrt
 
 from xdsl.dialects.builtin import f32, f64
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import math
 from tilewright.lowering.arith_to_linalg import inverse_error_coefficients as coefficients
-from tilewright.lowering.arith_to_linalg.extern_special import F64, rounded_once
+from tilewright.lowering.arith_to_linalg.extern_special import Real, rounded_once
 from tilewright.lowering.arith_to_linalg.extern_symbols import ExternSymbol, SymbolTable
+from tilewright.lowering.scalar_builder import ScalarBuilder
 
 INVERSE_SYMBOLS: SymbolTable = {}
 
@@ -42,15 +44,15 @@ class Inverse:
         starts = (0.0, *(piece.end for piece in self.pieces))
         return Inverse(self.middle, tuple(p for p, start in zip(self.pieces, starts, strict=False) if start < end))
 
-    def of(self, a: F64, q: F64) -> F64:
-        """The y >= 0 with erf(y) = a and erfc(y) = q, where a + q = 1 and both are exact enough for their size."""
-        w = -(q * (2.0 - q)).log()
+    def of(self, a: Real, product: Real) -> Real:
+        """The y >= 0 with erf(y) = a; `product` is 1 - a^2, which is q (2 - q) with q = erfc(y)."""
+        w = -product.log()
         root = w.sqrt()
         y = (root - self.pieces[-1].center).polynomial(self.pieces[-1].terms)
         for piece in reversed(self.pieces[:-1]):
             y = root.where("olt", piece.end, (root - piece.center).polynomial(piece.terms), y)
         y = w.where("olt", 6.25, (w - 3.125).polynomial(self.middle) * a, y)
-        return q.where("oeq", 0.0, inf, q.where("oge", 0.0, y, a.of(nan)))
+        return product.where("oeq", 0.0, inf, product.where("oge", 0.0, y, a.of(nan)))
 
 
 LONG = Inverse(
@@ -68,28 +70,44 @@ SHORT = Inverse(
 )
 """Exact to 1e-9, for f32."""
 
+SINGLE = Inverse(coefficients.SINGLE_MIDDLE, (Piece(4.0, 3.25, coefficients.SINGLE_FAR),))
+"""In f32, for a up to 1."""
 
-def _erfinv(x: F64, inverse: Inverse) -> F64:
+
+def _times_two_less(q: Real) -> Real:
+    """1 - a^2 of a = 1 - q, to all digits where q is small."""
+    return q * (2.0 - q)
+
+
+def _erfinv(x: Real, inverse: Inverse) -> Real:
     """Odd; infinite at 1, NaN beyond."""
     magnitude = x.abs()
-    return inverse.of(magnitude, 1.0 - magnitude).apply(math.CopySignOp, x)
+    return inverse.of(magnitude, _times_two_less(1.0 - magnitude)).apply(math.CopySignOp, x)
 
 
-def _erfcinv(x: F64, inverse: Inverse) -> F64:
+def _single_erfinv(b: ScalarBuilder, operands: Sequence[SSAValue], kind: Attribute) -> SSAValue:
+    """In f32: 1 - a^2 is rounded once, which w and with it y / a can do with."""
+    x = Real(b, operands[0], kind)
+    a = x.abs()
+    return SINGLE.of(a, (-a).apply(math.FmaOp, a, 1.0)).apply(math.CopySignOp, x).value
+
+
+def _erfcinv(x: Real, inverse: Inverse) -> Real:
     """erfcinv(2 - x) = -erfcinv(x); infinite at 0 and 2, NaN outside."""
     q = x.where("olt", 1.0, x, 2.0 - x)
-    y = inverse.of(1.0 - q, q)
+    y = inverse.of(1.0 - q, _times_two_less(q))
     return x.where("ogt", 1.0, -y, y)
 
 
-def _normcdfinv(x: F64, inverse: Inverse) -> F64:
+def _normcdfinv(x: Real, inverse: Inverse) -> Real:
     return _erfcinv(x * 2.0, inverse) * -sqrt(2)
 
 
 # The number before 1 is 1 - 2^-53 (in f32 1 - 2^-24), whose sqrt w is 6.01 (3.99).
-_Function = Callable[[F64, Inverse], F64]
+INVERSE_SYMBOLS["__nv_erfinv"] = ExternSymbol((f64,), f64, rounded_once(lambda x: _erfinv(x, LONG.up_to(6.25))))
+INVERSE_SYMBOLS["__nv_erfinvf"] = ExternSymbol((f32,), f32, _single_erfinv)
+_Function = Callable[[Real, Inverse], Real]
 _FUNCTIONS: dict[str, tuple[_Function, Inverse, Inverse]] = {
-    "erfinv": (_erfinv, LONG.up_to(6.25), SHORT.up_to(4.25)),
     "erfcinv": (_erfcinv, LONG, SHORT),
     "normcdfinv": (_normcdfinv, LONG, SHORT),
 }

@@ -21,59 +21,60 @@ SPECIAL_SYMBOLS: SymbolTable = {}
 
 
 @dataclass(frozen=True)
-class F64:
-    """A scalar of type f64 that formulas can be written with; each operator emits its op."""
+class Real:
+    """A scalar, of type f64 if no other is named, that formulas can be written with; each operator emits its op."""
 
     b: ScalarBuilder
     value: SSAValue
+    kind: Attribute = f64
 
-    def of(self, other: F64 | float) -> F64:
+    def of(self, other: Real | float) -> Real:
         """A number as a constant."""
-        return other if isinstance(other, F64) else F64(self.b, self.b.float(other, f64))
+        return other if isinstance(other, Real) else Real(self.b, self.b.float(other, self.kind), self.kind)
 
-    def apply(self, cls: Callable[..., Operation], *others: F64 | float) -> F64:
+    def apply(self, cls: Callable[..., Operation], *others: Real | float) -> Real:
         """An op of this value and others."""
-        return F64(self.b, self.b.emit(cls, self.value, *(self.of(other).value for other in others)))
+        return Real(self.b, self.b.emit(cls, self.value, *(self.of(other).value for other in others)), self.kind)
 
-    def __add__(self, other: F64 | float) -> F64:
+    def __add__(self, other: Real | float) -> Real:
         return self.apply(arith.AddfOp, other)
 
-    def __sub__(self, other: F64 | float) -> F64:
+    def __sub__(self, other: Real | float) -> Real:
         return self.apply(arith.SubfOp, other)
 
-    def __rsub__(self, other: float) -> F64:
+    def __rsub__(self, other: float) -> Real:
         return self.of(other) - self
 
-    def __mul__(self, other: F64 | float) -> F64:
+    def __mul__(self, other: Real | float) -> Real:
         return self.apply(arith.MulfOp, other)
 
-    def __truediv__(self, other: F64 | float) -> F64:
+    def __truediv__(self, other: Real | float) -> Real:
         return self.apply(arith.DivfOp, other)
 
-    def __rtruediv__(self, other: float) -> F64:
+    def __rtruediv__(self, other: float) -> Real:
         return self.of(other) / self
 
-    def __neg__(self) -> F64:
+    def __neg__(self) -> Real:
         return self.apply(arith.NegfOp)
 
-    def where(self, predicate: str, bound: float, if_true: F64 | float, if_false: F64) -> F64:
+    def where(self, predicate: str, bound: float, if_true: Real | float, if_false: Real) -> Real:
         """`if_true` where this value compares so with a bound, else `if_false`."""
         condition = self.b.cmpf(predicate, self.value, self.of(bound).value)
-        return F64(self.b, self.b.select(condition, self.of(if_true).value, if_false.value))
+        return Real(self.b, self.b.select(condition, self.of(if_true).value, if_false.value), self.kind)
 
-    def exp(self) -> F64:
+    def exp(self) -> Real:
         return self.apply(math.ExpOp)
 
-    def log(self) -> F64:
+    def log(self) -> Real:
         return self.apply(math.LogOp)
 
-    def sqrt(self) -> F64:
+    def sqrt(self) -> Real:
         return self.apply(math.SqrtOp)
 
-    def abs(self) -> F64:
+    def abs(self) -> Real:
         return self.apply(math.AbsFOp)
 
-    def polynomial(self, coefficients: Sequence[float]) -> F64:
+    def polynomial(self, coefficients: Sequence[float]) -> Real:
         """Horner's rule, highest power first."""
         total = self.of(coefficients[0])
         for coefficient in coefficients[1:]:
@@ -81,7 +82,7 @@ class F64:
         return total
 
 
-def _normcdf(x: F64) -> F64:
+def _normcdf(x: Real) -> Real:
     """erfc(z) / 2 of z = -x / sqrt 2, corrected by the slope of erfc for what rounding z has lost: that would be
     z squared units in the last place."""
     high, low = sqrt(0.5), -4.833646656726457e-17  # together sqrt(1 / 2)
@@ -91,12 +92,12 @@ def _normcdf(x: F64) -> F64:
     return x.abs().where("ogt", 40.0, x.where("ogt", 0.0, 1.0, x.of(0.0)), value * 0.5)
 
 
-def _short_normcdf(x: F64) -> F64:
+def _short_normcdf(x: Real) -> Real:
     """For f32: the rounding of z costs 2e-14 at most, where f32 is not 0 yet."""
     return (x * -sqrt(0.5)).apply(math.ErfcOp) * 0.5
 
 
-def _erfcx(x: F64) -> F64:
+def _erfcx(x: Real) -> Real:
     """exp(x * x) * erfc(x); above 12 by the asymptotic series, whose next term is below one part in 1e14 there."""
     near = (x * x).exp() * x.apply(math.ErfcOp)
     u = 1.0 / (x * x)
@@ -107,12 +108,12 @@ def _erfcx(x: F64) -> F64:
     return x.where("ogt", 12.0, far, near)
 
 
-def rounded_once(function: Callable[[F64], F64]) -> Emit:
+def rounded_once(function: Callable[[Real], Real]) -> Emit:
     """The function of a table from one in f64."""
 
     def emit(b: ScalarBuilder, x: Sequence[SSAValue], result: Attribute) -> SSAValue:
         wide = b.cast(arith.ExtFOp, x[0], f64)
-        return b.cast(arith.TruncFOp, function(F64(b, wide)).value, result)
+        return b.cast(arith.TruncFOp, function(Real(b, wide)).value, result)
 
     return emit
 
