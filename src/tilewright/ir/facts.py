@@ -59,6 +59,9 @@ class TargetFacts:
     prefetches_by_page: bool = False
     """Whether loops had better ask for short rows that are far apart."""
 
+    streams_by_halves: bool = False
+    """Whether loops that wait for several arrays pass more memory in vectors of half the width."""
+
     panels_are_far: bool = False
     """Whether products are as fast with panels that lie in the second-level cache."""
 

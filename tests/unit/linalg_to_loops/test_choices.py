@@ -82,7 +82,7 @@ def test_tiles_along_any_axis(shape: tuple[int, int, int], axis: int, dtype: Any
 
 def test_loops_read_whole_vectors_where_they_are_and_look_no_index_up() -> None:
     x, best, place = rng.standard_normal((2, 4096)).astype(np.float32), np.empty(2, np.float32), np.empty(2, np.int32)
-    kernel = triton.jit(places_in_rows.fn)
+    kernel = triton.jit(places_in_rows.fn)  # pyright: ignore[reportFunctionMemberAccess]
     kernel[(2,)](x, best, place, 4096, BLOCK=4096)
     loops = loops_of(kernel)
     assert "memref.alloca" not in loops

@@ -502,3 +502,21 @@ def test_rows_are_the_same_if_their_loops_are(processor: Processor, first: int) 
     loops = triton.jit(twice_in_loops.fn)[(3,)](x, o, 2048, FROM=first, BLOCK=512).asm["loops"]
     np.testing.assert_allclose(o, x[:, first:].max(1) + x.sum(1), rtol=1e-3, atol=1e-3)
     assert ("locality<2>" in loops) == (first == 0)
+
+
+@triton.jit
+def turn_pairs(x, y, c, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    a, b, factor = tl.load(x + i, i < n), tl.load(y + i, i < n), tl.load(c + i, i < n)
+    tl.store(out + i, (a * factor + b) * factor - a, i < n)
+
+
+@pytest.mark.parametrize("by_halves", [True, False])
+def test_streams_by_halves(processor: Processor, by_halves: bool) -> None:
+    processor(streams_by_halves=by_halves, vector_bits=512)
+    x, y, c, out = (np.zeros(1500, np.float32) for _ in range(4))
+    kernel = triton.jit(turn_pairs.fn)  # pyright: ignore[reportFunctionMemberAccess]
+    loops = kernel.warmup(x, y, c, out, 1500, BLOCK=1024, grid=(2,)).asm["loops"]
+    assert ("vector<8xf32>" in loops) == by_halves and ("vector<16xf32>" in loops) != by_halves
+    # Few vectors wait for nothing.
+    assert "vector<16xf32>" in kernel.warmup(x, y, c, out, 1500, BLOCK=64, grid=(24,)).asm["loops"]

@@ -51,6 +51,7 @@ class FunctionLowering:
         self.table = table
         self.context = context
         self.vector_bits = facts.vector_bits
+        self.streams_by_halves = facts.streams_by_halves
         self.noalias = "tilewright.noalias" in function.attributes
         self.apart = Disjointness(function)
         self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
@@ -223,7 +224,7 @@ class FunctionLowering:
             kept_bounds = output_bounds or tuple(extents)
             made.append(Output(dest, access, init, reduces, kept_bounds, combiner, fresh and not is_cut, is_cut))
         nest = Nest(body, inputs, made, reduced, extents, list(bounds if bounds is not None else extents))
-        nest.has_tiles = tiles
+        nest.has_tiles, nest.streams_by_halves = tiles, self.streams_by_halves
         chooses = combination is not None and combination.starts_at_first
         if chooses or any(output.combiner is None for output in made if output.reduces):
             nest.combination = combination

@@ -36,11 +36,11 @@ FOLDED_BODY = 12
 """The same for bodies that combine several values, such as a maximum and where it is, each step after the other."""
 
 STREAMING_COST = 2
-"""Bodies of at most this cost, or this for each array that passes by, wait for memory: vectors of half the width pass
-more of it."""
+"""Bodies of at most this cost wait for memory, and on some processors those of this cost for each array that passes by:
+vectors of half the width pass more of it."""
 
 STREAMED_RESULTS = 2
-"""Of more, halves of lines reach memory one by one where stores pass the caches (0.7 times as fast on Xeons)."""
+"""Of more, halves of lines may reach memory one by one where stores pass the caches."""
 
 STREAMED_ELEMENTS = 512
 """Of fewer, the loops around the vectors take longer than the memory."""
@@ -123,6 +123,8 @@ class Nest:
     vector_dim: int | None = None
     vector_bits: int = 0
     """Of a register."""
+    streams_by_halves: bool = False
+    """As in `TargetFacts`."""
     lanes: int = 1
     registers: int = 1
     """How many registers the lanes of a vector take."""
@@ -221,7 +223,7 @@ def waits_for_memory(nest: Nest) -> bool:
         return False
     if nest.cost <= STREAMING_COST:
         return True
-    if len(written) > STREAMED_RESULTS or prod(nest.extents) < STREAMED_ELEMENTS:
+    if not nest.streams_by_halves or len(written) > STREAMED_RESULTS or prod(nest.extents) < STREAMED_ELEMENTS:
         return False
     if any(window.owned or bit_width(window.element) < widest_lane(nest) for window in windows):
         return False

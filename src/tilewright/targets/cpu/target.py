@@ -81,6 +81,7 @@ class CpuTarget:
             facts.feature_string,
             facts.vector_bits,
             facts.loops_ask_ahead,
+            facts.streams_by_halves,
             facts.fetched_near_bytes,
             facts.streamed_traffic,
             llvm_backend.version(),
