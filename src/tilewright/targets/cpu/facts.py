@@ -86,8 +86,8 @@ def as_zen(facts: CpuFacts) -> CpuFacts:
       far apart it finds nothing: sums of columns are 1.4 times as fast if they ask;
     - layer norm of rows of 16 KiB is 1.06 to 1.1 times as fast if the next row is fetched to L2, of rows of 4 KiB 0.92
       times;
-    - loops of at most two ops for each array that passes by are 1.1 to 1.4 times as fast in vectors of 256 bits (on
-      Sapphire Rapids as fast, and 0.65 to 0.75 times where they store past the caches);
+    - loops of at most two ops for each array that passes by are 1.1 to 1.4 times as fast in vectors of 256 bits
+      (Sapphire Rapids: as fast; 0.7 times where three arrays are stored past the caches);
     - gathers are microcode;
     - the halves of a vector of 512 bits are multiplied one after the other, so that L2 keeps up: products are 1 to 3 %
       faster when sums stay in registers for longer. (Sapphire Rapids is 8 % slower with panels of 64 KiB.)
