@@ -139,10 +139,12 @@ def mark_for_launch(module: ModuleOp, options: CompileOptions, *, noalias: bool)
     """Say on what a front end made which pointers are apart, and whether a*b+c is to stay two operations."""
     from xdsl.dialects.builtin import UnitAttr
 
+    from tilewright.dialects.attributes import NO_FP_FUSION
+
     if noalias:
         _promise_disjoint(module)
     if not options.enable_fp_fusion:
-        module.attributes["tilewright.no_fp_fusion"] = UnitAttr()
+        module.attributes[NO_FP_FUSION] = UnitAttr()
 
 
 def _promise_disjoint(module: ModuleOp) -> None:
@@ -153,6 +155,7 @@ def _promise_disjoint(module: ModuleOp) -> None:
     from xdsl.dialects.builtin import UnitAttr
 
     from tilewright.dialects import tt
+    from tilewright.dialects.attributes import NOALIAS
     from tilewright.dialects.types import element_type
     from tilewright.ir.walking import find_ops
 
@@ -162,7 +165,7 @@ def _promise_disjoint(module: ModuleOp) -> None:
             return
     for op in module.body.block.ops:
         if isinstance(op, tt.FuncOp) and op.is_public:
-            op.attributes["tilewright.noalias"] = UnitAttr()
+            op.attributes[NOALIAS] = UnitAttr()
 
 
 def _attributes(values: Any) -> dict[str, int]:

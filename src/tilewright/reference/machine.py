@@ -27,13 +27,14 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects import memref, tt
+from tilewright.dialects.attributes import PRINT
 from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
 from tilewright.dialects.tt import PointerType
 from tilewright.dialects.types import is_float
 from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.errors import ReferenceError, reference_error
 from tilewright.reference.memory import AccessError, MemRef, Storage, Window
-from tilewright.reference.printing import PRINT_ATTRIBUTE, format_declared
+from tilewright.reference.printing import format_declared
 
 Values = Sequence[Any]
 Meaning = Callable[[Any, "Frame"], Values]
@@ -106,7 +107,7 @@ class Machine:
             raise reference_error(caller, f"the module has no function '{name}'")
         body = function.regions[0]
         if body.blocks.first is None:
-            meaning = function.attributes.get(PRINT_ATTRIBUTE)
+            meaning = function.attributes.get(PRINT)
             if isinstance(meaning, DictionaryAttr):
                 self.output.append(format_declared(meaning, arguments))
                 return ()

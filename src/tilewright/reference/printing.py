@@ -10,9 +10,6 @@ import numpy as np
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute
 
-PRINT_ATTRIBUTE = "tilewright.print"
-"""What says how a declared function prints its last argument: see ``triton-arith-to-linalg``."""
-
 
 @dataclass(frozen=True)
 class PrintedOperand:

@@ -39,13 +39,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import arith, cf, func, gpu, tt
+from tilewright.dialects.attributes import PRINT
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
 from tilewright.lowering.tensor_builder import element_of, shape_of
-
-PRINT_ATTRIBUTE = "tilewright.print"
 
 
 def lower_assert(op: tt.AssertOp, f: FunctionLowering) -> Sequence[SSAValue]:
@@ -131,7 +130,7 @@ def _emit_call(
             "signed": IntegerAttr.from_bool(signed),
         }
     )
-    name = f.declare("tilewright_print", types, {PRINT_ATTRIBUTE: meaning})
+    name = f.declare("tilewright_print", types, {PRINT: meaning})
     f.b.insert(func.CallOp(name, arguments, ()))
 
 

@@ -27,13 +27,11 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import tt
+from tilewright.dialects.attributes import SCAN_AXIS
 from tilewright.lowering.arith_to_linalg.combine import Combine, combine_of
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
 from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.tensor_builder import TensorBuilder, element_of, identity_maps, shape_of, tensor_of
-
-SCAN_AXIS = "tilewright.scan"
-"""Attribute of the loop: the axis that it scans. A hint for back ends that have something better than a loop."""
 
 
 def lower_scan(op: tt.ScanOp, f: FunctionLowering) -> Sequence[SSAValue]:

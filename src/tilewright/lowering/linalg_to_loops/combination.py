@@ -17,13 +17,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.analysis.selections import STARTS_AT_FIRST, find_choices
 from tilewright.dialects import arith, linalg, vector
+from tilewright.dialects.attributes import COMPUTES_ALL_LANES
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import element_type, is_vector
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, vector_type
-
-COMPUTES_ALL_LANES = "tilewright.computes_all_lanes"
-"""On a selection of new values by a mask that is known: they are computed in the lanes that it leaves out, too. LLVM
-would let these start from what a register happens to hold, and arithmetic on subnormal numbers takes 150 cycles."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ from xdsl.ir import SSAValue
 
 from tilewright.codegen.microkernels import flushes_subnormals
 from tilewright.dialects import arith, linalg
+from tilewright.dialects.attributes import FLUSHES_SUBNORMALS
 from tilewright.dialects.types import element_type
 from tilewright.ir.facts import TargetFacts
-
-FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
 
 
 def mark_flushed_narrowings(op: linalg.StructuredOp, facts: TargetFacts | None) -> None:
@@ -44,6 +43,3 @@ def _feeds_products(value: SSAValue) -> bool:
         and element_type(use.operation.operands[1].type) == element_type(value.type)
         for use in value.uses
     )
-
-
-__all__ = ["FLUSHES_SUBNORMALS", "mark_flushed_narrowings"]

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import func, linalg, memref, tensor
+from tilewright.dialects.attributes import NOALIAS
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
@@ -52,7 +53,7 @@ class FunctionLowering:
         self.context = context
         self.vector_bits = facts.vector_bits
         self.streams_by_halves = facts.streams_by_halves
-        self.noalias = "tilewright.noalias" in function.attributes
+        self.noalias = NOALIAS in function.attributes
         self.apart = Disjointness(function)
         self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
         """Pointers behind which nothing changes while the kernel runs."""

@@ -10,8 +10,9 @@ from tilewright.dialects import func
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.linalg_to_loops import (
-    control_flow,
     dot,
+    lower_branches,
+    lower_loops,
     lower_memory,
     lower_shapes,
     lower_structured,
@@ -27,7 +28,8 @@ TABLE: LoweringTable = {
     **lower_memory.LOWERINGS,
     **lower_structured.LOWERINGS,
     **dot.LOWERINGS,
-    **control_flow.LOWERINGS,
+    **lower_loops.LOWERINGS,
+    **lower_branches.LOWERINGS,
 }
 """Everything that is not legal at the loops stage as it is."""
 
@@ -60,5 +62,5 @@ class LinalgToLoopsPass(Pass):
             facts = replace(facts, vector_bits=self.vector_bits)
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
-                control_flow.turn_choices_into_branches(op)
+                lower_branches.turn_choices_into_branches(op)
                 FunctionLowering(op, context, facts, TABLE).run()

@@ -154,6 +154,17 @@ class Nest:
         return {op for op in self.body.ops if isinstance(op, memref.ReinterpretCastOp)}
 
     @property
+    def yielded(self) -> tuple[SSAValue, ...]:
+        """What the body makes of each output's element."""
+        terminator = self.body.last_op
+        assert terminator is not None
+        return tuple(terminator.operands)
+
+    def accumulator(self, number: int) -> SSAValue:
+        """What stands in the body for the output `number` as it was before."""
+        return self.body.args[len(self.inputs) + number]
+
+    @property
     def has_reduction(self) -> bool:
         return any(output.reduces for output in self.outputs)
 

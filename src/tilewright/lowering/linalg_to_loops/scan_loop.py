@@ -20,6 +20,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import arith, linalg, scf, tensor
+from tilewright.dialects.attributes import SCAN_AXIS
 from tilewright.dialects.types import bit_width, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combination import Combination, combination_of, scan_lanes, shuffle
@@ -31,8 +32,6 @@ from tilewright.transforms.linalg.structured import shape_or_scalar
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-
-SCAN_AXIS = "tilewright.scan"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import bufferization, func, linalg, scf, tensor
@@ -210,8 +210,6 @@ class Storage:
     def _same_block(self, value: SSAValue, op: Operation) -> bool:
         owner = value.owner
         block = owner if isinstance(owner, Block) else owner.parent_block()
-        if isinstance(value, BlockArgument):
-            return block is op.parent_block()
         return block is op.parent_block()
 
     # -- stores -----------------------------------------------------------------------------------------------------
@@ -315,7 +313,7 @@ class Storage:
             if isinstance(inner, tensor.ExtractOp) and not self._is_disjoint_source(inner.tensor, dest):
                 return False
             if inner.name.startswith("memref."):
-                return self.lowering.noalias is True and self._bodies_read_others(op, dest)
+                return self._bodies_read_others(op, dest)
         return True
 
     def _is_disjoint_source(self, value: SSAValue, dest: Window) -> bool:
@@ -325,7 +323,9 @@ class Storage:
 
     def _bodies_read_others(self, op: linalg.StructuredOp, dest: Window) -> bool:
         roots = [root_of_memref(value) for inner in op.body.block.walk() for value in memory_operands(inner)]
-        return all(root is not dest.root and self._is_argument(root) for root in roots)
+        if dest.owned:
+            return dest.root not in roots
+        return all(self.lowering.apart.is_disjoint(root, dest.root) for root in roots)
 
     def is_disjoint(self, left: Window, right: Window) -> bool:
         """Whether two windows are known not to overlap."""
@@ -333,10 +333,7 @@ class Storage:
             return left.root is not right.root
         if left.root is right.root:
             return is_apart(left, right)
-        return self.lowering.noalias and self._is_argument(left.root) and self._is_argument(right.root)
-
-    def _is_argument(self, root: SSAValue) -> bool:
-        return isinstance(root, BlockArgument) and root.owner is self.lowering.emitter.entry
+        return self.lowering.apart.is_disjoint(left.root, right.root)
 
 
 def _branches_around(op: Operation, value: SSAValue) -> dict[Operation, Region] | None:

@@ -20,6 +20,7 @@ from tilewright.codegen.float_formats import has_bf16_instruction, narrow_from_f
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import vector_constant
 from tilewright.dialects import arith
+from tilewright.dialects.attributes import COMPUTES_ALL_LANES, FLUSHES_SUBNORMALS
 from tilewright.lowering.llvm_instructions import INTEGER_BINARY, INTEGER_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import (
     float_literal,
@@ -65,10 +66,6 @@ _DIVISIONS: dict[type[Operation], str] = {
     arith.CeilDivUIOp: "ceildivui",
     arith.FloorDivSIOp: "floordivsi",
 }
-COMPUTES_ALL_LANES = "tilewright.computes_all_lanes"
-"""On an `arith.select` whose first values are to be computed in all lanes, those that it leaves out included."""
-FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
-"""On an `arith.truncf` whose subnormal results may become zeros."""
 
 _TO_NEAREST_EVEN, _TOWARD_ZERO = 0, 3
 

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Operation
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.math_library import MathLibrary
 from tilewright.dialects import cf, func, memref
+from tilewright.dialects.attributes import NO_FP_FUSION, NOALIAS
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.walking import ops_within
@@ -48,10 +49,7 @@ from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
 from tilewright.lowering.loops_to_llvm.waiting import find_waiting_loops
 
-NOALIAS_ATTRIBUTE = "tilewright.noalias"
 DIVISIBILITY_ATTRIBUTE = "tt.divisibility"
-NO_FUSION_ATTRIBUTE = "tilewright.no_fp_fusion"
-"""Unit attribute of a module whose products and sums must be rounded one by one (`enable_fp_fusion=False`)."""
 PROGRAM_SUFFIX = ".program"
 
 
@@ -86,7 +84,7 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
     """Lower a module at the loops stage. Raises PassError for an op that the stage does not allow."""
     text = ModuleText(triple=facts.triple, data_layout=data_layout)
     lowering = ModuleLowering(text, facts, TypeTable(facts), MathLibrary(text, facts), rule_table())
-    lowering.fuses = NO_FUSION_ATTRIBUTE not in module.attributes
+    lowering.fuses = NO_FP_FUSION not in module.attributes
     functions = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
     for op in module.body.block.ops:
         if isinstance(op, memref.GlobalOp):
@@ -278,7 +276,7 @@ def _flat_types(lowering: ModuleLowering, type: Attribute) -> list[str]:
 
 
 def _parameters(op: func.FuncOp, flat: list[list[str]]) -> tuple[list[Parameter], list[str]]:
-    noalias = isinstance(op.attributes.get(NOALIAS_ATTRIBUTE), UnitAttr)
+    noalias = isinstance(op.attributes.get(NOALIAS), UnitAttr)
     argument_attributes = list(op.arg_attrs.data) if op.arg_attrs is not None else [DictionaryAttr({})] * len(flat)
     parameters: list[Parameter] = []
     for types, attributes in zip(flat, argument_attributes, strict=True):

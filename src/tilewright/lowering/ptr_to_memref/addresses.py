@@ -21,14 +21,13 @@ from xdsl.dialects.builtin import ModuleOp, i1, i8, i64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, func, memref, tt
+from tilewright.dialects.attributes import NOALIAS
 from tilewright.dialects.types import bit_width
 from tilewright.ir.passes import PassContext
 from tilewright.ir.walking import find_ops
 from tilewright.lowering.access_lowering import AccessTable, lower_accesses
 from tilewright.lowering.memory_builder import MemoryBuilder, NotAddressable, check_pointer
 from tilewright.lowering.tensor_builder import is_tensor
-
-NOALIAS = "tilewright.noalias"
 
 
 def lower_ptr_to_int(op: tt.PtrToIntOp, b: MemoryBuilder) -> Sequence[SSAValue]:

@@ -8,14 +8,12 @@ from xdsl.ir import Operation
 from tilewright.analysis.order import ProgramOrder
 from tilewright.analysis.origins import Origins
 from tilewright.dialects import tt
+from tilewright.dialects.attributes import NOALIAS
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.lowering.dead_addresses import erase_dead_values
 from tilewright.lowering.tt_to_unstructured.accesses import POINTER_USERS, AccessRewriter, pointers_of
 from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter
-
-NOALIAS = "tilewright.noalias"
-"""Unit attribute of functions whose pointer arguments have disjoint storage."""
 
 
 @register_pass

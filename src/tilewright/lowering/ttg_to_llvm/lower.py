@@ -27,6 +27,7 @@ from tilewright.codegen.nvptx.device_text import DeviceFunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
 from tilewright.dialects import tt
+from tilewright.dialects.attributes import NO_FP_FUSION
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.debug_info import DebugInfo
 from tilewright.lowering.ttg_to_llvm.function_lowering import (
@@ -47,8 +48,6 @@ from tilewright.lowering.ttg_to_llvm.parameters import (
 from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError
 
 SHARED_SYMBOL = "@global_smem"
-NO_FUSION_ATTRIBUTE = "tilewright.no_fp_fusion"
-"""Unit attribute of a module whose products and sums must be rounded one by one (`enable_fp_fusion=False`)."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
         num_ctas=_integer(module, "ttg.num-ctas", 1),
         axis_info=ModuleAxisInfo(module),
     )
-    lowering.fuses = NO_FUSION_ATTRIBUTE not in module.attributes
+    lowering.fuses = NO_FP_FUSION not in module.attributes
     lowering.global_scratch_bytes = _integer(module, "ttg.global_scratch_memory_size", 0)
     functions = [op for op in module.body.block.ops if isinstance(op, tt.FuncOp) and op.body.blocks]
     kernel = _find_kernel(module, functions)

@@ -11,13 +11,12 @@ from xdsl.ir import Attribute
 from tilewright.codegen.llvm_text import Parameter
 from tilewright.codegen.nvptx.inline_asm import result_struct
 from tilewright.dialects import tt
+from tilewright.dialects.attributes import NOALIAS
 from tilewright.lowering.ttg_to_llvm.function_lowering import flat_types
 from tilewright.lowering.ttg_to_llvm.types import element_of
 
 SHARED_PARAMETER = "%shared"
 SCRATCH_PARAMETER = "%scratch"
-NOALIAS_ATTRIBUTE = "tilewright.noalias"
-"""Unit attribute of a function whose pointer arguments point to disjoint memory."""
 
 _DESCRIPTOR = 'byval([128 x i8]) align 64 "nvvm.grid_constant"'
 """Attributes of a tensor descriptor: 128 bytes by value, which TMA reads where they lie."""
@@ -50,7 +49,7 @@ def _kernel_parameter(type: Attribute) -> KernelParameter:
 
 def function_parameters(op: tt.FuncOp, *, is_kernel: bool, scratch: bool) -> tuple[list[Parameter], list[str]]:
     """The LLVM parameters of a function, and the operands of its arguments in flat order."""
-    noalias = NOALIAS_ATTRIBUTE in op.attributes
+    noalias = NOALIAS in op.attributes
     types = op.function_type.inputs.data
     attributes = _argument_attributes(op, len(types))
     parameters: list[Parameter] = []

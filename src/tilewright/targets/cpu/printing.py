@@ -22,8 +22,8 @@ from xdsl.ir import Attribute
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.dialects import func
+from tilewright.dialects.attributes import PRINT
 
-PRINT_ATTRIBUTE = "tilewright.print"
 CALLBACK = "tilewright_print_lane"
 
 FORM_MASK = 0xFF
@@ -47,7 +47,7 @@ def define_prints(module: ModuleOp, text: ModuleText, called: frozenset[str]) ->
     for op in module.body.block.ops:
         if not isinstance(op, func.FuncOp) or op.sym_name.data not in called:
             continue
-        meaning = op.attributes.get(PRINT_ATTRIBUTE)
+        meaning = op.attributes.get(PRINT)
         if isinstance(meaning, DictionaryAttr):
             types = tuple(op.function_type.inputs.data)
             name = op.sym_name.data

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import bufferization, func, linalg, memref, scf
+from tilewright.dialects.attributes import NOALIAS
 from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.transforms.linalg.effects import may_write, root_of_memref, written_memory
@@ -110,7 +111,7 @@ class Disjointness:
 
     def __init__(self, function: func.FuncOp | None):
         self.entry = function.body.blocks.first if function is not None else None
-        self.noalias = function is not None and "tilewright.noalias" in function.attributes
+        self.noalias = function is not None and NOALIAS in function.attributes
 
     @staticmethod
     def around(block: Block) -> Disjointness:

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith, tt
+from tilewright.dialects.attributes import NOALIAS
 from tilewright.dialects.tt.enums import MemSemantic
 from tilewright.ir.builder import OpBuilder
 from tilewright.support.sanitizing import RACE_READ, RACE_WRITE
@@ -29,8 +30,6 @@ from tilewright.transforms.sanitize.shadows import report_where, shadow_base, si
 
 if TYPE_CHECKING:
     from tilewright.transforms.sanitize.sanitize import Kernel
-
-NOALIAS = "tilewright.noalias"
 
 
 class Races:

@@ -1,0 +1,25 @@
+"""Names of attributes by which one stage tells another what the ops themselves do not say.
+
+All are discardable: IR of other tools lacks them, and is compiled all the same.
+"""
+
+from __future__ import annotations
+
+NOALIAS = "tilewright.noalias"
+"""Unit attribute of functions whose pointer arguments point to disjoint memory."""
+
+NO_FP_FUSION = "tilewright.no_fp_fusion"
+"""Unit attribute of a module whose products and sums must be rounded one by one (`enable_fp_fusion=False`)."""
+
+PRINT = "tilewright.print"
+"""How a declared function prints its last argument, as a dictionary: see `triton-arith-to-linalg`."""
+
+SCAN_AXIS = "tilewright.scan"
+"""Of a loop: the axis that it scans. A hint for back ends that have something better than a loop."""
+
+COMPUTES_ALL_LANES = "tilewright.computes_all_lanes"
+"""On a selection of new values by a mask that is known: they are computed in the lanes that it leaves out, too. LLVM
+would let these start from what a register happens to hold, and arithmetic on subnormal numbers takes 150 cycles."""
+
+FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
+"""On an `arith.truncf` whose subnormal results may become zeros."""

@@ -1,0 +1,181 @@
+"""What the reductions of a nest carry: where accumulators start, how they meet, and the results that they become.
+
+sum over %n lanes, four vectors a step:
+  4 accumulators of 0  ->  loops  ->  (a0 + a1) + (a2 + a3)  ->  vector.reduction  ->  + what the output starts from
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import arith, vector
+from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
+from tilewright.lowering.linalg_to_loops.combination import fold_lanes
+from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
+from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, default_flags
+from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
+from tilewright.lowering.linalg_to_loops.padding import Padding, padded_element
+from tilewright.lowering.linalg_to_loops.rows_together import RowsTogether
+from tilewright.lowering.linalg_to_loops.sources import Uniform
+
+
+class Accumulators:
+    """The accumulators of one nest: a set has one for each output that reduces."""
+
+    def __init__(self, emitter: LoopEmitter, nest: Nest):
+        self.emitter = emitter
+        self.outputs = nest.outputs
+        self.combination = nest.combination if nest.folds() else None
+        self.yielded = nest.yielded
+        self.reducing = [number for number, output in enumerate(nest.outputs) if output.reduces]
+        self.scalars: list[SSAValue | None] = [None] * len(nest.outputs)
+        """The result of each output that has no destination."""
+        self.padding: Padding | None = None
+        self.together: RowsTogether | None = None
+        self.numbers: list[int] = []
+        """Results that are the number of the element that is chosen."""
+        self._neutral: set[SSAValue] = set()
+        """Accumulators that change no number they are combined with: of sums 0 changes -0."""
+
+    # -- starting ---------------------------------------------------------------------------------------------------
+
+    def start(self, values: BodyValues, vector: int = 0) -> list[SSAValue]:
+        """What one set of accumulators starts from; `vector`: the how manieth of an unrolled loop it is."""
+        return [self._start(values, number, vector) for number in self.reducing]
+
+    def _start(self, values: BodyValues, number: int, vector: int) -> SSAValue:
+        nest, output = values.nest, self.outputs[number]
+        if self.combination is not None or nest.starts_at_first():
+            return self._first_element(values, number, vector)
+        if nest.vector_reduces():
+            assert output.combiner is not None
+            element = self.yielded[number].type
+            identity = identity_of(output.combiner, element)
+            assert identity is not None
+            neutral = values.spread(self.emitter.constant(identity, element), frozenset())
+            if not (identity == 0 and output.combiner.op_class is arith.AddfOp):
+                self._neutral.add(neutral)
+            return neutral
+        return values.spread(values.read(output.init), output.init.dims())
+
+    def _first_element(self, values: BodyValues, number: int, vector: int) -> SSAValue:
+        """What is combined first: the elements of number 0, in lanes of the reduced axis of those of a vector."""
+        nest, frames = values.nest, values.frames
+        assert nest.combination is not None
+        inner = [Frame(frames[-1].cursor, dim, vector * nest.lanes) for dim in nest.order[len(frames) - 1 :]]
+        return BodyValues(self.emitter, nest, [*frames, *inner]).get_lanes(nest.combination.right[number])
+
+    def first_term(self, nest: Nest, number: int, accumulator: SSAValue) -> SSAValue | None:
+        """What an accumulator that still has its neutral element becomes in one step, if that is the term itself."""
+        combiner, combined = self.outputs[number].combiner, self.yielded[number].owner
+        if accumulator not in self._neutral or combiner is None or not isinstance(combined, combiner.op_class):
+            return None
+        return next((operand for operand in combined.operands if operand is not nest.accumulator(number)), None)
+
+    # -- the number of the element that is chosen -------------------------------------------------------------------
+
+    def without_places(self, values: BodyValues, carried: list[SSAValue]) -> list[SSAValue]:
+        """Numbers of elements as those of the first element of their step, which `number_like_first` counts in."""
+        return self._shift_numbers(arith.SubiOp, values, carried)
+
+    def with_places(self, values: BodyValues, carried: list[SSAValue]) -> list[SSAValue]:
+        """Numbers of elements from those of the first element of their step."""
+        return self._shift_numbers(arith.AddiOp, values, carried)
+
+    def _shift_numbers(
+        self, op_class: type[arith.AddiOp | arith.SubiOp], values: BodyValues, carried: list[SSAValue]
+    ) -> list[SSAValue]:
+        """Shift by the place within the step: that of the vector, and the lane's."""
+        changed, width, lanes = list(carried), len(self.reducing), values.nest.lanes
+        for number in self.numbers:
+            element = self.yielded[number].type
+            with self.emitter.at(values.frames[-1].cursor):
+                lane_numbers = values.lane_numbers(element)
+                for vector in range(len(carried) // width):
+                    place = vector * width + self.reducing.index(number)
+                    first = self.emitter.broadcast(self.emitter.constant(vector * lanes, element), lanes)
+                    within = self.emitter.arith(arith.AddiOp, first, lane_numbers)
+                    changed[place] = self.emitter.arith(op_class, changed[place], within)
+        return changed
+
+    def number_like_first(self, nest: Nest, groups: list[list[Frame]]) -> None:
+        """All elements of a step have the number of its first one, which one register holds."""
+        shared = groups[0][-1]
+        for number in self.numbers:
+            assert nest.combination is not None
+            with self.emitter.at(shared.cursor):
+                first = self.emitter.index_cast(self.emitter.ssa(shared.induction), self.yielded[number].type)
+                lanes = self.emitter.broadcast(first, nest.lanes)
+            for frames in groups:
+                frames[-1].values[nest.combination.right[number]] = lanes
+
+    # -- combining --------------------------------------------------------------------------------------------------
+
+    def sets(self, carried: list[SSAValue]) -> list[list[SSAValue]]:
+        """What loops carry, one set after the other."""
+        width = len(self.reducing)
+        return [carried[first : first + width] for first in range(0, len(carried), width)]
+
+    def merge(self, carried: list[SSAValue]) -> list[SSAValue]:
+        """Pairwise combination of the sets of an unrolled loop."""
+        sets = self.sets(carried)
+        while len(sets) > 1:
+            merged = [self._combine_sets(left, right) for left, right in zip(sets[::2], sets[1::2], strict=False)]
+            sets = merged + ([sets[-1]] if len(sets) % 2 else [])
+        return sets[0]
+
+    def _combine_sets(self, left: list[SSAValue], right: list[SSAValue]) -> list[SSAValue]:
+        if self.combination is not None:
+            return self.combination.apply(self.emitter, left, right)
+        return [self.combine(number, a, b) for number, a, b in zip(self.reducing, left, right, strict=True)]
+
+    def combine(self, number: int, left: SSAValue, right: SSAValue) -> SSAValue:
+        """Two accumulators of the output `number` as one."""
+        combiner = self.outputs[number].combiner
+        assert combiner is not None
+        return self.emitter.value(
+            combiner.op_class,  # pyright: ignore[reportArgumentType]
+            (left, right),
+            left.type,
+            default_flags(combiner.op_class),  # pyright: ignore[reportArgumentType]
+        )
+
+    # -- results ----------------------------------------------------------------------------------------------------
+
+    def finish(self, values: BodyValues, accumulators: list[SSAValue]) -> None:
+        """Make results of one set behind its loops: write them where they go, or keep them in `scalars`."""
+        nest = values.nest
+        if self.combination is not None:
+            accumulators = self._fold(values, accumulators)
+        for number, accumulator in zip(self.reducing, accumulators, strict=True):
+            output = self.outputs[number]
+            if self.together is not None:
+                self.together.keep(number, values.induction(nest.order[0]), accumulator, self.combine)
+                continue
+            result = accumulator
+            if nest.vector_reduces() and self.combination is None:
+                result = self._across_lanes(values, number, output, accumulator)
+            if output.dest is None:
+                self.scalars[number] = result
+            else:
+                values.write(output.dest, output.access, result)
+
+    def _fold(self, values: BodyValues, accumulators: list[SSAValue]) -> list[SSAValue]:
+        """All lanes of all accumulators combined, then with what the results start from."""
+        assert self.combination is not None
+        folded = fold_lanes(self.emitter, self.combination, accumulators)
+        if self.combination.starts_at_first:
+            return folded
+        starts = [values.read(output.init) for output in self.outputs]
+        return self.combination.apply(self.emitter, starts, folded)
+
+    def _across_lanes(self, values: BodyValues, number: int, output: Output, accumulator: SSAValue) -> SSAValue:
+        combiner = output.combiner
+        assert combiner is not None
+        result = self.emitter.insert(vector.ReductionOp(combiner.kind, accumulator, fastmath=("reassoc",))).results[0]
+        if self.padding is not None:
+            result = self.padding.combine(self.emitter, combiner, result, padded_element(values, self.padding, number))
+        start = output.init.source
+        if isinstance(start, Uniform) and is_identity(combiner, start.value):
+            return result
+        return self.combine(number, result, values.read(output.init))

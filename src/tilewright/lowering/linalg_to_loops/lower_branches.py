@@ -1,0 +1,137 @@
+"""Branches whose results are tiles, or views of memory, of which they yield the parts."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import arith, memref, scf
+from tilewright.dialects.types import element_type, is_memref, is_tensor
+from tilewright.lowering.linalg_to_loops.emitter import Cursor
+from tilewright.lowering.linalg_to_loops.function_lowering import (
+    FunctionLowering,
+    LoweringTable,
+    has_tensors,
+    tensor_shape,
+)
+from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
+from tilewright.lowering.linalg_to_loops.region_tiles import finish_region, replace_op, tensor_positions, without
+from tilewright.lowering.linalg_to_loops.sources import Window
+
+
+def turn_choices_into_branches(function: Operation) -> None:
+    """`arith.select %c, %a, %b : tensor<...>` by a scalar is a branch that gives one of two tiles."""
+    for op in list(function.walk()):
+        if not isinstance(op, arith.SelectOp) or not is_tensor(op.results[0].type):
+            continue
+        condition, then, otherwise = op.operands
+        block = op.parent_block()
+        if is_tensor(condition.type) or block is None:
+            continue
+        branch = scf.IfOp(condition, (then.type,), (scf.YieldOp(then),), (scf.YieldOp(otherwise),))
+        branch.location = op.location
+        block.insert_op_before(branch, op)
+        op.results[0].replace_all_uses_with(branch.results[0])
+        op.detach()
+        op.erase()
+
+
+def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:
+    """A branch whose results are tiles: both sides write the same buffer."""
+    if any(is_memref(result.type) for result in op.results):
+        lower_view_results(lowering, op)
+        return
+    tensors = tensor_positions(op.results)
+    storage = lowering.storage
+    windows: dict[int, Window] = {}
+    for position in tensors:
+        result = op.results[position]
+        window = storage.find_wanted(result)
+        if window is None or not storage.may_overwrite_after(window, op):
+            assert is_tensor(result.type)
+            window = lowering.memory.new_buffer(element_type(result.type), tensor_shape(result))
+        windows[position] = window
+    held = {window.flat: storage.held.get(window.flat) for window in windows.values()}
+    for region in op.regions:
+        for block in region.blocks:
+            for flat, holder in held.items():
+                if holder is not None:
+                    storage.held[flat] = holder
+                else:
+                    storage.held.pop(flat, None)
+            terminator = block.last_op
+            assert terminator is not None
+            for position, window in windows.items():
+                storage.wanted[terminator, position] = window
+            lowering.lower_block(block)
+            if tensors:
+                finish_region(lowering, terminator, 0, windows)
+    if not tensors:
+        return
+    for position, window in windows.items():
+        lowering.sources[op.results[position]] = window
+        storage.held[window.flat] = op.results[position]
+    regions = [op.detach_region(region) for region in list(op.regions)]
+    new = scf.IfOp.create(
+        operands=[op.cond],
+        result_types=[value.type for value in without(op.results, tensors)],
+        properties=dict(op.properties),
+        regions=regions,
+    )
+    replace_op(lowering, op, new, tensors)
+
+
+def lower_view_results(lowering: FunctionLowering, op: scf.IfOp) -> None:
+    """A branch that chooses between views yields their parts: flat memory, offset and strides."""
+    if has_tensors(op.results):
+        lowering.fail(op, "a branch that yields both tensors and views")
+    emitter, memory = lowering.emitter, lowering.memory
+    views = [number for number, result in enumerate(op.results) if is_memref(result.type)]
+    chosen: list[list[Window]] = []
+    for region in op.regions:
+        lowering.lower_block(region.block)
+        terminator = region.block.last_op
+        assert terminator is not None
+        chosen.append([lowering.window_for(op, terminator.operands[number]) for number in views])
+    for region, windows in zip(op.regions, chosen, strict=True):
+        terminator = region.block.last_op
+        assert terminator is not None
+        parts: list[SSAValue] = []
+        with emitter.at(Cursor(region.block, terminator)):
+            for window in windows:
+                flat_type = MemRefType(window.element, [DYNAMIC_INDEX])
+                flat = window.flat
+                if flat.type != flat_type:
+                    flat = emitter.value(memref.CastOp, (flat,), flat_type)
+                parts += [flat, emitter.ssa(window.offset), *(emitter.ssa(stride) for stride in window.strides)]
+        terminator.operands = [*without(terminator.operands, views), *parts]
+    kept = without(op.results, views)
+    yielded = op.true_region.block.last_op
+    assert yielded is not None
+    part_types = [value.type for value in yielded.operands[len(kept) :]]
+    regions = [op.detach_region(region) for region in list(op.regions)]
+    new = scf.IfOp.create(
+        operands=[op.cond], result_types=[*(value.type for value in kept), *part_types], regions=regions
+    )
+    replace_op(lowering, op, new, views, added=len(part_types))
+    parts = list(new.results[len(kept) :])
+    for position, number in enumerate(views):
+        first, second = chosen[0][position], chosen[1][position]
+        flat, offset, *rest = parts
+        rank = len(first.strides)
+        strides = tuple(
+            a if constant_of(a) is not None and is_same(a, b) else value
+            for a, b, value in zip(first.strides, second.strides, rest[:rank], strict=True)
+        )
+        parts = rest[rank:]
+        root = next((window.root for window in (first, second) if not window.owned), first.root)
+        window = Window(flat, offset, strides, first.shape, first.element, root)
+        memory.define(op.results[number], window)
+
+
+def keep(lowering: FunctionLowering, op: Operation) -> None:
+    """Terminators are finished with the op that they belong to."""
+
+
+LOWERINGS: LoweringTable = {scf.IfOp: lower_if, scf.YieldOp: keep, scf.ConditionOp: keep}
+"""From op class to its lowering."""

@@ -1,0 +1,63 @@
+"""How the range of one dimension is cut into loops.
+
+[0, n)  ->  [0, n / 64 * 64) in steps of 4 vectors of 16;  [.., n / 16 * 16) vector by vector;  the rest masked
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.lowering.linalg_to_loops.body_values import Frame
+from tilewright.lowering.linalg_to_loops.comparisons import Front
+from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
+from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One loop over a dimension: its range, how many vectors one iteration handles, whether lanes are cut."""
+
+    lower: Index
+    upper: Index
+    vectors: int = 1
+    masked: bool = False
+    streamed: bool = False
+    in_front: bool = False
+    """Whether it is the loop over the front (see `comparisons.Front`)."""
+
+
+def steps_of(emitter: LoopEmitter, nest: Nest, front: Front | None, dim: int, outer: Frame) -> list[Step]:
+    """The loops over a dimension inside of the loop `outer`, one after the other."""
+    bound = nest.bounds[dim]
+    if dim != nest.vector_dim:
+        is_only_one = nest.iterators[dim] and sum(nest.iterators) == 1
+        return [Step(int(is_only_one and nest.starts_at_first()), bound)]
+    lanes, steps = nest.lanes, list[Step]()
+    if outer.dim == STRETCH:
+        length = emitter.sub(outer.end, outer.induction)
+        full = emitter.add(outer.induction, emitter.align_down(length, lanes))
+        in_front = front is not None
+        return [
+            Step(outer.induction, full, in_front=in_front),
+            Step(full, outer.end, masked=True, in_front=in_front),
+        ]
+    # Where accumulators start as the first elements, loops start behind these.
+    start: Index = lanes * nest.unroll if nest.folds() else 0
+    if front is not None:
+        steps.append(Step(start, front.bound, nest.unroll, in_front=True))
+        start = emitter.max(start, front.bound) if start else front.bound
+    elif nest.unroll > 1:
+        stop = emitter.align_down(bound, lanes * nest.unroll)
+        steps.append(Step(start, stop, nest.unroll))
+        start = stop
+    full = emitter.align_down(bound, lanes)
+    steps.append(Step(start, full))
+    if not (isinstance(bound, int) and bound % lanes == 0):
+        steps.append(Step(full, bound, masked=True))
+    return [step for step in steps if not (isinstance(step.upper, int) and step.lower == step.upper)]
+
+
+def streamed_steps(emitter: LoopEmitter, nest: Nest, head: Index, bound: Index) -> list[Step]:
+    """As `steps_of`, with the first `head` elements by themselves and then vectors that go past the caches."""
+    full = emitter.add(head, emitter.align_down(emitter.sub(bound, head), nest.lanes))
+    return [Step(0, head, masked=True), Step(head, full, streamed=True), Step(full, bound, masked=True)]
