@@ -56,7 +56,7 @@ class Frame:
     end: Index = 0
     """Of a stretch: the lane behind its last one."""
     in_front: bool = False
-    """Whether all lanes are in front of the ends of boxes and outputs (see `padding.Front`)."""
+    """Whether all lanes are in front of the ends of boxes and outputs (see `comparisons.Front`)."""
 
     def without_vectors(self) -> Frame:
         """The same loop for a nest with other lanes: only numbers are known in it, Python's among them."""
