@@ -148,18 +148,16 @@ class _NestWriter:
         exact = self.prefetching.weighs_traffic and streaming.loop is None
         elements = self.nest.bounds[dim] if exact else streaming.elements
         pays = streaming.pays(self.emitter, elements, self.prefetching.streamed_from(streaming))
-        streamed, plain = self.emitter.if_else(pays)
-        frame = Frame(Cursor(streamed), values=dict(outside.values))
-        with self.emitter.at(frame.cursor):
-            bound = self.nest.bounds[dim]
-            steps = streamed_steps(self.emitter, self.nest, streaming.head(self.emitter, bound), bound)
-        for step in steps:
-            self._loop(0, [frame], step)
-        with self.emitter.at(Cursor(streamed)):
-            self.emitter.yield_()
-        self._level(0, [Frame(Cursor(plain), values=dict(outside.values))])
-        with self.emitter.at(Cursor(plain)):
-            self.emitter.yield_()
+
+        def streamed() -> None:
+            frame, bound = Frame(self.emitter.cursor, values=dict(outside.values)), self.nest.bounds[dim]
+            for step in streamed_steps(self.emitter, self.nest, streaming.head(self.emitter, bound), bound):
+                self._loop(0, [frame], step)
+
+        def plain() -> None:
+            self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
+
+        self.emitter.choose(pays, streamed, plain)
 
     def _stretched_or_not(self, stretched: Nest, outside: Frame) -> None:
         """A nest whose vectors run along stretches; where that depends on the divisors, also as it is without."""

@@ -71,15 +71,16 @@ class Streaming:
                 total = emitter.mul(total, iterations_of(emitter, self.loop))
             return emitter.compare("sge", total, least)
 
-    def pays(self, emitter: LoopEmitter, elements: Index, least: int) -> SSAValue:
+    def pays(self, emitter: LoopEmitter, elements: Index, least: int) -> SSAValue | bool:
         """Whether all programs together write enough, elements lie at multiples of their size, and the outputs' lines
-        start with the same element."""
+        start with the same element; False where the nest is known to write nothing."""
         verdict = self.is_large(emitter, elements, least)
+        if verdict is False:
+            return False
         first, *others = (self._address(emitter, output, window) for output, window in self.outputs)
         verdict = emitter.both(verdict, _is_multiple(emitter, first, self.element_bytes))
         for address in others:
             verdict = emitter.both(verdict, _is_multiple(emitter, emitter.sub(address, first), LINE_BYTES))
-        assert isinstance(verdict, SSAValue)
         return verdict
 
     def head(self, emitter: LoopEmitter, bound: Index) -> Index:
