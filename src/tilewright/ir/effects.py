@@ -2,9 +2,14 @@
 
 Answers for ops without regions are kept by class; they follow from the traits alone, unless a trait looks at the op
 itself, in which case it is asked each time. An op without any memory trait may do anything.
+
+Ops with regions have the effects of what they hold. Who asks for all of a function's keeps the answers
+(`EffectTable`): otherwise the innermost of a thousand conditionals in one another is looked at a thousand times.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from xdsl.ir import Operation
 from xdsl.traits import (
@@ -17,6 +22,7 @@ from xdsl.traits import (
     MemoryReadEffect,
     MemoryWriteEffect,
     NoMemoryEffect,
+    RecursiveMemoryEffect,
     SymbolOpInterface,
     get_effects,
     is_speculatable,
@@ -28,11 +34,19 @@ Effects = frozenset[MemoryEffectKind]
 """Kinds of effects an op may have."""
 
 _ALL: Effects = frozenset(MemoryEffectKind)
+_NONE: Effects = frozenset()
 _by_class: dict[type[Operation], Effects | None] = {}
+_of_contents: set[type[Operation]] = set()
+"""Classes whose ops have the effects of what their regions hold, and no others."""
 
 
 def memory_effects(op: Operation) -> Effects:
     """The kinds of memory effects that an op, with what its regions hold, may have; all of them if it does not say."""
+    return _effects(op, memory_effects)
+
+
+def _effects(op: Operation, of_inner: Callable[[Operation], Effects]) -> Effects:
+    """The effects of an op, by those of the ops that its regions hold."""
     cls = type(op)
     try:
         known = _by_class[cls]
@@ -40,8 +54,21 @@ def memory_effects(op: Operation) -> Effects:
         known = _by_class[cls] = _effects_of_class(op)
     if known is not None:
         return known
+    if cls in _of_contents:
+        return _effects_of_contents(op, of_inner)
     instances = get_effects(op)
     return _ALL if instances is None else frozenset(instance.kind for instance in instances)
+
+
+def _effects_of_contents(op: Operation, of_inner: Callable[[Operation], Effects]) -> Effects:
+    found = _NONE
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                found |= of_inner(inner)
+                if found == _ALL:
+                    return found
+    return found
 
 
 def _effects_of_class(op: Operation) -> Effects | None:
@@ -49,6 +76,9 @@ def _effects_of_class(op: Operation) -> Effects | None:
     traits = op.get_traits_of_type(MemoryEffect)
     if not traits:
         return _ALL
+    if all(type(trait) is RecursiveMemoryEffect for trait in traits):
+        _of_contents.add(type(op))
+        return None
     if any(trait.get_effects.__func__ not in _FIXED_FUNCTIONS for trait in traits):
         return None
     instances = get_effects(op)
@@ -56,6 +86,26 @@ def _effects_of_class(op: Operation) -> Effects | None:
 
 
 _FIXED_FUNCTIONS = frozenset(trait.get_effects.__func__ for trait in _FIXED_EFFECT_TRAITS)
+
+
+class EffectTable:
+    """Effects of the ops of a function, each looked at once: those of ops with regions are kept."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Operation, Effects] = {}
+
+    def effects(self, op: Operation) -> Effects:
+        """`memory_effects`, as of the first question about an op, or the first since `forget`."""
+        if not op.regions:
+            return memory_effects(op)
+        found = self._kept.get(op)
+        if found is None:
+            found = self._kept[op] = _effects(op, self.effects)
+        return found
+
+    def forget(self, op: Operation) -> None:
+        """Look at an op again, as its regions have changed; the ops around it keep their answers."""
+        self._kept.pop(op, None)
 
 
 def is_memory_free(op: Operation) -> bool:
@@ -75,7 +125,10 @@ def may_read(op: Operation) -> bool:
 
 def may_write(op: Operation) -> bool:
     """Whether an op may change or free memory, or do anything the world can see."""
-    effects = memory_effects(op)
+    return _is_write(memory_effects(op))
+
+
+def _is_write(effects: Effects) -> bool:
     return MemoryEffectKind.WRITE in effects or MemoryEffectKind.FREE in effects
 
 
@@ -84,14 +137,14 @@ def may_be_speculated(op: Operation) -> bool:
     return op.get_trait(ConditionallySpeculatable) is not None and is_speculatable(op)
 
 
-def is_trivially_dead(op: Operation) -> bool:
+def is_trivially_dead(op: Operation, effects: Callable[[Operation], Effects] = memory_effects) -> bool:
     """Whether nobody would miss the op: no result used, nothing written, no terminator, no symbol.
 
-    Reads and fresh allocations do not count as use: an unused load may go.
+    Reads and fresh allocations do not count as use: an unused load may go. `effects` tells of an op's.
     """
     if any(result.first_use is not None for result in op.results):
         return False
-    if may_write(op):
+    if _is_write(effects(op)):
         return False
     return not (
         op.has_trait(IsTerminator, value_if_unregistered=True)

@@ -10,7 +10,7 @@ from xdsl.ir import Block, IRNode, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, MemoryEffectKind
 
 from tilewright.ir.dominance import DominatorTree
-from tilewright.ir.effects import is_trivially_dead, memory_effects
+from tilewright.ir.effects import EffectTable, is_trivially_dead
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.transforms.common.greedy import is_commutative
 
@@ -52,6 +52,7 @@ class CommonSubexpressionElimination:
         self._known: dict[Hashable, list[Operation]] = {}
         self._entered: list[Hashable] = []
         self._reads: dict[Hashable, Operation] = {}
+        self._table = EffectTable()
 
     def run(self, op: Operation) -> bool:
         """Process everything inside `op`; returns whether anything changed."""
@@ -103,14 +104,15 @@ class CommonSubexpressionElimination:
             op = following
 
     def _visit_op(self, op: Operation) -> None:
-        if is_trivially_dead(op):
+        if is_trivially_dead(op, self._table.effects):
             self._erase(op)
             return
         for region in op.regions:
             self._visit_region(region, isolated=_is_isolated(type(op)))
+        self._table.forget(op)
         if _is_terminator(type(op)):
             return
-        effects = memory_effects(op)
+        effects = self._table.effects(op)
         if not effects:
             self._merge_pure(op)
         elif effects == READS_ONLY:
