@@ -21,6 +21,8 @@ class LaneFact(ABC):
 
     def __init__(self) -> None:
         self._known: dict[SSAValue, bool] = {}
+        self._supposed: list[SSAValue] = []
+        """The values that are taken to have the property, in the order in which that was first supposed."""
 
     @abstractmethod
     def proves(self, op: Operation) -> bool:
@@ -30,12 +32,20 @@ class LaneFact(ABC):
         """Whether all lanes of a value have the property."""
         found = self._known.get(value)
         if found is None:
+            mark = len(self._supposed)
+            self._supposed.append(value)
             self._known[value] = True
             found = self._prove(value)
             if not found:
-                self._known = {key: known for key, known in self._known.items() if not known}
-            self._known[value] = found
+                self._withdraw(mark)
+                self._known[value] = False
         return found
+
+    def _withdraw(self, mark: int) -> None:
+        """Forget what was supposed since a moment: it may rest on what turned out to be wrong."""
+        for value in self._supposed[mark:]:
+            del self._known[value]
+        del self._supposed[mark:]
 
     def _prove(self, value: SSAValue) -> bool:
         if isinstance(value, BlockArgument):
