@@ -16,6 +16,7 @@ from tilewright.dialects.ttg.verification import ProgramShape, program_shape, wa
 from tilewright.dialects.types import as_tensor, bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import BlockedLayout, DistributedLayout
 from tilewright.transforms.ttg.connected_ops import ConnectedOps
 from tilewright.transforms.ttg.layout_inference import with_encoding
@@ -66,6 +67,10 @@ def shape_per_cta(type: TensorType[Attribute]) -> tuple[int, ...]:
     return tuple(extent // (1 << sum(bool(vector[dim]) for vector in cga)) for dim, extent in enumerate(shape))
 
 
+Likeness = tuple[tuple[int, ...], tuple[int, ...]]
+"""What accesses have in common that can share a layout: the order of their dimensions, and the shape."""
+
+
 class _Plan:
     """Which layout each access of a module gets."""
 
@@ -73,8 +78,15 @@ class _Plan:
         self._axis_info = ModuleAxisInfo(module)
         self._connected = ConnectedOps(module)
         self._program = program
-        accesses = [op for op in module.walk() if pointers_of(op) is not None]
+        accesses = [op for op in ops_within(module) if pointers_of(op) is not None]
         self._orders = {op: self._order(op) for op in accesses}
+        self._widths = {op: self._width(op) for op in accesses}
+        self._widest: dict[tuple[Operation, Likeness], int] = {}
+        """The widest of the accesses that are alike, by the part that they belong to."""
+        for op, width in self._widths.items():
+            key = (self._connected.part(op), self._likeness(op))
+            self._widest[key] = max(width, self._widest.get(key, 1))
+        self._widest_reached: dict[tuple[Operation, Likeness], int] = {}
 
     def layouts(self) -> dict[Operation, BlockedLayout]:
         """The layout of each access through a tensor of pointers."""
@@ -98,29 +110,29 @@ class _Plan:
     def _layout(self, op: Operation) -> BlockedLayout:
         type, order = self._type(op), self._orders[op]
         warps = warps_around(op, self._program)
-        width = max(self._width(other) for other in self._alike(op))
-        width = min(width, max(prod(shape_per_cta(type)) // (warps * self._program.lanes), 1))
+        width = min(self._shared_width(op), max(prod(shape_per_cta(type)) // (warps * self._program.lanes), 1))
         if not isinstance(op, tt.LoadOp):
             # A load whose neighbours are in another thread is served by the cache, a store is not.
-            width = min(width, self._width(op))
+            width = min(width, self._widths[op])
         sizes = [1] * len(order)
         sizes[order[0]] = width
         return _blocked(type, sizes, order, warps, self._program.lanes)
 
-    def _alike(self, op: Operation) -> list[Operation]:
-        """The accesses that compute with `op`, of the same shape and order: they had better share a layout. Those
-        through pointers that a loop carries go by themselves.
+    def _likeness(self, op: Operation) -> Likeness:
+        return self._orders[op], self._type(op).get_shape()
+
+    def _shared_width(self, op: Operation) -> int:
+        """The widest of the accesses that compute with `op`, of the same shape and order: they had better share a
+        layout. Those through pointers that a loop carries go by themselves.
         """
         if not isinstance(pointers_of(op), OpResult):
-            return [op]
-        shape, order = self._type(op).get_shape(), self._orders[op]
-        related = self._connected.related(op)
-
-        def is_alike(other: Operation) -> bool:
-            same = self._orders[other] == order and self._type(other).get_shape() == shape
-            return same and self._connected.is_in(other, related)
-
-        return [other for other in self._orders if other is op or is_alike(other)]
+            return self._widths[op]
+        part, likeness = self._connected.part(op), self._likeness(op)
+        found = self._widest_reached.get((part, likeness))
+        if found is None:
+            found = max(self._widest.get((other, likeness), 1) for other in self._connected.reached(part))
+            self._widest_reached[part, likeness] = found
+        return found
 
     def _width(self, op: Operation) -> int:
         """Neighbouring elements that one thread may access at once."""
@@ -196,11 +208,11 @@ class CoalescePass(Pass):
         if program is None:
             context.fail(module, "not TritonGPU IR: the module does not state ttg.num-warps")
         layouts: dict[Operation, BlockedLayout] = {}
-        if any(pointers_of(op) is not None for op in module.walk()):
+        if any(pointers_of(op) is not None for op in ops_within(module)):
             layouts = _Plan(module, program).layouts()
         for op, layout in layouts.items():
             relayout(op, (*op.operands, *op.results), ttg.encoding_of(layout))
-        for op in tuple(module.walk()):
+        for op in ops_within(module):
             block = block_of(op)
             if block is not None:
                 layout = descriptor_layout(as_tensor(block.type), warps_around(op, program), program.lanes)

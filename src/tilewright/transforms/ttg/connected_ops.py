@@ -6,6 +6,8 @@ from collections.abc import Set
 
 from xdsl.ir import Operation, OpResult
 
+from tilewright.ir.walking import ops_within
+
 
 class ConnectedOps:
     """Ops linked by the values that they make and use, whatever way; an op with regions reaches all that it holds.
@@ -16,7 +18,7 @@ class ConnectedOps:
     def __init__(self, root: Operation) -> None:
         self._parent: dict[Operation, Operation] = {}
         holders: list[Operation] = []
-        for op in root.walk():
+        for op in ops_within(root):
             if op is root:
                 continue
             self._parent.setdefault(op, op)
@@ -28,22 +30,23 @@ class ConnectedOps:
         self._inside: dict[Operation, set[Operation]] = {}
         for holder in holders:
             reached = self._inside.setdefault(self._find(holder), set())
-            reached.update(self._find(op) for op in holder.walk() if op is not holder)
+            # What these hold in turn is reached by way of them.
+            reached.update(self._find(op) for region in holder.regions for block in region.blocks for op in block.ops)
 
-    def related(self, op: Operation) -> Set[Operation]:
-        """The parts that `op` reaches, for `is_in`."""
+    def part(self, op: Operation) -> Operation:
+        """The part that an op belongs to, by an op that stands for it."""
+        return self._find(op)
+
+    def reached(self, part: Operation) -> Set[Operation]:
+        """The parts that a part reaches, itself among them."""
         reached: set[Operation] = set()
-        pending = [self._find(op)]
+        pending = [part]
         while pending:
             part = pending.pop()
             if part not in reached:
                 reached.add(part)
                 pending.extend(self._inside.get(part, ()))
         return reached
-
-    def is_in(self, op: Operation, parts: Set[Operation]) -> bool:
-        """Whether `op` belongs to one of the parts."""
-        return self._find(op) in parts
 
     def _find(self, op: Operation) -> Operation:
         parent = self._parent.setdefault(op, op)
