@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import bufferization
 from tilewright.dialects.types import is_tensor
+from tilewright.ir.block_order import BlockOrder
 from tilewright.ir.effects import is_pure
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import VIEWS, root_of_memref
@@ -22,10 +23,25 @@ class Hoisting:
     """Moves scalar arithmetic, views, and loads of tiles that no op in between may write to."""
 
     memory: Disjointness
+    _orders: dict[Block, BlockOrder] = field(default_factory=dict[Block, BlockOrder])
+
+    def order_of(self, block: Block) -> BlockOrder:
+        """The order of the ops of a block, kept while they move by way of this."""
+        if block not in self._orders:
+            self._orders[block] = BlockOrder(block)
+        return self._orders[block]
+
+    def is_known_at(self, value: SSAValue, op: Operation) -> bool:
+        """Whether a value is defined in front of an op: in its block, or around it."""
+        owner, block = value.owner, op.parent_block()
+        assert block is not None
+        if isinstance(owner, Block) or owner.parent_block() is not block:
+            return True
+        return self.order_of(block).is_before(owner, op)
 
     def is_possible(self, value: SSAValue, place: Operation, depth: int = MOST_STEPS) -> bool:
         """Whether a value is known at `place`, or all that it is made from can move there."""
-        if is_known_at(value, place):
+        if self.is_known_at(value, place):
             return True
         ops = self._parts(value)
         if depth == 0 or not ops or not all(self.is_possible(outer, place, depth - 1) for outer in _operands(ops)):
@@ -36,7 +52,7 @@ class Hoisting:
         """Move in front of `place` what a value is made from."""
         block = place.parent_block()
         assert block is not None
-        if is_known_at(value, place):
+        if self.is_known_at(value, place):
             return
         ops = self._parts(value)
         for outer in _operands(ops):
@@ -44,6 +60,7 @@ class Hoisting:
         for op in ops:
             op.detach()
             block.insert_op_before(op, place)
+            self.order_of(block).forget(op)
 
     def _parts(self, value: SSAValue) -> list[Operation]:
         """The ops that make a value and move as one, in order; none where they cannot."""
@@ -67,14 +84,6 @@ class Hoisting:
             step = step.next_op
             assert step is not None
         return True
-
-
-def is_known_at(value: SSAValue, op: Operation) -> bool:
-    """Whether a value is defined in front of an op: in its block, or around it."""
-    owner = value.owner
-    if isinstance(owner, Block) or owner.parent_block() is not op.parent_block():
-        return True
-    return owner.is_before_in_block(op)
 
 
 def _operands(ops: list[Operation]) -> list[SSAValue]:

@@ -13,10 +13,15 @@ from tilewright.dialects import func, linalg, memref, tensor
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import may_write, root_of_memref, written_memory
 from tilewright.transforms.linalg.hoisting import Hoisting
 from tilewright.transforms.linalg.loads import Disjointness, ancestor_in
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
+
+MOST_TRIED = 64
+"""How many of the loops before it a loop may try to join: where hundreds read the same tile and none can be merged,
+trying all pairs costs more than the rest of a compilation."""
 
 MOST_INPUTS = 8
 MOST_RESULTS = 4
@@ -52,7 +57,7 @@ class LinalgMergeSiblingsPass(Pass):
             if not isinstance(function, func.FuncOp) or function.body.blocks.first is None:
                 continue
             hoisting = Hoisting(Disjointness(function))
-            for op in function.walk():
+            for op in ops_within(function):
                 if not isinstance(op, linalg.StructuredOp):
                     for region in op.regions:
                         for block in region.blocks:
@@ -61,8 +66,8 @@ class LinalgMergeSiblingsPass(Pass):
 
 def merge_block(block: Block, hoisting: Hoisting) -> None:
     """Merge the generics of one block, each into the last one before it that it may join."""
-    heads: list[linalg.GenericOp] = []
-    touching: dict[SSAValue, list[int]] = {}
+    heads: list[_Loop] = []
+    touching: dict[SSAValue, set[int]] = {}
     """From a value to the heads that read or make it, by number: only these have anything in common with a reader."""
     writes = _Writes()
     before: dict[Operation, _Writes] = {}
@@ -71,17 +76,56 @@ def merge_block(block: Block, hoisting: Hoisting) -> None:
         writes = writes.with_those_of(op)
         if not isinstance(op, linalg.GenericOp) or not is_mergeable(op):
             continue
-        for position in sorted({n for value in op.inputs for n in touching.get(value, ())}, reverse=True):
+        loop = _Loop.of(op)
+        near = {number for value in op.inputs for number in _with_room(touching.get(value), heads)}
+        for position in sorted(near, reverse=True)[:MOST_TRIED]:
             head = heads[position]
-            if (place := place_to_merge(head, op, before, hoisting)) is not None:
-                merged = heads[position] = _Merge(head, op, place).write(hoisting)
-                before[merged] = before[place]
+            if (place := place_to_merge(head, loop, before, hoisting)) is not None:
+                loop = heads[position] = _Merge(head, loop, place).write(hoisting)
+                before[loop.op] = before[place]
                 break
         else:
-            position, merged = len(heads), op
-            heads.append(op)
-        for value in (*merged.inputs, *merged.results):
-            touching.setdefault(value, []).append(position)
+            position = len(heads)
+            heads.append(loop)
+        for value in (*loop.op.inputs, *loop.op.results):
+            touching.setdefault(value, set()).add(position)
+
+
+def _with_room(numbers: set[int] | None, heads: Sequence[_Loop]) -> set[int]:
+    """The heads of some numbers that may get further results; the others are struck out for good."""
+    if numbers is None:
+        return set()
+    numbers -= {number for number in numbers if len(heads[number].op.results) >= MOST_RESULTS}
+    return numbers
+
+
+@dataclass(slots=True)
+class _Loop:
+    """A generic that may be merged, and what is known of it: a body may be the work of hundreds of mergers, each of
+    which is to cost no more than what it adds."""
+
+    op: linalg.GenericOp
+    extents: tuple[int, ...]
+    widest_inside: int
+    """Bits of the widest number that the ops of the body make."""
+    reads_memory: bool
+    computed: dict[object, Operation] | None = None
+    """The pure ops of the body, by what they compute; None as long as some may compute the same."""
+
+    @classmethod
+    def of(cls, op: linalg.GenericOp) -> _Loop:
+        inside = max((_bits(result.type) for inner in op.body.block.ops for result in inner.results), default=1)
+        return cls(op, loop_extents(op), inside, any(_reads_memory(inner) for inner in ops_within(op.body)))
+
+    @property
+    def widest(self) -> int:
+        """Bits of the widest number of the body, which decides how many lanes a vector has."""
+        return max(self.widest_inside, *(_bits(argument.type) for argument in self.op.body.block.args))
+
+
+def _bits(kind: Attribute) -> int:
+    """Bits of a number; i1 and index do not count."""
+    return 1 if isinstance(kind, IndexType | MemRefType) else bit_width(kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,36 +159,38 @@ def is_mergeable(op: linalg.GenericOp) -> bool:
 
 
 def place_to_merge(
-    head: linalg.GenericOp, op: linalg.GenericOp, before: Mapping[Operation, _Writes], hoisting: Hoisting
+    head: _Loop, loop: _Loop, before: Mapping[Operation, _Writes], hoisting: Hoisting
 ) -> linalg.GenericOp | None:
     """Which of the two, of which `head` stands first in the same block, the other should join; None: neither.
 
-    `op` moves up where all that it reads is known there, or can move along. Else `head` moves down, if nothing in
+    `loop` moves up where all that it reads is known there, or can move along. Else `head` moves down, if nothing in
     between reads its results or writes memory: what it reads would have to be kept beyond that.
     """
-    if not _fit(head, op):
+    if not _fit(head, loop):
         return None
-    if before[head].any != before[op].any and any(_reads_memory(inner) for inner in op.body.block.walk()):
+    first, op = head.op, loop.op
+    if before[first].any != before[op].any and loop.reads_memory:
         return None
-    outer = (value for value in _read_values(op) if value.owner is not head)
-    if all(hoisting.is_possible(value, head) for value in outer):
-        return head
-    if before[head].lasting != before[op].lasting or any(_reads_memory(inner) for inner in head.body.block.walk()):
+    outer = (value for value in _read_values(op) if value.owner is not first)
+    if all(hoisting.is_possible(value, first) for value in outer):
+        return first
+    if before[first].lasting != before[op].lasting or head.reads_memory:
         return None
-    return op if all(_is_read_behind(result, op) for result in head.results) else None
+    return op if all(_is_read_behind(result, op, hoisting) for result in first.results) else None
 
 
-def _fit(head: linalg.GenericOp, op: linalg.GenericOp) -> bool:
+def _fit(head: _Loop, loop: _Loop) -> bool:
     """Whether two generics make a good one: over the same elements, with something in common, and not too large."""
-    if loop_extents(head) != loop_extents(op) or _widest_element(head) != _widest_element(op):
+    first, op = head.op, loop.op
+    if len(first.results) + len(op.results) > MOST_RESULTS:
         return False
-    if len(head.results) + len(op.results) > MOST_RESULTS:
+    if head.extents != loop.extents or head.widest != loop.widest:
         return False
-    known = {(value, access_of(map_)) for value, map_ in zip(head.inputs, head.maps, strict=False)}
+    known = {(value, access_of(map_)) for value, map_ in zip(first.inputs, first.maps, strict=False)}
     own_place = _own_place(op)
     shared = extra = 0
     for value, map_ in zip(op.inputs, op.maps, strict=False):
-        if value.owner is head:
+        if value.owner is first:
             if access_of(map_) != own_place:
                 return False
             shared += 1
@@ -158,23 +204,17 @@ def _fit(head: linalg.GenericOp, op: linalg.GenericOp) -> bool:
 def _read_values(op: linalg.GenericOp) -> Iterator[SSAValue]:
     """What a generic reads from around it: its inputs and what its body captures."""
     yield from op.inputs
-    for inner in op.body.block.walk():
+    for inner in ops_within(op.body):
         yield from (operand for operand in inner.operands if not _is_inside(operand, op))
 
 
-def _is_read_behind(value: SSAValue, op: Operation) -> bool:
+def _is_read_behind(value: SSAValue, op: Operation, hoisting: Hoisting) -> bool:
     """Whether whatever refers to a value is `op`, or stands behind it in its block."""
     block = op.parent_block()
     assert block is not None
+    order = hoisting.order_of(block)
     users = (ancestor_in(block, use.operation) for use in value.uses)
-    return all(user is op or (user is not None and op.is_before_in_block(user)) for user in users)
-
-
-def _widest_element(op: linalg.GenericOp) -> int:
-    """Bits of the widest number of a body, which decides how many lanes a vector has; i1 and index do not count."""
-    body = op.body.block
-    kinds = [argument.type for argument in body.args] + [result.type for inner in body.ops for result in inner.results]
-    return max((bit_width(kind) for kind in kinds if not isinstance(kind, IndexType | MemRefType)), default=1)
+    return all(user is op or (user is not None and order.is_before(op, user)) for user in users)
 
 
 def _own_place(op: linalg.GenericOp) -> Access:
@@ -196,45 +236,46 @@ def _is_inside(value: SSAValue, op: Operation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Two generics, about to become one."""
+    """Two generics, about to become one, in the body of the first."""
 
-    head: linalg.GenericOp
-    op: linalg.GenericOp
+    head: _Loop
+    loop: _Loop
     place: linalg.GenericOp
     """Where the merged op stands: in the place of one of them."""
 
-    def write(self, hoisting: Hoisting) -> linalg.GenericOp:
+    def write(self, hoisting: Hoisting) -> _Loop:
         """Build the merged op; results that nothing reads any more are left out."""
+        first, op = self.head.op, self.loop.op
+        for value in _read_values(op) if self.place is first else ():
+            if value.owner is not first:
+                hoisting.perform(value, first)
+        block = first.body.detach_block(first.body.block)
         inputs: dict[tuple[SSAValue, Access], SSAValue] = {}
-        block = Block()
-        computed: dict[object, Operation] = {}
-        for value in _read_values(self.op) if self.place is self.head else ():
-            if value.owner is not self.head:
-                hoisting.perform(value, self.head)
-        yielded = self._inline(self.head, block, inputs, {}, computed)
-        made = dict[SSAValue, SSAValue](zip(self.head.results, yielded, strict=True))
-        yielded += self._inline(self.op, block, inputs, made, computed)
-        results = [*self.head.results, *self.op.results]
+        yielded, computed = self._open(block, inputs)
+        made = dict[SSAValue, SSAValue](zip(first.results, yielded, strict=True))
+        yielded += self._move_into(block, inputs, made, computed)
+        results = [*first.results, *op.results]
         for result in results:
             self._replace_placeholders(result)
         kept = [number for number, result in enumerate(results) if self._is_read_elsewhere(result)]
         new = self._build(block, inputs, [results[number].type for number in kept], [yielded[n] for n in kept])
         for number, result in zip(kept, new.results, strict=True):
             results[number].replace_all_uses_with(result)
-        for old in (self.op, self.head):
+        for old in (op, first):
             old.detach()
             old.erase(safe_erase=False)
-        return new
+        widest = max(self.head.widest_inside, self.loop.widest_inside)
+        return _Loop(new, self.head.extents, widest, self.head.reads_memory or self.loop.reads_memory, computed)
 
     def _is_read_elsewhere(self, result: SSAValue) -> bool:
         """Whether a result has a reader besides the op that is merged."""
-        return any(use.operation is not self.op for use in result.uses)
+        return any(use.operation is not self.loop.op for use in result.uses)
 
     def _replace_placeholders(self, result: SSAValue) -> None:
         """Put an empty tensor where a result only gives the shape of another op's output."""
         for use in list(result.uses):
             user = use.operation
-            if not isinstance(user, linalg.GenericOp) or use.index < len(user.inputs) or user is self.op:
+            if not isinstance(user, linalg.GenericOp) or use.index < len(user.inputs) or user is self.loop.op:
                 continue
             if not user.body.block.args[use.index].uses.get_length():
                 user.operands[use.index] = self._empty(result.type)
@@ -243,42 +284,79 @@ class _Merge:
         parent = self.place.parent_block()
         assert parent is not None
         empty = tensor.EmptyOp.create(result_types=[kind])
-        empty.location = self.head.location
+        empty.location = self.head.op.location
         parent.insert_op_before(empty, self.place)
         return empty.results[0]
 
-    def _inline(
+    def _open(
+        self, block: Block, inputs: dict[tuple[SSAValue, Access], SSAValue]
+    ) -> tuple[list[SSAValue], dict[object, Operation]]:
+        """Make a body that can be added to of the first one's: arguments for its inputs alone, no yield. Returns what
+        it yielded, and its pure ops by what they compute."""
+        op = self.head.op
+        end = block.last_op
+        assert isinstance(end, linalg.YieldOp)
+        arguments = list(block.args)
+        for argument, value, map_ in zip(arguments, op.inputs, op.maps, strict=False):
+            key = (value, access_of(map_))
+            if key in inputs:
+                argument.replace_all_uses_with(inputs[key])
+                block.erase_arg(argument)
+            else:
+                inputs[key] = argument
+        for argument in arguments[len(op.inputs) :]:
+            block.erase_arg(argument)
+        computed = self.head.computed
+        if computed is None:
+            computed = dict[object, Operation]()
+            for inner in block.ops:
+                self._unify(inner, computed)
+        yielded = list(end.operands)
+        end.detach()
+        end.erase()
+        return yielded, computed
+
+    def _move_into(
         self,
-        op: linalg.GenericOp,
         block: Block,
         inputs: dict[tuple[SSAValue, Access], SSAValue],
         made: dict[SSAValue, SSAValue],
         computed: dict[object, Operation],
     ) -> list[SSAValue]:
-        """Copy a body, without the pure ops that `computed` has; returns what it yields."""
+        """Put the second body behind the first, without the pure ops that `computed` has; returns what it yields."""
+        op = self.loop.op
         body = op.body.block
-        known: dict[SSAValue, SSAValue] = {}
         for argument, value, map_ in zip(body.args, op.inputs, op.maps, strict=False):
             if value in made:
-                known[argument] = made[value]
+                argument.replace_all_uses_with(made[value])
                 continue
             key = (value, access_of(map_))
             if key not in inputs:
                 kind = element_type(value.type) if is_tensor(value.type) else value.type
                 inputs[key] = block.insert_arg(kind, len(block.args))
-            known[argument] = inputs[key]
+            argument.replace_all_uses_with(inputs[key])
         for inner in body.ops:
             if isinstance(inner, linalg.YieldOp):
-                return [known.get(operand, operand) for operand in inner.operands]
-            key = _value_key(inner, known)
-            if (found := computed.get(key)) is None:
-                found = inner.clone(value_mapper=known)
-                found.location = inner.location
-                block.add_op(found)
-                if key is not None:
-                    computed[key] = found
-            known.update(zip(inner.results, found.results, strict=True))
+                return list(inner.operands)
+            if not self._unify(inner, computed):
+                inner.detach()
+                block.add_op(inner)
         raise AssertionError("a body ends in a yield")
+
+    @staticmethod
+    def _unify(op: Operation, computed: dict[object, Operation]) -> bool:
+        """Use an op that computes the same in the place of a pure one, or note this one; whether there was one."""
+        key = _value_key(op)
+        if key is None:
+            return False
+        found = computed.setdefault(key, op)
+        if found is op:
+            return False
+        for old, new in zip(op.results, found.results, strict=True):
+            old.replace_all_uses_with(new)
+        op.detach()
+        op.erase()
+        return True
 
     def _build(
         self,
@@ -287,7 +365,7 @@ class _Merge:
         types: Sequence[Attribute],
         yielded: Sequence[SSAValue],
     ) -> linalg.GenericOp:
-        head, parent = self.head, self.place.parent_block()
+        head, parent = self.head.op, self.place.parent_block()
         assert parent is not None
         outputs: list[SSAValue] = []
         for kind in types:
@@ -306,15 +384,14 @@ class _Merge:
             },
             regions=[Region(block)],
         )
-        new.location = self.op.location
+        new.location = self.loop.op.location
         parent.insert_op_before(new, self.place)
         return new
 
 
-def _value_key(op: Operation, known: dict[SSAValue, SSAValue]) -> object:
+def _value_key(op: Operation) -> object:
     """What two ops that compute the same have in common; None for ops with regions or memory accesses."""
     if op.regions or _reads_memory(op) or not op.name.startswith(("arith.", "math.", "linalg.index")):
         return None
-    operands = tuple(known.get(operand, operand) for operand in op.operands)
     kinds = tuple(result.type for result in op.results)
-    return (op.name, operands, tuple(op.properties.items()), tuple(op.attributes.items()), kinds)
+    return (op.name, tuple(op.operands), tuple(op.properties.items()), tuple(op.attributes.items()), kinds)

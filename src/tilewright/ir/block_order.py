@@ -1,0 +1,69 @@
+"""Which of two ops of a block stands first, answered from numbers that are kept: walking from one to the other, as
+`is_before_in_block` does, costs as much as lies in between, or up to the end of the block.
+
+```python
+order = BlockOrder(block)
+order.is_before(load, store)
+op.detach(); block.insert_op_before(op, place); order.forget(op)
+```
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, Operation
+
+GAP = 1 << 256
+"""Between the numbers of two neighbours: as many ops as it has bits find room at one place, before all numbers are
+given anew."""
+
+
+class BlockOrder:
+    """The order of the ops of one block. New ops find their place by themselves; `forget` those that move."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._numbers: dict[Operation, int] = {}
+        self._number_all()
+
+    def is_before(self, first: Operation, second: Operation) -> bool:
+        """Whether an op stands in front of another of this block."""
+        return self._number(first) < self._number(second)
+
+    def number(self, op: Operation) -> int:
+        """A number that grows along the block; it holds until the next op is asked about that is new."""
+        return self._number(op)
+
+    def forget(self, op: Operation) -> None:
+        """Look for an op at its new place."""
+        self._numbers.pop(op, None)
+
+    def _number(self, op: Operation) -> int:
+        found = self._numbers.get(op)
+        return self._number_new(op) if found is None else found
+
+    def _number_new(self, op: Operation) -> int:
+        """Number an op, and the new ones in front of it, between those that have numbers."""
+        assert op.parent_block() is self._block, "the order is that of one block"
+        new = [op]
+        before = op.prev_op
+        while before is not None and before not in self._numbers:
+            new.append(before)
+            before = before.prev_op
+        behind = op.next_op
+        while behind is not None and behind not in self._numbers:
+            behind = behind.next_op
+        low = 0 if before is None else self._numbers[before]
+        high = low + 2 * GAP * len(new) if behind is None else self._numbers[behind]
+        step = (high - low) // (len(new) + 1)
+        if step < 1:
+            self._number_all()
+            return self._numbers[op]
+        for place, inner in enumerate(reversed(new), 1):
+            self._numbers[inner] = low + step * place
+        return self._numbers[op]
+
+    def _number_all(self) -> None:
+        self._numbers = {op: number * GAP for number, op in enumerate(self._block.ops, 1)}
+
+
+__all__ = ["BlockOrder"]
