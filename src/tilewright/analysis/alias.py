@@ -19,6 +19,7 @@ from tilewright.analysis.shared_views import VIEWS
 from tilewright.analysis.value_flow import flows_of
 from tilewright.dialects import arith, tt, ttg, ttng
 from tilewright.dialects.ttg.types import MemDescType
+from tilewright.ir.walking import ops_within
 
 NONE: frozenset[SSAValue] = frozenset()
 
@@ -28,7 +29,7 @@ def memdescs_of(function: tt.FuncOp) -> list[SSAValue]:
     found: list[SSAValue] = []
     for block in function.body.blocks:
         found.extend(block.args)
-        for op in block.walk():
+        for op in (inner for outer in block.ops for inner in ops_within(outer)):
             found.extend(op.results)
             for region in op.regions:
                 for inner in region.blocks:
@@ -59,7 +60,7 @@ class ModuleAliases:
     def _collect(self, function: tt.FuncOp, sources: list[SSAValue]) -> None:
         self.values.extend(memdescs_of(function))
         sources.extend(argument for argument in function.args if isinstance(argument.type, MemDescType))
-        for op in function.body.walk():
+        for op in ops_within(function.body):
             if isinstance(op, ttg.LocalAllocOp):
                 sources.append(op.result)
             for source, target in self._flows(op):

@@ -29,6 +29,7 @@ from tilewright.dialects import tt, ttg
 from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.walking import ops_within
 
 ScratchSize = Callable[[Operation], int]
 """Bytes of scratch that an op needs."""
@@ -140,7 +141,7 @@ class FunctionAllocation:
 def _views_of_allocations(function: tt.FuncOp, aliases: ModuleAliases) -> dict[Operation, list[SSAValue]]:
     """The values of the function that may be (views of) each of its allocations."""
     views: dict[Operation, list[SSAValue]] = {}
-    for op in function.body.walk():
+    for op in ops_within(function.body):
         if isinstance(op, tt.ReturnOp) and any(isinstance(v.type, MemDescType) for v in op.operands):
             raise op_error(op, "a buffer in shared memory cannot be returned: it ends with the function")
     for value in memdescs_of(function):

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import tt
 from tilewright.ir.diagnostics import op_error
+from tilewright.ir.walking import ops_within
 
 
 @dataclass
@@ -84,7 +85,7 @@ def call_graph_of(module: ModuleOp) -> CallGraph:
     """The call graph of a module."""
     graph = CallGraph({op.sym_name.data: op for op in module.ops if isinstance(op, tt.FuncOp)})
     for name, function in graph.functions.items():
-        for op in function.walk():
+        for op in ops_within(function):
             if isinstance(op, tt.CallOp):
                 graph.calls_in.setdefault(name, []).append(op)
                 graph.calls_of.setdefault(op.callee.string_value(), []).append(op)

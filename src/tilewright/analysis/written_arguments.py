@@ -93,7 +93,7 @@ def _edges_of(op: Operation, functions: dict[str, tt.FuncOp]) -> Edges:
         case scf.YieldOp():
             return _yield_edges(op)
         case tt.CallOp() if (callee := functions.get(op.callee.string_value())) is not None:
-            returned = [r for r in callee.walk() if isinstance(r, tt.ReturnOp)]
+            returned = [r for r in ops_within(callee) if isinstance(r, tt.ReturnOp)]
             results = [pair for r in returned for pair in _parallel(r.operands, op.results)]
             return [*_parallel(op.operands, callee.body.blocks[0].args), *results]
         case _ if op.successors:

@@ -8,6 +8,7 @@ from xdsl.traits import IsolatedFromAbove
 
 from tilewright.ir.diagnostics import verify_error
 from tilewright.ir.locations import describe_location
+from tilewright.ir.walking import ops_within
 
 
 class DominatorTree:
@@ -206,7 +207,7 @@ def verify_dominance(root: Operation) -> None:
         checker.defined.update(id(result) for op in root.ops for result in op.results)
     if not root.has_trait(IsolatedFromAbove, value_if_unregistered=False):
         checker.defined.update(
-            id(operand) for op in root.walk() for operand in op.operands if _is_outside(operand, root)
+            id(operand) for op in ops_within(root) for operand in op.operands if _is_outside(operand, root)
         )
     for region in root.regions:
         checker.check_region(region)

@@ -35,7 +35,7 @@ from xdsl.utils.worklist import Worklist
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
 from tilewright.ir.rewrite_watch import record_rewrite, rewriting_stopped
-from tilewright.ir.walking import is_subclass
+from tilewright.ir.walking import is_subclass, ops_within
 from tilewright.support.errors import PassError, TilewrightError
 
 RewriteRule = RewritePattern
@@ -200,7 +200,7 @@ class _Driver:
         self.worklist: Worklist[Operation] = Worklist()
 
     def run(self, root: Operation) -> bool:
-        ops = [op for op in root.walk(reverse=True, region_first=True) if op is not root]
+        ops = [op for op in reversed(ops_within(root)) if op is not root]
         if not ops:
             return False
         for op in ops:
@@ -241,7 +241,7 @@ class _Driver:
     def _inserted(self, op: Operation) -> None:
         self.worklist.push(op)
         for region in op.regions:
-            for nested in region.walk():
+            for nested in ops_within(region):
                 self.worklist.push(nested)
 
     def _removed(self, op: Operation) -> None:

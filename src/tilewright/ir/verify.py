@@ -10,6 +10,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from tilewright.ir.diagnostics import verify_error
 from tilewright.ir.dominance import verify_dominance
+from tilewright.ir.walking import ops_within
 from tilewright.support.errors import TilewrightError
 
 ModuleCheck = Callable[[Operation], None]
@@ -28,7 +29,7 @@ def verify_module(module: Operation) -> None:
 
     xDSL's own `verify` renders the whole module into the exception; here the message is about the one op.
     """
-    for op in module.walk():
+    for op in ops_within(module):
         _verify_op(op)
     for attribute in module.attributes.keys() & _module_checks.keys():
         _module_checks[attribute](module)

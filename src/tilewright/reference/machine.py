@@ -31,6 +31,7 @@ from tilewright.dialects.attributes import PRINT
 from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
 from tilewright.dialects.tt import PointerType
 from tilewright.dialects.types import is_float
+from tilewright.ir.walking import ops_within
 from tilewright.reference.address_space import AddressSpace
 from tilewright.reference.errors import ReferenceError, reference_error
 from tilewright.reference.memory import AccessError, MemRef, Storage, Window
@@ -88,7 +89,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.functions: dict[str, Operation] = {}
-        self.computes_addresses = any(isinstance(op, ADDRESS_OPS) for op in self.module.walk())
+        self.computes_addresses = any(isinstance(op, ADDRESS_OPS) for op in ops_within(self.module))
         """Whether the program may reach any memory from any pointer, by arithmetic on addresses."""
         for op in self.module.body.block.ops:
             symbol = op.properties.get("sym_name")

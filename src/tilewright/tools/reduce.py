@@ -22,6 +22,7 @@ from tilewright.dialects.types import element_type, is_float
 from tilewright.ir.parsing import parse_module
 from tilewright.ir.printing import print_op
 from tilewright.ir.verify import verify_module
+from tilewright.ir.walking import ops_within
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.commands import split_command, succeeds
 
@@ -124,7 +125,7 @@ def _first_accepted(
 
 
 def _inner_ops(module: ModuleOp) -> list[Operation]:
-    return [op for op in module.walk() if op is not module]
+    return [op for op in ops_within(module) if op is not module]
 
 
 def _drop_ops(module: ModuleOp) -> Iterator[ModuleOp]:

@@ -21,6 +21,7 @@ from tilewright.analysis.call_graph import CallGraph
 from tilewright.analysis.signs import Signs
 from tilewright.analysis.value_flow import flows_of
 from tilewright.dialects import arith, scf, tt
+from tilewright.ir.walking import ops_within
 
 MOST_CHANGES = 12
 """A value whose facts changed so often is given up: a loop that halves a number each time would take as many turns
@@ -75,7 +76,7 @@ class Solver:
         self._argument_hints: dict[SSAValue, Mapping[str, Attribute]] = {}
         for function in graph.topological_order():
             self._enter(function)
-            for op in function.body.walk():
+            for op in ops_within(function.body):
                 self._seen.add(op)
                 self._visit(op)
         while self._work:

@@ -13,6 +13,7 @@ from tilewright.dialects.ttg.shared_encodings import SharedEncoding
 from tilewright.dialects.ttg.warp_specialize import WarpSpecializeOp
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.diagnostics import verify_error
+from tilewright.ir.walking import ops_within
 
 NUM_WARPS = "ttg.num-warps"
 NUM_CTAS = "ttg.num-ctas"
@@ -86,7 +87,7 @@ def verify_layouts(module: Operation) -> None:
     if shape is None:
         return
     checked: dict[tuple[Attribute, int], str | None] = {}
-    for op in module.walk():
+    for op in ops_within(module):
         if op is not module:
             for name in MODULE_ONLY:
                 if name in op.attributes:

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import func, linalg, tensor
+from tilewright.ir.walking import ops_within
 from tilewright.lowering.linalg_to_loops.combination import combination_of_choice
 from tilewright.transforms.linalg.effects import may_write
 
@@ -20,7 +21,7 @@ _PICKING = (tensor.ExtractOp, tensor.InsertOp, tensor.ExtractSliceOp, tensor.Exp
 
 def forget_starts(function: func.FuncOp) -> None:
     """Leave out the starts of reductions whose combination is known to choose, and what was only computed for them."""
-    for op in list(function.walk()):
+    for op in ops_within(function):
         if not isinstance(op, linalg.StructuredOp) or STARTS_AT_FIRST not in op.attributes:
             continue
         if combination_of_choice(op) is None:

@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import bufferization, func, linalg, scf, tensor
 from tilewright.dialects.types import element_type, is_tensor
+from tilewright.ir.walking import ops_within
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
@@ -41,12 +42,12 @@ class Storage:
 
     def number_ops(self, function: func.FuncOp) -> None:
         """Give each op its place in program order."""
-        for number, op in enumerate(function.walk()):
+        for number, op in enumerate(ops_within(function)):
             self.order[op] = number
 
     def end(self, op: Operation) -> int:
         """The place of the last op inside of `op`."""
-        return max((self.place(inner) for inner in op.walk()), default=0)
+        return max((self.place(inner) for inner in ops_within(op)), default=0)
 
     # -- where a result goes ----------------------------------------------------------------------------------------
 
@@ -153,7 +154,7 @@ class Storage:
         output = access_of(maps[-1])
         if not is_elementwise(op) or any(access_of(map_) != output for map_ in maps[len(op.inputs) :]):
             return False
-        if any(isinstance(inner, tensor.ExtractOp) for inner in op.body.block.walk()):
+        if any(isinstance(inner, tensor.ExtractOp) for inner in ops_within(op.body)):
             return False
         for number, value in enumerate(op.inputs):
             if self._reads(value, window.flat):
@@ -231,7 +232,9 @@ class Storage:
 
     def _reads_computed_tiles_only(self, op: linalg.StructuredOp) -> bool:
         """Whether the inputs lie in buffers that only the ops of this lowering write."""
-        if any(isinstance(inner, tensor.ExtractOp) or inner.name.startswith("memref.") for inner in op.body.walk()):
+        if any(
+            isinstance(inner, tensor.ExtractOp) or inner.name.startswith("memref.") for inner in ops_within(op.body)
+        ):
             return False
         for value in op.inputs:
             source = self.lowering.source(value)
@@ -322,7 +325,7 @@ class Storage:
         return isinstance(window, Uniform) or self.is_disjoint(window, dest)
 
     def _bodies_read_others(self, op: linalg.StructuredOp, dest: Window) -> bool:
-        roots = [root_of_memref(value) for inner in op.body.block.walk() for value in memory_operands(inner)]
+        roots = [root_of_memref(value) for inner in ops_within(op.body) for value in memory_operands(inner)]
         if dest.owned:
             return dest.root not in roots
         return all(self.lowering.apart.is_disjoint(root, dest.root) for root in roots)

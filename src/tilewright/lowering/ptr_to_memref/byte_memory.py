@@ -36,7 +36,7 @@ from tilewright.analysis.origins import merge_sources, values_in
 from tilewright.dialects import arith, func, memref, tt
 from tilewright.dialects.tt.types import PointerType
 from tilewright.dialects.types import bit_width, element_type, is_unranked_memref
-from tilewright.ir.walking import find_ops
+from tilewright.ir.walking import find_ops, ops_within
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
 
@@ -106,7 +106,7 @@ def find_byte_memory(module: ModuleOp) -> set[SSAValue]:
     for value in values_in(module):
         if is_memory(value.type):
             groups.join((value, *(merge_sources(value) or ())))
-    for op in module.walk():
+    for op in ops_within(module):
         match op:
             case tt.BitcastOp():
                 groups.join((op.src, op.result))
@@ -138,7 +138,7 @@ def _join_call(groups: _Groups, call: Operation, callee: func.FuncOp | tt.FuncOp
 
 def recast_bytes(module: ModuleOp) -> None:
     """A `tt.bitcast` of memory that is bytes by now is a cast of the bytes, no cast of pointers."""
-    for op in [op for op in module.walk() if isinstance(op, tt.BitcastOp)]:
+    for op in [op for op in ops_within(module) if isinstance(op, tt.BitcastOp)]:
         source = _bytes_behind(op.src)
         if source is None or op.parent is None:
             continue
@@ -153,7 +153,7 @@ def recast_bytes(module: ModuleOp) -> None:
 def view_bytes(module: ModuleOp) -> None:
     """Memory of some type that is a cast of bytes becomes a view of the bytes, one for each type."""
     views: dict[tuple[SSAValue, Attribute], SSAValue] = {}
-    for op in [op for op in module.walk() if isinstance(op, UnrealizedConversionCastOp)]:
+    for op in [op for op in ops_within(module) if isinstance(op, UnrealizedConversionCastOp)]:
         kind: Attribute | None = op.results[0].type if len(op.results) == 1 else None
         source = _bytes_behind(op.operands[0]) if len(op.operands) == 1 else None
         if source is None or kind is None or not is_unranked_memref(kind) or kind == BYTES:

@@ -12,7 +12,7 @@ from xdsl.rewriter import Rewriter
 from tilewright.dialects import arith, cf, func, scf, tt
 from tilewright.dialects.tt.types import PointerType
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.ir.walking import find_ops, is_subclass
+from tilewright.ir.walking import find_ops, is_subclass, ops_within
 from tilewright.lowering.access_lowering import erase_unused
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.ptr_to_memref.addresses import lower_addresses
@@ -86,7 +86,7 @@ class TritonPtrToMemrefPass(Pass):
             reconcile_casts(module)
         erase_unused(module, (tt.AddPtrOp, tt.BitcastOp, tt.IntToPtrOp, tt.PtrToIntOp))
         reconcile_casts(module)
-        for op in module.walk():
+        for op in ops_within(module):
             if op.name.startswith("tt.") and not isinstance(op, tt.FuncOp | tt.ReturnOp):
                 context.remark(op, "no lowering to memref: the op stays")
 

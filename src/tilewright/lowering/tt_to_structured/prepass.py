@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, SSAValues
 
 from tilewright.dialects import scf, tts
 from tilewright.dialects.types import INDEX
-from tilewright.ir.walking import find_ops
+from tilewright.ir.walking import find_ops, ops_within
 
 Widths = list[Sequence[Attribute]]
 """For each carried value, the types of the numbers that go with it."""
@@ -33,7 +33,7 @@ Widths = list[Sequence[Attribute]]
 
 def run_prepass(function: Operation) -> None:
     """Widens what loops and conditionals of a function carry."""
-    for op in [*function.walk()]:
+    for op in ops_within(function):
         match op:
             case scf.ForOp():
                 widths = _widths(op.results.types)

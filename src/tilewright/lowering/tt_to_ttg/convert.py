@@ -12,6 +12,7 @@ from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.ttg.verification import NUM_CTAS, NUM_WARPS, TARGET, THREADS_PER_WARP, integer_attribute
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.stages import TTG, check_stage
+from tilewright.ir.walking import ops_within
 from tilewright.lowering.tt_to_ttg import special_ops
 from tilewright.lowering.tt_to_ttg.assign_layouts import LayoutAssignment, ProgramSize
 
@@ -93,7 +94,7 @@ class ConvertTritonToTritonGPUPass(Pass):
             stated = integer_attribute(module, name)
             if stated is not None and stated != value:
                 context.fail(module, f"the module states {name} = {stated}, the options {value}")
-        for op in module.walk():
+        for op in ops_within(module):
             stated = integer_attribute(op, NUM_WARPS) if isinstance(op, tt.FuncOp) else None
             if stated is not None and (stated <= 0 or stated & (stated - 1) or stated > MAX_THREADS // 32):
                 context.fail(op, f"{NUM_WARPS} must be a power of two up to {MAX_THREADS // 32}, got {stated}")

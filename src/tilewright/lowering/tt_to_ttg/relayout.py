@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import tt, ttg
 from tilewright.dialects.ttg.verification import NUM_WARPS, integer_attribute, program_shape
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.lowering.tt_to_ttg import special_ops
 from tilewright.lowering.tt_to_ttg.assign_layouts import LayoutAssignment, ProgramSize
 
@@ -40,7 +41,7 @@ class RelayoutTritonGPUPass(Pass):
 
 def _forget_conversions(function: tt.FuncOp) -> None:
     """Conversions between old layouts mean nothing any more."""
-    for op in tuple(function.walk()):
+    for op in ops_within(function):
         if isinstance(op, ttg.ConvertLayoutOp):
             op.result.replace_all_uses_with(op.src)
             op.detach()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tilewright.ir.walking import ops_within
 from tilewright.support import knobs
 from tilewright.support.errors import NoAssemblerError
 from tilewright.support.fingerprint import fingerprint
@@ -192,7 +193,7 @@ class CudaTarget:
             parameters=describe_parameters([parameter.type for parameter in device.parameters]),
             takes_scratch=device.global_scratch_bytes > 0,
             scratch_bytes=device.global_scratch_bytes,
-            may_assert=any(isinstance(op, tt.AssertOp) for op in module.walk()),
+            may_assert=any(isinstance(op, tt.AssertOp) for op in ops_within(module)),
             is_cooperative=options is not None and options.launch_cooperative_grid,
             is_dependent=options is not None and options.launch_pdl,
             max_registers=None if options is None else options.maxnreg,

@@ -14,6 +14,7 @@ from xdsl.traits import IsTerminator
 
 from tilewright.dialects import func
 from tilewright.ir.printing import print_op
+from tilewright.ir.walking import ops_within
 from tilewright.targets.base import find_target
 from tilewright.tools.fuzzing.differential import GPUS, HOPPER, launch_of_file
 from tilewright.tools.fuzzing.generator import KernelGenerator
@@ -73,11 +74,13 @@ def in_a_function(op: Operation) -> ModuleOp:
 
     `arith.addi %a, %b : i32` is put as `func.func @single(%a: i32, %b: i32) { %0 = arith.addi %a, %b : i32 return }`.
     """
-    inner = {value for nested in op.walk() for value in nested.results}
+    inner = {value for nested in ops_within(op) for value in nested.results}
     inner |= {
-        argument for nested in op.walk() for region in nested.regions for b in region.blocks for argument in b.args
+        argument for nested in ops_within(op) for region in nested.regions for b in region.blocks for argument in b.args
     }
-    used: dict[SSAValue, None] = dict.fromkeys(v for nested in op.walk() for v in nested.operands if v not in inner)
+    used: dict[SSAValue, None] = dict.fromkeys(
+        v for nested in ops_within(op) for v in nested.operands if v not in inner
+    )
     block = Block(arg_types=[value.type for value in used])
     copy = op.clone(dict(zip(used, block.args, strict=True)))
     block.add_ops((copy, func.ReturnOp()))

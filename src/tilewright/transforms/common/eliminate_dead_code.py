@@ -17,7 +17,7 @@ from tilewright.ir.walking import ops_within
 def eliminate_dead_code(root: Operation) -> bool:
     """Erase ops inside `root` whose results nobody uses and which write nothing; returns whether any went."""
     changed = False
-    for op in [*root.walk(reverse=True, region_first=True)]:
+    for op in reversed(ops_within(root)):
         if op is not root and op.parent is not None and is_trivially_dead(op):
             op.detach()
             op.erase(safe_erase=False)

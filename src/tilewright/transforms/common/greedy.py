@@ -204,14 +204,14 @@ class GreedyRewriter:
                 self._push(use.operation)
 
     def _inserted(self, op: Operation) -> None:
-        nested = list(op.walk()) if op.regions else [op]
+        nested = ops_within(op) if op.regions else [op]
         for inner in reversed(nested):
             self._worklist.push(inner)
             if is_constant_class(type(inner)):
                 self._constants.append(inner)
 
     def _removed(self, op: Operation) -> None:
-        dying = list(op.walk()) if op.regions else [op]
+        dying = ops_within(op) if op.regions else [op]
         for inner in dying:
             for operand in inner.operands:
                 owner = operand.owner

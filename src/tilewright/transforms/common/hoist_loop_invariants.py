@@ -8,6 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects import scf
 from tilewright.ir.effects import is_pure
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_inside_out, ops_within
 
 LOOPS = (scf.ForOp, scf.WhileOp, scf.ParallelOp)
 
@@ -24,10 +25,10 @@ def _is_outside(value: SSAValue, regions: set[int]) -> bool:
 
 
 def _uses_only_outside_values(op: Operation, regions: set[int]) -> bool:
-    inner = {id(region) for nested in op.walk() for region in nested.regions}
+    inner = {id(region) for nested in ops_within(op) for region in nested.regions}
     return all(
         _is_outside(operand, regions) or (inner and not _is_outside(operand, inner))
-        for nested in op.walk()
+        for nested in ops_within(op)
         for operand in nested.operands
     )
 
@@ -51,7 +52,7 @@ def hoist_from(loop: Operation) -> list[Operation]:
 def hoist_loop_invariants(root: Operation) -> bool:
     """Hoist out of every loop inside `root`, innermost loops first; returns whether anything moved."""
     changed = False
-    for op in [op for op in root.walk(region_first=True) if isinstance(op, LOOPS)]:
+    for op in [op for op in ops_inside_out(root) if isinstance(op, LOOPS)]:
         changed |= bool(hoist_from(op))
     return changed
 

@@ -14,7 +14,7 @@ from tilewright.dialects import cf, func, tt
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.ir.walking import find_ops
+from tilewright.ir.walking import find_ops, ops_within
 from tilewright.transforms.common.canonicalize import canonicalize
 from tilewright.transforms.common.eliminate_dead_code import is_private, referenced_symbols
 from tilewright.transforms.common.structurize import structurize
@@ -137,7 +137,7 @@ class Inliner:
     def _receive(self, op: Operation, caller: LocationAttr, *, is_copy: bool) -> None:
         """Give inlined ops the location "where they are, called from `caller`", and count the calls among copies. The
         ops are in normal form, as their function was."""
-        for inner in op.walk():
+        for inner in ops_within(op):
             self._settled.add(inner)
             if has_location(inner):
                 inner.location = _call_site(inner.location, caller)

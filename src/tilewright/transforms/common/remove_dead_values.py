@@ -12,6 +12,7 @@ from xdsl.traits import IsTerminator
 from tilewright.dialects import cf, func, scf, tt
 from tilewright.dialects.construction import segment_sizes
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.value_liveness import Func, ValueLiveness
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class _Remover:
         self._rebuilds: list[tuple[Operation, list[bool], list[bool]]] = []
 
     def run(self) -> None:
-        ops = list(self._module.walk())
+        ops = ops_within(self._module)
         dead = [op for op in ops if self._is_dead(op)]
         gone = set(dead)
         for op in ops:

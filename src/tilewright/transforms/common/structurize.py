@@ -10,6 +10,7 @@ from xdsl.traits import ReturnLike
 
 from tilewright.dialects import cf, scf
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 
 MAX_COPIES = 4
 """How many times a block that several paths share may be written out before the region is left as it is."""
@@ -190,7 +191,7 @@ class LiftCfToScfPass(Pass):
     name = "lift-cf-to-scf"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for op in [*module.walk()]:
+        for op in ops_within(module):
             for region in op.regions:
                 reason = structurize(region)
                 if reason is not None:

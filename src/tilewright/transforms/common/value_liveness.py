@@ -13,6 +13,7 @@ from xdsl.traits import IsTerminator
 
 from tilewright.dialects import cf, func, scf, tt
 from tilewright.ir.effects import may_write
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.eliminate_dead_code import is_private, symbol_name
 from tilewright.transforms.common.regions import passed_by
 
@@ -34,7 +35,7 @@ class ValueLiveness:
         self._work: list[SSAValue] = []
         self._functions = {symbol_name(op): op for op in module.ops if isinstance(op, Func)}
         self._calls: dict[str, list[Call]] = {}
-        for op in module.walk():
+        for op in ops_within(module):
             if isinstance(op, Call):
                 self._calls.setdefault(op.callee.string_value(), []).append(op)
         for function in self._functions.values():
@@ -64,7 +65,7 @@ class ValueLiveness:
                 last = block.last_op
                 if isinstance(last, tt.ReturnOp | func.ReturnOp):
                     self._mark_all(last.operands)
-        for op in function.body.walk():
+        for op in ops_within(function.body):
             if isinstance(op, cf.ConditionalBranchOp):
                 self._mark(op.cond)  # blocks stay, so what chooses between them does
             if isinstance(op, CARRIERS) or op.has_trait(IsTerminator, value_if_unregistered=False):
@@ -100,7 +101,7 @@ class ValueLiveness:
             case _:
                 self._mark_all(op.operands)
                 for region in op.regions:
-                    for inner in region.walk():
+                    for inner in ops_within(region):
                         self._ops.add(inner)
                         self._mark_all(inner.operands)
         self._mark_surroundings(op)

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import tt
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 
 
 @register_pass
@@ -36,7 +37,7 @@ class InlinePtxToArithPass(Pass):
     """Refuse inline assembly that cannot be replaced."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        ops = [op for op in module.walk() if isinstance(op, tt.ElementwiseInlineAsmOp)]
+        ops = [op for op in ops_within(module) if isinstance(op, tt.ElementwiseInlineAsmOp)]
         if not ops:
             return
         # Behind this is the simulated GPU's reader of PTX, which few kernels need.

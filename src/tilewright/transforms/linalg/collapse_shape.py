@@ -15,6 +15,7 @@ from tilewright.dialects.construction import index_array, static_values
 from tilewright.dialects.types import element_type, has_static_shape, is_tensor, shape_of
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 
 Groups = list[list[int]]
 BROADCAST_DIMS = "broadcastDims"
@@ -40,7 +41,7 @@ class CollapseShapePass(Pass):
     name = "collapse-shape"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for op in list(module.walk()):
+        for op in ops_within(module):
             collapse = RULES.get(type(op))
             if collapse is not None and all(_is_static_tensor(result) for result in op.results) and op.results:
                 collapse(op)

@@ -13,6 +13,7 @@ from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.fusion_plan import (
     FusionPlan,
@@ -224,7 +225,7 @@ class _Fusion:
                 continue
             if op.regions:
                 copy = op.clone(value_mapper=mapping)
-                for inner in list(copy.walk()):
+                for inner in ops_within(copy):
                     if isinstance(inner, linalg.IndexOp):
                         inner.result.replace_all_uses_with(self._index(loops[inner.dim.value.data]))
                         inner.detach()

@@ -18,6 +18,7 @@ from tilewright.dialects.tt.types import pointer_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.locations import find_call_sites, find_span
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.support.sanitizing import BOUNDS, Extra, Plan, Site
 from tilewright.transforms.sanitize.accesses import Access, describe_access
 from tilewright.transforms.sanitize.emission import Emitter
@@ -122,7 +123,7 @@ class SanitizePass(Pass):
         lanes = Initialisation(kernel, table, function) if self.init else None
         extents = Extents(function, table)
         accesses: list[tuple[Access, Extent, SSAValue | None]] = []
-        for op in list(function.walk()):
+        for op in ops_within(function):
             access = describe_access(op)
             if access is None:
                 continue

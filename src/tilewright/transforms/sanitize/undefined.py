@@ -16,6 +16,7 @@ from tilewright.dialects import arith, scf, tt, tts
 from tilewright.dialects.tt.types import shape_of
 from tilewright.dialects.types import bool_like, element_type, with_element_type
 from tilewright.ir.builder import OpBuilder
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.sanitize.accesses import LOADS, describe_access
 from tilewright.transforms.sanitize.emission import Emitter
 
@@ -210,8 +211,8 @@ def _or_along(e: Emitter, value: SSAValue, axis: int) -> SSAValue:
 
 def _find_tainted(function: tt.FuncOp) -> set[SSAValue]:
     """Values that may have undefined lanes: the least fixed point over data flow."""
-    tainted: set[SSAValue] = {op.results[0] for op in function.walk() if has_undefined_lanes(op)}
-    ops = list(function.walk())
+    tainted: set[SSAValue] = {op.results[0] for op in ops_within(function) if has_undefined_lanes(op)}
+    ops = ops_within(function)
     changed = bool(tainted)
     while changed:
         before = len(tainted)

@@ -10,6 +10,7 @@ from tilewright.dialects.tt.types import is_tensor, mask_like
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_inside_out
 from tilewright.transforms.common.hoist_loop_invariants import hoist_from
 from tilewright.transforms.common.loop_rules import is_defined_outside
 
@@ -52,7 +53,7 @@ def _guard(builder: OpBuilder, load: tt.LoadOp, runs: SSAValue) -> None:
 def hoist(module: ModuleOp) -> bool:
     """Hoist out of every loop that allows it, innermost first; returns whether anything moved."""
     changed = False
-    for loop in [op for op in module.walk(region_first=True) if isinstance(op, scf.ForOp | scf.WhileOp)]:
+    for loop in [op for op in ops_inside_out(module) if isinstance(op, scf.ForOp | scf.WhileOp)]:
         if LICM_ANNOTATION in loop.attributes:
             continue
         changed |= bool(hoist_from(loop))

@@ -11,6 +11,7 @@ from tilewright.dialects import scf
 from tilewright.ir.effects import is_memory_free
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import apply_rules
+from tilewright.ir.walking import ops_inside_out
 from tilewright.transforms.common.eliminate_common_subexpressions import (
     eliminate_common_subexpressions,
     operation_key,
@@ -78,7 +79,7 @@ def _merge(loop: scf.ForOp) -> bool:
 def merge_carried_values(module: ModuleOp) -> bool:
     """Use one of several carried values that are always equal; returns whether anything changed."""
     changed = False
-    for op in module.walk(region_first=True):
+    for op in ops_inside_out(module):
         if isinstance(op, scf.ForOp):
             changed |= _merge(op)
     return changed

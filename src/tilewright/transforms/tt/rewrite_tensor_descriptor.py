@@ -16,6 +16,7 @@ from tilewright.dialects.types import is_float, is_unsigned_integer
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.tt.block_access import BlockAccess, widened
 from tilewright.transforms.tt.expand_values import ValueExpander
 
@@ -203,6 +204,6 @@ class RewriteTensorDescriptorToPointerPass(Pass):
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         gathers = (tt.DescriptorGatherOp, tt.DescriptorScatterOp)
-        if self.only_gathered and not any(isinstance(op, gathers) for op in module.walk()):
+        if self.only_gathered and not any(isinstance(op, gathers) for op in ops_within(module)):
             return
         _DescriptorExpander(module, self.unit_inner_stride).run()

@@ -12,6 +12,7 @@ from tilewright.dialects.arith import constant_int, find_constant_int
 from tilewright.dialects.tt.definition import i32_attr
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_inside_out
 from tilewright.transforms.common.loop_rules import constant_trip_count
 
 FACTOR = "tt.loop_unroll_factor"
@@ -126,7 +127,7 @@ class LoopUnrollPass(Pass):
     name = "triton-loop-unroll"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        loops = [op for op in module.walk(region_first=True) if isinstance(op, scf.ForOp) and FACTOR in op.attributes]
+        loops = [op for op in ops_inside_out(module) if isinstance(op, scf.ForOp) and FACTOR in op.attributes]
         for loop in loops:
             factor = loop.attributes[FACTOR]
             if not isinstance(factor, IntegerAttr):

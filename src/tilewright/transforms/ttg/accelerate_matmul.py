@@ -17,6 +17,7 @@ from tilewright.dialects.types import as_tensor, bit_width, element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import apply_rules
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
 from tilewright.layouts.shared import NvmmaSharedLayout
 from tilewright.transforms.ttg.capability import compute_capability
@@ -193,9 +194,9 @@ class AccelerateMatmulPass(Pass):
         capability, shape = compute_capability(module), program_shape(module)
         if shape is None:
             context.fail(module, "the module does not state 'ttg.num-warps'")
-        for op in [op for op in module.walk() if isinstance(op, tt.DotScaledOp)]:
+        for op in [op for op in ops_within(module) if isinstance(op, tt.DotScaledOp)]:
             decompose_scaled_dot(op)
         accelerator = _Accelerator(capability, context)
-        for dot in [op for op in module.walk() if isinstance(op, tt.DotOp)]:
+        for dot in [op for op in ops_within(module) if isinstance(op, tt.DotOp)]:
             accelerator.rewrite(dot, warps_around(dot, shape))
         apply_rules(module, (CarryTransposed(),), name=self.name)

@@ -9,6 +9,7 @@ from tilewright.analysis.call_graph import CallGraph, call_graph_of
 from tilewright.dialects import tt, ttg
 from tilewright.dialects.tt.definition import i32_attr
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 
 SIZE = "ttg.global_scratch_memory_size"
 ALIGNMENT = "ttg.global_scratch_memory_alignment"
@@ -52,7 +53,7 @@ class GlobalScratchMemoryAllocationPass(Pass):
 def _lay_out(function: tt.FuncOp, graph: CallGraph, needs: dict[str, tuple[int, int]]) -> tuple[int, int]:
     """Bytes and alignment of one function's scratch, callees included."""
     size, alignment = 0, 1
-    for op in function.body.walk():
+    for op in ops_within(function.body):
         bytes_needed, wanted = _need_of(op, graph, needs)
         if not bytes_needed:
             continue

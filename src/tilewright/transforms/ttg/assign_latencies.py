@@ -11,6 +11,7 @@ from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.ttg.pipeliner.copies import can_copy_asynchronously
 from tilewright.transforms.ttg.pipeliner.memory_roots import WrittenMemory
 from tilewright.transforms.ttg.pipeliner.schedule import LATENCY, NUM_STAGES, body_ops, definition_in
@@ -157,7 +158,7 @@ class AssignLatenciesPass(Pass):
     """Iterations of a loop that are under way at the same time."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        loops = [op for op in module.walk() if isinstance(op, scf.ForOp)]
+        loops = [op for op in ops_within(module) if isinstance(op, scf.ForOp)]
         if loops:
             assigner = _Assigner(module, self.num_stages, context)
             for loop in loops:

@@ -10,6 +10,7 @@ from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import BLOCK, dim_names
 from tilewright.layouts.linear import LinearLayout
 
@@ -36,7 +37,7 @@ class CheckClustersPass(Pass):
         count = module.attributes.get(NUM_CTAS)
         if not isinstance(count, IntegerAttr) or count.value.data == 1:
             return
-        for op in module.walk():
+        for op in ops_within(module):
             reason = find_exchange(op)
             if reason is not None:
                 advice = f"which num_ctas={count.value.data} does not allow: leave num_ctas at 1"

@@ -10,6 +10,7 @@ from tilewright.dialects.tt.types import is_tensor
 from tilewright.ir.appending import append_operands, append_result
 from tilewright.ir.dominance import properly_dominates
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 
 
 @register_pass
@@ -29,7 +30,7 @@ class CombineTensorSelectAndIfPass(Pass):
     name = "tritongpu-combine-tensor-select-and-if"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for op in tuple(module.walk()):
+        for op in ops_within(module):
             if isinstance(op, arith.SelectOp) and op.cond.type == i1 and is_tensor(op.result.type):
                 conditional = _find_conditional(op)
                 if conditional is not None:

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from tilewright.dialects import arith, math, tt, ttg
 from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.types import as_tensor, is_float
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import LANE, WARP
 from tilewright.transforms.ttg.layout_inference import layout_behind
 from tilewright.transforms.ttg.layout_slices import LayoutSlice
@@ -114,7 +115,7 @@ def is_associative(op: tt.ReduceOp) -> bool:
     type = as_tensor(op.srcs[0].type)
     if not is_float(type.element_type) or type.get_shape()[op.axis.value.data] <= 2:
         return True
-    return not any(isinstance(inner, arith.AddfOp | arith.MulfOp) for inner in op.combine_op.walk())
+    return not any(isinstance(inner, arith.AddfOp | arith.MulfOp) for inner in ops_within(op.combine_op))
 
 
 def _reduction_cost(op: tt.ReduceOp) -> int:

@@ -14,6 +14,7 @@ from tilewright.dialects.tt.enums import InputPrecision
 from tilewright.dialects.types import element_type, with_element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 
 ROUND_TO_TF32 = "cvt.rna.tf32.f32 $0, $1;"
 """f32 to the nearest number with 10 bits of mantissa; halves go away from zero."""
@@ -122,7 +123,7 @@ class F32DotTCPass(Pass):
     """Decompose `tf32x3`, too."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for dot in [op for op in module.walk() if isinstance(op, tt.DotOp)]:
+        for dot in [op for op in ops_within(module) if isinstance(op, tt.DotOp)]:
             precision = InputPrecision.of(dot.input_precision)
             how = DECOMPOSITIONS.get(precision)
             if how is None or (precision is InputPrecision.TF32X3 and not self.emu_tf32):

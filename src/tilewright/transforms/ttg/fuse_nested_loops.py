@@ -12,6 +12,7 @@ from tilewright.dialects.types import bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import is_pure
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.loop_rules import is_defined_outside
 from tilewright.transforms.ttg.pipeliner.schedule import body_ops, definition_in, used_values
 
@@ -21,7 +22,7 @@ COUNTERS = (i32, i64)
 
 def _find_inner(outer: scf.ForOp) -> scf.ForOp | None:
     """The only loop in a loop, if it stands directly in its body."""
-    loops = [op for op in outer.walk() if isinstance(op, scf.ForOp | scf.WhileOp) and op is not outer]
+    loops = [op for op in ops_within(outer) if isinstance(op, scf.ForOp | scf.WhileOp) and op is not outer]
     if len(loops) == 1 and isinstance(loops[0], scf.ForOp) and loops[0].parent is outer.body.block:
         return loops[0]
     return None
@@ -286,7 +287,7 @@ class FuseNestedLoopsPass(Pass):
     name = "tritongpu-fuse-nested-loops"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for outer in [op for op in module.walk() if isinstance(op, scf.ForOp) and FLATTEN in op.attributes]:
+        for outer in [op for op in ops_within(module) if isinstance(op, scf.ForOp) and FLATTEN in op.attributes]:
             inner = _find_inner(outer)
             if inner is None:
                 continue

@@ -9,6 +9,7 @@ from tilewright.dialects import ttg, ttng
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 
 VIEWS = (
     ttg.MemDescIndexOp,
@@ -70,7 +71,7 @@ class FenceInsertionPass(Pass):
     name = "triton-nvidia-gpu-fence-insertion"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for dot in [op for op in module.walk() if isinstance(op, ttng.WarpGroupDotOp)]:
+        for dot in [op for op in ops_within(module) if isinstance(op, ttng.WarpGroupDotOp)]:
             for operand in (dot.a, dot.b):
                 place = _fence_place(dot, operand) if isinstance(operand.type, MemDescType) else None
                 if place is not None and not isinstance(place.prev_op, ttng.FenceAsyncSharedOp):

@@ -17,6 +17,7 @@ from tilewright.dialects.ttg.verification import program_shape, warps_around
 from tilewright.dialects.types import as_tensor, bit_width, is_unsigned_integer
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.shared import MAX_TMA_BOX, NvmmaSharedLayout, SwizzledSharedLayout
 from tilewright.transforms.ttg.optimize_descriptor_encoding import assign_encodings
 from tilewright.transforms.ttg.pipeliner.copies import element_bits
@@ -197,7 +198,7 @@ class TMALoweringPass(Pass):
         if shape is None:
             context.fail(module, "the module does not state 'ttg.num-warps'")
         assign_encodings(module)
-        for op in list(module.walk()):
+        for op in ops_within(module):
             match op:
                 case tt.DescriptorLoadOp():
                     _lower_load(op)

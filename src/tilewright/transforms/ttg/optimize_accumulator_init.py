@@ -11,6 +11,7 @@ from tilewright.dialects import arith, scf, ttng
 from tilewright.dialects.tt.folds import splat_of
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
 
 
@@ -103,7 +104,7 @@ class OptimizeAccumulatorInitPass(Pass):
     name = "tritongpu-optimize-accumulator-init"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
+        for loop in [op for op in ops_within(module) if isinstance(op, scf.ForOp)]:
             found = [_find_reset(loop, argument) for argument in loop.body.block.args[1:]]
             resets = [reset for reset in found if reset is not None]
             if resets:

@@ -15,6 +15,7 @@ from tilewright.dialects.ttg.shared_encodings import find_shared_layout, shared_
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.shared import NvmmaSharedLayout
 from tilewright.transforms.ttg.pipeliner.copies import element_bits
 
@@ -100,7 +101,7 @@ def _is_descriptor(value: SSAValue) -> bool:
 def _find_groups(module: ModuleOp) -> list[list[SSAValue]]:
     groups = _Groups()
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, tt.FuncOp)}
-    ops = list(module.walk())
+    ops = ops_within(module)
     for op in ops:
         arguments = (argument for region in op.regions for block in region.blocks for argument in block.args)
         for value in (*op.results, *arguments):

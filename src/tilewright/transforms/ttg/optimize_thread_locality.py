@@ -16,6 +16,7 @@ from tilewright.dialects.ttg.verification import ProgramShape, program_shape, wa
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import LANE, WARP, BlockedLayout, DistributedLayout
 from tilewright.transforms.common.remove_dead_values import remove_dead_values
 from tilewright.transforms.ttg.coalesce import relayout
@@ -59,7 +60,7 @@ class OptimizeThreadLocalityPass(Pass):
         program = program_shape(module)
         if program is None:
             context.fail(module, "not TritonGPU IR: the module does not state ttg.num-warps")
-        for op in tuple(module.walk()):
+        for op in ops_within(module):
             match op:
                 case tt.ReshapeOp() if op.allow_reorder is not None:
                     _optimize_reshape(op, program)

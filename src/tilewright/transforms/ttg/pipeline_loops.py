@@ -8,6 +8,7 @@ from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import scf
 from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.ttg.pipeliner.async_dots import make_dots_asynchronous
 from tilewright.transforms.ttg.pipeliner.expand import expand
 from tilewright.transforms.ttg.pipeliner.lower_loads import LoadLowering
@@ -53,7 +54,7 @@ class PipelinePass(Pass):
     def run(self, module: ModuleOp, context: PassContext) -> None:
         axis_info: ModuleAxisInfo | None = None
         with_stores: list[scf.ForOp] = []
-        for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
+        for loop in [op for op in ops_within(module) if isinstance(op, scf.ForOp)]:
             own, schedule = integer_attribute(loop, NUM_STAGES), Schedule.find(loop)
             if schedule is not None:
                 axis_info = axis_info or ModuleAxisInfo(module)

@@ -19,6 +19,7 @@ from tilewright.dialects.ttg.views import is_cut_by_swizzle
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
 from tilewright.transforms.common.loop_rules import is_defined_outside
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
@@ -246,7 +247,7 @@ class PrefetchPass(Pass):
     name = "tritongpu-prefetch"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
+        for loop in [op for op in ops_within(module) if isinstance(op, scf.ForOp)]:
             prefetcher = _find_prefetcher(loop)
             if prefetcher is not None:
                 prefetcher.run()

@@ -21,6 +21,7 @@ from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.ttg.verification import ProgramShape
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import BlockedLayout, NvidiaMmaLayout
 from tilewright.transforms.ttg.layout_inference import (
     RESHAPING,
@@ -58,7 +59,7 @@ class LayoutPropagation:
     def _seed(self, program: ProgramShape) -> None:
         for argument in self._function.args:
             self._add_anchor(argument)
-        for op in self._function.walk():
+        for op in ops_within(self._function):
             if op.results and is_anchor(op, program):
                 for result in op.results:
                     self._add_anchor(result)
@@ -168,7 +169,7 @@ class _Retyping:
             if isinstance(value, OpResult):
                 retyped.setdefault(value.op, encoding)
             self._retype(value, encoding)
-        for op in tuple(function.walk()):
+        for op in ops_within(function):
             if isinstance(op, ConstantOp):
                 restate_constant(op)
             elif any(operand in self._before for operand in op.operands) or op in retyped or isinstance(op, _ENDS):

@@ -14,6 +14,7 @@ from tilewright.dialects.tt.types import tensor_type
 from tilewright.dialects.types import as_tensor, bit_width, element_type, is_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.loop_rules import is_defined_outside
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
 from tilewright.transforms.ttg.pipeliner.schedule import carried_source
@@ -289,7 +290,7 @@ class ReassociatePointersPass(Pass):
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         rewriter = _Rewriter(module)
-        for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
+        for loop in [op for op in ops_within(module) if isinstance(op, scf.ForOp)]:
             rewriter.carry_scalars(loop)
-        for op in [op for op in module.walk() if isinstance(op, ACCESSES)]:
+        for op in [op for op in ops_within(module) if isinstance(op, ACCESSES)]:
             rewriter.split(op)

@@ -14,6 +14,7 @@ from tilewright.dialects.tt.types import tensor_type
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.appending import append_argument, append_operands, append_result
 from tilewright.ir.builder import OpBuilder
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import LANE, REGISTER, WARP, BlockedLayout
 
 NEUTRAL: dict[type[Operation], float] = {
@@ -42,7 +43,7 @@ class Accumulation:
 
 def reduce_after_loops(module: ModuleOp) -> bool:
     """Reduces across threads after loops where a loop only adds up; whether it did so anywhere."""
-    found = [find_accumulation(op) for op in module.walk() if isinstance(op, tt.ReduceOp)]
+    found = [find_accumulation(op) for op in ops_within(module) if isinstance(op, tt.ReduceOp)]
     for accumulation in found:
         if accumulation is not None:
             _move_out(accumulation)

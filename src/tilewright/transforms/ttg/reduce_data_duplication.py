@@ -10,6 +10,7 @@ from tilewright.dialects.ttg.types import memdesc_type
 from tilewright.dialects.types import as_tensor, bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import DistributedLayout, DotOperandLayout, NvidiaMmaLayout
 from tilewright.layouts.shared import SwizzledSharedLayout
 from tilewright.layouts.swizzle import SharedMemoryConversion
@@ -45,7 +46,7 @@ class ReduceDataDuplicationPass(Pass):
     name = "tritongpu-reduce-data-duplication"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for op in tuple(module.walk()):
+        for op in ops_within(module):
             if isinstance(op, ttg.ConvertLayoutOp):
                 _through_buffer(op)
 

@@ -22,6 +22,7 @@ from tilewright.dialects.types import as_tensor
 from tilewright.ir.appending import append_argument, append_operands, append_result
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.dominance import properly_dominates
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import DotOperandLayout
 from tilewright.transforms.ttg.conversion_cost import conversion_cost, recomputation_cost
 from tilewright.transforms.ttg.layout_inference import infer_operand_encoding, layout_behind, with_encoding
@@ -30,7 +31,7 @@ from tilewright.transforms.ttg.layout_slices import LayoutSlice, Stop, find_slic
 
 def conversions_in(function: tt.FuncOp) -> list[ttg.ConvertLayoutOp]:
     """The conversions of a function, in order."""
-    return [op for op in function.walk() if isinstance(op, ttg.ConvertLayoutOp)]
+    return [op for op in ops_within(function) if isinstance(op, ttg.ConvertLayoutOp)]
 
 
 def is_defined_before(value: SSAValue, op: Operation) -> bool:

@@ -9,6 +9,7 @@ from tilewright.dialects import scf, tt, ttg
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.dominance import properly_dominates
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import DotOperandLayout
 
 
@@ -32,7 +33,7 @@ class ReorderInstructionsPass(Pass):
     name = "tritongpu-reorder-instructions"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        ops = tuple(module.walk())
+        ops = ops_within(module)
         for op in ops:
             _sink_operand(op)
         for op in ops:

@@ -9,6 +9,7 @@ from tilewright.dialects import scf, tt
 from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.ir.effects import is_memory_free, may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.ttg.pipeliner.memory_roots import WrittenMemory
 from tilewright.transforms.ttg.pipeliner.schedule import (
     LATENCY,
@@ -192,7 +193,7 @@ class ScheduleLoopsPass(Pass):
     name = "tritongpu-schedule-loops"
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
+        for loop in [op for op in ops_within(module) if isinstance(op, scf.ForOp)]:
             if not any(LATENCY in op.attributes for op in loop.body.block.ops):
                 continue
             try:

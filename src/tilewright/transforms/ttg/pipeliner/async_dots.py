@@ -31,6 +31,7 @@ from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.appending import append_operands, append_result
 from tilewright.ir.builder import OpBuilder
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.common.loop_rules import is_defined_outside
 from tilewright.transforms.ttg.pipeliner.schedule import holder_in
 from tilewright.transforms.ttg.pipeliner.split_dots import split_register_dots
@@ -296,6 +297,6 @@ class _LoopDots:
 
 def make_dots_asynchronous(module: ModuleOp) -> None:
     """Let the `wgmma` of every loop run on as far as they may."""
-    for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
+    for loop in [op for op in ops_within(module) if isinstance(op, scf.ForOp)]:
         split_register_dots(loop)
         _LoopDots(loop).run()

@@ -13,6 +13,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import arith, scf, tt, ttg
 from tilewright.ir.effects import may_write
+from tilewright.ir.walking import ops_within
 from tilewright.transforms.ttg.pipeliner.schedule import body_ops
 
 _VIEWS = (
@@ -101,7 +102,7 @@ class WrittenMemory:
             self._add(op)
 
     def _add(self, op: Operation) -> None:
-        for inner in op.walk():
+        for inner in ops_within(op):
             if inner.regions or not may_write(inner) or isinstance(inner, HARMLESS):
                 continue
             address = _address_of(inner)

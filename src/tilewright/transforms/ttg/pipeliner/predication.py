@@ -16,6 +16,7 @@ from tilewright.dialects.tt.types import PointerType, is_tensor, mask_like
 from tilewright.dialects.types import element_type, with_element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import is_memory_free
+from tilewright.ir.walking import ops_within
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -41,7 +42,7 @@ def predicate(builder: OpBuilder, op: Operation, condition: SSAValue) -> Operati
     if isinstance(op, DIVISIONS):
         _divide(builder, op, condition)
         return builder.insert(op)
-    for inner in list(op.walk()) if op.regions else ():
+    for inner in ops_within(op) if op.regions else ():
         if isinstance(inner, DIVISIONS):
             _divide(OpBuilder.before(inner), inner, condition)
     if isinstance(op, UNPREDICATED) or is_memory_free(op):

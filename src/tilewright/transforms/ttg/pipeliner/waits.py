@@ -15,6 +15,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tilewright.dialects import scf, ttg
 from tilewright.dialects.tt.definition import i32_attr
+from tilewright.ir.walking import ops_within
 
 ALL = 1 << 30
 """No limit."""
@@ -90,7 +91,7 @@ class _Counter:
 
 
 def _waits(root: Operation) -> Iterator[ttg.AsyncWaitOp]:
-    return (op for op in root.walk() if isinstance(op, ttg.AsyncWaitOp))
+    return (op for op in ops_within(root) if isinstance(op, ttg.AsyncWaitOp))
 
 
 def _is_there(value: SSAValue, place: Operation) -> bool:
@@ -102,7 +103,7 @@ def _is_there(value: SSAValue, place: Operation) -> bool:
 def _join_into(first: ttg.AsyncWaitOp) -> None:
     """Let a wait do the work of those that follow in its block, up to where groups are committed."""
     op = first.next_op
-    while op is not None and not any(isinstance(inner, ttg.AsyncCommitGroupOp) for inner in op.walk()):
+    while op is not None and not any(isinstance(inner, ttg.AsyncCommitGroupOp) for inner in ops_within(op)):
         following = op.next_op
         if isinstance(op, ttg.AsyncWaitOp) and op.async_token and all(_is_there(t, first) for t in op.async_token):
             first.operands = tuple(dict.fromkeys((*first.async_token, *op.async_token)))
