@@ -56,6 +56,24 @@ def may_write(op: Operation) -> bool:
     return any(_writes_itself(inner) for inner in ops_within(op))
 
 
+class Writers:
+    """`may_write` for all ops of a function, each looked at once: for a pass that moves and drops ops that write
+    nothing, but none that write."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Operation, bool] = {}
+
+    def may_write(self, op: Operation) -> bool:
+        """Whether running `op` can change memory that existed before."""
+        if not op.regions:
+            return _writes_itself(op)
+        found = self._kept.get(op)
+        if found is None:
+            inner = (inner for region in op.regions for block in region.blocks for inner in block.ops)
+            found = self._kept[op] = _writes_itself(op) or any(map(self.may_write, inner))
+        return found
+
+
 def _writes_itself(op: Operation) -> bool:
     if isinstance(op, memref.LoadOp):
         return memref.VOLATILE in op.attributes

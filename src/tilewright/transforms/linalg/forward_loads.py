@@ -13,9 +13,10 @@ from tilewright.dialects.types import element_type, is_integer, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 from tilewright.transforms.linalg.choose_views import Choice, choose_view, find_choice
-from tilewright.transforms.linalg.effects import ALIASES, root_of_memref
+from tilewright.transforms.linalg.effects import ALIASES, Writers, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness, Load, ancestor_in, find_load, shape_of_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
+from tilewright.transforms.linalg.write_index import WriteIndex
 
 
 @register_pass
@@ -52,6 +53,8 @@ class _Forwarding:
         self.function = function
         self.context = context
         self.memory = Disjointness(function)
+        self._writes: dict[Block, WriteIndex] = {}
+        self._writers = Writers()
 
     def run(self) -> None:
         for op in find_ops(self.function, bufferization.ToTensorOp):
@@ -66,26 +69,29 @@ class _Forwarding:
         block = load.parent_block()
         if block is None or start.parent_block() is not block:
             return False
+        writes = self._writes_of(block)
         root = root_of_memref(copy.source)
-        last = last_user(load.tensor, block)
-        if last is None:
+        last = last_user(load.tensor, block, writes)
+        if last is None or writes.place(last) <= writes.place(start):
             return False
-        op: Operation | None = start.next_op
-        while op is not None:
-            if op is not last and self.memory.may_disturb(op, root):
-                self.context.remark(load, f"'{op.name}' may write to the memory that is read")
-                return False
-            if op is last:
-                # The last user has read everything before it writes, unless it repeats.
-                if op.regions and not op.name.startswith("linalg.") and self.memory.may_disturb(op, root):
-                    self.context.remark(load, f"'{op.name}' may write to the memory that is read")
-                    return False
-                return not isinstance(op, linalg.StructuredOp) or not self.memory.may_disturb(op, root)
-            op = op.next_op
+        op = writes.first_disturbing(start, last, root)
+        if op is None and writes.is_new(last) and self.memory.may_disturb(last, root):
+            op = last
+        if op is None:
+            return True
+        # The last user has read everything before it writes, unless it repeats.
+        if op is last and not (op.regions and not op.name.startswith("linalg.")):
+            return not isinstance(op, linalg.StructuredOp)
+        self.context.remark(load, f"'{op.name}' may write to the memory that is read")
         return False
 
+    def _writes_of(self, block: Block) -> WriteIndex:
+        if block not in self._writes:
+            self._writes[block] = WriteIndex(block, self.memory, self._writers)
+        return self._writes[block]
 
-def last_user(value: SSAValue, block: Block) -> Operation | None:
+
+def last_user(value: SSAValue, block: Block, order: WriteIndex) -> Operation | None:
     """The last op of `block` that reads the elements of a tensor, directly, through views or inside of its regions."""
     last: Operation | None = None
     for use in value.uses:
@@ -93,11 +99,11 @@ def last_user(value: SSAValue, block: Block) -> Operation | None:
         if user is None:
             return None
         if isinstance(use.operation, ALIASES):
-            inner = last_user(use.operation.results[0], block)
+            inner = last_user(use.operation.results[0], block, order)
             if inner is None and use.operation.results[0].uses.get_length():
                 return None
             user = inner or user
-        if last is None or last.is_before_in_block(user):
+        if last is None or order.place(last) < order.place(user):
             last = user
     return last
 

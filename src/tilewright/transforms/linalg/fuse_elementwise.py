@@ -14,7 +14,7 @@ from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
-from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.effects import Writers
 from tilewright.transforms.linalg.fusion_plan import (
     FusionPlan,
     access_to,
@@ -55,12 +55,13 @@ class LinalgFuseElementwisePass(Pass):
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for op in list(module.ops):
+            writers = Writers()
             for region in op.regions:
                 for block in region.blocks:
-                    fuse_block(block)
+                    fuse_block(block, writers)
 
 
-def fuse_block(block: Block) -> None:
+def fuse_block(block: Block, writers: Writers) -> None:
     """Fuse within a block and, first, within the blocks that its ops contain."""
     repeat_generators(block)
     for op in block.ops:
@@ -69,11 +70,11 @@ def fuse_block(block: Block) -> None:
         if not isinstance(op, linalg.StructuredOp):
             for region in op.regions:
                 for inner in region.blocks:
-                    fuse_block(inner)
-    plan = plan_fusion(block)
+                    fuse_block(inner, writers)
+    plan = plan_fusion(block, writers)
     for op in reversed(list(block.ops)):
         if isinstance(op, linalg.StructuredOp) and (op.results or not op.outputs):
-            rebuild(op, plan)
+            rebuild(op, plan, writers)
         elif is_dead_tensor_op(op):
             op.detach()
             op.erase()
@@ -89,9 +90,9 @@ def is_dead_tensor_op(op: Operation) -> bool:
     )
 
 
-def rebuild(op: linalg.StructuredOp, plan: FusionPlan) -> None:
+def rebuild(op: linalg.StructuredOp, plan: FusionPlan, writers: Writers) -> None:
     """Write the fused form of an op whose producers are planned to move into it."""
-    if op.results and not any(result.uses.get_length() for result in op.results) and not may_write(op):
+    if op.results and not any(result.uses.get_length() for result in op.results) and not writers.may_write(op):
         op.detach()
         op.erase()
         return

@@ -14,7 +14,7 @@ from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, bufferization, linalg, math, memref, tensor
 from tilewright.dialects.types import is_integer_or_index
 from tilewright.ir.walking import ops_within
-from tilewright.transforms.linalg.effects import may_write, root_of_memref
+from tilewright.transforms.linalg.effects import Writers, may_write, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.structured import is_elementwise, loop_extents, shape_or_scalar
 
@@ -30,7 +30,10 @@ class FusionPlan:
     """Which producers move where."""
 
     moving: dict[Operation, set[Operation]] = field(default_factory=dict[Operation, set[Operation]])
-    """From a structured op to the producers that it computes again in its body."""
+    """From a structured op to the producers that were decided to move into it. What moves into these moves on with
+    them (`parts`): along a chain of a thousand ops, writing that out for each would take a million entries."""
+    moved: set[Operation] = field(default_factory=set[Operation])
+    """The producers that move anywhere."""
     kept: dict[Operation, list[SSAValue]] = field(default_factory=dict[Operation, list[SSAValue]])
     """Consumer to the inputs that it computes itself and yields for others too."""
     cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
@@ -41,10 +44,27 @@ class FusionPlan:
     buffers that is: they cannot pass a write."""
     computing: set[Operation] = field(default_factory=set[Operation])
     """Ops that compute something dear, by themselves or through a producer that moves into them."""
+    _asked: Operation | None = None
+    _parts: set[Operation] = field(default_factory=set[Operation])
 
     def moves(self, producer: Operation, consumer: Operation) -> bool:
         """Whether `producer` is computed inside of `consumer`."""
-        return producer in self.moving.get(consumer, ())
+        if producer in self.moving.get(consumer, ()):
+            return True
+        return producer in self.moved and producer in self.parts(consumer)
+
+    def parts(self, consumer: Operation) -> set[Operation]:
+        """All producers that are computed inside of `consumer`. Those of ops that were decided about stay as they are,
+        as producers stand in front of their readers."""
+        if self._asked is not consumer:
+            self._asked, self._parts = consumer, set[Operation]()
+            pending = [*self.moving.get(consumer, ())]
+            while pending:
+                producer = pending.pop()
+                if producer not in self._parts:
+                    self._parts.add(producer)
+                    pending.extend(self.moving.get(producer, ()))
+        return self._parts
 
     def kept_in(self, consumer: Operation) -> list[SSAValue]:
         """The producers' results that a consumer yields besides its own."""
@@ -61,24 +81,24 @@ def _can_vanish(op: Operation) -> bool:
     return isinstance(op, linalg.FillOp | tensor.SplatOp | arith.ConstantOp | _SHAPE_CHANGES)
 
 
-def plan_fusion(block: Block) -> FusionPlan:
+def plan_fusion(block: Block, writers: Writers) -> FusionPlan:
     """The plan for the structured ops of one block."""
     plan = FusionPlan()
     memory = Disjointness.around(block)
     order = {op: number for number, op in enumerate(block.ops)}
-    writes = _writes_before(block)
+    writes = _writes_before(block, writers)
     for op in block.ops:
         if isinstance(op, linalg.StructuredOp) and op.results:
             _decide(op, plan, order, writes, memory)
     return plan
 
 
-def _writes_before(block: Block) -> dict[Operation, int]:
+def _writes_before(block: Block, writers: Writers) -> dict[Operation, int]:
     """How many ops in front of each may write memory."""
     count, before = 0, dict[Operation, int]()
     for op in block.ops:
         before[op] = count
-        count += may_write(op)
+        count += writers.may_write(op)
     return before
 
 
@@ -93,7 +113,7 @@ def _decide(
     plan.cost[op] = sum(body_cost(inner) for inner in op.body.block.ops)
     for value in op.inputs:
         producer = producer_of(value)
-        if producer is not None and any(plan.moves(producer, other) for other in (op,)):
+        if producer is not None and plan.moves(producer, op):
             plan.cost[op] += plan.cost.get(producer, 0)
     for inner in op.body.block.walk():
         if isinstance(inner, memref.LoadOp | tensor.ExtractOp):
@@ -152,7 +172,7 @@ def _is_between_exchanges(op: linalg.StructuredOp, readers: Readers, plan: Fusio
     # The readers first: few values go to exchanges, and behind long chains many are what an op is made from.
     if any(extent & (extent - 1) for extent in loop_extents(op)) or not _feeds_exchange(readers):
         return False
-    parts = (op, *plan.moving.get(op, ()))
+    parts = (op, *plan.parts(op))
     sources = (value for part in parts if isinstance(part, linalg.StructuredOp) for value in part.inputs)
     return any(_exchanges(producer_of(value)) for value in sources)
 
@@ -192,8 +212,8 @@ def _is_index_arithmetic(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
 
 
 def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> None:
-    # What moved into the producer moves on with it.
-    plan.moving.setdefault(reader, set()).update((producer, *plan.moving.get(producer, ())))
+    plan.moving.setdefault(reader, set()).add(producer)
+    plan.moved.add(producer)
     if producer in plan.reading:
         plan.reading.setdefault(reader, set()).update(plan.reading[producer])
     if producer in plan.computing:

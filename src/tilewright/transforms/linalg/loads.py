@@ -134,9 +134,15 @@ class Disjointness:
         """Whether two pointer arguments or buffers have no memory in common."""
         if left is right:
             return False
-        if any(isinstance(root.owner, memref.AllocOp | memref.AllocaOp) for root in (left, right)):
+        if any(map(self.is_allocated, (left, right))):
             return True
-        return self.noalias and self._is_argument(left) and self._is_argument(right)
+        return self.noalias and self.is_argument(left) and self.is_argument(right)
 
-    def _is_argument(self, value: SSAValue) -> bool:
+    @staticmethod
+    def is_allocated(root: SSAValue) -> bool:
+        """Whether memory is a buffer of the kernel's own."""
+        return isinstance(root.owner, memref.AllocOp | memref.AllocaOp)
+
+    def is_argument(self, value: SSAValue) -> bool:
+        """Whether memory is what the caller gave."""
         return isinstance(value, BlockArgument) and value.owner is self.entry

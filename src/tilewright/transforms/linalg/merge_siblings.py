@@ -14,7 +14,7 @@ from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
-from tilewright.transforms.linalg.effects import may_write, root_of_memref, written_memory
+from tilewright.transforms.linalg.effects import Writers, may_write, root_of_memref, written_memory
 from tilewright.transforms.linalg.hoisting import Hoisting
 from tilewright.transforms.linalg.loads import Disjointness, ancestor_in
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
@@ -56,15 +56,15 @@ class LinalgMergeSiblingsPass(Pass):
         for function in module.ops:
             if not isinstance(function, func.FuncOp) or function.body.blocks.first is None:
                 continue
-            hoisting = Hoisting(Disjointness(function))
+            hoisting, writers = Hoisting(Disjointness(function)), Writers()
             for op in ops_within(function):
                 if not isinstance(op, linalg.StructuredOp):
                     for region in op.regions:
                         for block in region.blocks:
-                            merge_block(block, hoisting)
+                            merge_block(block, hoisting, writers)
 
 
-def merge_block(block: Block, hoisting: Hoisting) -> None:
+def merge_block(block: Block, hoisting: Hoisting, writers: Writers) -> None:
     """Merge the generics of one block, each into the last one before it that it may join."""
     heads: list[_Loop] = []
     touching: dict[SSAValue, set[int]] = {}
@@ -73,7 +73,7 @@ def merge_block(block: Block, hoisting: Hoisting) -> None:
     before: dict[Operation, _Writes] = {}
     for op in list(block.ops):
         before[op] = writes
-        writes = writes.with_those_of(op)
+        writes = writes.with_those_of(op, writers)
         if not isinstance(op, linalg.GenericOp) or not is_mergeable(op):
             continue
         loop = _Loop.of(op)
@@ -136,8 +136,8 @@ class _Writes:
     lasting: int = 0
     """To memory that is not allocated here."""
 
-    def with_those_of(self, op: Operation) -> _Writes:
-        if not may_write(op):
+    def with_those_of(self, op: Operation, writers: Writers) -> _Writes:
+        if not writers.may_write(op):
             return self
         written = written_memory(op)
         is_local = written is not None and all(isinstance(root_of_memref(to).owner, memref.AllocOp) for to in written)

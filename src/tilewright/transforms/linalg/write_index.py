@@ -1,0 +1,86 @@
+"""The writes of a block by place and by memory, for passes that ask of many loads what may write in between."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.transforms.linalg.effects import Writers, root_of_memref, written_memory
+from tilewright.transforms.linalg.loads import Disjointness
+
+
+class WriteIndex:
+    """Made once for a block, of which one question costs no more than a search in a sorted list.
+
+    It holds while loads are forwarded: what goes then writes to a buffer that nobody else reads, and what comes stands
+    beside what it replaces.
+    """
+
+    def __init__(self, block: Block, memory: Disjointness, writers: Writers) -> None:
+        self._memory = memory
+        self._places: dict[Operation, int] = {}
+        self._ops: list[Operation] = []
+        self._anywhere: list[int] = []
+        """Places of ops that may write to any memory."""
+        self._known: dict[SSAValue, list[int]] = {}
+        """Places of ops that write to the memory behind a pointer argument or buffer."""
+        self._outside: list[int] = []
+        """Places of ops that write to memory that is not allocated in the kernel."""
+        self._nameless: list[int] = []
+        """The same, where it is behind none of the kernel's arguments either."""
+        for place, op in enumerate(block.ops):
+            self._places[op] = place
+            self._ops.append(op)
+            if writers.may_write(op):
+                self._add(op, place)
+
+    def _add(self, op: Operation, place: int) -> None:
+        written = written_memory(op)
+        if written is None:
+            self._anywhere.append(place)
+            return
+        roots = dict.fromkeys(map(root_of_memref, written))
+        for root in roots:
+            self._known.setdefault(root, []).append(place)
+        outside = [root for root in roots if not self._memory.is_allocated(root)]
+        if outside:
+            self._outside.append(place)
+        if not all(map(self._memory.is_argument, outside)):
+            self._nameless.append(place)
+
+    def place(self, op: Operation) -> float:
+        """Where an op of the block stands; new ones stand between what they have in front of them and what is next."""
+        walked, found = 0, self._places.get(op)
+        before: Operation | None = op
+        while found is None and before is not None:
+            walked, before = walked + 1, before.prev_op
+            found = -1 if before is None else self._places.get(before)
+        assert found is not None
+        return found + walked / (walked + 1)
+
+    def is_new(self, op: Operation) -> bool:
+        """Whether an op came after the index was made."""
+        return op not in self._places
+
+    def first_disturbing(self, start: Operation, end: Operation, root: SSAValue) -> Operation | None:
+        """The first op behind one of the block, and not behind another, that may write to the memory behind a pointer
+        argument or buffer."""
+        low, high = self.place(start), self.place(end)
+        places = [place for places in self._disturbing(root) if (place := _next(places, low)) is not None]
+        first = min(places, default=None)
+        return None if first is None or first > high else self._ops[first]
+
+    def _disturbing(self, root: SSAValue) -> list[list[int]]:
+        """Places of the ops that may write there."""
+        known = self._known.get(root, [])
+        if self._memory.is_allocated(root):
+            return [self._anywhere, known]
+        if self._memory.noalias and self._memory.is_argument(root):
+            return [self._anywhere, known, self._nameless]
+        return [self._anywhere, self._outside]
+
+
+def _next(places: list[int], low: float) -> int | None:
+    index = bisect_right(places, low)
+    return places[index] if index < len(places) else None
