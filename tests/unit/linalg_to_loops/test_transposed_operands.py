@@ -132,3 +132,44 @@ def test_products_of_known_size(kind: str, size: tuple[int, int, int]) -> None:
     out = np.zeros((m, n), np.float32)
     product_of_transposed_tile[(1,)](a, b, out, *size)
     np.testing.assert_allclose(out, a.T.astype(np.float64) @ b.astype(np.float64), rtol=1e-6)
+
+
+@triton.jit
+def grouped(x, w, out, rows, groups, N, K, sxk, swn, live, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Rows that a table chooses, each block of them times the transposed matrix of its group; columns wrap around."""
+    block, ks = tl.program_id(0), tl.arange(0, BK)
+    row = tl.load(rows + block * BM + tl.arange(0, BM)).to(tl.int64)
+    group = tl.load(groups + block).to(tl.int64)
+    columns = (tl.program_id(1) * BN + tl.arange(0, BN).to(tl.int64)) % N
+    x_ptr = x + row[:, None] * K * sxk + ks[None, :] * sxk
+    w_ptr = w + group * N * swn + ks[:, None] + columns[None, :] * swn
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(tl.cdiv(K, BK)):
+        a = tl.load(x_ptr, mask=(row < live)[:, None] & (ks[None, :] < K - k * BK), other=0.0)
+        b = tl.load(w_ptr, mask=ks[:, None] < K - k * BK, other=0.0)
+        acc += tl.dot(a, b, out_dtype=tl.float32)
+        x_ptr += BK * sxk
+        w_ptr += BK
+    columns = tl.program_id(1) * BN + tl.arange(0, BN)
+    tl.store(out + row[:, None] * N + columns[None, :], acc, mask=(row < live)[:, None] & (columns[None, :] < N))
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "f16"])
+@pytest.mark.parametrize(("n", "k"), [(64, 64), (100, 50), (33, 1), (5, 40), (70, 0)])
+@pytest.mark.parametrize("direction", [1, -1])
+def test_transposed_weights_of_groups_are_read_where_they_are(kind: str, n: int, k: int, direction: int) -> None:
+    """Columns that wrap around in a block are copied as they lie in memory: both sides have adjacent rows."""
+    live, groups, bm = 40, np.array([2, 0, 2, 1], np.int32), 16
+    x, w = operand(live, k, kind, "rows"), operand(3 * n, k + 3, kind, "rows")
+    rows = np.append(rng.permutation(live), [live] * (len(groups) * bm - live)).astype(np.int32)
+    out = np.full((live, n), 7, np.float32)
+    first = x.reshape(-1) if direction > 0 else x.reshape(-1)[::-1].copy()[::-1]
+    grid = len(groups), triton.cdiv(n, 32)
+    kernel = grouped[grid](first, w, out, rows, groups, n, k, direction, k + 3, live, bm, 32, 16)
+    expected = np.zeros((live, n))
+    for number, row in enumerate(rows[rows < live]):
+        matrix = w[n * groups[number // bm] :][:n, :k].astype(np.float64)
+        expected[row] = matrix @ x[row].astype(np.float64)
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+    if direction > 0:
+        assert "vector.gather" not in kernel.asm["loops"], "B is in place, or in a copy that is laid out like it"

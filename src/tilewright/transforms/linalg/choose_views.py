@@ -15,6 +15,8 @@ scf.if %straight {
   %buf, fill, the loop; yield %box_of_buf
 }
 %v = pad of bufferization.to_tensor %m
+
+Where neighbours in memory are neighbours along another dimension than the last, the buffer is laid out like that, too.
 """
 
 from __future__ import annotations
@@ -203,7 +205,8 @@ def choose_view(choice: Choice) -> SSAValue:
     source_type = copy.source.type
     assert is_memref(source_type)
     rank = source_type.get_num_dims()
-    layout = StridedLayoutAttr([None] * rank, None)
+    unit = _unit_dimension(copy.source)
+    layout = StridedLayoutAttr([1 if dim == unit else None for dim in range(rank)], None)
     view_type = MemRefType(source_type.element_type, source_type.get_shape(), layout)
     then_block, else_block = branch.true_region.block, branch.false_region.block
     source = copy.source
@@ -220,9 +223,9 @@ def choose_view(choice: Choice) -> SSAValue:
         if op is not None:
             op.detach()
             else_block.insert_op_before(op, first)
+    whole: SSAValue = buffer.memref if unit is None else _laid_out_along(unit, buffer)
     last = else_block.last_op
     assert last is not None
-    whole: SSAValue = buffer.memref
     box = memref.SubviewOp(whole, choice.low, choice.sizes)
     else_block.insert_op_before(box, last)
     _yield(else_block, _cast(else_block, box.result, view_type))
@@ -236,6 +239,42 @@ def choose_view(choice: Choice) -> SSAValue:
     branch.detach()
     branch.erase()
     return new.results[0]
+
+
+def _unit_dimension(view: SSAValue) -> int | None:
+    """The dimension whose neighbours adjoin in memory; None where it is the last one."""
+    assert is_memref(view.type)
+    strides = memref.strides_and_offset(view.type)[0]
+    return None if strides[-1] == 1 else strides.index(1)
+
+
+def _laid_out_along(dimension: int, buffer: memref.AllocOp) -> SSAValue:
+    """A view of a new buffer in which neighbours along a dimension adjoin, in place of a buffer and its views."""
+    shape = shape_or_scalar(buffer.memref.type)
+    others = [dim for dim in range(len(shape)) if dim != dimension]
+    strides, size = [1] * len(shape), shape[dimension]
+    for dim in reversed(others):
+        strides[dim], size = size, size * shape[dim]
+    type_ = MemRefType(buffer.memref.type.element_type, [*(shape[dim] for dim in others), shape[dimension]])
+    block = buffer.parent_block()
+    assert block is not None
+    memory = memref.AllocOp.create(result_types=[type_], properties=buffer.properties)
+    view = memref.ReinterpretCastOp(memory.memref, 0, shape, strides)
+    block.insert_ops_before([memory, view], buffer)
+    for op in [use.operation for use in buffer.memref.uses]:
+        if isinstance(op, memref.SubviewOp):
+            moved = memref.SubviewOp(view.result, op.mixed_offsets, op.mixed_sizes, op.mixed_strides)
+            moved.location = op.location
+            parent = op.parent_block()
+            assert parent is not None
+            parent.insert_op_before(moved, op)
+            op.result.replace_all_uses_with(moved.result)
+            op.detach()
+            op.erase()
+    buffer.memref.replace_all_uses_with(view.result)
+    buffer.detach()
+    buffer.erase()
+    return view.result
 
 
 def _cast(block: Block, value: SSAValue, view_type: MemRefType) -> SSAValue:
