@@ -1,4 +1,4 @@
-"""Which of two ops of a block stands first, answered from numbers that are kept: walking from one to the other, as
+"""Which of two ops stands first, answered from numbers that are kept: walking from one to the other, as
 `is_before_in_block` does, costs as much as lies in between, or up to the end of the block.
 
 ```python
@@ -10,7 +10,9 @@ op.detach(); block.insert_op_before(op, place); order.forget(op)
 
 from __future__ import annotations
 
-from xdsl.ir import Block, Operation
+from collections.abc import Iterable
+
+from xdsl.ir import Block, Operation, Region
 
 GAP = 1 << 256
 """Between the numbers of two neighbours: as many ops as it has bits find room at one place, before all numbers are
@@ -66,4 +68,46 @@ class BlockOrder:
         self._numbers = {op: number * GAP for number, op in enumerate(self._block.ops, 1)}
 
 
-__all__ = ["BlockOrder"]
+class ProgramOrder:
+    """The order of ops in all blocks that are asked about."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[Block, BlockOrder] = {}
+        self._places: dict[Region, dict[Block, int]] = {}
+
+    def of_block(self, block: Block) -> BlockOrder:
+        """The order of the ops of one block."""
+        if block not in self._blocks:
+            self._blocks[block] = BlockOrder(block)
+        return self._blocks[block]
+
+    def sorted(self, ops: Iterable[Operation]) -> list[Operation]:
+        """Ops in the order in which `walk` meets them: each in front of what it holds."""
+        listed = list(ops)
+        for op in listed:
+            self._key(op)  # numbers what is new, which may change the numbers of a block
+        return sorted(listed, key=self._key)
+
+    def _key(self, op: Operation) -> tuple[int, ...]:
+        found: list[int] = []
+        current: Operation | None = op
+        while current is not None and (block := current.parent_block()) is not None:
+            found.append(self.of_block(block).number(current))
+            region = block.parent_region()
+            holder = None if region is None else region.parent_op()
+            if region is not None and holder is not None:
+                found.append(self._place(block, region))
+                found.append(0 if len(holder.regions) == 1 else holder.get_region_index(region))
+            current = holder
+        return tuple(reversed(found))
+
+    def _place(self, block: Block, region: Region) -> int:
+        """Which of its region's blocks a block is."""
+        if block.prev_block is None:
+            return 0
+        if region not in self._places:
+            self._places[region] = {inner: place for place, inner in enumerate(region.blocks)}
+        return self._places[region][block]
+
+
+__all__ = ["BlockOrder", "ProgramOrder"]

@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import bufferization
 from tilewright.dialects.types import is_tensor
-from tilewright.ir.block_order import BlockOrder
+from tilewright.ir.block_order import ProgramOrder
 from tilewright.ir.effects import is_pure
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import VIEWS, root_of_memref
@@ -23,13 +23,8 @@ class Hoisting:
     """Moves scalar arithmetic, views, and loads of tiles that no op in between may write to."""
 
     memory: Disjointness
-    _orders: dict[Block, BlockOrder] = field(default_factory=dict[Block, BlockOrder])
-
-    def order_of(self, block: Block) -> BlockOrder:
-        """The order of the ops of a block, kept while they move by way of this."""
-        if block not in self._orders:
-            self._orders[block] = BlockOrder(block)
-        return self._orders[block]
+    order: ProgramOrder = field(default_factory=ProgramOrder)
+    """Kept while ops move by way of this."""
 
     def is_known_at(self, value: SSAValue, op: Operation) -> bool:
         """Whether a value is defined in front of an op: in its block, or around it."""
@@ -37,7 +32,7 @@ class Hoisting:
         assert block is not None
         if isinstance(owner, Block) or owner.parent_block() is not block:
             return True
-        return self.order_of(block).is_before(owner, op)
+        return self.order.of_block(block).is_before(owner, op)
 
     def is_possible(self, value: SSAValue, place: Operation, depth: int = MOST_STEPS) -> bool:
         """Whether a value is known at `place`, or all that it is made from can move there."""
@@ -60,7 +55,7 @@ class Hoisting:
         for op in ops:
             op.detach()
             block.insert_op_before(op, place)
-            self.order_of(block).forget(op)
+            self.order.of_block(block).forget(op)
 
     def _parts(self, value: SSAValue) -> list[Operation]:
         """The ops that make a value and move as one, in order; none where they cannot."""

@@ -212,7 +212,7 @@ def _is_read_behind(value: SSAValue, op: Operation, hoisting: Hoisting) -> bool:
     """Whether whatever refers to a value is `op`, or stands behind it in its block."""
     block = op.parent_block()
     assert block is not None
-    order = hoisting.order_of(block)
+    order = hoisting.order.of_block(block)
     users = (ancestor_in(block, use.operation) for use in value.uses)
     return all(user is op or (user is not None and order.is_before(op, user)) for user in users)
 

@@ -186,7 +186,7 @@ def _hoist_to_load(conversion: ttg.ConvertLayoutOp, rematerializer: Rematerializ
         return
     loads = [value for value in slice.layouts if isinstance(value, OpResult) and _is_load(value)]
     if len(loads) == len(slice.layouts):
-        _move_behind(conversion, loads)
+        _move_behind(conversion, loads, rematerializer)
     else:
         made: dict[SSAValue, SSAValue] = {
             value: _converted_after(value, slice.layouts[value], rematerializer) for value in loads
@@ -194,7 +194,7 @@ def _hoist_to_load(conversion: ttg.ConvertLayoutOp, rematerializer: Rematerializ
         rematerializer.rewrite(slice, conversion, made)
 
 
-def _move_behind(conversion: ttg.ConvertLayoutOp, loads: list[OpResult]) -> None:
+def _move_behind(conversion: ttg.ConvertLayoutOp, loads: list[OpResult], rematerializer: Rematerializer) -> None:
     """A conversion of a load stands right behind it: its scratch, and the load's registers, are free again before the
     next operand comes.
     """
@@ -202,6 +202,7 @@ def _move_behind(conversion: ttg.ConvertLayoutOp, loads: list[OpResult]) -> None
     if load.parent is conversion.parent and load.next_op is not conversion:
         conversion.detach()
         OpBuilder.after(load).insert(conversion)
+        rematerializer.moved(conversion)
 
 
 def _is_load(value: SSAValue) -> bool:

@@ -20,6 +20,7 @@ from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.ttg.verification import ProgramShape
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.appending import append_argument, append_operands, append_result
+from tilewright.ir.block_order import ProgramOrder
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.dominance import properly_dominates
 from tilewright.ir.walking import ops_within
@@ -34,15 +35,6 @@ def conversions_in(function: tt.FuncOp) -> list[ttg.ConvertLayoutOp]:
     return [op for op in ops_within(function) if isinstance(op, ttg.ConvertLayoutOp)]
 
 
-def is_defined_before(value: SSAValue, op: Operation) -> bool:
-    """Whether a value may be used at an op."""
-    if isinstance(value, OpResult):
-        return properly_dominates(value.op, op)
-    assert isinstance(value, BlockArgument)
-    region = value.owner.parent
-    return region is not None and region.is_ancestor(op)
-
-
 class Rematerializer:
     """What exists in which layout, in one function."""
 
@@ -52,15 +44,37 @@ class Rematerializer:
         self._known: dict[tuple[SSAValue, Attribute], SSAValue] = {}
         self.converted: dict[tuple[SSAValue, Attribute], SSAValue] = {}
         """Conversions that stand right after what they convert."""
+        self._keys: dict[SSAValue, list[tuple[SSAValue, Attribute]]] = {}
+        """From a value to what is known to be it in a layout."""
+        self._order = ProgramOrder()
 
     def find(self, value: SSAValue, encoding: Attribute, user: Operation) -> SSAValue | None:
         """A value in another layout, if it exists where `user` may use it."""
         known = self._known.get((value, encoding))
-        return known if known is not None and is_defined_before(known, user) else None
+        return known if known is not None and self._is_defined_before(known, user) else None
 
     def note(self, value: SSAValue, encoding: Attribute, copy: SSAValue) -> None:
         """Record that `copy` is `value` in a layout."""
         self._known[value, encoding] = copy
+        self._keys.setdefault(copy, []).append((value, encoding))
+
+    def moved(self, op: Operation) -> None:
+        """Tell that an op has come to another place."""
+        assert op.parent is not None
+        self._order.of_block(op.parent).forget(op)
+
+    def _is_defined_before(self, value: SSAValue, op: Operation) -> bool:
+        """Whether a value may be used at an op."""
+        if isinstance(value, OpResult):
+            block, holder = value.op.parent, op
+            while holder is not None and holder.parent is not block:
+                holder = holder.parent_op()
+            if block is None or holder is None:
+                return properly_dominates(value.op, op)
+            return self._order.of_block(block).is_before(value.op, holder)
+        assert isinstance(value, BlockArgument)
+        region = value.owner.parent
+        return region is not None and region.is_ancestor(op)
 
     def slice_behind(
         self, user: Operation, index: int, encoding: Attribute, *, stop: Stop | None = None
@@ -100,8 +114,9 @@ class Rematerializer:
     def replace(self, conversion: ttg.ConvertLayoutOp, value: SSAValue) -> None:
         """Put a value in place of a conversion."""
         conversion.result.replace_all_uses_with(value)
-        for key in [key for key, known in self._known.items() if known is conversion.result]:
-            self._known[key] = value
+        for key in self._keys.pop(conversion.result, ()):
+            if self._known[key] is conversion.result:
+                self.note(*key, value)
         conversion.detach()
         conversion.erase()
 
@@ -110,7 +125,7 @@ class Rematerializer:
         made.update(slice.existing)
         rest = {value: encoding for value, encoding in slice.layouts.items() if value not in made}
         copies = _Copies(rest, slice.layouts, made)
-        copies.make(self._function)
+        copies.make(self._order)
         for value, encoding in rest.items():
             self.note(value, encoding, made[value])
         self.replace(conversion, made[conversion.src])
@@ -130,19 +145,13 @@ class _Copies:
         for value in wanted:
             self._plan(value)
 
-    def make(self, function: tt.FuncOp) -> None:
-        """Visit the ops of the function that take part."""
-        remaining = len(self._ops) + len(self._yields)
-        ops = function.walk()
-        while remaining:
-            op = next(ops)  # copies stand before what they are copies of, and are not met
+    def make(self, order: ProgramOrder) -> None:
+        """Visit the ops that take part; copies stand before what they are copies of."""
+        for op in order.sorted([*self._ops, *self._yields]):
             if op in self._ops:
                 self._copy(op)
-            elif op in self._yields:
-                self._extend_yield(op, self._yields[op])
             else:
-                continue
-            remaining -= 1
+                self._extend_yield(op, self._yields[op])
 
     def _plan(self, value: SSAValue) -> None:
         if isinstance(value, OpResult):
