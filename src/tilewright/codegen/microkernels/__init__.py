@@ -16,6 +16,9 @@ source_ptr) points at; `_out` (with `_panels`): C is scratch memory, two more pa
 out_row_stride) say where the result goes; `_out_bf16`: rounded to that type. `PanelPlan` says which of these there are.
 `_of_32x64x64`: the counts m, n and k, for which `exact_name` chooses a variant of the kernel.
 
+`_few`, in front of `_nt` and `_zero`, the only forms of these: kernels for never more than MR rows, 1, 2 or 4. Kernels
+of 16 rows call that of 4 where there are no more.
+
 `tw_mk_keep_...` gives panels that are packed once for many programs, `tw_mk_reserve_...` memory for such (see
 `keeping.py`).
 """
@@ -36,7 +39,8 @@ from tilewright.codegen.microkernels.block import (
     fills_tiles,
     plan_block_tile,
 )
-from tilewright.codegen.microkernels.elements import ElementKind, element_kind
+from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind, element_kind
+from tilewright.codegen.microkernels.few_rows import MOST_ROWS, emit_few_rows_kernel
 from tilewright.codegen.microkernels.grouping import find_grouping
 from tilewright.codegen.microkernels.keeping import (
     KEEPING_PREFIXES,
@@ -55,7 +59,7 @@ WHOLE_BLOCK = 1024
 """A tile size that no Triton block exceeds in both directions: one call for the whole block."""
 
 _NAME = re.compile(
-    r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)"
+    r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<mr>\d+)x(?P<nr>\d+)(?P<few>_few)?"
     r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<fills>_fills)?(?P<out>_out(?:_(?P<output>bf16))?)?"
     r"(?P<exact>_exact)?(?P<direct>_direct)?(?P<size>_of_\d+x\d+x\d+)?"
     r"(?P<configured>_configured)?$"
@@ -73,6 +77,8 @@ class MicrokernelName:
     rows: int
     columns: int
     form: BlockForm
+    is_for_few: bool = False
+    """Whether there are never more rows than these, nor is B packed."""
     size: tuple[int, int, int] | None = None
     """The only rows of A, columns of B and terms that the kernel is for."""
 
@@ -95,7 +101,10 @@ def parse_name(name: str) -> MicrokernelName:
         is_configured=bool(match["configured"]),
     )
     rows = int(match["mr"])
-    if rows < SMALLEST_BLOCK and form != BlockForm():
+    is_for_few = bool(match["few"])
+    if is_for_few and (rows > MOST_ROWS or form != BlockForm(transposed_b=form.transposed_b, from_zero=form.from_zero)):
+        raise ValueError(f"'{name}': kernels for a few rows have other forms, and at most {MOST_ROWS} rows")
+    if rows < SMALLEST_BLOCK and not is_for_few and form != BlockForm():
         raise ValueError(f"'{name}': only kernels for at least {SMALLEST_BLOCK} rows have forms")
     if form.fills_panels and not (form.packed_b and element.memory == element.accumulator):
         raise ValueError(f"'{name}': only kernels that read panels of elements as they are fill them")
@@ -105,7 +114,7 @@ def parse_name(name: str) -> MicrokernelName:
     if match["size"]:
         m_count, n_count, k_count = map(int, match["size"].removeprefix("_of_").split("x"))
         size = m_count, n_count, k_count
-    return MicrokernelName(element, rows, int(match["nr"]), form, size)
+    return MicrokernelName(element, rows, int(match["nr"]), form, is_for_few, size)
 
 
 def is_product(name: str) -> bool:
@@ -228,10 +237,17 @@ def preferred_block(element: str, accumulator: str, facts: TargetFacts) -> tuple
 
 
 def rows_for(element: str, accumulator: str, rows: int, facts: TargetFacts) -> int:
-    """Rows to tile a C of at most so many rows by. On AMX tiles a few of them have kernels of their own, which
-    `exact_name` finds by itself where the count is known."""
-    by_tiles = has_amx_form(element_kind(element, accumulator), WHOLE_BLOCK, WHOLE_BLOCK, facts)
-    return SMALLEST_BLOCK if by_tiles and rows <= SMALLEST_BLOCK else WHOLE_BLOCK
+    """Rows to tile a C of at most so many rows by; up to `MOST_ROWS` of them have the kernels `_few`, up to
+    `SMALLEST_BLOCK` those that turn to these. On AMX tiles `exact_name` finds kernels for few rows by itself where the
+    count is known."""
+    if rows > SMALLEST_BLOCK:
+        return WHOLE_BLOCK
+    kind = element_kind(element, accumulator)
+    if has_amx_form(kind, WHOLE_BLOCK, WHOLE_BLOCK, facts):
+        return SMALLEST_BLOCK
+    if kind.is_integer:
+        return WHOLE_BLOCK
+    return next((few for few in (1, 2, MOST_ROWS) if rows <= few), SMALLEST_BLOCK)
 
 
 def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
@@ -245,12 +261,27 @@ def emit_microkernel(name: str, module: ModuleText, facts: TargetFacts) -> str:
         raise ValueError(f"'{name}': there is no kernel for just this size")
     if has_tiles:
         return emit_amx_kernel(name, module, facts, parts.element, parts.rows, parts.form, parts.size)
+    if parts.is_for_few:
+        form = parts.form.transposed_b, parts.form.from_zero
+        return emit_few_rows_kernel(name, module, facts, parts.element, parts.rows, form)
     if parts.form.output is not None:
         raise ValueError(f"'{name}': only kernels on AMX tiles round their results")
     if parts.rows >= SMALLEST_BLOCK:
         tile = plan_block_tile(facts, parts.element, parts.columns)
-        return emit_block_kernel(name, module, facts, parts.element, tile, parts.form)
+        few = _few_rows_name(parts)
+        if few is not None:
+            module.define_once(few, lambda: emit_microkernel(few, module, facts))
+        return emit_block_kernel(name, module, facts, parts.element, tile, parts.form, few)
     return emit_tile_kernel(name, module, facts, parts.element, parts.rows, parts.columns)
+
+
+def _few_rows_name(parts: MicrokernelName) -> str | None:
+    """What a kernel calls where there are few rows, if that may be."""
+    form, kind = parts.form, parts.element
+    if parts.rows > SMALLEST_BLOCK or form.packed_b or not form.has_edges or kind.is_integer:
+        return None
+    names = f"{kind.name}_{ACCUMULATOR_NAMES[kind.accumulator]}"
+    return f"tw_mk_{names}_{MOST_ROWS}x{WHOLE_BLOCK}_few{'_nt' * form.transposed_b}{'_zero' * form.from_zero}"
 
 
 def _emit_panel_routine(name: str, parts: re.Match[str], module: ModuleText, facts: TargetFacts) -> str:
@@ -273,6 +304,7 @@ __all__ = [
     "EXACT",
     "KEEPING_PREFIXES",
     "MICROKERNEL_PREFIX",
+    "MOST_ROWS",
     "SMALLEST_BLOCK",
     "STORES",
     "STORE_BYTES",

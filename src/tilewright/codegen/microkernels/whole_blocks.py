@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tilewright.codegen.llvm_text import ModuleText
+from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.block import BlockForm, BlockWriter
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.few_rows import MOST_ROWS
 from tilewright.codegen.microkernels.filling import SOURCE_PARAMETERS, FillingBlockWriter
 from tilewright.codegen.microkernels.grouping import find_grouping
 from tilewright.codegen.microkernels.panels import emit_panels
-from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, kernel_function
+from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, PARAMETERS, kernel_function
 from tilewright.codegen.microkernels.widened_rows import WideningBlockWriter
 from tilewright.codegen.microkernels.word_panels import emit_word_panels
 from tilewright.codegen.microkernels.word_products import WordBlockWriter
@@ -16,11 +17,20 @@ from tilewright.ir.facts import TargetFacts
 
 
 def emit_block_kernel(
-    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, form: BlockForm
+    name: str,
+    module: ModuleText,
+    facts: TargetFacts,
+    element: ElementKind,
+    tile: RegisterTile,
+    form: BlockForm,
+    few_rows: str | None = None,
 ) -> str:
-    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows."""
+    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows; `few_rows` is the kernel
+    that it leaves those of few rows to."""
     more = (*(SOURCE_PARAMETERS if form.fills_panels else ()), *(OUTPUT_PARAMETERS if form.separate_output else ()))
     fn = kernel_function(name, module, more)
+    if few_rows is not None:
+        _leave_few_rows(fn, few_rows)
     grouping = find_grouping(element, facts)
     panel_bytes = facts.panel_bytes if form.packed_b else facts.near_bytes
     if grouping is not None:
@@ -33,6 +43,16 @@ def emit_block_kernel(
         writer = BlockWriter(fn, element, tile, panel_bytes, form)
     writer.write()
     return fn.text()
+
+
+def _leave_few_rows(fn: FunctionText, few_rows: str) -> None:
+    """``if m_count <= MOST_ROWS: return few_rows(...)``."""
+    few, more = fn.new_label("few"), fn.new_label("more")
+    fn.branch_if(fn.value(f"icmp sle i64 %m_count, {MOST_ROWS}"), few, more)
+    fn.start(few)
+    fn.emit(f"call void @{few_rows}({', '.join(f'i64 %{name}' for name in PARAMETERS)})")
+    fn.terminate("ret void")
+    fn.start(more)
 
 
 def emit_block_panels(

@@ -21,20 +21,25 @@ class WideningBlockWriter(CopyingBlockWriter):
     """Writes one kernel for whole blocks of narrow elements."""
 
     def copy_rows(self, a: str) -> str:
-        element, module, source = self.element, self.fn.module, self.source_strides
-        name = f"tw_mk_widen_{element.name}_{ACCUMULATOR_NAMES[element.accumulator]}"
-        module.define_once(name, lambda: _emit_widening(name, module, element, self.tile))
+        source = self.source_strides
         values = (
             a, self.either(source.a_row, source.a_k), self.either(source.a_k, source.a_row),
             self.either(self.m_count, self.depth), self.either(self.depth, self.m_count), self.copy, self.line_stride,
         )  # fmt: skip
-        operands = (f"{type} {value}" for (_, type), value in zip(_PARAMETERS, values, strict=True))
-        self.fn.emit(f"call void @{name}({', '.join(operands)})")
+        widen_lines(self.fn, self.element, self.tile, values)
         return self.copy
 
     def load_a(self, address: str) -> str:
         text, size = self.element.accumulator, self.element.accumulator_bytes
         return self.spread(self.fn.value(f"load {text}, ptr {address}, align {size}"), text)
+
+
+def widen_lines(fn: FunctionText, element: ElementKind, tile: RegisterTile, values: tuple[str, ...]) -> None:
+    """A call of a function that all kernels of a module share; `values` are those of `_PARAMETERS`."""
+    name, module = f"tw_mk_widen_{element.name}_{ACCUMULATOR_NAMES[element.accumulator]}", fn.module
+    module.define_once(name, lambda: _emit_widening(name, module, element, tile))
+    operands = (f"{type} {value}" for (_, type), value in zip(_PARAMETERS, values, strict=True))
+    fn.emit(f"call void @{name}({', '.join(operands)})")
 
 
 def _emit_widening(name: str, module: ModuleText, element: ElementKind, tile: RegisterTile) -> str:
@@ -70,4 +75,4 @@ def _emit_widening(name: str, module: ModuleText, element: ElementKind, tile: Re
     return fn.text()
 
 
-__all__ = ["WideningBlockWriter"]
+__all__ = ["WideningBlockWriter", "widen_lines"]

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.codegen.microkernels import rows_for
 from tilewright.dialects import arith, bufferization, linalg, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
@@ -70,6 +71,9 @@ def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchM
         multiply(lowering, op, kernel, (b.swapped(), a.swapped(), sources.permute(target, (1, 0))), k_count)
         lowering.define(op, target)
         return
+    facts = lowering.context.facts
+    if kernel.has_forms and facts is not None:
+        kernel = replace(kernel, rows=rows_for(kernel.operand, kernel.accumulator, a.shape[-2], facts))
     free = {_flat(a.source), _flat(b.source)} - {None}
     storage = lowering.storage
     target = storage.destination(op, result) if kernel.from_zero else storage.updated(op, init, result)

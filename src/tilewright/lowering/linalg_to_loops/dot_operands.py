@@ -152,7 +152,7 @@ def _unpacked(
 def plan_operand_panels(lowering: FunctionLowering, kernel: MicroKernel, b: Factor, k_count: Index) -> PanelPlan | None:
     facts = lowering.context.facts
     depth, columns = b.shape[-2:]
-    if facts is None or not kernel.has_forms or len(b.shape) != 2 or columns > kernel.columns or k_count != depth:
+    if facts is None or not kernel.has_panels or len(b.shape) != 2 or columns > kernel.columns or k_count != depth:
         return None
     transposed = not is_contiguous(b.source, 1)
     plan = plan_panels(kernel.operand, kernel.accumulator, depth, columns, facts, transposed_b=transposed)

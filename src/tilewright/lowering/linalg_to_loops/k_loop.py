@@ -415,7 +415,10 @@ def _multiply(
     from_zero = replace(path.kernel, from_zero=zeros is not None)
     plan = plan_kept(lowering, from_zero, path.b_root, target.shape)
     if plan is None:
-        multiply(from_zero, path.b)
+        if path.kernel.is_for_few:
+            multiply_once()
+        else:
+            multiply(from_zero, path.b)
         return False
     counts = path.depth, path.counts[1]
     return multiply_by_kept(

@@ -50,7 +50,7 @@ def plan_kept(
 ) -> PanelPlan | None:
     """The panels of a B behind an argument; None where it may change, or C, of this shape, is not one block."""
     facts = lowering.context.facts
-    if facts is None or not kernel.has_forms or root not in lowering.constant_arguments:
+    if facts is None or not kernel.has_panels or root not in lowering.constant_arguments:
         return None
     rows, columns = shape
     if rows > kernel.rows or columns > kernel.columns or lowering.stores >= STORES:

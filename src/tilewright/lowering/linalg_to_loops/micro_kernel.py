@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute
 
-from tilewright.codegen.microkernels import SMALLEST_BLOCK, preferred_block
+from tilewright.codegen.microkernels import MOST_ROWS, SMALLEST_BLOCK, WHOLE_BLOCK, preferred_block
 from tilewright.dialects.types import bit_width
 from tilewright.ir.facts import TargetFacts
 
@@ -33,15 +33,26 @@ class MicroKernel:
 
     @property
     def symbol(self) -> str:
-        form = f"{'_nt' * self.transposed_b}{'_zero' * self.from_zero}{'_panels' * bool(self.panel_columns)}"
+        form = "_few" * self.is_for_few
+        form += f"{'_nt' * self.transposed_b}{'_zero' * self.from_zero}{'_panels' * bool(self.panel_columns)}"
         form += "_fills" * self.fills_panels
         if self.output is not None:
             form += "_out" if self.output == self.accumulator else f"_out_{self.output}"
         return f"tw_mk_{self.operand}_{self.accumulator}_{self.rows}x{self.panel_columns or self.columns}{form}"
 
     @property
+    def is_for_few(self) -> bool:
+        """Whether the kernel takes whole blocks of a few rows."""
+        return self.rows <= MOST_ROWS and self.columns == WHOLE_BLOCK
+
+    @property
     def has_forms(self) -> bool:
-        """Whether the kernel takes whole blocks, and there are the variants above of it."""
+        """Whether the kernel takes whole blocks: B may be transposed then, and sums start from zero."""
+        return self.has_panels or self.is_for_few
+
+    @property
+    def has_panels(self) -> bool:
+        """Whether there are the other variants above of it, too."""
         return self.rows >= SMALLEST_BLOCK
 
 

@@ -1,0 +1,311 @@
+"""Kernels for a few rows of A: B, which is read only once, stays where it is.
+
+    for k0 in k by KC:  copy = A[:, k0:k0 + KC], widened
+      columns of B adjoin:   for n0 in n by NR:  C[:, n0:] += copy B[k0:, n0:]     lanes along n
+      rows of B adjoin:      for n0 in n by NC:  C[:, n0:] += copy B[k0:, n0:]     lanes along k, summed in the end
+
+A packed panel pays off by the rows of A that are multiplied by it. With one to four of them a product takes as long as
+memory takes to give B, which steps of k ask for some rows ahead: a row of B is too short, and the next one too far
+away, for the machine to find out by itself. There is code for one row, for two and for four, three being four of which
+the last two are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from tilewright.codegen.lane_builder import intrinsic_suffix
+from tilewright.codegen.llvm_text import FunctionText, ModuleText
+from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.tile import Rows, TileWriter, kernel_function
+from tilewright.codegen.microkernels.widened_rows import widen_lines
+from tilewright.ir.facts import TargetFacts
+
+MOST_ROWS = 4
+"""Rows of A that a kernel has at most."""
+
+COPY_BYTES = 16 << 10
+"""Bytes of A that are copied at a time: half of a first level cache."""
+
+ROWS_AHEAD = 16
+"""How far ahead rows of B are asked for."""
+
+BYTES_AHEAD = 512
+"""How far ahead columns of B are asked for, where rows adjoin."""
+
+_DOT_COLUMNS = 4
+"""Columns that are summed at a time where rows of B adjoin."""
+
+
+class FewRowsWriter(TileWriter):
+    """Writes one kernel, for at most `rows` rows."""
+
+    def __init__(
+        self, fn: FunctionText, element: ElementKind, lanes: int, registers: int, *, transposed_b: bool, from_zero: bool
+    ) -> None:
+        super().__init__(fn, element, RegisterTile(1, 1, lanes))
+        self.transposed_b = transposed_b
+        self.from_zero = from_zero
+        self.accumulators = registers // 2
+        self.copy = fn.entry_value(f"alloca [{COPY_BYTES + 64 * MOST_ROWS} x i8], align 64")
+        self.rows = 0
+        self.row_bytes = 0
+        self.held: list[str] = []
+
+    def write_for(self, most_rows: int) -> None:
+        """The whole body."""
+        fn = self.fn
+        _ = self.strides
+        counts = [count for count in (1, 2, MOST_ROWS) if count <= most_rows]
+        for count in counts[:-1]:
+            fits, more = fn.new_label("fits"), fn.new_label("more")
+            fn.branch_if(fn.value(f"icmp sle i64 %m_count, {count}"), fits, more)
+            fn.start(fits)
+            self._product(count)
+            fn.terminate("ret void")
+            fn.start(more)
+        self._product(counts[-1])
+        fn.terminate("ret void")
+
+    def _product(self, rows: int) -> None:
+        fn = self.fn
+        some, none = fn.new_label("some"), fn.new_label("none")
+        fn.branch_if(fn.value("icmp sgt i64 %m_count, 0"), some, none)
+        fn.start(some)
+        self.rows = rows
+        size = self.element.accumulator_bytes
+        chunk = COPY_BYTES // rows // size
+        self.row_bytes = chunk * size + 64
+        last = fn.value("sub i64 %m_count, 1")
+        self.held = [
+            "0",
+            *(fn.call("i64", "llvm.umin.i64", [("i64", str(row)), ("i64", last)]) for row in range(1, rows)),
+        ]
+        a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
+        c_rows = self._rows_at(Rows(c, self.strides.c_row), self.held)
+        copies = self._rows_at(Rows(self.copy, str(self.row_bytes)), self.held)
+        if self.from_zero:
+            self._clear(c_rows)
+
+        def depth_step(k0: str) -> None:
+            depth = fn.call("i64", "llvm.smin.i64", [("i64", fn.value(f"sub i64 %k_count, {k0}")), ("i64", str(chunk))])
+            self._copy(self.advance(a, fn.value(f"mul i64 {k0}, {self.strides.a_k}")), depth)
+            if self.transposed_b:
+                self._dots(copies, self.advance(b, self.scaled(k0, self.element.bytes)), c_rows, depth)
+            else:
+                self._sums(copies, self.advance(b, fn.value(f"mul i64 {k0}, {self.strides.b_row}")), c_rows, depth)
+
+        self.loop("%k_count", chunk, depth_step)
+        fn.branch(none)
+        fn.start(none)
+
+    def _clear(self, c_rows: list[str]) -> None:
+        fn = self.fn
+        zeros = [["zeroinitializer"]] * self.rows
+        whole = fn.value(f"and i64 %n_count, {-self.tile.lanes}")
+        fn.loop("0", whole, self.tile.lanes, lambda n0: self._store(self._columns_at(c_rows, n0), zeros, None))
+        self._rest(whole, lambda mask: self._store(self._columns_at(c_rows, whole), zeros, [mask]))
+
+    def _rest(self, whole: str, body: Callable[[str], None]) -> None:
+        """The columns behind the last whole vector, if any, with their mask."""
+        fn = self.fn
+        left = fn.value(f"sub i64 %n_count, {whole}")
+        some, done = fn.new_label("some"), fn.new_label("done")
+        fn.branch_if(fn.value(f"icmp sgt i64 {left}, 0"), some, done)
+        fn.start(some)
+        body(self._column_mask(left, 0))
+        fn.branch(done)
+        fn.start(done)
+
+    def _columns_at(self, c_rows: list[str], n0: str) -> list[str]:
+        """Rows of C from a column on."""
+        return [self.advance(row, self.scaled(n0, self.element.accumulator_bytes)) for row in c_rows]
+
+    def _copy(self, a: str, depth: str) -> None:
+        """A chunk of A, widened, with zeros up to the end of a vector."""
+        fn, size = self.fn, self.element.accumulator_bytes
+        text = self.vector.type(self.element.accumulator)
+        last = self.scaled(fn.value(f"and i64 {depth}, {-self.tile.lanes}"), size)
+        for row in range(self.rows):
+            at = self.advance(self.advance(self.copy, str(row * self.row_bytes)), last)
+            fn.emit(f"store {text} zeroinitializer, ptr {at}, align {size}")
+        values = (a, self.strides.a_row, self.strides.a_k, "%m_count", depth, self.copy, str(self.row_bytes))
+        widen_lines(fn, self.element, self.tile, values)
+
+    def _carrying(
+        self, bounds: tuple[str, str], step: int, sums: list[str], body: Callable[[str, list[str]], list[str]]
+    ) -> list[str]:
+        """``for i in range(first, end, step): sums = body(i, sums)``."""
+        fn, text = self.fn, self.vector.type(self.element.accumulator)
+        first, end = bounds
+        loop, done, before = fn.new_label("k"), fn.new_label("kdone"), fn.label
+        fn.branch_if(fn.value(f"icmp slt i64 {first}, {end}"), loop, done)
+        fn.start(loop)
+        counter, phis = fn.phi("i64", "k"), [fn.phi(text, "c") for _ in sums]
+        after = body(counter.name, [phi.name for phi in phis])
+        following = fn.value(f"add nsw i64 {counter.name}, {step}")
+        counter.add(first, before)
+        counter.add(following, fn.label)
+        latch = fn.label
+        fn.branch_if(fn.value(f"icmp slt i64 {following}, {end}"), loop, done)
+        fn.start(done)
+        results = [fn.phi(text) for _ in sums]
+        for phi, result, start, led in zip(phis, results, sums, after, strict=True):
+            phi.add(start, before)
+            phi.add(led, latch)
+            result.add(start, before)
+            result.add(led, latch)
+        return [result.name for result in results]
+
+    # --------------------------------------------------------------------------------------------- columns of B adjoin
+
+    def _sums(self, copies: list[str], b: str, c_rows: list[str], depth: str) -> None:
+        """Strips of columns, as wide as there are registers for sums, then narrower ones."""
+        fn, lanes = self.fn, self.tile.lanes
+        first, vectors = "0", max(1, self.accumulators // self.rows)
+
+        def strip(n0: str, vectors: int, mask: str | None = None) -> None:
+            self._strip(
+                copies,
+                self.advance(b, self.scaled(n0, self.element.bytes)),
+                self._columns_at(c_rows, n0),
+                depth,
+                vectors,
+                mask,
+            )
+
+        while True:
+            width = vectors * lanes
+            end = fn.value(f"and i64 %n_count, {-width}")
+            fn.loop(first, end, width, lambda n0, vectors=vectors: strip(n0, vectors))
+            first = end
+            if vectors == 1:
+                break
+            vectors = vectors // 2 if vectors > 4 else 1
+        self._rest(first, lambda mask: strip(first, 1, mask))
+
+    def _strip(self, copies: list[str], b: str, c_rows: list[str], depth: str, vectors: int, mask: str | None) -> None:
+        fn, masks = self.fn, None if mask is None else [mask]
+        size = self.element.bytes
+        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        ahead = self.scaled(self.strides.b_row, ROWS_AHEAD)
+
+        def step(k: str, sums: list[str]) -> list[str]:
+            row = self.advance(b, fn.value(f"mul i64 {k}, {self.strides.b_row}"))
+            later = self.advance(row, ahead)
+            for line in range(0, vectors * self.tile.lanes * size, 64):
+                fn.emit(f"call void @llvm.prefetch.p0(ptr {self.advance(later, str(line))}, i32 0, i32 2, i32 1)")
+            columns = [self.load_b(row, vector, mask) for vector in range(vectors)]
+            results: list[str] = []
+            for number, copy in enumerate(copies):
+                at = self.advance(copy, self.scaled(k, self.element.accumulator_bytes))
+                value = self._spread_element(at)
+                old = sums[number * vectors : (number + 1) * vectors]
+                results += [self.multiply_add(value, column, one) for column, one in zip(columns, old, strict=True)]
+            return results
+
+        start = self._load(c_rows, vectors, masks)
+        sums = self._carrying(("0", depth), 1, start, step)
+        self._store(c_rows, [sums[at : at + vectors] for at in range(0, len(sums), vectors)], masks)
+
+    def _spread_element(self, at: str) -> str:
+        """An element of the copy in every lane."""
+        text, size = self.element.accumulator, self.element.accumulator_bytes
+        return self.spread(self.fn.value(f"load {text}, ptr {at}, align {size}"), text)
+
+    def _load(self, c_rows: list[str], vectors: int, masks: list[str] | None) -> list[str]:
+        """Vectors of each row of C, row by row."""
+        if masks is not None:
+            return [self.masked_start(row, vector, mask) for row in c_rows for vector, mask in enumerate(masks)]
+        text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
+        places = [self._vector_at(row, vector) for row in c_rows for vector in range(vectors)]
+        return [self.fn.value(f"load {text}, ptr {at}, align {size}") for at in places]
+
+    def _store(self, c_rows: list[str], values: Sequence[list[str]], masks: list[str] | None) -> None:
+        text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
+        for row, results in zip(c_rows, values, strict=True):
+            if masks is not None:
+                self._store_strip_row(row, results, masks)
+                continue
+            for vector, value in enumerate(results):
+                self.fn.emit(f"store {text} {value}, ptr {self._vector_at(row, vector)}, align {size}")
+
+    # ------------------------------------------------------------------------------------------------ rows of B adjoin
+
+    def _dots(self, copies: list[str], b: str, c_rows: list[str], depth: str) -> None:
+        """A few columns at a time; those past the end are the last one again."""
+        fn = self.fn
+        last = fn.value("sub i64 %n_count, 1")
+
+        def tile(n0: str) -> None:
+            numbers = [n0, *(fn.value(f"add i64 {n0}, {column}") for column in range(1, _DOT_COLUMNS))]
+            held = [fn.call("i64", "llvm.umin.i64", [("i64", number), ("i64", last)]) for number in numbers]
+            columns = self._rows_at(Rows(b, self.strides.b_row), held)
+            places = [at for column in held for at in self._columns_at(c_rows, column)]
+            self._dot_tile(copies, columns, places, depth)
+
+        self.loop("%n_count", _DOT_COLUMNS, tile)
+
+    def _dot_tile(self, copies: list[str], columns: list[str], places: list[str], depth: str) -> None:
+        """Sums over k of columns of B times rows of A, to the places of C, rows of a column after one another."""
+        fn, lanes, count = self.fn, self.tile.lanes, len(places)
+        size, wide = self.element.bytes, self.element.accumulator_bytes
+        text, scalar = self.vector.type(self.element.accumulator), self.element.accumulator
+        together = max(1, min(4, self.accumulators // count))
+        fn.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+
+        def products(k: str, sums: list[str], mask: str | None) -> list[str]:
+            rows = [
+                fn.value(f"load {text}, ptr {self.advance(copy, self.scaled(k, wide))}, align {wide}")
+                for copy in copies
+            ]
+            loaded = [self.load_b(self.advance(column, self.scaled(k, size)), 0, mask) for column in columns]
+            pairs = [(row, column) for column in loaded for row in rows]
+            return [self.multiply_add(row, column, old) for (row, column), old in zip(pairs, sums, strict=True)]
+
+        def several(k: str, sums: list[str]) -> list[str]:
+            for line in range(0, together * lanes * size, 64):
+                for column in columns:
+                    at = self.advance(self.advance(column, self.scaled(k, size)), str(BYTES_AHEAD + line))
+                    fn.emit(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)")
+            results: list[str] = []
+            for number in range(together):
+                at = fn.value(f"add nsw i64 {k}, {number * lanes}") if number else k
+                results += products(at, sums[number * count : (number + 1) * count], None)
+            return results
+
+        step = together * lanes
+        end, whole = fn.value(f"and i64 {depth}, {-step}"), fn.value(f"and i64 {depth}, {-lanes}")
+        sums = self._carrying(("0", end), step, ["zeroinitializer"] * (together * count), several)
+        sums = [
+            reduce(lambda one, other: self.vector.binary("fadd", one, other, scalar), sums[number::count])
+            for number in range(count)
+        ]
+        if together > 1:
+            sums = self._carrying((end, whole), lanes, sums, lambda k, sums: products(k, sums, None))
+        left = self._column_mask(fn.value(f"sub i64 {depth}, {whole}"), 0)
+        sums = self._carrying((whole, depth), lanes, sums, lambda k, sums: products(k, sums, left))
+        add = f"llvm.vector.reduce.fadd.{intrinsic_suffix(scalar, lanes)}"
+        old = [fn.value(f"load {scalar}, ptr {at}, align {wide}") for at in places]
+        new = [
+            fn.call(scalar, add, [(scalar, start), (text, value)], flags="reassoc ")
+            for start, value in zip(old, sums, strict=True)
+        ]
+        for value, at in zip(new, places, strict=True):
+            fn.emit(f"store {scalar} {value}, ptr {at}, align {wide}")
+
+
+def emit_few_rows_kernel(
+    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, rows: int, form: tuple[bool, bool]
+) -> str:
+    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>_few[_nt][_zero]``; `form`: whether it is either."""
+    fn = kernel_function(name, module)
+    registers = 32 if facts.vector_bits >= 512 or not facts.triple.startswith("x86_64") else 16
+    lanes = facts.lanes(element.accumulator_bits)
+    writer = FewRowsWriter(fn, element, lanes, registers, transposed_b=form[0], from_zero=form[1])
+    writer.write_for(rows)
+    return fn.text()
+
+
+__all__ = ["MOST_ROWS", "emit_few_rows_kernel"]
