@@ -54,24 +54,36 @@ class Parameter:
         return self.default is not inspect.Parameter.empty
 
 
-def source_lines(fn: Callable[..., Any]) -> tuple[list[str], int]:
+def file_lines(fn: Callable[..., Any]) -> list[str]:
+    """The file of a function as it is now; empty where Python keeps none, or the function is not written in Python."""
+    plain = inspect.unwrap(fn)
+    if not isinstance(plain, FunctionType):
+        return []
+    filename = plain.__code__.co_filename
+    linecache.checkcache(filename)
+    return linecache.getlines(filename, plain.__globals__)
+
+
+def source_lines(fn: Callable[..., Any], lines: list[str]) -> tuple[list[str], int]:
     """What `inspect.getsourcelines` gives, without tokenizing where indentation tells the end of the function.
 
-    A line that stands no deeper than `def` ends the function unless it lies inside of brackets or a string; if it
-    does, what was cut off there does not parse, and `inspect` decides.
+    `lines` are those of the file. One that stands no deeper than `def` ends the function unless it lies inside of
+    brackets or a string; if it does, what was cut off there does not parse, and `inspect` decides.
     """
+    if not lines:
+        return inspect.getsourcelines(fn)
     code = inspect.unwrap(fn).__code__
-    lines = linecache.getlines(code.co_filename, fn.__globals__)
     start = code.co_firstlineno - 1
-    if start < len(lines):
-        block = _indented_block(lines, start)
-        try:
-            tree = ast.parse(textwrap.dedent("".join(block)))
-        except SyntaxError:
-            return inspect.getsourcelines(fn)
-        if len(tree.body) == 1 and getattr(tree.body[0], "name", None) == code.co_name:
-            return block, start + 1
-    return inspect.getsourcelines(fn)
+    if start >= len(lines):
+        raise OSError("the file has changed since the function was defined")
+    block = _indented_block(lines, start)
+    try:
+        tree = ast.parse(textwrap.dedent("".join(block)))
+    except SyntaxError:
+        return inspect.getblock(lines[start:]), start + 1
+    if len(tree.body) == 1 and getattr(tree.body[0], "name", None) == code.co_name:
+        return block, start + 1
+    return inspect.getblock(lines[start:]), start + 1
 
 
 def _indented_block(lines: list[str], start: int) -> list[str]:
@@ -95,13 +107,14 @@ def _indented_block(lines: list[str], start: int) -> list[str]:
 class KernelSource:
     """The source text of a function: file, first line, parsed tree, and the names that it takes from outside.
 
-    Raises NoSourceError where Python keeps no source for the function (typed at a prompt, or made by `exec`).
+    `file` has the lines of the file from when the function was defined; by default they are those of now. Raises
+    NoSourceError where Python keeps no source for the function (typed at a prompt, or made by `exec`).
     """
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    def __init__(self, fn: Callable[..., Any], file: list[str] | None = None) -> None:
         self.fn = fn
         try:
-            lines, self.start_line = source_lines(fn)
+            lines, self.start_line = source_lines(fn, file or file_lines(fn))
         except (OSError, TypeError) as error:
             raise NoSourceError(
                 "@jit functions should be defined in a Python file: the source of "
@@ -154,6 +167,7 @@ class JITCallable:
         assert isinstance(fn, FunctionType), f"@jit needs a Python function, got {fn!r}"
         self.fn = fn
         self.noinline = noinline
+        self._file: list[str] | None = None
         self._cache_key: str | None = None
         self._dependencies: Dependencies | None = None
         update_wrapper(self, fn)
@@ -162,7 +176,11 @@ class JITCallable:
     # -- source -------------------------------------------------------------------------------------------------------
     @cached_property
     def source(self) -> KernelSource:
-        return KernelSource(self.fn)
+        return KernelSource(self.fn, self._file)
+
+    def keep_file(self) -> None:
+        """Take the source from the file as it is now: who edits it later does not change a function that is there."""
+        self._file = file_lines(self.fn)
 
     @property
     def src(self) -> str:
@@ -254,7 +272,7 @@ class JITCallable:
 
     def _unsafe_update_src(self, new_src: str) -> None:
         """Replace the source text; the next compilation sees it."""
-        source = KernelSource(self.fn)
+        source = KernelSource(self.fn, self._file)
         source.text = textwrap.dedent(new_src)
         self.__dict__["source"] = source
         self._cache_key = None
@@ -307,11 +325,16 @@ class ConstexprFunction:
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
+        self._file: list[str] | None = None
         update_wrapper(self, fn)
 
     @cached_property
     def source(self) -> KernelSource:
-        return KernelSource(self.fn)
+        return KernelSource(self.fn, self._file)
+
+    def keep_file(self) -> None:
+        """As `JITCallable.keep_file`."""
+        self._file = file_lines(self.fn)
 
     def __call__(self, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
         plain = [value if value.__class__ is int else unwrap(value) for value in args]
@@ -326,4 +349,6 @@ class ConstexprFunction:
 
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
     """Decorator: let kernels call a plain Python function at compile time. See `ConstexprFunction`."""
-    return ConstexprFunction(fn)
+    function = ConstexprFunction(fn)
+    function.keep_file()
+    return function

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from tilewright.language import combining, creation, shape
 from tilewright.language.arithmetic import where
-from tilewright.language.callables import constexpr_function, language_function
+from tilewright.language.callables import ConstexprFunction, language_function
 from tilewright.language.debugging import static_assert
 from tilewright.language.dtypes import get_int_dtype
 from tilewright.language.iteration import static_range
@@ -34,18 +34,18 @@ DESCENDING = constexpr(1)
 ALTERNATING = constexpr(2)
 
 
-@constexpr_function
+@ConstexprFunction
 def _split_at_bit(numel, bit):
     """Shape in which the middle dimension is one bit of the index."""
     return [numel >> (bit + 1), 2, 1 << bit]
 
 
-@constexpr_function
+@ConstexprFunction
 def _with_last(extents, last):
     return [*extents[:-1], last]
 
 
-@constexpr_function
+@ConstexprFunction
 def _bits_of(dtype):
     return get_int_dtype(dtype.primitive_bitwidth, signed=True)
 
@@ -133,7 +133,7 @@ def bitonic_merge(x, dim: constexpr = None, descending: constexpr = ASCENDING):
     return shape.reshape(merged, x.shape)
 
 
-@constexpr_function
+@ConstexprFunction
 def _flip_axis(dim, extents):
     if dim is None:
         dim = len(extents) - 1
@@ -142,7 +142,7 @@ def _flip_axis(dim, extents):
     return dim % len(extents)
 
 
-@constexpr_function
+@ConstexprFunction
 def _split_axis(extents, axis):
     """The dimension `axis` as one dimension of extent 2 per bit of its index."""
     steps = extents[axis].bit_length() - 1

@@ -18,7 +18,7 @@ from tilewright.language import combining, creation, elementwise, shape
 from tilewright.language import dtypes as core_dtypes
 from tilewright.language import values as core
 from tilewright.language.arithmetic import where
-from tilewright.language.callables import JITCallable, constexpr_function, language_function
+from tilewright.language.callables import ConstexprFunction, JITCallable, language_function
 from tilewright.language.debugging import static_assert
 from tilewright.language.registry import MEMBER_MARK
 from tilewright.language.values import tensor
@@ -36,13 +36,13 @@ def member_function(fn: Any) -> JITCallable:
     return function
 
 
-@constexpr_function
+@ConstexprFunction
 def _log2(i: int) -> int:
     """Exponent of a power of two."""
     return i.bit_length() - 1
 
 
-@constexpr_function
+@ConstexprFunction
 def _is_power_of_two(i: int) -> bool:
     return i > 0 and i & (i - 1) == 0
 
@@ -189,7 +189,7 @@ def _with_indices(input, axis, combine_fn, keep_dims):
     return value, index
 
 
-@constexpr_function
+@ConstexprFunction
 def _other_axes(extents, axis):
     axis = axis % len(extents)
     return [d for d in range(len(extents)) if d != axis]
@@ -200,7 +200,7 @@ def _expand_all(x, rank):
     return shape.reshape(x, _ones(rank))
 
 
-@constexpr_function
+@ConstexprFunction
 def _ones(rank):
     return [1] * rank
 
@@ -266,7 +266,7 @@ def _or_combine(a, b):
     return a | b
 
 
-@constexpr_function
+@ConstexprFunction
 def _sum_dtype(in_dtype, dtype):
     """Integers below 32 bits are summed in int32 or uint32, all else in its own type."""
     if dtype is not None:
@@ -328,7 +328,7 @@ def interleave(a, b):
     return shape.reshape(c, _interleaved_shape(c.shape))
 
 
-@constexpr_function
+@ConstexprFunction
 def _interleaved_shape(extents):
     return [*extents[:-2], 2 * extents[-2]]
 

@@ -58,6 +58,7 @@ class JITFunction(JITCallable, KernelInterface):
         launch_metadata: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(fn, noinline=bool(noinline))
+        self.keep_file()
         self.module = fn.__module__
         self.version = version
         self.debug = debug
@@ -331,12 +332,14 @@ def jit(
     """
 
     def decorate(function: Callable[..., Any]) -> JITFunction:
-        if not callable(function) or inspect.isclass(function):
+        if not inspect.isfunction(function):
             kernel = isinstance(function, KernelInterface)
             order = ": @jit stands below @autotune and @heuristics, next to the function" if kernel else ""
             raise TypeError(f"@jit decorates functions, got {type(function).__name__}{order}")
-        if getattr(function, "__name__", "") == "<lambda>":
+        if function.__name__ == "<lambda>":
             raise TypeError("@jit decorates functions that `def` makes, got a lambda")
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"@jit decorates functions that `def` makes, but `{function.__name__}` is asynchronous")
         return JITFunction(
             function,
             version=version,

@@ -251,3 +251,34 @@ def test_constants_that_hold_themselves_and_decorators(tmp_path: Path, old: str,
         before = load(tmp_path, ODD, "before").kernel.cache_key
         after = load(tmp_path, ODD.replace(old, new), "after").kernel.cache_key
     assert (before != after) == changes
+
+
+EDITED = """
+import tilewright as triton
+import tilewright.language as tl
+
+@triton.constexpr_function
+def added():
+    return {number}
+
+@triton.jit
+def inner(n):
+    return n + {number}
+
+@triton.jit
+def kernel(p, n):
+    tl.store(p, inner(n) * 1000 + added())
+"""
+
+
+def test_files_that_are_edited_after_their_import(tmp_path: Path) -> None:
+    """A function is what it was when it was defined; a module that is loaded anew has the functions of its new text."""
+    out = np.zeros(1, np.int32)
+    first = load(tmp_path, EDITED.format(number=1), "edited")
+    for number in (22, 333):
+        module = load(tmp_path, EDITED.format(number=number), "edited")
+        module.kernel[(1,)](out, 5)
+        assert out[0] == (5 + number) * 1000 + number
+    (tmp_path / "edited.py").write_text("")
+    first.kernel[(1,)](out, 5)
+    assert out[0] == 6001

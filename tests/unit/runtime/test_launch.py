@@ -152,6 +152,13 @@ def test_what_cannot_be_a_kernel_says_why() -> None:
         of_any_number[(1,)](np.zeros(1, np.float32), np.zeros(1, np.float32))
     with pytest.raises(TypeError, match="`def` makes, got a lambda"):
         triton.jit(lambda x: x)
+    with pytest.raises(TypeError, match="decorates functions, got builtin_function_or_method"):
+        triton.jit(print)
+    with pytest.raises(TypeError, match="`late` is asynchronous"):
+
+        @triton.jit
+        async def late(x):
+            pass
 
 
 @pytest.mark.parametrize(
