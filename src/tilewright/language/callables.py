@@ -6,7 +6,7 @@ import ast
 import inspect
 import linecache
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial, update_wrapper
 from types import FunctionType
@@ -232,7 +232,7 @@ class JITCallable:
     # -- names from outside -------------------------------------------------------------------------------------------
     def find_name(self, name: str) -> tuple[bool, Any]:
         """The value of a name from outside: captured by a closure, or global; (False, None) if there is none."""
-        for scope in (captured_names(self.fn), self.fn.__globals__):
+        for scope in (CapturedNames(self.fn), self.fn.__globals__):
             if name in scope:
                 return True, scope[name]
         return False, None
@@ -259,7 +259,7 @@ class JITCallable:
         return False
 
     @property
-    def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, dict[str, Any]]]:
+    def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, Mapping[str, Any]]]:
         """Globals that the function and its callees read: (name, id of the namespace) -> (value, namespace)."""
         return self._analyse().globals
 
@@ -288,15 +288,23 @@ class JITCallable:
         return f"{type(self).__name__}({self.fn.__module__}:{self.fn.__qualname__})"
 
 
-def captured_names(fn: FunctionType) -> dict[str, Any]:
-    """Names that a function closes over, with their values now; a name without a value yet is left out."""
-    values: dict[str, Any] = {}
-    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+class CapturedNames(Mapping[str, Any]):
+    """Names that a function closes over, with the values that they have when one asks; those without are left out."""
+
+    def __init__(self, fn: FunctionType) -> None:
+        self._cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+
+    def __getitem__(self, name: str) -> Any:
         try:
-            values[name] = cell.cell_contents
+            return self._cells[name].cell_contents
         except ValueError:
-            continue
-    return values
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._cells if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _annotation_text(annotation: Any) -> str:

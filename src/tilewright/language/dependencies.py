@@ -15,14 +15,14 @@ from enum import Enum
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from tilewright.language.callables import ConstexprFunction, JITCallable, captured_names
+from tilewright.language.callables import CapturedNames, ConstexprFunction, JITCallable
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, unwrap
 
 _IMMUTABLE: tuple[Any, ...] = (tuple, frozenset)
 """Containers that cannot hold themselves, and that are often shared by chance."""
 
-Namespace = dict[str, Any]
+Namespace = Mapping[str, Any]
 Globals = dict[tuple[str, int], tuple[Any, Namespace]]
 
 
@@ -42,6 +42,8 @@ class Dependencies:
     def __init__(self) -> None:
         self.globals: Globals = {}
         """The constants that were found in the namespaces of modules and closures."""
+        self.others: Globals = {}
+        """The functions, classes and other objects that were found there."""
         self._parts: list[str] = []
         self._later: deque[tuple[str, Any, str]] = deque()
         """Elements and fields that are still to be noted: constants may be nested deeper than Python may call."""
@@ -90,7 +92,7 @@ class Dependencies:
         self.use_value("defaults", (fn.__defaults__, fn.__kwdefaults__))
         local = {arg.arg for arg in ast.walk(source.tree) if isinstance(arg, ast.arg)}
         local |= {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        captured = captured_names(fn)
+        captured = CapturedNames(fn)
         for path in _free_paths(source.tree, local):
             scope = captured if path[0] in captured else fn.__globals__
             if path[0] in scope:
@@ -103,7 +105,7 @@ class Dependencies:
         self._parts.append(f"{function.__module__}.{function.__qualname__}")
         if _package(function) == package:
             self.use_value("defaults", (function.__defaults__, function.__kwdefaults__))
-            self._use_code(function.__code__, {**function.__globals__, **captured_names(function)}, package)
+            self._use_code(function.__code__, {**function.__globals__, **CapturedNames(function)}, package)
 
     def _use_code(self, code: CodeType, scope: Namespace, package: str) -> None:
         self._parts += [code.co_code.hex(), " ".join((*code.co_varnames, *code.co_names, *code.co_freevars))]
@@ -126,8 +128,11 @@ class Dependencies:
             value = getattr(value, attribute)
         if isinstance(value, ModuleType):
             return
-        if name in scope and _is_plain(value) and str(scope.get("__name__")).partition(".")[0] != "tilewright":
-            self.globals[name, id(scope)] = (value, scope)
+        if name in scope and not _is_ours(scope.get("__name__")):
+            if is_plain(value):
+                self.globals[name, id(scope)] = (value, scope)
+            elif not _is_ours(getattr(value, "__module__", "")):
+                self.others[name, id(scope)] = (value, scope)
         self.use_value(".".join(path), value, package)
 
     def use_value(self, name: str, value: Any, package: str = "") -> None:
@@ -201,9 +206,13 @@ def _label(value: Any) -> str:
     return f"{type(value).__qualname__} {value!r}" if _is_label(value) else type(value).__qualname__
 
 
-def _is_plain(value: Any) -> bool:
-    """Is it a constant whose change a launch notices?"""
+def is_plain(value: Any) -> bool:
+    """Is it a constant, whose change a launch refuses?"""
     return value is None or isinstance(value, constexpr | dtype | int | float | str | tuple | list | dict | frozenset)
+
+
+def _is_ours(module: object) -> bool:
+    return str(module).partition(".")[0] == "tilewright"
 
 
 def _package(function: FunctionType) -> str:

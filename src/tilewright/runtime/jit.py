@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -23,7 +23,8 @@ from typing import Any
 from tilewright.compiler.compile import compile_source
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
-from tilewright.language.callables import JITCallable, Parameter
+from tilewright.language.callables import CapturedNames, JITCallable, Parameter
+from tilewright.language.dependencies import Dependencies, describe_constant, is_plain
 from tilewright.language.values import unwrap
 from tilewright.runtime import hooks
 from tilewright.runtime.async_compile import FutureKernel, active_mode
@@ -71,7 +72,7 @@ class JITFunction(JITCallable, KernelInterface):
         self._kernels: dict[Hashable, CompiledKernel] = {}
         self._shortcuts = Shortcuts()
         self._all_shortcuts: dict[Hashable, Shortcuts] = {}
-        self._globals: list[tuple[str, Any, dict[str, Any]]] = []
+        self._outside: list[tuple[str, Any, Mapping[str, Any]]] = []
         self._calls = RepeatedCalls(self.pre_run_hooks, self._start)
 
     def __getitem__(self, grid: GridLike) -> Callable[..., CompiledKernel | None]:
@@ -84,7 +85,7 @@ class JITFunction(JITCallable, KernelInterface):
             seen = self._recognise(args, keywords)
             if seen is not None and self._repeat(grid, *seen):
                 if seen[0].is_repeatable:
-                    self._calls.learn(args, keywords, seen, self.binder.rules, self._globals)
+                    self._calls.learn(args, keywords, seen, self.binder.rules, self._outside)
                 return seen[0].kernel
             return self.run(*args, grid=grid, **keywords)
         except TilewrightError as error:
@@ -101,10 +102,11 @@ class JITFunction(JITCallable, KernelInterface):
     def _repeat(
         self, grid: GridLike, plan: Plan, slots: tuple[Any, ...], values: tuple[Any, ...], options: dict[str, Any]
     ) -> bool:
-        """Launch by a plan; False for a float that is too large for its slot, where it becomes infinite."""
-        for name, value, scope in self._globals:
-            if scope.get(name) is not value:
-                self._check_global(name, value, scope)
+        """Launch by a plan; False for a float that is too large for its slot, where it becomes infinite, and where the
+        kernel is to be compiled anew."""
+        for name, value, scope in self._outside:
+            if scope.get(name) is not value and self._renew(name, value, scope):
+                return False
         if plan.written:
             plan.check(values)
         extents: Any = grid
@@ -135,9 +137,9 @@ class JITFunction(JITCallable, KernelInterface):
             hook(*args, **keywords)
         binder = self.binder
         values, options = binder.match(args, keywords)
-        for name, value, scope in self._globals:
+        for name, value, scope in self._outside:
             if scope.get(name) is not value:
-                self._check_global(name, value, scope)
+                self._renew(name, value, scope)
         bound = binder.bind(values, options)
         driver = active_driver(bound, is_launched=not warmup)
         shortcuts = self._present_shortcuts()
@@ -184,7 +186,6 @@ class JITFunction(JITCallable, KernelInterface):
             kernel = self._kernels[key] = self._compile(bound, driver)
             disjoint = bound.pointers_disjoint()
             kernel.relaunch = KeptLaunch(self.binder, replace(bound, values=()), disjoint, driver, launch)
-            self._note_globals()
             self._tell(hooks.jit_post_compile_hook, bound, driver, is_warmup=is_warmup)
         return kernel
 
@@ -204,20 +205,31 @@ class JITFunction(JITCallable, KernelInterface):
         bound, target = import_module("tilewright.runtime.preloading").read(self, specialization_data)
         return self._find(bound, self._present_shortcuts().switches, current_driver(target), is_warmup=True)
 
-    def _note_globals(self) -> None:
-        """Have launches watch the global variables that this kernel was compiled with so far."""
-        if len(self.used_global_vals) != len(self._globals):
-            self._globals = [(name, value, scope) for (name, _), (value, scope) in self.used_global_vals.items()]
+    def _analyse(self) -> Dependencies:
+        """Notes, too, what comes from outside: launches watch it."""
+        if self._dependencies is None:
+            found = super()._analyse()
+            everything = {**found.globals, **found.others}
+            self._outside = [(name, value, scope) for (name, _), (value, scope) in everything.items()]
             self._calls.forget()
+        return super()._analyse()
 
-    def _check_global(self, name: str, value: Any, scope: dict[str, Any]) -> None:
-        """A constant from outside is compiled in: a new value would silently be ignored."""
-        now = unwrap(scope.get(name))
-        if name not in scope or now != unwrap(value):
+    def _renew(self, name: str, value: Any, scope: Mapping[str, Any]) -> bool:
+        """What a name from outside means is compiled in. Where it is something else now, the kernel is compiled anew.
+
+        Returns whether it is something else. As in Triton, that is an error for a constant that is a global variable.
+        """
+        now = scope.get(name)
+        if is_plain(value) and name in scope and describe_constant(now) == describe_constant(value):
+            return False
+        if is_plain(value) and not isinstance(scope, CapturedNames):
             raise ChangedGlobalError(
                 f"Global variable {name} has changed since kernel `{self.fn.__name__}` was compiled, "
-                f"from {unwrap(value)!r} to {now!r}. Pass it as an argument, or define the kernel anew."
+                f"from {unwrap(value)!r} to {unwrap(now)!r}. Pass it as an argument, or define the kernel anew."
             )
+        self._dependencies = self._cache_key = None
+        self.forget()
+        return True
 
     @ends_tracebacks
     def warmup(self, *args: Any, grid: GridLike, **keywords: Any) -> CompiledKernel | FutureKernel | None:
@@ -281,6 +293,7 @@ class JITFunction(JITCallable, KernelInterface):
         self._calls.forget()
 
     def _compile(self, bound: Bound, driver: Driver) -> CompiledKernel:
+        self._analyse()
         debug = bool(knobs.get("debug") or self.debug)
         options = CompileOptions.from_keywords(bound.options, debug=debug, parameters=self.arg_names)
         return compile_source(kernel_source(self, bound), options, driver.target)

@@ -9,7 +9,7 @@ A description is at least as fine as the key of `reading.Reader`, so what it mat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,9 @@ from tilewright.support.errors import TilewrightError
 from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
 from tilewright.targets.cpu.repeat import Call, CallTable, Item, Kind
 
-Variables = Sequence[tuple[str, Any, dict[str, Any]]]
-"""Global variables that a kernel was compiled with: name, value, dictionary."""
+Variables = Sequence[tuple[str, Any, Mapping[str, Any]]]
+"""What a kernel was compiled with from outside: name, value, and namespace, in which native code looks it up if it is a
+dictionary."""
 
 _ndarray: Any = np.ndarray
 
@@ -103,6 +104,8 @@ def describe_call(
 ) -> Call | None:
     """What a call that was recognised has been; None where native code cannot tell whether another one is like it."""
     plan, _, values, _ = seen
+    if not all(isinstance(scope, dict) for _, _, scope in variables):
+        return None
     native: Any = plan.kernel.native
     numbers = {rule.name: number for number, rule in enumerate(rules)}
     given = {*range(len(args)), *(numbers[name] for name in keywords if name in numbers)}

@@ -217,6 +217,51 @@ def test_a_global_that_changed_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_array_equal(x, np.full(16, 9, np.float32))
 
 
+@triton.jit
+def step(x):
+    return x + 1
+
+
+@triton.jit
+def long_step(x):
+    return x + 10
+
+
+@triton.jit
+def stepped(x_ptr):
+    tl.store(x_ptr, step(tl.load(x_ptr)))
+
+
+@pytest.mark.parametrize("calls", [1, 5])
+def test_a_function_that_is_another_one_now_is_compiled_in(monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
+    x = np.zeros(1, np.float32)
+    before = stepped.cache_key
+    for function, amount in ((step, 1), (long_step, 10), (step, 1)):
+        monkeypatch.setitem(globals(), "step", function)
+        x[0] = 0
+        for _ in range(calls):
+            stepped[(1,)](x)
+        assert x[0] == amount * calls
+        assert (stepped.cache_key == before) is (amount == 1)
+
+
+@pytest.mark.parametrize("calls", [1, 5])
+def test_a_variable_of_a_closure_that_changed_is_compiled_in(calls: int) -> None:
+    x = np.zeros(1, np.float32)
+    amount = tl.constexpr(1)
+
+    @triton.jit
+    def increased(x_ptr):
+        tl.store(x_ptr, tl.load(x_ptr) + amount)
+
+    for value in (1, 1.5, True, 4):
+        amount = tl.constexpr(value)
+        x[0] = 0
+        for _ in range(calls):
+            increased[(1,)](x)
+        assert x[0] == value * calls
+
+
 def test_warmup_compiles_without_running() -> None:
     x, out = arrays()
     kernel = scale.warmup(x, out, 16, 2.0, grid=(1,))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -74,8 +74,8 @@ class Call:
     disjoint: bool
     """Whether no two pointers share memory."""
     slots: int
-    variables: Sequence[tuple[str, Any, dict[str, Any]]]
-    """Global variables that the kernel was compiled with: name, value, dictionary."""
+    variables: Sequence[tuple[str, Any, Mapping[str, Any]]]
+    """What the kernel was compiled with from outside: name, value, dictionary."""
     kernel: tuple[int, int, int]
     """Addresses of the entry and of the time per program, and the arena's bytes between them."""
     result: Any
