@@ -9,7 +9,6 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import cf, scf
 from tilewright.frontend.conditions import RuntimeCondition, decide
-from tilewright.frontend.names import find_returns
 from tilewright.frontend.state import FunctionState, LoopVariableAfterLoop
 from tilewright.language.creation import to_tensor
 from tilewright.language.values import base_value, constexpr, describe, tensor, type_of, unwrap
@@ -22,10 +21,10 @@ def lower_if(state: FunctionState, node: ast.If) -> None:
     condition = decide(state, node.test, evaluate(state, node.test))
     if not isinstance(condition, RuntimeCondition):
         lower_body(state, node.body if condition else node.orelse)
-    elif returns := find_returns([node]):
+    elif (returned := state.returns.find(node)) is not None:
         if state.structured_depth:
             raise state.unsupported(
-                returns[0],
+                returned,
                 "Cannot have `return` statements inside `while` or `for` statements in triton.",
                 "compute a value in the loop and return it afterwards; mask the work that is to be skipped",
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 
 def assigned_names(nodes: Iterable[ast.AST]) -> set[str]:
@@ -21,16 +21,25 @@ def assigned_names(nodes: Iterable[ast.AST]) -> set[str]:
     return found
 
 
-def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
+class Returns:
+    """The `return` statements inside of statements, each looked at once: a chain of `elif` is conditionals in one
+    another, of which each is asked about."""
+
+    def __init__(self) -> None:
+        self._known: dict[ast.AST, ast.Return | None] = {}
+
+    def find(self, node: ast.AST) -> ast.Return | None:
+        """A `return` statement at any depth: the last one of the function, and not of functions inside of it."""
+        if node in self._known:
+            return self._known[node]
+        found = self._find(node)
+        self._known[node] = found
+        return found
+
+    def _find(self, node: ast.AST) -> ast.Return | None:
+        if isinstance(node, ast.Return):
+            return node
         if isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
-            continue
-        yield node
-        stack.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
-
-
-def find_returns(nodes: Iterable[ast.AST]) -> list[ast.Return]:
-    """The `return` statements among these, at any depth."""
-    return [node for node in _statements(nodes) if isinstance(node, ast.Return)]
+            return None
+        children = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        return next((found for child in reversed(children) if (found := self.find(child)) is not None), None)

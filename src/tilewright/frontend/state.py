@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, ub
 from tilewright.frontend.errors import located, unsupported, wrapped
+from tilewright.frontend.names import Returns
 from tilewright.frontend.scope import PYTHON_BUILTINS, global_error, is_usable_global, unknown_name_error
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.naming import hint_value
@@ -87,6 +88,7 @@ class FunctionState:
         self.terminated = False
         self.structured_depth = 0
         """How many regions of scf ops lie around the current place; `return` is possible only outside of all."""
+        self.returns = Returns()
         self.node: ast.AST = self.source.tree
         self._locations: dict[tuple[int, int], LocationAttr] = {}
         self._filename = module.string(self.source.filename)

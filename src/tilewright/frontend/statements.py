@@ -193,9 +193,7 @@ def lower_assert(state: FunctionState, node: ast.Assert) -> None:
 
 
 def lower_with(state: FunctionState, node: ast.With) -> None:
-    from tilewright.frontend.names import find_returns
-
-    if find_returns(node.body):
+    if any(state.returns.find(inner) is not None for inner in node.body):
         raise state.unsupported(node, "`return` inside a `with` statement is not supported")
     if len(node.items) != 1:
         raise state.unsupported(node, "a `with` statement in a kernel takes one context manager")

@@ -29,10 +29,13 @@ def _uses_inside(value: SSAValue, region: Region) -> list[Use]:
 
 
 def _is_inside(op: Operation, region: Region) -> bool:
+    holder = region.parent_op()
     current: Operation | None = op
-    while current is not None:
+    while current is not None and current is not holder:
         if current.parent_region() is region:
             return True
+        if holder is not None and current.parent is holder.parent:
+            return False  # beside the op that holds the region: no need to look at all that is around both
         current = current.parent_op()
     return False
 

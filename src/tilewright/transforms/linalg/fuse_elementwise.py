@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from tilewright.analysis.selections import STARTS_AT_FIRST
-from tilewright.dialects import arith, linalg, tensor
+from tilewright.dialects import arith, func, linalg, tensor
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -24,6 +24,7 @@ from tilewright.transforms.linalg.fusion_plan import (
     through_expand,
 )
 from tilewright.transforms.linalg.generators import repeat_generators
+from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.own_elements import read_own_elements
 from tilewright.transforms.linalg.structured import is_elementwise
 
@@ -55,13 +56,13 @@ class LinalgFuseElementwisePass(Pass):
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for op in list(module.ops):
-            writers = Writers()
+            writers, memory = Writers(), Disjointness(op if isinstance(op, func.FuncOp) else None)
             for region in op.regions:
                 for block in region.blocks:
-                    fuse_block(block, writers)
+                    fuse_block(block, writers, memory)
 
 
-def fuse_block(block: Block, writers: Writers) -> None:
+def fuse_block(block: Block, writers: Writers, memory: Disjointness) -> None:
     """Fuse within a block and, first, within the blocks that its ops contain."""
     repeat_generators(block)
     for op in block.ops:
@@ -70,8 +71,8 @@ def fuse_block(block: Block, writers: Writers) -> None:
         if not isinstance(op, linalg.StructuredOp):
             for region in op.regions:
                 for inner in region.blocks:
-                    fuse_block(inner, writers)
-    plan = plan_fusion(block, writers)
+                    fuse_block(inner, writers, memory)
+    plan = plan_fusion(block, writers, memory)
     for op in reversed(list(block.ops)):
         if isinstance(op, linalg.StructuredOp) and (op.results or not op.outputs):
             rebuild(op, plan, writers)

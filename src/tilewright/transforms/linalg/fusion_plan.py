@@ -81,10 +81,9 @@ def _can_vanish(op: Operation) -> bool:
     return isinstance(op, linalg.FillOp | tensor.SplatOp | arith.ConstantOp | _SHAPE_CHANGES)
 
 
-def plan_fusion(block: Block, writers: Writers) -> FusionPlan:
+def plan_fusion(block: Block, writers: Writers, memory: Disjointness) -> FusionPlan:
     """The plan for the structured ops of one block."""
     plan = FusionPlan()
-    memory = Disjointness.around(block)
     order = {op: number for number, op in enumerate(block.ops)}
     writes = _writes_before(block, writers)
     for op in block.ops:

@@ -113,14 +113,6 @@ class Disjointness:
         self.entry = function.body.blocks.first if function is not None else None
         self.noalias = function is not None and NOALIAS in function.attributes
 
-    @staticmethod
-    def around(block: Block) -> Disjointness:
-        """That of the function which a block is in."""
-        op = block.parent_op()
-        while op is not None and not isinstance(op, func.FuncOp):
-            op = op.parent_op()
-        return Disjointness(op)
-
     def may_disturb(self, op: Operation, root: SSAValue) -> bool:
         """Whether an op may write to the memory behind a pointer argument or buffer."""
         if not may_write(op):
