@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 
@@ -62,6 +64,26 @@ class Writers:
 
     def __init__(self) -> None:
         self._kept: dict[Operation, bool] = {}
+        self._roots: dict[Operation, Mapping[SSAValue, None] | None] = {}
+
+    def written(self, op: Operation) -> Mapping[SSAValue, None] | None:
+        """The pointer arguments and buffers behind which an op may write; None if it may be anywhere."""
+        if not op.regions:
+            return self._written_itself(op)
+        if op not in self._roots:
+            found = self._written_itself(op)
+            inner = (inner for region in op.regions for block in region.blocks for inner in block.ops)
+            for part in map(self.written, inner):
+                found = None if found is None or part is None else {**found, **part} if part else found
+                if found is None:
+                    break
+            self._roots[op] = found
+        return self._roots[op]
+
+    @staticmethod
+    def _written_itself(op: Operation) -> Mapping[SSAValue, None] | None:
+        memory = _written_by(op) if _writes_itself(op) else ()
+        return None if memory is None else dict.fromkeys(map(root_of_memref, memory))
 
     def may_write(self, op: Operation) -> bool:
         """Whether running `op` can change memory that existed before."""
@@ -106,24 +128,31 @@ def written_memory(op: Operation, *, by_others: bool = True) -> list[SSAValue] |
     """
     written: list[SSAValue] = []
     for inner in ops_within(op):
-        if not _writes_itself(inner):
-            continue
-        match inner:
-            case memref.StoreOp():
-                written.append(inner.memref)
-            case memref.CopyOp():
-                written.append(inner.target)
-            case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp() if not by_others or _is_of_lanes(inner):
-                written.append(inner.memref)
-            case memref.LoadOp() if not by_others:
-                pass
-            case bufferization.MaterializeInDestinationOp():
-                written.append(inner.dest)
-            case linalg.FillOp() | linalg.GenericOp():
-                written.extend(memory_operands(inner))
-            case _:
+        if _writes_itself(inner):
+            memory = _written_by(inner, by_others=by_others)
+            if memory is None:
                 return None
+            written.extend(memory)
     return written
+
+
+def _written_by(op: Operation, *, by_others: bool = True) -> Sequence[SSAValue] | None:
+    """The same for an op that writes, without what it contains."""
+    match op:
+        case memref.StoreOp():
+            return (op.memref,)
+        case memref.CopyOp():
+            return (op.target,)
+        case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp() if not by_others or _is_of_lanes(op):
+            return (op.memref,)
+        case memref.LoadOp() if not by_others:
+            return ()
+        case bufferization.MaterializeInDestinationOp():
+            return (op.dest,)
+        case linalg.FillOp() | linalg.GenericOp():
+            return memory_operands(op)
+        case _:
+            return None
 
 
 def _is_of_lanes(op: Operation) -> bool:

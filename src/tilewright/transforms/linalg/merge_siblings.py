@@ -14,7 +14,7 @@ from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
-from tilewright.transforms.linalg.effects import Writers, may_write, root_of_memref, written_memory
+from tilewright.transforms.linalg.effects import Writers, may_write
 from tilewright.transforms.linalg.hoisting import Hoisting
 from tilewright.transforms.linalg.loads import Disjointness, ancestor_in
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
@@ -139,8 +139,8 @@ class _Writes:
     def with_those_of(self, op: Operation, writers: Writers) -> _Writes:
         if not writers.may_write(op):
             return self
-        written = written_memory(op)
-        is_local = written is not None and all(isinstance(root_of_memref(to).owner, memref.AllocOp) for to in written)
+        roots = writers.written(op)
+        is_local = roots is not None and all(isinstance(root.owner, memref.AllocOp) for root in roots)
         return _Writes(self.any + 1, self.lasting + (not is_local))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.transforms.linalg.effects import Writers, root_of_memref, written_memory
+from tilewright.transforms.linalg.effects import Writers
 from tilewright.transforms.linalg.loads import Disjointness
 
 
@@ -33,14 +34,12 @@ class WriteIndex:
             self._places[op] = place
             self._ops.append(op)
             if writers.may_write(op):
-                self._add(op, place)
+                self._add(writers.written(op), place)
 
-    def _add(self, op: Operation, place: int) -> None:
-        written = written_memory(op)
-        if written is None:
+    def _add(self, roots: Mapping[SSAValue, None] | None, place: int) -> None:
+        if roots is None:
             self._anywhere.append(place)
             return
-        roots = dict.fromkeys(map(root_of_memref, written))
         for root in roots:
             self._known.setdefault(root, []).append(place)
         outside = [root for root in roots if not self._memory.is_allocated(root)]
