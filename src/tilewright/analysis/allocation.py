@@ -79,14 +79,14 @@ class FunctionAllocation:
     ) -> None:
         self.function = function
         self.buffers: list[Buffer] = []
-        self._by_owner: dict[Operation, Buffer] = {}
+        self.by_owner: dict[Operation, Buffer] = {}
         liveness = Liveness(function)
         views = _views_of_allocations(function, aliases)
         for op in liveness.number:
             buffer = self._buffer_of(op, liveness, views, scratch, callee_bytes)
             if buffer is not None:
                 self.buffers.append(buffer)
-                self._by_owner[op] = buffer
+                self.by_owner[op] = buffer
         offsets = [find_offset(buffer.owner) for buffer in self.buffers] if keep_offsets else [None]
         self._place([offset for offset in offsets if offset is not None])
 
@@ -97,7 +97,7 @@ class FunctionAllocation:
 
     def buffer_of(self, op: Operation) -> Buffer | None:
         """The buffer that belongs to an op."""
-        return self._by_owner.get(op)
+        return self.by_owner.get(op)
 
     @staticmethod
     def _buffer_of(
@@ -191,11 +191,13 @@ class ModuleAllocation:
         order = self.graph.post_order()
         self.aliases = ModuleAliases(self.graph)
         self.functions: dict[tt.FuncOp, FunctionAllocation] = {}
+        self._by_owner: dict[Operation, Buffer] = {}
         for function in order:
             if not function.is_declaration:
                 self.functions[function] = FunctionAllocation(
                     function, self.aliases, scratch, self._callee_bytes, keep_offsets=keep_offsets
                 )
+                self._by_owner.update(self.functions[function].by_owner)
 
     def _callee_bytes(self, call: tt.CallOp) -> int:
         callee = self.graph.callee(call)
@@ -208,10 +210,7 @@ class ModuleAllocation:
 
     def buffer_of(self, op: Operation) -> Buffer | None:
         """The buffer that belongs to an op: of a `ttg.local_alloc`, an op with scratch, or a call."""
-        function: Operation | None = op
-        while function is not None and not isinstance(function, tt.FuncOp):
-            function = function.parent_op()
-        return None if function is None else self.functions[function].buffer_of(op)
+        return self._by_owner.get(op)
 
     def offset_of(self, op: Operation) -> int | None:
         """Byte offset of an op's buffer in the shared memory of its function; None if it has none."""
