@@ -313,3 +313,23 @@ func.func @down(%g: memref<*xf32>, %m: memref<*xf32>, %p: memref<*xf32>, %at: in
   bufferization.materialize_in_destination %s in writable %mv : (tensor<64xf32>, memref<64xf32, strided<[1], offset: ?>>) -> ()
   return
 }
+
+// Any iteration of the second may read what any other of the first makes.
+// CHECK-LABEL: @gathered
+// CHECK: %[[FIRST:.*]] = linalg.generic
+// CHECK: linalg.generic
+// CHECK: tensor.extract %[[FIRST]]
+func.func @gathered(%x: tensor<64xf32>, %places: tensor<64xindex>) -> tensor<64xf32> {
+  %e = tensor.empty() : tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%places : tensor<64xindex>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: index, %b: f32):
+    %0 = tensor.extract %x[%a] : tensor<64xf32>
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%places : tensor<64xindex>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: index, %b: f32):
+    %0 = tensor.extract %s[%a] : tensor<64xf32>
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}

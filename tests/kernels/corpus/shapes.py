@@ -84,6 +84,15 @@ def gathers(x_ptr, index_ptr, out_ptr, N: tl.constexpr, M: tl.constexpr):
 
 
 @triton.jit
+def gathers_in_turn(x_ptr, index_ptr, out_ptr, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    places = tl.load(index_ptr + tl.arange(0, N))
+    for _ in tl.static_range(3):
+        x = tl.gather(x, places, 0)
+    tl.store(out_ptr + tl.arange(0, N), x)
+
+
+@triton.jit
 def histograms(x_ptr, out_ptr, n, N: tl.constexpr, BINS: tl.constexpr):
     i = tl.arange(0, N)
     x = tl.load(x_ptr + i)
@@ -121,4 +130,5 @@ CASES = [
     (histograms, "*i32 *i32 i32 =64 =16"),
     (swizzled, "*i32 i32 i32 i32"),
     (shape_attributes, "*fp32 *fp32 =8 =4"),
+    (gathers_in_turn, "*fp32 *i32 *fp32 =16"),
 ]

@@ -169,6 +169,8 @@ def place_to_merge(
     if not _fit(head, loop):
         return None
     first, op = head.op, loop.op
+    if any(value.owner is first for value in _captured(op)):
+        return None  # a gather: any iteration may read what any other makes
     if before[first].any != before[op].any and loop.reads_memory:
         return None
     outer = (value for value in _read_values(op) if value.owner is not first)
@@ -204,6 +206,11 @@ def _fit(head: _Loop, loop: _Loop) -> bool:
 def _read_values(op: linalg.GenericOp) -> Iterator[SSAValue]:
     """What a generic reads from around it: its inputs and what its body captures."""
     yield from op.inputs
+    yield from _captured(op)
+
+
+def _captured(op: linalg.GenericOp) -> Iterator[SSAValue]:
+    """What the body of a generic reads from around it."""
     for inner in ops_within(op.body):
         yield from (operand for operand in inner.operands if not _is_inside(operand, op))
 
