@@ -281,22 +281,31 @@ class Storage:
         lowering.copy(buffer, dest, sizes)
 
     def _store_inner_box(self, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]) -> None:
-        """A box that does not start at the origin: from a buffer, both sides shifted."""
+        """A box that does not start at the origin: both sides shifted; what is not in memory yet is put there whole."""
         lowering = self.lowering
         producer = value.owner
         assert is_tensor(value.type)
-        shape = shape_or_scalar(value.type)
-        buffer = lowering.memory.new_buffer(element_type(value.type), shape)
-        if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
-            from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
+        element, shape = element_type(value.type), shape_or_scalar(value.type)
+        is_deferred = isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred
+        source = None if is_deferred else lowering.source(value)
+        if not isinstance(source, Window):
+            buffer = lowering.memory.new_buffer(element, shape)
+            if isinstance(producer, linalg.StructuredOp) and is_deferred:
+                from tilewright.lowering.linalg_to_loops.lower_structured import run_generic
 
-            run_generic(lowering, producer, buffer, shape)
-        else:
-            lowering.copy(lowering.source(value), buffer)
+                run_generic(lowering, producer, buffer, shape)
+            elif source is not None:
+                lowering.copy(source, buffer)
+            source = buffer
         rank = list(range(len(shape)))
-        shifted = sources.cut_slice(lowering.emitter, buffer, starts, [1] * len(shape), rank, shape)
-        target = sources.cut_slice(lowering.emitter, dest, starts, [1] * len(shape), rank, shape)
+        box = tuple(1 if size == 1 else extent for size, extent in zip(sizes, shape, strict=True))
+        shifted = sources.cut_slice(lowering.emitter, source, starts, [1] * len(shape), rank, box)
+        target = sources.cut_slice(lowering.emitter, dest, starts, [1] * len(shape), rank, box)
         assert isinstance(shifted, Window) and isinstance(target, Window)
+        if not self.is_disjoint(shifted, target) and not _is_same_memory(shifted, target):
+            buffer = lowering.memory.new_buffer(element, box)
+            lowering.copy(shifted, buffer, sizes)
+            shifted = buffer
         lowering.copy(shifted, target, sizes)
 
     def writes_directly(self, op: linalg.StructuredOp, dest: Window) -> bool:
