@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from xdsl.utils.lexer import Input, Span, Token
-from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRTokenKind, StringLiteral
 
 _SUFFIX = r"(?:[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*)"
 
@@ -67,6 +67,17 @@ class QuickLexer(MLIRLexer):
     # xDSL's expression tries all ways to cut a string that does not end, of which there are 2 to the power of its
     # length; possessive quantifiers try one.
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+    def _lex_string_literal(self, start_pos: int) -> Token[MLIRTokenKind, str]:
+        """Escaped bytes of UTF-8 are text: so MLIR prints what is not ASCII, `"gr\\C3\\B6\\C3\\9Fe"`."""
+        token = super()._lex_string_literal(start_pos)
+        if token.kind is MLIRTokenKind.BYTES_LIT:
+            try:
+                StringLiteral.from_span(token.span).bytes_contents.decode()
+            except UnicodeDecodeError:
+                return token
+            return Token(MLIRTokenKind.STRING_LIT, token.span)
+        return token
 
     def lex(self) -> Token[MLIRTokenKind, str]:
         match = _TOKEN.match(self.input.content, self.pos)

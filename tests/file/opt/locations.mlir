@@ -16,7 +16,7 @@ module {
       scf.yield %0 : i32 loc(callsite(#loc3 at #loc4))
     } else {
       scf.yield %arg0 : i32 loc(fused[#loc3, #loc5])
-    } loc(fused<"why">[#loc3, #loc4])
+    } {note = "gr\C3\B6\C3\9Fe"} loc(fused<"why">[#loc3, #loc4])
     return %1 : i32 loc(#loc6)
   } loc(#loc)
 } loc(#loc)
@@ -24,7 +24,7 @@ module {
 #loc2 = loc("total"(#loc3))
 #loc3 = loc("/tmp/x.py":13:4)
 #loc4 = loc("/tmp/x.py":14:4)
-#loc5 = loc("bar"(#loc3))
+#loc5 = loc("gr\C3\B6\C3\9Fe"(#loc3))
 #loc6 = loc(callsite(#loc5 at #loc4))
 
 // EXACT:
@@ -38,7 +38,7 @@ module {
 //       scf.yield %0 : i32 loc(#loc7)
 //     } else {
 //       scf.yield %arg0 : i32 loc(#loc9)
-//     } loc(#loc6)
+//     } {note = "gr\C3\B6\C3\9Fe"} loc(#loc6)
 //     return %1 : i32 loc(#loc10)
 //   } loc(#loc)
 // } loc(#loc)
@@ -47,6 +47,6 @@ module {
 // #loc5 = loc("total"(#loc2))
 // #loc6 = loc(fused<"why">[#loc2, #loc3])
 // #loc7 = loc(callsite(#loc2 at #loc3))
-// #loc8 = loc("bar"(#loc2))
+// #loc8 = loc("gr\C3\B6\C3\9Fe"(#loc2))
 // #loc9 = loc(fused[#loc2, #loc8])
 // #loc10 = loc(callsite(#loc8 at #loc3))

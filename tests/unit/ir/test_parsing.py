@@ -92,6 +92,8 @@ def test_aliases_may_be_defined_after_their_use(parse: Parse) -> None:
         ('callsite("f.py":3:4 at "g.py":5:6)', CallSiteLoc, "f.py:3:4"),
         ('fused["f.py":3:4, unknown]', FusedLoc, "f.py:3:4"),
         ('fused<"pass">["f.py":3:4]', FusedLoc, "f.py:3:4"),
+        (r'"gr\C3\B6\C3\9Fe.py":3:4', FileLineColLoc, "größe.py:3:4"),
+        (r'"gr\C3\B6\C3\9Fe"("f.py":3:4)', NameLoc, "f.py:3:4"),
         ("unknown", UnknownLoc, "None"),
         ('"x"', NameLoc, "None"),
     ],
