@@ -161,6 +161,17 @@ def test_several_values_and_programs(capfd: pytest.CaptureFixture[str]) -> None:
     assert printed(capfd) == sorted(expected)
 
 
+@triton.jit
+def show_lines(x_ptr):
+    tl.device_print("a line\n and a tab\t", tl.load(x_ptr))
+
+
+def test_prefixes_of_several_lines(capfd: pytest.CaptureFixture[str]) -> None:
+    """All of ASCII that Python calls printable may stand in one, as in Triton."""
+    show_lines[(1,)](np.array([7], np.int32))
+    assert "pid (0, 0, 0) idx () a line\n and a tab\t: 7\n" in capfd.readouterr().out
+
+
 def test_assertions(a_gpu: str) -> None:
     x = np.array([1, 2, 0, -1], np.int32)
     check[(1,)](x, 2, N=4)

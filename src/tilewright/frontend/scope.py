@@ -111,7 +111,7 @@ PYTHON_CLASSES: dict[Any, type | Any] = {
 
 def is_usable_global(value: Any) -> bool:
     """May a kernel read a global with this value?"""
-    if isinstance(value, ModuleType | JITCallable | ConstexprFunction | constexpr | dtype | base_value):
+    if isinstance(value, ModuleType | JITCallable | ConstexprFunction | constexpr | dtype | base_value | None):
         return True
     if is_builtin(value) or getattr(value, "__triton_aggregate__", False):
         return True

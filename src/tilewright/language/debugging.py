@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import string
 import sys
 from typing import Any
 
@@ -55,7 +56,7 @@ def device_print(prefix: Any, *args: Any, hex: Any = False) -> None:
     text = unwrap(prefix)
     if not isinstance(text, str):
         raise TypeError(f"device_print needs a string first, got {describe(prefix)}")
-    if not text.isascii() or any(not character.isprintable() for character in text):
+    if not set(text) <= set(string.printable):
         raise ValueError(f"{text!r} is not an ascii string of printable characters")
     values = [as_tensor(a, "args") for a in args]
     signed = [int(v.dtype.is_int_signed()) for v in values]

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from tilewright.language.values import constexpr, describe, unwrap
+from tilewright.language.values import constexpr, describe, tensor, unwrap
 
 
 class static_range:
@@ -48,12 +48,28 @@ class range:
     ) -> None:
         self.start, self.end = (constexpr(0), arg1) if arg2 is None else (arg1, arg2)
         self.step = constexpr(1) if step is None else step
-        self.num_stages = unwrap(num_stages)
-        self.loop_unroll_factor = unwrap(loop_unroll_factor)
-        self.disallow_acc_multi_buffer = builtins.bool(unwrap(disallow_acc_multi_buffer))
-        self.flatten = builtins.bool(unwrap(flatten))
-        self.warp_specialize = builtins.bool(unwrap(warp_specialize))
-        self.disable_licm = builtins.bool(unwrap(disable_licm))
+        self.num_stages = _number("num_stages", num_stages)
+        self.loop_unroll_factor = _number("loop_unroll_factor", loop_unroll_factor)
+        self.disallow_acc_multi_buffer = _flag("disallow_acc_multi_buffer", disallow_acc_multi_buffer)
+        self.flatten = _flag("flatten", flatten)
+        self.warp_specialize = _flag("warp_specialize", warp_specialize)
+        self.disable_licm = _flag("disable_licm", disable_licm)
+
+    def __iter__(self) -> Iterator[tensor]:
+        raise RuntimeError("tl.range can only be used in @jit functions")
+
+
+def _number(name: str, value: Any) -> int | None:
+    plain = unwrap(value)
+    if plain is None or isinstance(plain, int):
+        return plain
+    raise TypeError(f"`{name}` must be a compile-time integer, got {describe(value)}")
+
+
+def _flag(name: str, value: Any) -> bool:
+    if isinstance(value, tensor):
+        raise TypeError(f"`{name}` must be known at compile time, got {describe(value)}")
+    return builtins.bool(unwrap(value))
 
 
 class condition:
@@ -61,4 +77,4 @@ class condition:
 
     def __init__(self, arg1: Any, disable_licm: Any = False, _semantic: Any = None) -> None:
         self.condition = arg1
-        self.disable_licm = builtins.bool(unwrap(disable_licm))
+        self.disable_licm = _flag("disable_licm", disable_licm)

@@ -483,12 +483,26 @@ def none_operand(o, n, missing: tl.constexpr = None):
     tl.store(o, n + missing)  # HERE
 
 
+@jit
+def stages_at_run_time(o, n):
+    for i in tl.range(0, 4, num_stages=n):  # HERE
+        pass
+
+
+@jit
+def flag_at_run_time(o, n):
+    for i in tl.range(0, 4, flatten=n > 3):  # HERE
+        pass
+
+
 CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (unknown_name, CompilationError, "nn is not defined", "did you mean `n`?"),
     (numpy_function, CompilationError, "`tanh` runs at compile time", "use tl.extra.libdevice.tanh"),
     (host_function, CompilationError, "`comb` runs at compile time", "in front of the launch"),
     (sum_of_python, CompilationError, "sum is not defined", "on run-time values: use tl.sum"),
     (appended, CompilationError, "has no attribute `append`", "items + (value,)"),
+    (stages_at_run_time, CompilationError, "`num_stages` must be a compile-time integer, got a run-time scalar", None),
+    (flag_at_run_time, CompilationError, "`flatten` must be known at compile time, got a run-time scalar int1", None),
     (over_a_range, CompilationError, "a comprehension runs over a tuple, not over `range`", "tl.static_range"),
     (foreign_type, CompilationError, "got the class `numpy.float32`", "use tl.float32"),
     (none_operand, CompilationError, "got the constant None", "if x is not None"),

@@ -339,6 +339,19 @@ def applies(p, x, FN: tl.constexpr):
     tl.store(p, FN(x))
 
 
+NOTHING = None
+
+
+@jit
+def asks_for_nothing(p):
+    if NOTHING is None:
+        tl.store(p, 1)
+
+
+def test_a_global_may_be_none() -> None:
+    assert len(ops(build(asks_for_nothing, "*i32"), tt.StoreOp)) == 1
+
+
 def test_functions_as_constants() -> None:
     module = build(applies, "*fp32", "fp32", FN=tl.extra.libdevice.tanh)
     (op,) = ops(module, tt.ExternElementwiseOp)
