@@ -22,7 +22,7 @@ def run_c(folder: Path, source: str, *more: str) -> str:
     (folder / "main.c").write_text(source)
     files = [str(path) for path in folder.iterdir() if path.suffix in (".c", ".o")]
     program = folder / "program"
-    command = [COMPILER, "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-o", str(program), *files]
+    command = [COMPILER, "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", str(program), *files]
     done = subprocess.run([*command, *more, "-lpthread", "-lm"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return subprocess.run([program], capture_output=True, text=True, check=True, timeout=60).stdout

@@ -108,6 +108,12 @@ def test_as_a_user_runs_them(tmp_path: Path) -> None:
     assert done.returncode == 2 and "error: --grid: expected a number" in done.stderr
     subprocess.run([*tool, "-g", "1,1,1"], cwd=tmp_path, check=True)
     (top,) = tmp_path.glob("tuned.*.h")
+    subprocess.run([*tool[:-1], "new/folder/tuned", "-g", "1,1,1"], cwd=tmp_path, check=True)
+    assert (tmp_path / "new/folder" / top.name).is_file()
+    done = subprocess.run(
+        [*tool[:-1], f"{top.name}/tuned", "-g", "1"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and done.stderr == f"error: {top.name}: File exists\n"
     subprocess.run([*run, "triton.tools.link", top.name, "-o", "all"], cwd=tmp_path, check=True)
     assert "int tuned(float *x_ptr, int32_t n, int algo_id);" in (tmp_path / "all.h").read_text()
     done = subprocess.run([*run, "triton.no_such"], cwd=tmp_path, capture_output=True, text=True, check=False)

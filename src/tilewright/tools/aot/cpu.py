@@ -49,6 +49,9 @@ int tilewright_launch(tilewright_kernel *kernel, const uint64_t *slots, uint32_t
                       int64_t arena_bytes, int64_t habits[2]);"""
 
 _RUNTIME_SOURCE = Template("""\
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "$runtime.h"
 
 #include <inttypes.h>

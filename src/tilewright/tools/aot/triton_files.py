@@ -83,6 +83,7 @@ def write_triton_files(names: Names, variant: Variant, grid: Grid, target: Targe
             f"{result} {names.function}({function.parameters() or 'void'});",
         ]
     )
+    place.parent.mkdir(parents=True, exist_ok=True)
     include = f'#include "{place.name}"\n\n{function.definitions()}'
     guard = re.sub(r"\W", "_", place.name).upper()
     if isinstance(target, CpuTarget):
