@@ -61,14 +61,18 @@ class DumpTree(Instrument):
 
     def before_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
         if index == 0:
-            self.folder.mkdir(parents=True, exist_ok=True)
             self._write("00-input", module)
 
     def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
         self._write(f"{index + 1:02d}-{pass_.name}", module)
 
     def _write(self, stem: str, module: ModuleOp) -> None:
-        (self.folder / f"{stem}.mlir").write_text(print_op(module, locations=self.locations), encoding="utf-8")
+        text = print_op(module, locations=self.locations)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / f"{stem}.mlir").write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise TilewrightError(f"error: cannot write {error.filename or self.folder}: {error.strerror}") from None
 
 
 @dataclass

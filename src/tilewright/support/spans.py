@@ -11,6 +11,8 @@ import linecache
 from dataclasses import dataclass
 
 TAB_WIDTH = 4
+LONGEST = 200
+"""Characters of a line that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +40,27 @@ def render_caret(source_line: str, col: int, end_col: int = 0, *, indent: str = 
     """The source line, and below it carets under columns `col` to `end_col - 1` (1-based; at least one caret).
 
     Tabs become spaces so that the carets stand where the reader sees the text. A column past the end of the line puts
-    the caret just after the last character; `col == 0` gives the line alone.
+    the caret just after the last character; `col == 0` gives the line alone. Of a long line the part around the carets
+    is shown.
     """
     shown = source_line.expandtabs(TAB_WIDTH).rstrip()
     if col < 1:
-        return indent + shown
+        return indent + _cut(shown, 0)[0]
     start = len(source_line[: col - 1].expandtabs(TAB_WIDTH))
     end = len(source_line[: max(end_col - 1, col)].expandtabs(TAB_WIDTH))
     start = min(start, len(shown))
     width = max(1, min(end, len(shown)) - start)
-    return f"{indent}{shown}\n{indent}{' ' * start}{'^' * width}"
+    shown, start = _cut(shown, start)
+    return f"{indent}{shown}\n{indent}{' ' * start}{'^' * min(width, len(shown) - start or 1)}"
+
+
+def _cut(line: str, column: int) -> tuple[str, int]:
+    """A line, or `LONGEST` characters of it around a column, and that column in what is left."""
+    if len(line) <= LONGEST:
+        return line, column
+    first = max(0, min(column - LONGEST // 2, len(line) - LONGEST))
+    before, behind = "..." if first else "", "..." if first + LONGEST < len(line) else ""
+    return before + line[first : first + LONGEST] + behind, column - first + len(before)
 
 
 def render_message(

@@ -142,7 +142,7 @@ def _value_of(name: str, value: str | None, following: list[str]) -> str:
     if value is not None:
         return value
     if not following:
-        raise UsageError(f"--{name} needs a value")
+        raise UsageError(f"{'-' if len(name) == 1 else '--'}{name} needs a value")
     return following.pop(0)
 
 

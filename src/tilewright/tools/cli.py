@@ -10,7 +10,7 @@ from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.aot.parser import add_compile_parser
 from tilewright.tools.checking import add_parsers, run_command
-from tilewright.tools.closed_pipes import leave_closed_pipe
+from tilewright.tools.closed_pipes import is_about_output, leave_closed_pipe, leave_full_output, open_closed_streams
 from tilewright.tools.explore.parser import add_explore_parser
 
 INTERRUPTED = 130
@@ -49,6 +49,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status: 2 where a command cannot do what it was asked for, with the reason."""
+    open_closed_streams()
     parser = make_parser()
     options = parser.parse_args(argv)
     try:
@@ -64,6 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return leave_closed_pipe()
     except OSError as error:
+        if is_about_output(error):
+            return leave_full_output("tilewright", error)
         if error.filename is None or knobs.get("tracebacks"):
             raise
         print(f"tilewright: error: {error.filename}: {error.strerror}", file=sys.stderr)

@@ -46,7 +46,7 @@ from tilewright.ir.verify import verify_module
 from tilewright.support import knobs
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
 from tilewright.tools.arguments import USAGE, Request, UsageError, parse_arguments
-from tilewright.tools.closed_pipes import leave_closed_pipe
+from tilewright.tools.closed_pipes import is_about_output, leave_closed_pipe, leave_full_output, open_closed_streams
 from tilewright.tools.expectations import (
     Diagnostic,
     check_expectations,
@@ -58,11 +58,16 @@ from tilewright.tools.expectations import (
 
 def main() -> None:
     """Console script."""
+    open_closed_streams()
     try:
         status = run(sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:
         status = leave_closed_pipe()
+    except OSError as error:
+        if not is_about_output(error):
+            raise
+        status = leave_full_output("tilewright-opt", error)
     sys.exit(status)
 
 
@@ -89,9 +94,9 @@ def run(
             raise
         err.write(f"tilewright-opt: {str(error) if str(error).startswith('error') else f'error: {error}'}\n")
         return 1
-    except BrokenPipeError:
-        raise
     except Exception as error:
+        if isinstance(error, OSError) and (isinstance(error, BrokenPipeError) or is_about_output(error)):
+            raise
         if knobs.get("tracebacks"):
             raise
         reason = f"internal error: {type(error).__name__}: {error}"
@@ -105,6 +110,9 @@ def _read_command_line(argv: Sequence[str]) -> Request:
         request = parse_arguments(list(argv))
         if request.check_stage and request.check_stage not in STAGES:
             raise UsageError(f"unknown stage '{request.check_stage}'; there are {', '.join(STAGES)}")
+        for name in request.print_after.split(","):
+            if name and name not in available_passes():
+                raise UsageError(f"--mlir-print-ir-after: unknown pass '{name}'")
         return request
     except PipelineError as error:
         raise UsageError(str(error)) from error

@@ -8,10 +8,13 @@
 // RUN: tilewright-opt %s --canonicalize --mlir-print-ir-after-all --mlir-timing 2>&1 | filecheck %s --check-prefix=WATCH
 // RUN: tilewright-opt %s --canonicalize -o %t
 // RUN: tilewright-opt --list-passes | filecheck %s --check-prefix=LIST
+// RUN: not tilewright-opt %s --mlir-print-ir-after=no-pass 2>&1 | filecheck %s --check-prefix=AFTER
+// RUN: not tilewright-opt %s --cse --mlir-print-ir-tree-dir=/dev/null/x 2>&1 | filecheck %s --check-prefix=FOLDER
+// RUN: not tilewright-opt %s -p 2>&1 | filecheck %s --check-prefix=VALUE
 // RUN: not tilewright-opt %s --run-reproducer 2>&1 | filecheck %s --check-prefix=NO-REPRODUCER
 
 // NEAR: tilewright-opt: error: unknown pass or flag '--canonicalise'; did you mean --canonicalize
-// STAGE: command_line.mlir:[[# @LINE + 11]]:1: error: 'func.func': is not legal in stage 'tt'
+// STAGE: command_line.mlir:[[# @LINE + 14]]:1: error: 'func.func': is not legal in stage 'tt'
 // TWO: tilewright-opt: error: expected one input file
 // MISSING: tilewright-opt: error: cannot read no_such_file.mlir: No such file or directory
 // OPTION: tilewright-opt: error: pass 'canonicalize' has no option 'size'
@@ -19,6 +22,9 @@
 // WATCH: // -----// IR Dump After canonicalize //----- //
 // WATCH: canonicalize
 // LIST: --canonicalize
+// AFTER: tilewright-opt: error: --mlir-print-ir-after: unknown pass 'no-pass'
+// FOLDER: error: cannot write /dev/null/x: Not a directory
+// VALUE: tilewright-opt: error: -p needs a value
 // NO-REPRODUCER: the file is no reproducer
 
 // CHECK: func.func @f(%arg0: i32) -> i32 {

@@ -45,6 +45,15 @@ def test_caret_without_column_is_the_line() -> None:
     assert render_caret("ab", 0, indent="") == "ab"
 
 
+@pytest.mark.parametrize("col", [1, 500, 1000])
+def test_of_a_long_line_the_part_around_the_caret_is_shown(col: int) -> None:
+    line = "x" * (col - 1) + "y" + "x" * (1000 - col)
+    shown, carets = render_caret(line, col, 2000, indent="").split("\n")
+    assert len(shown) < 220 and len(carets) <= len(shown)
+    assert carets.index("^") == shown.index("y")
+    assert shown.startswith("...") is (col > 1) and shown.endswith("...") is (col < 1000)
+
+
 def test_message_reads_the_source_line_from_the_file(tmp_path: Path) -> None:
     file = tmp_path / "kernel.py"
     file.write_text("first\nsecond line\n")

@@ -149,13 +149,38 @@ def test_nothing_is_hidden_from_who_asks() -> None:
         main(["reduce", "nowhere.mlir", "--keep", "true"])
 
 
-@pytest.mark.parametrize("command", ["tilewright.tools.cli knobs", "tilewright.tools.opt --list-passes"])
-def test_a_reader_that_leaves_early_ends_the_command(command: str) -> None:
-    """As `head` does: without a traceback, with the status that a shell gives for SIGPIPE."""
+COMMANDS = ["tilewright.tools.cli knobs", "tilewright.tools.opt --list-passes"]
+
+
+def entry_of(command: str) -> list[str]:
+    """A process that runs it."""
     module, argument = command.split()
     entry = f"import sys; from {module} import main; sys.argv[1:] = ['{argument}']; sys.exit(main())"
+    return [sys.executable, "-c", entry]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_reader_that_leaves_early_ends_the_command(command: str) -> None:
+    """As `head` does: without a traceback, with the status that a shell gives for SIGPIPE."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([sys.executable, "-c", entry], stdout=writing, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(entry_of(command), stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (STATUS, b"")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_output_that_nothing_can_be_written_to(command: str) -> None:
+    """A full disk is said to be one; a stream that was closed before the command began is none."""
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    with full.open("w") as output:
+        done = subprocess.run(entry_of(command), stdout=output, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith("error: cannot write the output: No space left on device\n")
+    assert done.stderr.count("\n") == 1
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&- >&-', "sh", *entry_of(command)], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (closed.returncode, closed.stderr) == (0, "")
