@@ -70,6 +70,8 @@ def dtype_name(dtype: Any) -> str | None:
 
 def find_storage(value: Any) -> Storage | None:
     """The storage of a tensor-like value, or None when the value is no tensor."""
+    if isinstance(value, type):
+        return None
     if isinstance(value, np.ndarray):
         return _numpy_storage(value)  # pyright: ignore[reportUnknownArgumentType]
     if hasattr(value, "data_ptr") and hasattr(value, "dtype"):
@@ -136,15 +138,22 @@ def _data_ptr_storage(tensor: Any) -> Storage:
 
 
 def _interface_storage(value: Any, described: dict[str, Any], device: str) -> Storage:
-    dtype = np.dtype(described["typestr"])
+    try:
+        dtype, (address, read_only) = np.dtype(described["typestr"]), described["data"]
+        shape: tuple[int, ...] = tuple(described["shape"])
+    except (KeyError, TypeError, ValueError) as error:
+        kind = type(value).__name__
+        raise ArgumentTypeError(
+            "", f"{kind} with an array interface that cannot be read ({error!r})", "typestr, shape and data"
+        ) from error
     name = dtype_name(dtype)
     if name is None or not dtype.isnative:
         raise ArgumentTypeError("", f"{type(value).__name__} of dtype {dtype}", "a native integer, float or bool dtype")
-    address, read_only = described["data"]
-    shape = tuple(described["shape"])
     strides = described.get("strides") or _contiguous_strides(shape, dtype.itemsize)
     _check_strides(strides, dtype.itemsize)
     low, high = _extent(address, shape, strides, dtype.itemsize)
+    if address == 0 and low < high:
+        raise ArgumentTypeError("", f"{type(value).__name__} without memory", "an array with data")
     return Storage(address, name, low, high, device, not read_only)
 
 

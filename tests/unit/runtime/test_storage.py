@@ -99,6 +99,26 @@ def test_what_kernels_cannot_read_is_refused() -> None:
     assert find_storage("text") is None
 
 
+@pytest.mark.parametrize(
+    ("described", "words"),
+    [
+        ({"shape": (4,)}, "array interface that cannot be read"),
+        ({"shape": (4,), "typestr": "zz", "data": (64, False)}, "array interface that cannot be read"),
+        ({"shape": (4,), "typestr": "<f4", "data": None}, "array interface that cannot be read"),
+        ({"shape": (4,), "typestr": "<f4", "data": (0, False)}, "OnGpu without memory"),
+    ],
+)
+def test_interfaces_that_make_no_sense_are_refused(described: dict[str, Any], words: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=words):
+        find_storage(OnGpu(described))
+
+
+def test_classes_are_no_arrays() -> None:
+    assert find_storage(np.ndarray) is None
+    empty = {"shape": (0,), "typestr": "<f4", "data": (0, False)}
+    assert find_storage(OnGpu(empty)) is not None
+
+
 def test_tensors_without_memory_of_their_own_are_refused() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch, a test-only dependency, is not installed")
     with pytest.raises(ArgumentTypeError, match=r"tensor of layout torch\.sparse_coo without an address"):
