@@ -282,3 +282,13 @@ def sampler(q, seed, N: tl.constexpr):
         tl.store(q + (4 * i + 1) * 64 + lanes, b)
         tl.store(q + (4 * i + 2) * 64 + lanes, c)
         tl.store(q + (4 * i + 3) * 64 + lanes, d)
+
+
+@triton.jit
+def hashes(q, seed, N: tl.constexpr):
+    lanes = tl.arange(0, 64)
+    state = lanes * seed
+    for i in tl.static_range(N):
+        state = (state ^ (state >> 3)) * 0x1E3779B1 + i
+    for i in tl.static_range(N):
+        tl.store(q + i * 64 + lanes, (state ^ (state >> i % 31)) * i)

@@ -132,6 +132,7 @@ KINDS = {
     "permutations": Kind(bodies.permutations, "*fp32 *fp32", 50),
     "gathers": Kind(bodies.gathers, "*fp32 *i32 *fp32", 50),
     "random numbers": Kind(bodies.sampler, "*fp32 i32", 4),
+    "hashes of one state": Kind(bodies.hashes, "*i32 i32", 25),
     "branches": Kind(branches, lambda size: "*fp32 *fp32 i32", 100),
     "branches with tiles": Kind(tile_branches, lambda size: "*fp32 *fp32 i32", 50),
     "conditionals in one another": Kind(depths, lambda size: "*fp32 *fp32 i32", 40),

@@ -21,6 +21,11 @@ from tilewright.transforms.linalg.structured import is_elementwise, loop_extents
 CHEAP = 16
 """A body of at most this cost is computed again in each of its readers."""
 
+MOST_REPEATED = 8192
+"""Index arithmetic with several readers is computed again in each of them, up to this cost for all but one of them:
+what costs more is a hash or the like, of which hundreds of results would cost its length each, to compile and to run.
+"""
+
 DEAR = 100
 _SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
@@ -37,6 +42,9 @@ class FusionPlan:
     kept: dict[Operation, list[SSAValue]] = field(default_factory=dict[Operation, list[SSAValue]])
     """Consumer to the inputs that it computes itself and yields for others too."""
     cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """Of an op with the producers that move into it, each counted as often as it is read."""
+    own_cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """Of the body of an op alone."""
     indices: set[Operation] = field(default_factory=set[Operation])
     """Ops that make integers of loop counters and scalars alone."""
     reading: dict[Operation, set[SSAValue]] = field(default_factory=dict[Operation, set[SSAValue]])
@@ -65,6 +73,17 @@ class FusionPlan:
                     self._parts.add(producer)
                     pending.extend(self.moving.get(producer, ()))
         return self._parts
+
+    def is_within(self, op: Operation, most: int) -> bool:
+        """Whether an op, with all that is computed inside of it, counted once each, costs at most that."""
+        seen, pending, cost = {op}, [op], 0
+        while pending and cost <= most:
+            part = pending.pop()
+            cost += max(self.own_cost.get(part, 0), 1)
+            new = [producer for producer in self.moving.get(part, ()) if producer not in seen]
+            seen.update(new)
+            pending.extend(new)
+        return cost <= most
 
     def kept_in(self, consumer: Operation) -> list[SSAValue]:
         """The producers' results that a consumer yields besides its own."""
@@ -109,7 +128,7 @@ def _decide(
     memory: Disjointness,
 ) -> None:
     """Decide for a producer which of its readers compute it themselves. Producers come before their readers."""
-    plan.cost[op] = sum(body_cost(inner) for inner in op.body.block.ops)
+    plan.own_cost[op] = plan.cost[op] = sum(body_cost(inner) for inner in op.body.block.ops)
     for value in op.inputs:
         producer = producer_of(value)
         if producer is not None and plan.moves(producer, op):
@@ -134,7 +153,7 @@ def _decide(
     ):
         return
     trivial = total <= 2 and not reads_memory
-    if _is_index_arithmetic(op, plan):
+    if _is_index_arithmetic(op, plan) and not _repeats_much(op, len(readers.ops), plan):
         plan.indices.add(op)
     if total <= CHEAP or op in plan.indices or (len(readers.ops) == 1 and not readers.others and len(same_block) == 1):
         for reader in readers.ops:
@@ -208,6 +227,11 @@ def _is_index_arithmetic(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
         or (inner.name.startswith("arith.") and is_integer_or_index(inner.results[0].type))
         for inner in body.ops
     )
+
+
+def _repeats_much(op: linalg.StructuredOp, readers: int, plan: FusionPlan) -> bool:
+    """Whether computing an op in each of its readers costs more than index arithmetic is worth."""
+    return readers > 1 and not plan.is_within(op, MOST_REPEATED // (readers - 1))
 
 
 def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: FusionPlan) -> None:
