@@ -6,8 +6,8 @@
 
 A packed panel pays off by the rows of A that are multiplied by it. With one to four of them a product takes as long as
 memory takes to give B, which steps of k ask for some rows ahead: a row of B is too short, and the next one too far
-away, for the machine to find out by itself. There is code for one row, for two and for four, three being four of which
-the last two are the same.
+away, for the machine to find out by itself. There is code for one row, and for as many as the kernel is for: those
+that do not exist are the last one again.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ ROWS_AHEAD = 16
 BYTES_AHEAD = 512
 """How far ahead columns of B are asked for, where rows adjoin."""
 
+_NARROWEST = 4
+"""Vectors of the narrowest strip of columns that has code without masks."""
+
 _DOT_COLUMNS = 4
 """Columns that are summed at a time where rows of B adjoin."""
 
@@ -57,7 +60,7 @@ class FewRowsWriter(TileWriter):
         """The whole body."""
         fn = self.fn
         _ = self.strides
-        counts = [count for count in (1, 2, MOST_ROWS) if count <= most_rows]
+        counts = [1, most_rows] if most_rows == MOST_ROWS else [most_rows]
         for count in counts[:-1]:
             fits, more = fn.new_label("fits"), fn.new_label("more")
             fn.branch_if(fn.value(f"icmp sle i64 %m_count, {count}"), fits, more)
@@ -101,22 +104,16 @@ class FewRowsWriter(TileWriter):
         fn.start(none)
 
     def _clear(self, c_rows: list[str]) -> None:
-        fn = self.fn
         zeros = [["zeroinitializer"]] * self.rows
-        whole = fn.value(f"and i64 %n_count, {-self.tile.lanes}")
-        fn.loop("0", whole, self.tile.lanes, lambda n0: self._store(self._columns_at(c_rows, n0), zeros, None))
-        self._rest(whole, lambda mask: self._store(self._columns_at(c_rows, whole), zeros, [mask]))
+        self._rest("0", lambda n0, mask: self._store(self._columns_at(c_rows, n0), zeros, [mask]))
 
-    def _rest(self, whole: str, body: Callable[[str], None]) -> None:
-        """The columns behind the last whole vector, if any, with their mask."""
-        fn = self.fn
-        left = fn.value(f"sub i64 %n_count, {whole}")
-        some, done = fn.new_label("some"), fn.new_label("done")
-        fn.branch_if(fn.value(f"icmp sgt i64 {left}, 0"), some, done)
-        fn.start(some)
-        body(self._column_mask(left, 0))
-        fn.branch(done)
-        fn.start(done)
+    def _rest(self, first: str, body: Callable[[str, str], None]) -> None:
+        """The columns from one on, a vector with its mask at a time."""
+
+        def vector(n0: str) -> None:
+            body(n0, self._column_mask(self.fn.value(f"sub i64 %n_count, {n0}"), 0))
+
+        self.fn.loop(first, "%n_count", self.tile.lanes, vector)
 
     def _columns_at(self, c_rows: list[str], n0: str) -> list[str]:
         """Rows of C from a column on."""
@@ -166,24 +163,19 @@ class FewRowsWriter(TileWriter):
         first, vectors = "0", max(1, self.accumulators // self.rows)
 
         def strip(n0: str, vectors: int, mask: str | None = None) -> None:
-            self._strip(
-                copies,
-                self.advance(b, self.scaled(n0, self.element.bytes)),
-                self._columns_at(c_rows, n0),
-                depth,
-                vectors,
-                mask,
-            )
+            place = self.advance(b, self.scaled(n0, self.element.bytes))
+            self._strip(copies, place, self._columns_at(c_rows, n0), depth, vectors, mask)
 
-        while True:
+        widths = [vectors]
+        while vectors > _NARROWEST:
+            vectors //= 2
+            widths.append(vectors)
+        for vectors in widths:
             width = vectors * lanes
             end = fn.value(f"and i64 %n_count, {-width}")
             fn.loop(first, end, width, lambda n0, vectors=vectors: strip(n0, vectors))
             first = end
-            if vectors == 1:
-                break
-            vectors = vectors // 2 if vectors > 4 else 1
-        self._rest(first, lambda mask: strip(first, 1, mask))
+        self._rest(first, lambda n0, mask: strip(n0, 1, mask))
 
     def _strip(self, copies: list[str], b: str, c_rows: list[str], depth: str, vectors: int, mask: str | None) -> None:
         fn, masks = self.fn, None if mask is None else [mask]
@@ -276,16 +268,17 @@ class FewRowsWriter(TileWriter):
             return results
 
         step = together * lanes
-        end, whole = fn.value(f"and i64 {depth}, {-step}"), fn.value(f"and i64 {depth}, {-lanes}")
+        end = fn.value(f"and i64 {depth}, {-step}")
         sums = self._carrying(("0", end), step, ["zeroinitializer"] * (together * count), several)
         sums = [
             reduce(lambda one, other: self.vector.binary("fadd", one, other, scalar), sums[number::count])
             for number in range(count)
         ]
-        if together > 1:
-            sums = self._carrying((end, whole), lanes, sums, lambda k, sums: products(k, sums, None))
-        left = self._column_mask(fn.value(f"sub i64 {depth}, {whole}"), 0)
-        sums = self._carrying((whole, depth), lanes, sums, lambda k, sums: products(k, sums, left))
+
+        def rest(k: str, sums: list[str]) -> list[str]:
+            return products(k, sums, self._column_mask(fn.value(f"sub i64 {depth}, {k}"), 0))
+
+        sums = self._carrying((end, depth), lanes, sums, rest)
         add = f"llvm.vector.reduce.fadd.{intrinsic_suffix(scalar, lanes)}"
         old = [fn.value(f"load {scalar}, ptr {at}, align {wide}") for at in places]
         new = [
