@@ -37,8 +37,8 @@ def global_name(name: str) -> str:
     """A function's name as LLVM spells it: quoted where it has other characters than an identifier."""
     if _PLAIN_NAME.fullmatch(name):
         return f"@{name}"
-    quoted = "".join(c if c.isascii() and c.isprintable() and c not in '"\\' else f"\\{ord(c) & 255:02X}" for c in name)
-    return f'@"{quoted}"'
+    plain = set(range(32, 127)) - set(b'"\\')
+    return '@"' + "".join(chr(byte) if byte in plain else f"\\{byte:02X}" for byte in name.encode()) + '"'
 
 
 def float_constant(value: float) -> str:

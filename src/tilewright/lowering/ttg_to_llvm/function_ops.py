@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tilewright.codegen.llvm_text import global_name
 from tilewright.codegen.nvptx.inline_asm import result_struct
+from tilewright.codegen.nvptx.names import ptx_name
 from tilewright.dialects import tt
 from tilewright.ir.diagnostics import op_error
 from tilewright.lowering.ttg_to_llvm.function_lowering import (
@@ -48,7 +49,8 @@ def lower_call(op: tt.CallOp, fn: FunctionLowering) -> None:
         arguments.append(("ptr addrspace(1)", fn.program_scratch()))
     results = [text for result in op.results for text in flat_types(result.type)]
     struct = result_struct(results)
-    call = f"call {struct} {global_name(name)}({', '.join(f'{type} {operand}' for type, operand in arguments)})"
+    callee = global_name(ptx_name(name, is_kernel=False))
+    call = f"call {struct} {callee}({', '.join(f'{type} {operand}' for type, operand in arguments)})"
     if not results:
         fn.text.emit(call)
         return

@@ -26,6 +26,7 @@ from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.nvptx.device_text import DeviceFunctionText
 from tilewright.codegen.nvptx.facts import NvptxFacts
 from tilewright.codegen.nvptx.leaf import NvptxEmitter
+from tilewright.codegen.nvptx.names import ptx_name
 from tilewright.dialects import tt
 from tilewright.dialects.attributes import NO_FP_FUSION
 from tilewright.ir.diagnostics import op_error
@@ -99,7 +100,7 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
         _lower_function(lowering, function, _kernel_attributes(lowering, module, total_warps), function is kernel)
     return DeviceModule(
         text=text,
-        kernel=kernel.sym_name.data,
+        kernel=ptx_name(kernel.sym_name.data, is_kernel=True),
         parameters=kernel_parameters(kernel),
         num_warps=total_warps,
         num_ctas=lowering.num_ctas,
@@ -135,7 +136,7 @@ def _kernel_attributes(lowering: ModuleLowering, module: ModuleOp, total_warps: 
 
 
 def _lower_function(lowering: ModuleLowering, op: tt.FuncOp, kernel_attributes: str, is_kernel: bool) -> None:
-    name = op.sym_name.data
+    name = ptx_name(op.sym_name.data, is_kernel=is_kernel)
     try:
         parameters, arguments = function_parameters(op, is_kernel=is_kernel, scratch=lowering.global_scratch_bytes > 0)
         result = result_type(op.function_type.outputs.data)
