@@ -7,7 +7,7 @@ is set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tilewright.support.spans import Span, render_message
@@ -20,6 +20,10 @@ class TilewrightError(Exception):
     """Whether it is a defect of tilewright's, not a mistake in the program."""
 
 
+SHOWN_NOTES = 5
+"""Notes that are shown at either end of many."""
+
+
 @dataclass(frozen=True)
 class Note:
     """A further place that a diagnostic mentions, such as the call site of an inlined function."""
@@ -30,6 +34,14 @@ class Note:
 
     def render(self) -> str:
         return render_message("note", self.message, self.span, source_line=self.source_line)
+
+
+def _rendered(notes: Sequence[Note]) -> list[str]:
+    """Each note, of many the first and the last: of a function that calls itself they are much alike."""
+    texts = [note.render() for note in notes]
+    if len(texts) <= 2 * SHOWN_NOTES:
+        return texts
+    return [*texts[:SHOWN_NOTES], f"({len(texts) - 2 * SHOWN_NOTES} more notes)", *texts[-SHOWN_NOTES:]]
 
 
 class LocatedError(TilewrightError):
@@ -79,7 +91,7 @@ class LocatedError(TilewrightError):
 
     def __str__(self) -> str:
         head = render_message("error", self.message, self.span, source_line=self.source_line, hint=self.hint)
-        return "\n".join([head, *(note.render() for note in self.notes)])
+        return "\n".join([head, *_rendered(self.notes)])
 
 
 class CompilationError(LocatedError):
@@ -318,7 +330,7 @@ class SanitizerError(DeviceAssertionError):
     def __str__(self) -> str:
         place = ", ".join(map(str, self.program))
         head = render_message("error", f"{self.message} (kernel '{self.kernel}', program {place})", self.span)
-        return "\n".join([head, *(note.render() for note in self.notes)])
+        return "\n".join([head, *_rendered(self.notes)])
 
 
 class ValidationError(TilewrightError):
