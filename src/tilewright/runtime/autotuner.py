@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from tilewright.runtime.driver import chosen_target_is_timed
-from tilewright.runtime.interface import KernelInterface
+from tilewright.runtime.interface import KernelInterface, innermost
 from tilewright.support import knobs
 from tilewright.support.errors import (
     AssemblerError,
@@ -167,7 +167,7 @@ class Autotuner(KernelInterface):
     @property
     def base_fn(self) -> Callable[..., Any]:
         """The Python function under all decorators."""
-        return _innermost(self.fn)
+        return innermost(self.fn)
 
     @ends_tracebacks
     def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
@@ -393,13 +393,6 @@ def _checked(configs: Sequence[Any]) -> list[Config]:
 
 def _copied(value: Any) -> Any:
     return value.clone() if hasattr(value, "clone") else value.copy()
-
-
-def _innermost(fn: Any) -> Any:
-    """The Python function that was decorated first."""
-    while not inspect.isfunction(fn):
-        fn = fn.fn
-    return fn
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:

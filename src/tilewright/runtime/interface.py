@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import partial, reduce
+from importlib import import_module
+from pickle import PicklingError
+from typing import Any, Self
 
 from tilewright.support.tracebacks import ends_tracebacks
 
 
 class KernelInterface:
-    """`kernel[grid](...)` for anything that has `run`."""
+    """`kernel[grid](...)` for anything that has `run`. Copied and pickled as Python functions are: by its name."""
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         return partial(self._start, grid)
@@ -22,3 +25,32 @@ class KernelInterface:
     def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
         """Compile if need be and launch over `grid`."""
         raise NotImplementedError
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[str, str], Any], tuple[str, str]]:
+        function = innermost(self)
+        place = function.__module__, function.__qualname__
+        try:
+            found = named(*place)
+        except (ImportError, AttributeError):
+            found = None
+        if found is not self:
+            raise PicklingError(f"kernel {place[1]} cannot be pickled: it is not what {'.'.join(place)} names")
+        return named, place
+
+
+def innermost(kernel: Any) -> Any:
+    """The Python function that was decorated first."""
+    while not inspect.isfunction(kernel):
+        kernel = kernel.fn
+    return kernel
+
+
+def named(module: str, name: str) -> Any:
+    """What a module has under a dotted name."""
+    return reduce(getattr, name.split("."), import_module(module))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +262,23 @@ def test_a_variable_of_a_closure_that_changed_is_compiled_in(calls: int) -> None
         for _ in range(calls):
             increased[(1,)](x)
         assert x[0] == value * calls
+
+
+tuned = triton.autotune(configs=[triton.Config({"BLOCK": 16})], key=[])(scale_by_global)
+
+
+def test_kernels_are_pickled_and_copied_as_functions_are() -> None:
+    assert pickle.loads(pickle.dumps(stepped)) is stepped
+    assert copy.copy(stepped) is stepped and copy.deepcopy({1: stepped})[1] is stepped
+
+    @triton.jit
+    def local(x_ptr):
+        pass
+
+    for kernel in (local, tuned):
+        assert copy.deepcopy(kernel) is kernel
+        with pytest.raises(pickle.PicklingError, match="cannot be pickled: it is not what"):
+            pickle.dumps(kernel)
 
 
 def test_warmup_compiles_without_running() -> None:
