@@ -31,8 +31,17 @@ _LANGUAGE = "tilewright.language."
 
 
 def span_of(source: KernelSource, node: ast.AST) -> Span:
-    """Where a node stands in its file."""
-    return Span(source.filename, source.line_of(node), source.column_of(node), source.end_column_of(node))
+    """Where a node stands in its file; Python counts columns in bytes of UTF-8, readers in characters."""
+    line = source_line_of(source, node) or ""
+    start, end = (_characters(line, column) for column in (source.column_of(node), source.end_column_of(node)))
+    return Span(source.filename, source.line_of(node), start, end)
+
+
+def _characters(line: str, column: int) -> int:
+    """A column, from 1, in characters; 0 stays 0."""
+    if line.isascii() or column < 1:
+        return column
+    return len(line.encode()[: column - 1].decode(errors="ignore")) + 1
 
 
 def source_line_of(source: KernelSource, node: ast.AST) -> str | None:

@@ -627,6 +627,19 @@ def test_inconsistent_returns() -> None:
     assert "Inconsistent return types" in failure(calls_inconsistent).message
 
 
+@jit
+def beyond_ascii(o, n):
+    größe = n * 2
+    tl.store(o + größe + größen_die_es_nicht_gibt, n)
+
+
+def test_columns_are_characters() -> None:
+    error = failure(beyond_ascii)
+    line, carets = str(error).splitlines()[1:3]
+    assert line[carets.index("^") :][: carets.count("^")] == "größen_die_es_nicht_gibt"
+    assert error.col == line.index("größen_") - 3
+
+
 def test_recursion_is_refused() -> None:
     assert failure(recursion).message == "recursion is not supported: `recursive` calls itself"
     endless_one = failure(endless_recursion)
