@@ -42,4 +42,8 @@ class Returns:
         if isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
             return None
         children = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
-        return next((found for child in reversed(children) if (found := self.find(child)) is not None), None)
+        for child in reversed(children):  # no generator: recursion through it would take the machine's stack
+            found = self.find(child)
+            if found is not None:
+                return found
+        return None

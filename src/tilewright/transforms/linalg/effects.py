@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
@@ -72,11 +72,9 @@ class Writers:
             return self._written_itself(op)
         if op not in self._roots:
             found = self._written_itself(op)
-            inner = (inner for region in op.regions for block in region.blocks for inner in block.ops)
-            for part in map(self.written, inner):
+            for inner in _ops_inside(op):
+                part = self.written(inner) if found is not None else None
                 found = None if found is None or part is None else {**found, **part} if part else found
-                if found is None:
-                    break
             self._roots[op] = found
         return self._roots[op]
 
@@ -91,9 +89,15 @@ class Writers:
             return _writes_itself(op)
         found = self._kept.get(op)
         if found is None:
-            inner = (inner for region in op.regions for block in region.blocks for inner in block.ops)
-            found = self._kept[op] = _writes_itself(op) or any(map(self.may_write, inner))
+            found = _writes_itself(op)
+            for inner in _ops_inside(op):  # not by `any`: recursion through it would take the machine's stack
+                found = found or self.may_write(inner)
+            self._kept[op] = found
         return found
+
+
+def _ops_inside(op: Operation) -> Iterator[Operation]:
+    return (inner for region in op.regions for block in region.blocks for inner in block.ops)
 
 
 def _writes_itself(op: Operation) -> bool:

@@ -1,0 +1,80 @@
+"""Compiling costs time linear in the size of a kernel: in the calls of functions that it makes, which no load changes.
+
+`benchmarks/large_kernels.py` times kernels of all kinds; here are those that passes once took the square of.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from tilewright import compat
+from tilewright.compiler.compile import lower
+from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.source import ASTSource
+from tilewright.support.recursion import deep_recursion
+from tilewright.targets.base import find_target
+
+with compat.standing_in():
+    import triton
+    import triton.language as tl
+
+
+@triton.jit
+def loads(p, q, N: tl.constexpr):
+    lanes = tl.arange(0, 64)
+    total = tl.zeros([64], tl.float32)
+    for i in tl.static_range(N):
+        total += tl.load(p + i * 64 + lanes)
+    tl.store(q + lanes, total)
+
+
+@triton.jit
+def choices(p, q, N: tl.constexpr):
+    lanes = tl.arange(0, 64)
+    x = tl.load(p + lanes)
+    for i in tl.static_range(N):
+        x = tl.where(lanes > i % 64, x + i, x * 2)
+    tl.store(q + lanes, x)
+
+
+@triton.jit
+def maxima(p, q, N: tl.constexpr):
+    r = tl.arange(0, 16)
+    x = tl.load(p + r[:, None] * 16 + r[None, :])
+    for _ in tl.static_range(N):
+        x = x - tl.max(x, 1)[:, None]
+    tl.store(q + r[:, None] * 16 + r[None, :], x)
+
+
+@deep_recursion()
+def calls(kernel: Any, size: int) -> int:
+    """How many functions, of Python and of C, all passes on a kernel call, up to LLVM's text."""
+    from tilewright.lowering.loops_to_llvm import lower_to_llvm
+
+    signature = {"p": "*fp32", "q": "*fp32", "N": "constexpr"}
+    source = ASTSource(kernel, signature, {"N": size})
+    count = 0
+
+    def profile(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    target: Any = find_target("cpu")
+    outer = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        *_, (_, module) = lower(source, CompileOptions(), target)
+        lower_to_llvm(module, target.facts)
+    finally:
+        sys.setprofile(outer)
+    return count
+
+
+@pytest.mark.parametrize(("kernel", "size"), [(loads, 40), (choices, 40), (maxima, 20)])
+def test_four_times_the_size_takes_four_times_the_calls(kernel: Any, size: int) -> None:
+    calls(kernel, 3)
+    few, many = calls(kernel, size), calls(kernel, 4 * size)
+    assert many < 4.6 * few
