@@ -26,7 +26,7 @@ with compat.standing_in():
 def loads(p, q, N: tl.constexpr):
     lanes = tl.arange(0, 64)
     total = tl.zeros([64], tl.float32)
-    for i in tl.static_range(N):
+    for i in tl.static_range(N):  # pyright: ignore[reportGeneralTypeIssues, reportAttributeAccessIssue]
         total += tl.load(p + i * 64 + lanes)
     tl.store(q + lanes, total)
 
@@ -35,7 +35,7 @@ def loads(p, q, N: tl.constexpr):
 def choices(p, q, N: tl.constexpr):
     lanes = tl.arange(0, 64)
     x = tl.load(p + lanes)
-    for i in tl.static_range(N):
+    for i in tl.static_range(N):  # pyright: ignore[reportGeneralTypeIssues, reportAttributeAccessIssue]
         x = tl.where(lanes > i % 64, x + i, x * 2)
     tl.store(q + lanes, x)
 
@@ -44,7 +44,7 @@ def choices(p, q, N: tl.constexpr):
 def maxima(p, q, N: tl.constexpr):
     r = tl.arange(0, 16)
     x = tl.load(p + r[:, None] * 16 + r[None, :])
-    for _ in tl.static_range(N):
+    for _ in tl.static_range(N):  # pyright: ignore[reportGeneralTypeIssues, reportAttributeAccessIssue]
         x = x - tl.max(x, 1)[:, None]
     tl.store(q + r[:, None] * 16 + r[None, :], x)
 
