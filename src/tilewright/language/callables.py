@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial, update_wrapper
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tilewright.language.context import is_active
@@ -299,6 +299,10 @@ class CapturedNames(Mapping[str, Any]):
             return self._cells[name].cell_contents
         except ValueError:
             raise KeyError(name) from None
+
+    def cell(self, name: str) -> CellType:
+        """What holds the value of a name."""
+        return self._cells[name]
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self._cells if name in self)

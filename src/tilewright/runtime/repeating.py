@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.language.callables import CapturedNames
 from tilewright.runtime.fast_path import Recognised, is_constant
 from tilewright.runtime.reading import is_tensor_class
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
-from tilewright.targets.cpu.repeat import Call, CallTable, Item, Kind
+from tilewright.targets.cpu.repeat import Call, CallTable, Item, Kind, is_plain_cell
 
 Variables = Sequence[tuple[str, Any, Mapping[str, Any]]]
-"""What a kernel was compiled with from outside: name, value, and namespace, in which native code looks it up if it is a
-dictionary."""
+"""What a kernel was compiled with from outside: name, value, and namespace."""
 
 _ndarray: Any = np.ndarray
 
@@ -104,7 +104,8 @@ def describe_call(
 ) -> Call | None:
     """What a call that was recognised has been; None where native code cannot tell whether another one is like it."""
     plan, _, values, _ = seen
-    if not all(isinstance(scope, dict) for _, _, scope in variables):
+    places = _places_of(variables)
+    if places is None:
         return None
     native: Any = plan.kernel.native
     numbers = {rule.name: number for number, rule in enumerate(rules)}
@@ -121,12 +122,25 @@ def describe_call(
         [(name, item) for name, item in by_keyword if item is not None],
         plan.disjoint,
         len(slots),
-        variables,
+        places,
         native.words,
         plan.kernel,
         _raiser(native),
     )
     return call if len(call.items) == len(args) + len(keywords) and call.fits else None
+
+
+def _places_of(variables: Variables) -> list[tuple[Any, str | None, Any]] | None:
+    """Where native code finds each variable, with its value; None for one that it cannot find."""
+    places: list[tuple[Any, str | None, Any]] = []
+    for name, value, scope in variables:
+        if isinstance(scope, dict):
+            places.append((scope, name, value))  # pyright: ignore[reportUnknownArgumentType]
+        elif isinstance(scope, CapturedNames) and is_plain_cell(cell := scope.cell(name), value):
+            places.append((cell, None, value))
+        else:
+            return None
+    return places
 
 
 def _slots_of(values: Sequence[Any], rules: Sequence[ParameterRule]) -> dict[int, int]:

@@ -153,6 +153,23 @@ def fresh() -> Any:
     return triton.jit(scale.fn)
 
 
+def test_variables_of_a_closure_are_looked_at() -> None:
+    amount = tl.constexpr(1)
+
+    @triton.jit
+    def increased(x_ptr):
+        tl.store(x_ptr, tl.load(x_ptr) + amount)
+
+    x = np.zeros(1, np.float32)
+    assert [launched(increased, (1,), x) for _ in range(3)] == [False, False, True]
+    amount = tl.constexpr(10)
+    assert [launched(increased, (1,), x) for _ in range(3)] == [False, False, True]
+    assert x[0] == 33
+    amount = tl.constexpr(10)
+    assert not launched(increased, (1,), x), "another object of the same value"
+    assert x[0] == 43
+
+
 def test_the_third_launch_is_native_for_other_arrays_of_the_same_kind() -> None:
     kernel = fresh()
     x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)

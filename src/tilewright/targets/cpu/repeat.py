@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
+from types import CellType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,8 +75,8 @@ class Call:
     disjoint: bool
     """Whether no two pointers share memory."""
     slots: int
-    variables: Sequence[tuple[str, Any, Mapping[str, Any]]]
-    """What the kernel was compiled with from outside: name, value, dictionary."""
+    variables: Sequence[tuple[Any, str | None, Any]]
+    """What the kernel was compiled with from outside: dictionary, name and value, or cell of a closure, None, value."""
     kernel: tuple[int, int, int]
     """Addresses of the entry and of the time per program, and the arena's bytes between them."""
     result: Any
@@ -120,7 +121,9 @@ class CallTable:
         items += [item.words(name) for name, item in call.by_keyword]
         numbers = [word for words in items for word in words]
         item_words = array("q", numbers)
-        variables = array("q", [id(part) for name, value, scope in call.variables for part in (scope, name, value)])
+        variables = array("q")
+        for scope, name, value in call.variables:
+            variables.extend((id(scope), 0 if name is None else id(name), id(value)))
         words = [
             knobs.generation, len(call.by_position), len(call.by_keyword), item_words.buffer_info()[0],
             sum(item.kind.is_memory for item in call.items), int(call.disjoint), len(call.variables),
@@ -136,6 +139,11 @@ class CallTable:
         """Forget all calls."""
         self._table[2] = 0
         self._kept.clear()
+
+
+def is_plain_cell(cell: CellType, value: Any) -> bool:
+    """Whether a cell of a closure has its content where `native/repeat.ll` reads it."""
+    return ctypes.c_uint64.from_address(id(cell) + 16).value == id(value)
 
 
 @lru_cache(maxsize=1)

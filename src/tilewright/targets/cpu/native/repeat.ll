@@ -17,8 +17,8 @@
   ptr       ; 6 name of the parameter, for arguments by keyword
 }
 
-; A global variable that the kernel was compiled with.
-%Global = type { ptr, ptr, ptr }            ; dictionary, name, value
+; A global variable that the kernel was compiled with, or one of a closure.
+%Global = type { ptr, ptr, ptr }            ; dictionary, name, value; or cell, null, value
 
 %Repeat = type {
   i64,      ;  0 generation of the switches
@@ -369,7 +369,7 @@ entry:
   br label %head
 
 head:
-  %i = phi i64 [ 0, %entry ], [ %next, %look ]
+  %i = phi i64 [ 0, %entry ], [ %next, %compare ]
   %more = icmp ult i64 %i, %count
   br i1 %more, label %look, label %unchanged
 
@@ -380,7 +380,20 @@ look:
   %name = load ptr, ptr %name_slot
   %value_slot = getelementptr %Global, ptr %global, i32 0, i32 2
   %value = load ptr, ptr %value_slot
-  %now = call ptr @PyDict_GetItem(ptr %scope, ptr %name)
+  %in_cell = icmp eq ptr %name, null
+  br i1 %in_cell, label %cell, label %dictionary
+
+cell:
+  %content_slot = getelementptr i8, ptr %scope, i64 16
+  %content = load ptr, ptr %content_slot
+  br label %compare
+
+dictionary:
+  %found = call ptr @PyDict_GetItem(ptr %scope, ptr %name)
+  br label %compare
+
+compare:
+  %now = phi ptr [ %content, %cell ], [ %found, %dictionary ]
   %same = icmp eq ptr %now, %value
   %next = add i64 %i, 1
   br i1 %same, label %head, label %changed
