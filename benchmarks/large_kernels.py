@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -194,18 +194,11 @@ class Parts(Instrument):
             (ttg_to_llvm, "lower_module", "ttg-to-llvm"),
             (target_machine, "emit_ptx", "LLVM"),
         )
-        with contexts([patch.object(m, f, self.timed(name, getattr(m, f))) for m, f, name in functions]):
+        with ExitStack() as patches:
+            for module, function, name in functions:
+                timed = self.timed(name, getattr(module, function))
+                patches.enter_context(patch.object(module, function, timed))
             yield
-
-
-@contextmanager
-def contexts(managers: list[Any]) -> Generator[None]:
-    """All of them at once."""
-    if not managers:
-        yield
-        return
-    with managers[0], contexts(managers[1:]):
-        yield
 
 
 @deep_recursion()
@@ -237,7 +230,8 @@ def show(name: str, target: str, sizes: list[int], found: list[Times], least: fl
 
 
 def main() -> int:
-    """Entry point."""
+    """Entry point; 1 where a kernel did not compile."""
+    failed = False
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--targets", nargs="+", default=["cpu", "cuda"])
     parser.add_argument("--only", default="", help="kinds whose name has this pattern")
@@ -257,9 +251,10 @@ def main() -> int:
                     found = [measure(kind.source(size, Path(folder)), targets[target]) for size in sizes]
                 except Exception as error:
                     print(f"{target:4} {name:28} {sizes[0]:5} {type(error).__name__}: {str(error)[:200]}", flush=True)
+                    failed = True
                     continue
                 show(name, target, sizes, found, options.least)
-    return 0
+    return int(failed)
 
 
 if __name__ == "__main__":
