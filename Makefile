@@ -23,8 +23,9 @@ $(STAMP): pyproject.toml
 demo: $(STAMP) ## compile and run the example kernels, with a table of times and errors (ARGS="--show linalg" prints IR)
 	@$(BIN)/python examples/demo.py $(ARGS)
 
-test: $(STAMP) ## run the test suite
-	@$(BIN)/python -m pytest $(ARGS)
+JOBS ?= auto
+test: $(STAMP) ## run the test suite on all cores (JOBS=n)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 LEVELS := x86-64 x86-64-v2 x86-64-v3 x86-64-v4
 OF_OTHER_TARGETS := $(foreach name,baseline_cpus clusters device_library gpu_engines gpu_layouts gpu_passes hopper \

@@ -1,0 +1,1 @@
+"""How the suite is run: its cache folder, what is collected and sampled, how progress is told."""

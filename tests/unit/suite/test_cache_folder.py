@@ -1,0 +1,33 @@
+"""The suite keeps what it compiles out of its user's caches."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tilewright.support.disk_cache import cache_directory
+
+PROGRAM = "from tilewright.support.disk_cache import cache_directory; print(cache_directory())"
+
+
+def is_in_temporary_folder(path: Path) -> bool:
+    return path.resolve().is_relative_to(Path(tempfile.gettempdir()).resolve())
+
+
+def test_the_cache_is_the_suites_own() -> None:
+    assert "tilewright-tests-" in str(cache_directory())
+    assert is_in_temporary_folder(cache_directory())
+
+
+def test_processes_that_tests_start_use_it_too() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(cache_directory())
+
+
+def test_without_our_variable_the_users_cache_is_safe() -> None:
+    bare = {name: value for name, value in os.environ.items() if name != "TILEWRIGHT_CACHE_DIR"}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=bare, capture_output=True, text=True, check=True)
+    assert is_in_temporary_folder(Path(done.stdout.strip()))
