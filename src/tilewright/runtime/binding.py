@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from tilewright.compiler.options import OPTION_NAMES
@@ -20,7 +19,7 @@ from tilewright.runtime.specialization import (
     classify,
     key_of,
 )
-from tilewright.runtime.storage import Storage
+from tilewright.runtime.storage import Storage, are_disjoint
 from tilewright.support.errors import ArgumentError, ArgumentTypeError
 
 
@@ -62,8 +61,7 @@ class Bound:
 
     def pointers_disjoint(self) -> bool:
         """Whether no two pointer arguments share storage: back ends may then reorder loads and stores."""
-        extents = sorted((pointer.storage.low, pointer.storage.high) for pointer in self.pointers())
-        return all(high <= low for (_, high), (low, _) in pairwise(extents))
+        return are_disjoint(pointer.storage for pointer in self.pointers())
 
 
 def _leaves(item: Classified) -> Iterable[Scalar | Pointer]:

@@ -46,8 +46,11 @@ def compile(
     kernel = compile_source(source, checked, found)
     if isinstance(source, ASTSource) and isinstance(source.fn, JITFunction):
         relaunch = _launch_by_declaration(source, source.fn, Driver(found.name, configured(found, checked)))
-        if not source.noalias:
-            relaunch.for_disjoint = cache(lambda: compile_source(replace(source, noalias=True), checked, found))
+        other = cache(lambda: compile_source(replace(source, noalias=not source.noalias), checked, found))
+        if source.noalias:
+            relaunch.for_shared = other
+        else:
+            relaunch.for_disjoint = other
         kernel.relaunch = relaunch
     return kernel
 

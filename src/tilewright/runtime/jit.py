@@ -15,7 +15,7 @@ import inspect
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from itertools import zip_longest
 from typing import Any
@@ -185,7 +185,9 @@ class JITFunction(JITCallable, KernelInterface):
                 return None
             kernel = self._kernels[key] = self._compile(bound, driver)
             disjoint = bound.pointers_disjoint()
-            kernel.relaunch = KeptLaunch(self.binder, replace(bound, values=()), disjoint, driver, launch)
+            kept = KeptLaunch(self.binder, replace(bound, values=()), disjoint, driver, launch)
+            kept.for_shared = cache(partial(self._compile, kept.promised, driver, is_shared=True))
+            kernel.relaunch = kept
             self._tell(hooks.jit_post_compile_hook, bound, driver, is_warmup=is_warmup)
         return kernel
 
@@ -292,11 +294,13 @@ class JITFunction(JITCallable, KernelInterface):
         self._shortcuts = Shortcuts()
         self._calls.forget()
 
-    def _compile(self, bound: Bound, driver: Driver) -> CompiledKernel:
+    def _compile(self, bound: Bound, driver: Driver, *, is_shared: bool = False) -> CompiledKernel:
+        """Compile for these arguments; `is_shared`: even so for pointers that share memory."""
         self._analyse()
         debug = bool(knobs.get("debug") or self.debug)
         options = CompileOptions.from_keywords(bound.options, debug=debug, parameters=self.arg_names)
-        return compile_source(kernel_source(self, bound), options, driver.target)
+        source = kernel_source(self, bound)
+        return compile_source(replace(source, noalias=False) if is_shared else source, options, driver.target)
 
 
 def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], grid: tuple[int, int, int]) -> None:

@@ -2,7 +2,7 @@
 
 Nothing is compiled then, so the arguments must be what the kernel was compiled for. What it was promised is checked
 where arguments of such classes, constants, divisibilities and overlaps come for the first time: types, constants,
-divisibility by 16, and that pointers do not share memory.
+divisibility by 16. For pointers that share memory, where it was promised that none do, the kernel is compiled again.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class KeptLaunch:
     launch: Launch
     for_disjoint: Callable[[], CompiledKernel] | None = None
     """Of a kernel that is right for pointers that share memory: the faster one for pointers that do not."""
+    for_shared: Callable[[], CompiledKernel] | None = None
+    """Of a kernel for pointers that do not share memory: the one for pointers that do, or may."""
     shortcuts: Shortcuts = field(default_factory=Shortcuts)
     """Arguments that were found to fit, under the switches as they are now."""
 
@@ -86,8 +88,11 @@ class KeptLaunch:
         values, bound, driver = self._checked(args, keywords)
         slots, arrays = bound.slots()
         extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
-        if self.for_disjoint is not None and not driver.is_gpu and bound.pointers_disjoint():
+        is_disjoint = bound.pointers_disjoint()
+        if self.for_disjoint is not None and not driver.is_gpu and is_disjoint:
             kernel = self.for_disjoint()
+        if self.disjoint and not is_disjoint:
+            kernel = self._kernel_for_shared()
         self.launch(kernel, slots, arrays, extents)
         if not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values()):
             self._learn(kernel, values, driver)
@@ -111,14 +116,15 @@ class KeptLaunch:
             raise OptionError(f"{', '.join(further)}: a compiled kernel has its options")
         items = tuple(map(self._fitting, values, self.binder.rules, self.promised.items))
         bound = Bound(self.promised.names, values, items, {})
-        if self.disjoint and not bound.pointers_disjoint():
-            raise self._refused(
-                "", "pointers that share memory", "memory of its own behind each, as it was compiled for"
-            )
         driver = active_driver(bound)
         if not self.driver.runs_code_of(driver):
             raise self._refused("", f"data for {driver.described()}", f"data for {self.driver.described()}")
         return values, bound, driver
+
+    def _kernel_for_shared(self) -> CompiledKernel:
+        if self.for_shared is None:
+            raise self._refused("", "pointers that share memory", "memory of its own for each, as it was compiled for")
+        return self.for_shared()
 
     def _fitting(self, value: Any, rule: ParameterRule, promised: Classified) -> Classified:
         """An argument as the kernel takes it."""

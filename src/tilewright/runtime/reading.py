@@ -8,11 +8,13 @@ def read(a0, a1, a2, a3):
     s = a0.untyped_storage()
     l0 = s.data_ptr()
     h0 = l0 + s.nbytes()
+    w0 = s.resizable() or is_allocation(s)
     ...
     if -2147483648 <= a2 < 2147483648:
         k2 = 1 if a2 == 1 else 2 if not a2 & 15 else 0
     elif ...
-    return (-1 if a0.is_cpu else ..., a0.dtype, not p0 & 15, ..., k2, a3, (h0 <= l1 or h1 <= l0)), (p0, p1, a2)
+    return (-1 if a0.is_cpu else ..., a0.dtype, not p0 & 15, ..., k2, a3,
+            (h0 <= l1 or h1 <= l0) and w0 + w1 > 0), (p0, p1, a2)
 ```
 
 The key is at least as fine as the one of `Bound`: launches with equal keys here, and equal classes, are launches of one
@@ -32,6 +34,7 @@ import numpy as np
 
 from tilewright.language.callables import JITCallable
 from tilewright.language.dtypes import dtype as language_dtype
+from tilewright.runtime.allocations import Extent, extent_of_array, is_allocation
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.runtime.storage import dtype_name
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
@@ -85,8 +88,9 @@ class _Writer:
         self.pointers: list[int] = []
         self.scope: dict[str, Any] = {
             "address": array_address,
-            "are_disjoint": are_disjoint,
+            "are_apart": are_apart,
             "extent_of_view": extent_of_view,
+            "is_allocation": is_allocation,
             "known_dtypes": _known_dtypes,
             "learn": _learn,
         }
@@ -195,15 +199,17 @@ class _Writer:
         first, second = (on_gpu, on_cpu) if tensor.is_cuda else (on_cpu, on_gpu)
         self.lines += [f"p{n} = {name}.data_ptr()", f"s = {name}.untyped_storage()"]
         self.lines += [f"l{n} = s.data_ptr()", f"h{n} = l{n} + s.nbytes()"]
+        self.lines.append(f"w{n} = s.resizable() or is_allocation(s)")
         self.key.append(f"{first} else {second} else None")
         self._add_pointer(n, name)
 
     def _add_array(self, number: int, name: str) -> None:
         n = number
         self.lines += [f"t = {name}.dtype", "if t not in known_dtypes and not learn(t):", "    return None"]
-        self.lines += [f"p{n} = l{n} = address({name})", f"if {name}.base is None:", f"    h{n} = p{n} + {name}.nbytes"]
+        self.lines += [f"p{n} = l{n} = address({name})", f"w{n} = {name}.flags.owndata"]
+        self.lines += [f"if w{n}:", f"    h{n} = p{n} + {name}.nbytes"]
         self.lines += ["else:", f"    s = extent_of_view({name})", "    if s is None:", "        return None"]
-        self.lines += [f"    l{n}, h{n} = s"]
+        self.lines += [f"    l{n}, h{n}, w{n} = s"]
         self._add_pointer(n, name)
 
     def _add_pointer(self, number: int, name: str) -> None:
@@ -212,11 +218,14 @@ class _Writer:
         self._add_slot(number, "Q", f"p{number}")
 
     def _disjoint(self) -> str:
-        """Whether no two pointers share memory."""
+        """Whether no two pointers share memory, as `storage.are_disjoint` has it."""
+        if len(self.pointers) < 2:
+            return ""
+        known = f"{' + '.join(f'w{n}' for n in self.pointers)} > {len(self.pointers) - 2}"
         if len(self.pointers) > _MANY:
-            return f"are_disjoint([{', '.join(f'(l{n}, h{n})' for n in self.pointers)}])"
+            return f"are_apart([{', '.join(f'(l{n}, h{n})' for n in self.pointers)}]) and {known}"
         tests = [f"(h{m} <= l{n} or h{n} <= l{m})" for m, n in combinations(self.pointers, 2)]
-        return " and ".join(tests)
+        return " and ".join([*tests, known])
 
     def reader(self, count: int) -> Reader:
         """The function that was written."""
@@ -235,8 +244,8 @@ def is_tensor_class(kind: type) -> bool:
     return torch is not None and kind in (getattr(torch, "Tensor", None), torch.nn.Parameter)
 
 
-def are_disjoint(extents: list[tuple[int, int]]) -> bool:
-    """Whether no two stretches of memory, each given by its lowest and one past its highest address, overlap."""
+def are_apart(extents: list[tuple[int, int]]) -> bool:
+    """Whether no two extents of memory, each given by its lowest and one past its highest address, overlap."""
     extents.sort()
     end = 0
     for low, high in extents:
@@ -246,16 +255,19 @@ def are_disjoint(extents: list[tuple[int, int]]) -> bool:
     return True
 
 
-def extent_of_view(view: np.ndarray[Any, Any]) -> tuple[int, int] | None:
-    """The memory that an array's owner has, where both are of plain strides."""
+def extent_of_view(view: np.ndarray[Any, Any]) -> Extent | None:
+    """The memory that an array's owner has; None for elements that do not lie on whole elements."""
     owner: Any = view
     while owner.base.__class__ is _ndarray:
         owner = owner.base
     itemsize = view.itemsize
-    if not owner.flags.forc or any(stride % itemsize for stride in view.strides):
+    if any(stride % itemsize for stride in view.strides):
         return None
+    flags = owner.flags
+    if not (flags.owndata and flags.forc):
+        return extent_of_array(view)
     low = array_address(owner)
-    return low, low + owner.nbytes
+    return low, low + owner.nbytes, True
 
 
 _known_dtypes: set[Any] = set()

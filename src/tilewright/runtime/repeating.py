@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.language.callables import CapturedNames
+from tilewright.runtime.allocations import has_known_storages
 from tilewright.runtime.fast_path import Recognised, is_constant
 from tilewright.runtime.reading import is_tensor_class
 from tilewright.runtime.specialization import ParameterRule
@@ -177,7 +178,7 @@ class _Describer:
         if kind is _ndarray:
             is_aligned = not value.ctypes.data & 15
             return self._memory(Kind.ARRAY, value, is_aligned, slot, int(number in self.stored))
-        if is_tensor_class(kind) and value.is_cpu:
+        if is_tensor_class(kind) and value.is_cpu and has_known_storages(value.untyped_storage().__class__):
             return self._memory(Kind.TENSOR, value, not value.data_ptr() & 15, slot, 0)
         return None
 

@@ -1,4 +1,4 @@
-"""Where a kernel argument's data lies: address, element type, device, extent of the storage, write permission.
+"""Where a kernel argument's data lies: address, element type, device, extent of the allocation, write permission.
 
 Anything that shows its memory is accepted: NumPy arrays, PyTorch tensors, objects with `data_ptr()`,
 `__array_interface__` or `__cuda_array_interface__`, and `TensorWrapper` (another dtype over the same memory).
@@ -7,12 +7,14 @@ PyTorch is recognised by its attributes and never imported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from tilewright.runtime.allocations import extent_of, extent_of_array, is_allocation
 from tilewright.support.errors import ArgumentTypeError, ArgumentValueError
 
 #: NumPy (and ml_dtypes) type names to the names that Triton signatures use.
@@ -41,8 +43,8 @@ NUMPY_DTYPES: dict[str, str] = {
 class Storage:
     """The memory behind one pointer argument.
 
-    `address` is where the kernel starts; `[low, high)` is the whole allocation in bytes, which a kernel may reach with
-    negative offsets or strides; both are addresses on `device` ("cpu", "cuda:0", ...).
+    `address` is where the kernel starts; `[low, high)` is the memory that is known to be there, which a kernel may
+    reach with negative offsets or strides; both are addresses on `device` ("cpu", "cuda:0", ...).
     """
 
     address: int
@@ -53,6 +55,8 @@ class Storage:
     writable: bool = True
     is_pinned: bool = False
     """Whether a GPU can reach host memory directly."""
+    is_whole: bool = True
+    """Whether `[low, high)` is all of the allocation; of a view that hides its owner it is what the view shows."""
 
 
 _OWN_NAMES = {**{name: name for name in NUMPY_DTYPES.values()}, "int1": "i1"}
@@ -97,6 +101,17 @@ def extents_of(arrays: Mapping[int, Any]) -> dict[int, tuple[int, int]]:
     return {slot: (storage.low, storage.high) for slot, storage in storages.items() if storage is not None}
 
 
+def are_disjoint(storages: Iterable[Storage]) -> bool:
+    """Tell whether no two share memory, however far from its own address each is accessed.
+
+    Where the allocation of one is known, another either begins in it or has nothing of it. Two that hide theirs may
+    lie in a common one.
+    """
+    ordered = sorted(storages, key=lambda storage: (storage.low, storage.high))
+    apart = all(first.high <= second.low for first, second in pairwise(ordered))
+    return apart and sum(not storage.is_whole for storage in ordered) < 2
+
+
 def _numpy_storage(array: np.ndarray[Any, Any]) -> Storage:
     dtype = dtype_name(array.dtype)
     if dtype is None or not array.dtype.isnative:
@@ -104,11 +119,9 @@ def _numpy_storage(array: np.ndarray[Any, Any]) -> Storage:
             "", f"array of dtype {array.dtype}", "a native integer, float16/32/64, bfloat16, float8 or bool dtype"
         )
     _check_strides(array.strides, array.itemsize)
-    owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    low, high = _extent(owner.__array_interface__["data"][0], owner.shape, owner.strides, owner.itemsize)
-    return Storage(array.__array_interface__["data"][0], dtype, low, high, "cpu", array.flags.writeable)
+    address = array.__array_interface__["data"][0]
+    low, high, is_whole = extent_of_array(array)
+    return Storage(address, dtype, low, high, writable=array.flags.writeable, is_whole=is_whole)
 
 
 def _data_ptr_storage(tensor: Any) -> Storage:
@@ -123,18 +136,20 @@ def _data_ptr_storage(tensor: Any) -> Storage:
         layout = getattr(tensor, "layout", type(tensor).__name__)
         raise ArgumentTypeError("", f"tensor of layout {layout} without an address", "a dense tensor") from error
     device = getattr(tensor, "device", "cpu")
+    is_whole = False
     if (untyped := getattr(tensor, "untyped_storage", None)) is not None:
         storage = untyped()
         low = storage.data_ptr()
         high = low + storage.nbytes()
+        is_whole = is_allocation(storage)
     elif (base := getattr(tensor, "base", None)) is not None and (inner := find_storage(base)) is not None:
-        low, high = inner.low, inner.high
+        low, high, is_whole = inner.low, inner.high, inner.is_whole
     else:
-        low, high = address, address + getattr(tensor, "nbytes", 0)
+        low, high, is_whole = address, address + getattr(tensor, "nbytes", 0), address == 0
     if low == 0 < high and str(device) != "meta":
         raise ArgumentTypeError("", f"{type(tensor).__name__} without memory", "a tensor with data")
     is_pinned = str(device) == "cpu" and (pinned := getattr(tensor, "is_pinned", None)) is not None and pinned()
-    return Storage(address, dtype, low, high, str(device), True, is_pinned)
+    return Storage(address, dtype, low, high, str(device), is_pinned=is_pinned, is_whole=is_whole)
 
 
 def _interface_storage(value: Any, described: dict[str, Any], device: str) -> Storage:
@@ -151,10 +166,10 @@ def _interface_storage(value: Any, described: dict[str, Any], device: str) -> St
         raise ArgumentTypeError("", f"{type(value).__name__} of dtype {dtype}", "a native integer, float or bool dtype")
     strides = described.get("strides") or _contiguous_strides(shape, dtype.itemsize)
     _check_strides(strides, dtype.itemsize)
-    low, high = _extent(address, shape, strides, dtype.itemsize)
+    low, high = extent_of(address, shape, strides, dtype.itemsize)
     if address == 0 and low < high:
         raise ArgumentTypeError("", f"{type(value).__name__} without memory", "an array with data")
-    return Storage(address, name, low, high, device, not read_only)
+    return Storage(address, name, low, high, device, not read_only, is_whole=False)
 
 
 def _dlpack_storage(value: Any) -> Storage:
@@ -168,8 +183,8 @@ def _dlpack_storage(value: Any) -> Storage:
             "", f"{type(value).__name__} of dtype {described.dtype}", "an integer, float or bool dtype"
         )
     strides = tuple(stride * described.itemsize for stride in described.strides)
-    low, high = _extent(described.address, described.shape, strides, described.itemsize)
-    return Storage(described.address, dtype, low, high, described.device, not described.read_only)
+    low, high = extent_of(described.address, described.shape, strides, described.itemsize)
+    return Storage(described.address, dtype, low, high, described.device, not described.read_only, is_whole=False)
 
 
 def _contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -187,14 +202,3 @@ def _check_strides(strides: tuple[int, ...], itemsize: int) -> None:
         raise ArgumentValueError(
             "", f"array with byte strides {strides} of {itemsize}-byte elements", "strides of whole elements"
         )
-
-
-def _extent(address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
-    """Lowest and one past the highest byte that a strided array touches."""
-    if 0 in shape:
-        return address, address
-    low = high = address
-    for size, stride in zip(shape, strides, strict=True):
-        span = (size - 1) * stride
-        low, high = (low + span, high) if span < 0 else (low, high + span)
-    return low, high + itemsize

@@ -101,7 +101,8 @@ def test_tensors() -> None:
     torch = pytest.importorskip("torch", reason="needs PyTorch")
     base = torch.zeros(64)
     tensors = [base, base[1:], base[32:], torch.zeros(3), torch.zeros(0), torch.zeros(4, dtype=torch.float16), DATA]
-    tensors += [torch.nn.Parameter(torch.zeros(8)), torch.zeros(4, 4).T, 1, 2.0]
+    tensors += [torch.nn.Parameter(torch.zeros(8)), torch.zeros(4, 4).T, 1, 2.0, torch.from_numpy(DATA)[8:]]
+    tensors += [torch.from_dlpack(base[part : part + 1]) for part in (3, 40)]
     rules = (ParameterRule("x"), ParameterRule("y"))
     assert check_pairs(product(tensors, tensors), rules) == len(tensors) ** 2
 
@@ -182,7 +183,7 @@ def test_many_pointers(count: int) -> None:
 
 def test_views_reach_as_far_as_their_owner() -> None:
     low = DATA.ctypes.data
-    assert extent_of_view(DATA[3:7]) == extent_of_view(DATA[1:][::-1]) == (low, low + DATA.nbytes)
+    assert extent_of_view(DATA[3:7]) == extent_of_view(DATA[1:][::-1]) == (low, low + DATA.nbytes, True)
     records = np.zeros(4, dtype=[("a", np.int32), ("b", np.int8)])
     assert extent_of_view(records["a"]) is None, "elements that do not lie on whole elements"
 

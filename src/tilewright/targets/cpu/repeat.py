@@ -164,7 +164,8 @@ def _is_laid_out(sample: np.ndarray[Any, Any]) -> bool:
         ctypes.c_uint64.from_address(id(sample) + offset).value for offset in range(16, 64, 8)
     )
     flags = ctypes.c_uint32.from_address(id(sample) + 64).value
-    order = sample.flags.c_contiguous + 2 * sample.flags.f_contiguous + 1024 * sample.flags.writeable
+    known = sample.flags
+    order = known.c_contiguous + 2 * known.f_contiguous + 4 * known.owndata + 1024 * known.writeable
     return (
         data == sample.__array_interface__["data"][0]
         and rank & 0xFFFFFFFF == sample.ndim
@@ -172,7 +173,7 @@ def _is_laid_out(sample: np.ndarray[Any, Any]) -> bool:
         and _numbers(strides, sample.ndim) == sample.strides
         and base == (0 if sample.base is None else id(sample.base))
         and dtype == id(sample.dtype)
-        and flags & (1 + 2 + 1024) == order
+        and flags & (1 + 2 + 4 + 1024) == order
     )
 
 

@@ -45,8 +45,12 @@
   ptr       ; 3 array of %Repeat*
 }
 
-; The extent of one pointer's memory.
-%Extent = type { i64, i64 }
+; The extent of one pointer's memory: first byte, end, and 1 if that is the whole allocation.
+%Extent = type { i64, i64, i64 }
+
+; PyTorch's StorageImpl, as far as it is read: the data, what frees it (an allocation of PyTorch's is freed by its own
+; address, memory of others by something else), the bytes. (`runtime/allocations.py` checks it on samples.)
+%Storage = type { ptr, i64, i64, ptr, i64, i64, i64 }    ; .., data, .., context, .., bytes
 
 ; NumPy's array object, whose layout is part of its ABI (`runtime/repeating.py` checks it on samples).
 %Array = type { i64, ptr, ptr, i32, ptr, ptr, ptr, ptr, i32 }   ; .., class, data, rank, shape, strides, base, dtype, flags
@@ -59,12 +63,12 @@
 @item_size_at = internal global i64 0       ; where a NumPy dtype keeps the size of an element
 @data_ptr_text = private constant [9 x i8] c"data_ptr\00"
 @storage_text = private constant [16 x i8] c"untyped_storage\00"
-@nbytes_text = private constant [7 x i8] c"nbytes\00"
+@cdata_text = private constant [7 x i8] c"_cdata\00"
 @dtype_text = private constant [6 x i8] c"dtype\00"
 @is_cpu_text = private constant [7 x i8] c"is_cpu\00"
 @data_ptr_name = internal global ptr null
 @storage_name = internal global ptr null
-@nbytes_name = internal global ptr null
+@cdata_name = internal global ptr null
 @dtype_name = internal global ptr null
 @is_cpu_name = internal global ptr null
 
@@ -94,8 +98,8 @@ define void @tilewright_repeat_init(ptr %array_class, i64 %item_size_at) {
   store ptr %data_ptr, ptr @data_ptr_name
   %storage = call ptr @PyUnicode_InternFromString(ptr @storage_text)
   store ptr %storage, ptr @storage_name
-  %nbytes = call ptr @PyUnicode_InternFromString(ptr @nbytes_text)
-  store ptr %nbytes, ptr @nbytes_name
+  %cdata = call ptr @PyUnicode_InternFromString(ptr @cdata_text)
+  store ptr %cdata, ptr @cdata_name
   %dtype = call ptr @PyUnicode_InternFromString(ptr @dtype_text)
   store ptr %dtype, ptr @dtype_name
   %is_cpu = call ptr @PyUnicode_InternFromString(ptr @is_cpu_text)
@@ -405,18 +409,22 @@ changed:
   ret i1 false
 }
 
-; Whether no two of the extents overlap.
+; Whether no two of the extents overlap, and at most one is part of an allocation that is not known.
 define internal i1 @are_disjoint(ptr %memory, i64 %count) {
 entry:
   br label %outer
 
 outer:
   %i = phi i64 [ 0, %entry ], [ %next_i, %inner_end ]
+  %known = phi i64 [ 0, %entry ], [ %known_after, %inner_end ]
   %more = icmp ult i64 %i, %count
   br i1 %more, label %first, label %apart
 
 first:
   %one = getelementptr %Extent, ptr %memory, i64 %i
+  %whole_slot = getelementptr %Extent, ptr %one, i32 0, i32 2
+  %whole = load i64, ptr %whole_slot
+  %known_after = add i64 %known, %whole
   %one_low = load i64, ptr %one
   %one_high_slot = getelementptr %Extent, ptr %one, i32 0, i32 1
   %one_high = load i64, ptr %one_high_slot
@@ -443,7 +451,9 @@ inner_end:
   br label %outer
 
 apart:
-  ret i1 true
+  %known_and_one = add i64 %known, 1
+  %all_known = icmp uge i64 %known_and_one, %count
+  ret i1 %all_known
 
 overlap:
   ret i1 false
@@ -657,6 +667,7 @@ plain:                                       ; contiguous in C's or Fortran's or
 
 measure:
   %measured = phi ptr [ %argument, %address ], [ %view, %plain ]
+  %measured_flags = phi i32 [ %flags, %address ], [ %owner_flags, %plain ]
   %start_slot = getelementptr %Array, ptr %measured, i32 0, i32 2
   %start = load i64, ptr %start_slot
   %bytes = call i64 @array_bytes(ptr %measured)
@@ -664,6 +675,11 @@ measure:
   store i64 %start, ptr %extent
   %end_slot = getelementptr %Extent, ptr %extent, i32 0, i32 1
   store i64 %end, ptr %end_slot
+  %owner_bit = lshr i32 %measured_flags, 2   ; NumPy's OWNDATA
+  %is_owner = and i32 %owner_bit, 1
+  %is_whole = zext i32 %is_owner to i64
+  %whole_slot = getelementptr %Extent, ptr %extent, i32 0, i32 2
+  store i64 %is_whole, ptr %whole_slot
   ret i1 true
 
 differs:
@@ -712,7 +728,7 @@ end:
 define internal i1 @read_tensor(ptr %item, ptr %argument, ptr %slot, ptr %extent) {
 entry:
   %receiver = alloca ptr
-  %end_slot = getelementptr %Extent, ptr %extent, i32 0, i32 1
+  %overflow = alloca i32
   %dtype_name = load ptr, ptr @dtype_name
   %wanted_slot = getelementptr %Item, ptr %item, i32 0, i32 2
   %wanted = load ptr, ptr %wanted_slot
@@ -737,16 +753,31 @@ storage:
   br i1 %none, label %raised, label %extents
 
 extents:
-  %has_start = call i1 @ask_number(ptr %its_storage, ptr %data_ptr_name, ptr %extent)
-  %nbytes_name = load ptr, ptr @nbytes_name
-  %has_size = call i1 @ask_number(ptr %its_storage, ptr %nbytes_name, ptr %end_slot)
-  call void @Py_DecRef(ptr %its_storage)
-  %start = load i64, ptr %extent
-  %size = load i64, ptr %end_slot
-  %end = add i64 %start, %size
+  %cdata_name = load ptr, ptr @cdata_name
+  %cdata = call ptr @PyObject_GetAttr(ptr %its_storage, ptr %cdata_name)
+  call void @Py_DecRef(ptr %its_storage)     ; the tensor has it, too
+  %nothing = icmp eq ptr %cdata, null
+  br i1 %nothing, label %raised, label %read
+
+read:
+  %implementation_address = call i64 @PyLong_AsLongLongAndOverflow(ptr %cdata, ptr %overflow)
+  call void @Py_DecRef(ptr %cdata)
+  %implementation = inttoptr i64 %implementation_address to ptr
+  %start_slot = getelementptr %Storage, ptr %implementation, i32 0, i32 2
+  %start = load i64, ptr %start_slot
+  %context_slot = getelementptr %Storage, ptr %implementation, i32 0, i32 4
+  %context = load i64, ptr %context_slot
+  %bytes_slot = getelementptr %Storage, ptr %implementation, i32 0, i32 6
+  %bytes = load i64, ptr %bytes_slot
+  %end = add i64 %start, %bytes
+  %frees_itself = icmp eq i64 %context, %start
+  %is_whole = zext i1 %frees_itself to i64
+  store i64 %start, ptr %extent
+  %end_slot = getelementptr %Extent, ptr %extent, i32 0, i32 1
   store i64 %end, ptr %end_slot
-  %known = and i1 %has_start, %has_size
-  ret i1 %known
+  %whole_slot = getelementptr %Extent, ptr %extent, i32 0, i32 2
+  store i64 %is_whole, ptr %whole_slot
+  ret i1 true
 
 raised:
   call void @PyErr_Clear()

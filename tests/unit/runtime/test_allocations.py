@@ -1,0 +1,134 @@
+"""Views that hide their allocation are not taken for disjoint: kernels may go beyond what they show."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import as_strided
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.runtime.allocations import extent_of_array, has_known_storages
+from tilewright.runtime.storage import are_disjoint, find_storage
+
+Array = np.ndarray[Any, Any]
+
+BLOCK = 256
+FIRST, SECOND = 256, 511
+"""Where the two views of the tests begin: what the kernel stores through the second meets what it reads."""
+
+
+@triton.jit
+def double_twice(p, q, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(q + i, tl.load(p + i) * 2)
+    tl.store(q + BLOCK + i, tl.load(p + i))
+
+
+@dataclass
+class Interface:
+    """Shows a few elements through NumPy's protocol."""
+
+    array: Array
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self.array.__array_interface__
+
+
+@dataclass
+class Capsule:
+    """Shows a few elements through DLPack alone."""
+
+    array: Array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+def _strided(buffer: Array, start: int) -> Any:
+    return as_strided(buffer[start:], (4,), (4,))
+
+
+def _from_buffer(buffer: Array, start: int) -> Any:
+    return np.frombuffer(buffer.data, np.int32, 1, 4 * start)
+
+
+def _torch(function: str) -> Callable[[Array, int], Any]:
+    def show(buffer: Array, start: int) -> Any:
+        torch = pytest.importorskip("torch", reason="needs PyTorch")
+        view = buffer[start : start + 1]
+        return (
+            torch.frombuffer(view.data, dtype=torch.int32, count=1)
+            if function == "frombuffer"
+            else getattr(torch, function)(view)
+        )
+
+    return show
+
+
+VIEWS: dict[str, Callable[[Array, int], Any]] = {
+    "slice": lambda buffer, start: buffer[start:],
+    "as_strided": _strided,
+    "frombuffer": _from_buffer,
+    "from_dlpack": lambda buffer, start: np.from_dlpack(buffer[start : start + 1]),
+    "interface": lambda buffer, start: Interface(buffer[start : start + 1]),
+    "capsule": lambda buffer, start: Capsule(buffer[start : start + 1]),
+    "torch.from_numpy": _torch("from_numpy"),
+    "torch.from_dlpack": _torch("from_dlpack"),
+    "torch.frombuffer": _torch("frombuffer"),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(VIEWS, repeat=2)))
+def test_kernels_that_go_beyond_views_are_right(first: str, second: str) -> None:
+    expected = np.arange(1024, dtype=np.int32)
+    expected[SECOND : SECOND + BLOCK] = expected[FIRST : FIRST + BLOCK] * 2
+    expected[SECOND + BLOCK : SECOND + 2 * BLOCK] = expected[FIRST : FIRST + BLOCK].copy()
+    for _ in range(4):  # the long way, the short way in Python, native code
+        buffer = np.arange(1024, dtype=np.int32)
+        double_twice[(1,)](VIEWS[first](buffer, FIRST), VIEWS[second](buffer, SECOND), BLOCK=BLOCK)
+        np.testing.assert_array_equal(buffer, expected)
+
+
+def _storages(*values: Any) -> list[Any]:
+    return [find_storage(value) for value in values]
+
+
+def test_what_owns_its_memory_keeps_the_claim() -> None:
+    first, second = np.zeros(16), np.zeros((4, 4), order="F")
+    assert are_disjoint(_storages(first[3:], second[1:].T, np.zeros(8)))
+    assert are_disjoint(_storages(as_strided(first, (4,), (8,)), as_strided(second, (4,), (8,))))
+    assert are_disjoint(
+        _storages(np.frombuffer(bytes(8)), np.frombuffer(bytearray(8)), np.frombuffer(mmap.mmap(-1, 8)))
+    )
+    assert not are_disjoint(_storages(first[:4], first[8:]))
+    whole = bytearray(64)
+    assert not are_disjoint(_storages(np.frombuffer(whole, count=1), np.frombuffer(memoryview(whole)[8:], count=1)))
+
+
+def test_one_hidden_allocation_is_apart_from_known_ones() -> None:
+    owner, other = np.zeros(16), np.zeros(16)
+    assert are_disjoint(_storages(Capsule(other), owner))
+    assert not are_disjoint(_storages(Capsule(other), owner, Interface(np.zeros(16))))
+    assert not are_disjoint(_storages(Capsule(other[3:4]), other))
+
+
+def test_tensors_that_own_their_memory_keep_the_claim() -> None:
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+    first, second, third = torch.zeros(16), torch.nn.Parameter(torch.zeros(4, 4)), torch.zeros(8).share_memory_()
+    array = first.numpy()  # which makes its storage one that cannot be resized
+    assert has_known_storages(type(first.untyped_storage())), "PyTorch lays storages out in another way"
+    assert are_disjoint(_storages(first[3:], second.T, third))
+    assert extent_of_array(array[3:]) == (first.data_ptr(), first.data_ptr() + 64, True)
+    assert not are_disjoint(_storages(first[:4], torch.as_strided(first, (4,), (1,), 8)))
+    assert not are_disjoint(_storages(torch.from_dlpack(first[:4]), torch.from_dlpack(third[1:])))
