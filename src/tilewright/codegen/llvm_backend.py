@@ -3,13 +3,12 @@
 Optimisation is a light list (always-inline, SROA, instcombine, simplifycfg): code that is written with explicit vectors
 runs as fast with it as with O3, which takes five times as long.
 
-Everything here may be called from several threads at a time; after a fork the child starts with fresh locks.
+Everything here may be called from several threads at a time, inside of the gate of forks (`support/forking.py`).
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 import threading
 from collections.abc import Generator, Sequence
@@ -22,10 +21,18 @@ from typing import Any
 
 from tilewright.ir.facts import TargetFacts
 from tilewright.support.errors import TilewrightError
+from tilewright.support.forking import gate
 from tilewright.support.threads import run_on_threads
 
 llvm: Any = import_module("llvmlite.binding")
 """llvmlite has no type stubs."""
+
+
+def _renew_lock() -> None:
+    llvm.ffi.lib._lock._lock = threading.RLock()
+
+
+gate.hold(lambda: llvm.ffi.lib._lock._lock, _renew_lock)
 
 
 class Effort(Enum):
@@ -192,11 +199,6 @@ class ObjectLoader:
         self._lock = threading.Lock()
         self._numbers = count()
         self._jit: Any = None
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forget_lock)
-
-    def _forget_lock(self) -> None:
-        self._lock = threading.Lock()
 
     def load(
         self, images: bytes | Sequence[bytes], exports: tuple[str, ...], imports: dict[str, int] | None = None

@@ -31,6 +31,7 @@ from tilewright.support.errors import (
     TilewrightError,
 )
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.forking import gate
 from tilewright.support.recursion import deep_recursion
 from tilewright.targets.base import NativeKernel, Target, configured, describe_target
 
@@ -83,6 +84,7 @@ def deferring() -> Generator[list[Request]]:
         _deferred.reset(token)
 
 
+@gate.compiling()
 def compile_source(source: Source, options: CompileOptions, target: Target) -> CompiledKernel:
     """The compiled kernel, from the disk cache if it is there. Raises CompilationError and PassError classes."""
     target = configured(target, options)
@@ -103,6 +105,7 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     return load_entry(entry, key, source, options, target)
 
 
+@gate.compiling()
 @deep_recursion()
 @paused_collection()
 def build_entry(
@@ -193,6 +196,7 @@ def _sanitizer_plan(module: ModuleOp) -> dict[str, Any] | None:
     return find_plan(module)
 
 
+@gate.compiling()
 def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, target: Target) -> CompiledKernel:
     """Make a compiled or cached kernel callable."""
     name = entry.metadata["entry"]
@@ -307,6 +311,7 @@ def _with_reason(error: StageContractError, remarks: Sequence[Remark]) -> StageC
     return StageContractError(message, pass_name=error.pass_name, op_name=error.op_name, location=error.location)
 
 
+@gate.compiling()
 @deep_recursion()
 def _stage_text(stage: str, source: Source, options: CompileOptions, target: Target, llir: str) -> str:
     """The text of one stage, by compiling again as far as that stage."""

@@ -41,6 +41,7 @@ from tilewright.runtime.request import kernel_source
 from tilewright.runtime.tensors import MockTensor
 from tilewright.support import knobs
 from tilewright.support.errors import ChangedGlobalError, TilewrightError
+from tilewright.support.forking import gate
 from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
 
 
@@ -294,6 +295,7 @@ class JITFunction(JITCallable, KernelInterface):
         self._shortcuts = Shortcuts()
         self._calls.forget()
 
+    @gate.compiling()
     def _compile(self, bound: Bound, driver: Driver, *, is_shared: bool = False) -> CompiledKernel:
         """Compile for these arguments; `is_shared`: even so for pointers that share memory."""
         self._analyse()

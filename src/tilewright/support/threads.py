@@ -10,6 +10,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from tilewright.support.forking import gate
+
 T = TypeVar("T")
 
 
@@ -52,7 +54,11 @@ def meanwhile(job: Callable[[], None]) -> Generator[None]:
 
 
 def _start(work: Callable[[], None]) -> threading.Thread | None:
-    thread = threading.Thread(target=work)
+    def help_out() -> None:
+        gate.helps()
+        work()
+
+    thread = threading.Thread(target=help_out)
     try:
         thread.start()
     except RuntimeError:

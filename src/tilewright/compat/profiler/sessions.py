@@ -16,6 +16,7 @@ from tilewright.compiler.kernel import LaunchMetadata
 from tilewright.runtime import hooks
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentValueError
+from tilewright.support.forking import gate
 
 DEFAULT_PROFILE_NAME = "proton"
 SUFFIX = ".hatchet"
@@ -47,6 +48,7 @@ class _Thread(threading.local):
 _sessions: dict[int, Session] = {}
 _numbers = iter(range(1 << 62))
 _lock = threading.Lock()
+gate.hold(lambda: _lock, lambda: None)
 here = _Thread()
 
 

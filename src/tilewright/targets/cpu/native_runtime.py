@@ -19,6 +19,7 @@ from tilewright.codegen.llvm_backend import Effort, LoadedObject, ObjectLoader, 
 from tilewright.codegen.llvm_backend import version as llvm_version
 from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
 from tilewright.support.fingerprint import fingerprint
+from tilewright.support.forking import gate
 from tilewright.support.threads import meanwhile
 from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
 
@@ -155,6 +156,7 @@ def _build() -> NativeRuntime:
     return NativeRuntime(_host_image())
 
 
+@gate.compiling()
 def native_runtime() -> NativeRuntime:
     """The runtime of this process, made and linked on first use."""
     with _lock:
