@@ -9,11 +9,16 @@ from tilewright.language.debugging import StaticAssertError
 from tilewright.support import knobs
 from tilewright.support.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 from tilewright.support.spans import Span
+from tilewright.support.tracebacks import without_frames
 
 
 def cause_of(error: Exception) -> Exception | None:
-    """What an error is chained to: nothing for users, the compiler's own exception with TILEWRIGHT_TRACEBACKS=1."""
-    return error if knobs.get("tracebacks") else None
+    """Return what an error is chained to: the exception of the language function, as official Triton's errors are, with
+    frames of the compiler only with TILEWRIGHT_TRACEBACKS=1. A failed `tl.static_assert` and a recursion too deep say
+    all themselves."""
+    if knobs.get("tracebacks"):
+        return error
+    return None if isinstance(error, StaticAssertError | RecursionError) else without_frames(error)
 
 
 _WORDED = (

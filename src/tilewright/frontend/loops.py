@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tilewright.dialects import scf
 from tilewright.frontend.branches import RuntimeCondition
 from tilewright.frontend.conditions import decide
+from tilewright.frontend.errors import cause_of
 from tilewright.frontend.names import assigned_names
 from tilewright.frontend.state import FunctionState, LoopVariableAfterLoop
 from tilewright.ir.naming import hint_value
@@ -180,7 +181,7 @@ def _bound(state: FunctionState, node: ast.expr, value: Any) -> tensor:
     try:
         bound = as_tensor(value, "range bound")
     except TypeError as error:
-        raise state.wrapped(node, error) from None
+        raise state.wrapped(node, error) from cause_of(error)
     if bound.extents or not bound.dtype.is_int():
         raise state.error(node, f"For loop bounds and step must all be ints, got {describe(bound)}")
     return bound

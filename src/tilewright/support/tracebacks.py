@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from tilewright.support import knobs
-from tilewright.support.errors import TilewrightError
+from tilewright.support.errors import CompilationError, TilewrightError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,11 +25,26 @@ _INNER = frozenset({"tilewright", "xdsl", "llvmlite", "contextlib", "functools"}
 
 
 def cut_traceback(error: TilewrightError) -> None:
-    """Leave only the user's frames in the traceback of an error that is about to be raised again, and not the error
-    inside of the compiler that it came from: its message has what that one said."""
-    if not error.internal and not knobs.get("tracebacks"):
-        error.__cause__, error.__suppress_context__ = None, True
-        error.__traceback__ = _users_frames(error.__traceback__)
+    """Leave only the user's frames in the traceback of an error that is about to be raised again.
+
+    The error inside of the compiler that it came from goes, too, since the message has what that one said; that of a
+    `CompilationError` stays without its frames: programs written for official Triton read its text.
+    """
+    if error.internal or knobs.get("tracebacks"):
+        return
+    cause = error.__cause__
+    if isinstance(error, CompilationError) and isinstance(cause, Exception):
+        error.__cause__ = without_frames(cause)
+    else:
+        error.__cause__ = None
+    error.__suppress_context__ = True
+    error.__traceback__ = _users_frames(error.__traceback__)
+
+
+def without_frames(error: Exception) -> Exception:
+    """Take the traceback of an error, and what it came from, away; returns the error."""
+    error.__cause__, error.__suppress_context__ = None, True
+    return error.with_traceback(None)
 
 
 def ends_tracebacks(function: Callable[P, T]) -> Callable[P, T]:

@@ -15,7 +15,7 @@ import tilewright.language as tl
 from tilewright.codegen.llvm_backend import LlvmError
 from tilewright.compiler.source import ASTSource
 from tilewright.support import knobs
-from tilewright.support.errors import PassError, TilewrightError
+from tilewright.support.errors import CompilationError, PassError, TilewrightError
 from tilewright.support.tracebacks import ends_tracebacks
 
 X = np.zeros(128, np.float32)
@@ -127,3 +127,34 @@ def test_the_error_inside_that_it_came_from_is_shown_to_who_asks() -> None:
     with knobs.scope(tracebacks=True), pytest.raises(TilewrightError) as caught:
         kernel[(1,)](X)
     assert isinstance(caught.value.__cause__, OSError)
+
+
+@tilewright.jit
+def wrong_inside(x_ptr):
+    tl.store(x_ptr + tl.arange(0, 100), 0.0)
+
+
+@tilewright.jit
+def calls_wrong(x_ptr):
+    wrong_inside(x_ptr)
+
+
+@tilewright.jit
+def asserts_wrong(x_ptr):
+    tl.static_assert(1 == 2, "never")
+
+
+@pytest.mark.parametrize("kernel", [wrong_inside, calls_wrong])
+def test_the_cause_of_a_compilation_error_is_what_the_language_raised(kernel: Any) -> None:
+    """Official Triton's tests read its text."""
+    with pytest.raises(CompilationError) as caught:
+        kernel[(1,)](X)
+    cause = caught.value.__cause__
+    assert isinstance(cause, ValueError) and str(cause) == "arange's range must be a power of 2"
+    assert cause.__traceback__ is None and cause.__cause__ is None and cause.__suppress_context__
+
+
+def test_what_a_static_assertion_says_has_no_further_cause() -> None:
+    with pytest.raises(CompilationError) as caught:
+        asserts_wrong[(1,)](X)
+    assert caught.value.__cause__ is None
