@@ -171,6 +171,7 @@ class JITCallable:
         self._cache_key: str | None = None
         self._dependencies: Dependencies | None = None
         update_wrapper(self, fn)
+        del self.__dict__["__wrapped__"]  # who follows it, as pytest does, takes a kernel for the Python function
         self.__globals__ = fn.__globals__
 
     # -- source -------------------------------------------------------------------------------------------------------

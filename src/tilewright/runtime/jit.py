@@ -374,16 +374,18 @@ def jit(
 
 
 FURTHER_NAMES = {
-    "ConstexprFunction": "tilewright.language.callables",
-    "TensorWrapper": "tilewright.runtime.tensors",
-    "constexpr_function": "tilewright.language.callables",
-    "driver": "tilewright.runtime.driver",
-    "reinterpret": "tilewright.runtime.tensors",
+    "ConstexprFunction": "tilewright.language.callables.ConstexprFunction",
+    "TensorWrapper": "tilewright.runtime.tensors.TensorWrapper",
+    "constexpr_function": "tilewright.language.callables.constexpr_function",
+    "driver": "tilewright.runtime.driver.driver",
+    "reinterpret": "tilewright.runtime.tensors.reinterpret",
+    "type_canonicalisation_dict": "tilewright.runtime.parameters.TYPE_NAMES",
 }
 """What Triton has in its module of this name, and we elsewhere."""
 
 
 def __getattr__(name: str) -> Any:
     if name in FURTHER_NAMES:
-        return getattr(import_module(FURTHER_NAMES[name]), name)
+        module, _, ours = FURTHER_NAMES[name].rpartition(".")
+        return getattr(import_module(module), ours)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

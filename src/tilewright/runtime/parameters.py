@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tilewright.language.callables import JITCallable, Parameter
+from tilewright.language.dtypes import dtype
 from tilewright.runtime.specialization import ParameterRule
+from tilewright.runtime.storage import NUMPY_DTYPES
 from tilewright.support.errors import ArgumentValueError
 
 #: What an annotation may say to force the type of a scalar, by every spelling of it.
@@ -20,6 +22,20 @@ SCALAR_TYPES = {
     "float32": "fp32",
     "float64": "fp64",
 }
+
+TYPE_NAMES = {
+    **NUMPY_DTYPES,
+    **{dtype(short).codegen_name(): short for short in dtype.FP_TYPES},
+    **{short: short for short in (*NUMPY_DTYPES.values(), *dtype.FP_TYPES)},
+    **SCALAR_TYPES,
+    "uint1": "u1",
+    "half": "fp16",
+    "float": "fp32",
+    "double": "fp64",
+    "int": "i32",
+    "void": "void",
+}
+"""Every spelling of an element type, of NumPy and PyTorch as well, and its name in signatures."""
 
 #: Annotations that also turn specialisation off, as in Triton.
 UNSPECIALIZED = ("fp", "bf", "u1")

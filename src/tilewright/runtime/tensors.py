@@ -16,6 +16,8 @@ class TensorWrapper:
     def __init__(self, base: Any, kind: dtype) -> None:
         self.base = base
         self.dtype = kind
+        self.data = getattr(base, "data", None)
+        """The base's own `data`; programs may set it, which changes neither base nor address."""
 
     def data_ptr(self) -> int:
         """Address of the first element."""

@@ -33,6 +33,10 @@ BUILT_IN = {
 """Module and function that make each of our own targets."""
 
 
+ELSEWHERE = {"amd": "AMD's GPUs", "hip": "AMD's GPUs", "rocm": "AMD's GPUs", "xpu": "Intel's GPUs"}
+"""Back ends of Triton's that programs name, and what they are for: there are none of ours."""
+
+
 class Artefact(Protocol):
     """Machine code of one kernel. `metadata` is JSON-able and comes back to `Target.load` from the cache."""
 
@@ -151,6 +155,11 @@ def find_target(name: str) -> Target:
     registered = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in registered:
         known = ", ".join(sorted({*BUILT_IN, *registered}))
+        if name in ELSEWHERE:
+            raise TargetError(
+                f"there is no target for {ELSEWHERE[name]} ({name!r}). There are {known}: compile for one of these, or "
+                f"register one under the entry point group {ENTRY_POINT_GROUP}"
+            )
         raise TargetError(f"there is no target {name!r}; known are: {known}")
     try:
         target = registered[name].load()()

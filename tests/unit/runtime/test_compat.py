@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tilewright
+import tilewright.language as tl
 from tilewright import compat
 from tilewright.support.errors import OptionError
 
@@ -174,3 +176,39 @@ def test_names_that_have_another_home() -> None:
 
     assert PTXASError is same
     assert isinstance(tilewright.constexpr_function(len), ConstexprFunction)
+
+
+def test_spellings_of_element_types() -> None:
+    with compat.standing_in():
+        ours = importlib.import_module("triton.runtime.jit").type_canonicalisation_dict
+    official = pytest.importorskip("triton._utils", reason="official Triton is not installed")
+    assert ours == official.type_canonicalisation_dict
+
+
+def test_the_data_of_a_wrapper_can_be_set() -> None:
+    x = np.arange(4, dtype=np.int8)
+    wrapper = tilewright.reinterpret(x, tl.float8e5)
+    assert wrapper.data.tobytes() == x.tobytes()
+    wrapper.data = wrapper.clone().data
+    assert wrapper.data_ptr() == x.ctypes.data
+
+
+KERNELS_NAMED_AS_TESTS = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def test_kernel(x_ptr, BLOCK: tl.constexpr):
+    pass
+
+def test_one():
+    assert not hasattr(test_kernel, "__wrapped__")
+"""
+
+
+def test_pytest_does_not_collect_kernels(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(KERNELS_NAMED_AS_TESTS)
+    (tmp_path / "conftest.py").write_text("from tilewright import compat\ncompat.install()\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert result.returncode == 0 and "1 passed" in result.stdout, result.stdout

@@ -73,7 +73,7 @@ def test_a_target_as_triton_describes_it() -> None:
         compiled = tilewright.compile(source, target=GPUTarget("cuda", capability, 32))
         assert f"cuda:{capability}" in compiled.asm["ttgir"]
         assert f".target sm_{capability}" in compiled.asm["ptx"]
-    with pytest.raises(TargetError, match="there is no target 'hip'"):
+    with pytest.raises(TargetError, match=r"for AMD's GPUs \('hip'\)\. There are cpu, cuda, cuda_sim, reference"):
         tilewright.compile(source, target=GPUTarget("hip", "gfx942", 64))
 
 
