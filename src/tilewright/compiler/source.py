@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -16,6 +17,8 @@ from tilewright.targets.base import Target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+
+    from tilewright.compiler.text_parameters import Declaration
 
 ArgumentPath = tuple[int, ...]
 
@@ -183,6 +186,10 @@ def runtime_leaves(kind: Any) -> list[str]:
     return [] if kind == "constexpr" else [kind]
 
 
+DECLARING = ("ttir", "ttgir")
+"""Stages whose functions have the parameters that launches pass."""
+
+
 @dataclass(frozen=True)
 class TextSource:
     """The text of a stage: `ttir`, `structured`, `linalg` or `loops`, read from a file named `kernel.<stage>`."""
@@ -214,8 +221,18 @@ class TextSource:
     def identity(self) -> str:
         return fingerprint(self.text, self.first_stage)
 
+    @cached_property
+    def declaration(self) -> Declaration | None:
+        """The parameters of the kernel; None where the text does not say which arguments a launch passes."""
+        if self.first_stage not in DECLARING:
+            return None
+        from tilewright.compiler.text_parameters import read_declaration
+
+        return read_declaration(self.text, self.filename)
+
     def runtime_parameters(self) -> tuple[str, ...]:
-        return ()
+        parameters = () if self.declaration is None else self.declaration.parameters
+        return tuple(parameter.name for parameter in parameters for _ in runtime_leaves(parameter.kind))
 
 
 @dataclass(frozen=True)

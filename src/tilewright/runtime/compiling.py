@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilewright.compiler.compile import compile_source
 from tilewright.compiler.kernel import CompiledKernel
@@ -15,11 +16,14 @@ from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver
 from tilewright.runtime.jit import JITFunction, launch
 from tilewright.runtime.kept import KeptLaunch
-from tilewright.runtime.specialization import Classified, Constant, Pointer, Scalar
+from tilewright.runtime.specialization import Classified, Constant, Descriptor, ParameterRule, Pointer, Scalar
 from tilewright.runtime.storage import Storage
 from tilewright.support.errors import TargetError
 from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.base import Target, configured, find_target
+
+if TYPE_CHECKING:
+    from tilewright.compiler.text_parameters import Declaration
 
 GPU = "cuda"
 """The back end whose targets differ by architecture."""
@@ -52,6 +56,8 @@ def compile(
         else:
             relaunch.for_disjoint = other
         kernel.relaunch = relaunch
+    elif isinstance(source, TextSource) and source.declaration is not None:
+        kernel.relaunch = _launch_by_text(source.declaration, Driver(found.name, configured(found, checked)))
     return kernel
 
 
@@ -75,11 +81,31 @@ def _launch_by_declaration(source: ASTSource, function: JITFunction, driver: Dri
         divisible = dict(attributes.get((index,), {})).get("tt.divisibility", 0) > 1
         if kind == "constexpr":
             items.append(Constant(constants.get((index,))))
-        elif kind.startswith("*"):
-            items.append(Pointer(kind, Storage(0, kind.removeprefix("*"), 0, 0), divisible))
-        else:
-            rules[index] = replace(rules[index], forced_type=kind)
-            items.append(Scalar(kind, 0, divisible))
+            continue
+        items.append(_promised(kind, divisible=divisible))
+        rules[index] = _typed(rules[index], items[-1])
     binder = Binder(function.fn.__name__, function.signature, tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
     return KeptLaunch(binder, promised, source.noalias, driver, launch)
+
+
+def _launch_by_text(declaration: Declaration, driver: Driver) -> KeptLaunch:
+    """The launch of a kernel whose text declares its parameters."""
+    items = [_promised(given.kind, divisible=given.divisible) for given in declaration.parameters]
+    rules = [_typed(ParameterRule(given.name), item) for given, item in zip(declaration.parameters, items, strict=True)]
+    named = [inspect.Parameter(rule.name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for rule in rules]
+    binder = Binder(declaration.kernel, inspect.Signature(named), tuple(rules))
+    promised = Bound(binder.names, (), tuple(items), {})
+    return KeptLaunch(binder, promised, declaration.disjoint, driver, launch, has_signs=False)
+
+
+def _promised(kind: str, *, divisible: bool) -> Classified:
+    """An argument of a type that was declared."""
+    if kind.startswith("*"):
+        return Pointer(kind, Storage(0, kind.removeprefix("*"), 0, 0), divisible)
+    return Descriptor(kind, ()) if kind.startswith("tensordesc<") else Scalar(kind, 0, divisible)
+
+
+def _typed(rule: ParameterRule, item: Classified) -> ParameterRule:
+    """The rule of a parameter; a scalar's argument is taken as the type that was declared."""
+    return replace(rule, forced_type=item.type) if isinstance(item, Scalar) else rule

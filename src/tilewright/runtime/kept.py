@@ -50,6 +50,8 @@ class KeptLaunch:
     """Of a kernel that is right for pointers that share memory: the faster one for pointers that do not."""
     for_shared: Callable[[], CompiledKernel] | None = None
     """Of a kernel for pointers that do not share memory: the one for pointers that do, or may."""
+    has_signs: bool = True
+    """Whether the types say which integers have signs; those of IR do not."""
     shortcuts: Shortcuts = field(default_factory=Shortcuts)
     """Arguments that were found to fit, under the switches as they are now."""
 
@@ -143,7 +145,7 @@ class KeptLaunch:
                         "one that is, as the kernel was compiled for; launch the @jit function for others",
                         kernel=self.binder.kernel_name,
                     )
-                is_fitting = given.type == promised.type
+                is_fitting = (given.type if self.has_signs else _signless(given)) == promised.type
             case Scalar(), Scalar():
                 if promised.divisible and given.bits % DIVISIBILITY:
                     raise self._refused(rule.name, f"{value}", f"a multiple of {DIVISIBILITY}, as it was compiled for")
@@ -156,6 +158,11 @@ class KeptLaunch:
 
     def _refused(self, name: str, what: str, expected: str) -> ArgumentValueError:
         return ArgumentValueError(name, what, expected, kernel=self.binder.kernel_name)
+
+
+def _signless(pointer: Pointer) -> str:
+    """The type of a pointer, with integers as the IR has them."""
+    return pointer.type.replace("*u", "*i")
 
 
 def _type(item: Classified) -> str:

@@ -163,9 +163,9 @@ def test_hooks_of_those_who_launch_themselves(declared: Any) -> None:
     assert told == ["scale", (1, 1, 1)]
 
 
-def test_kernels_compiled_from_text_do_not_say_what_they_take(declared: Any, tmp_path: Path) -> None:
-    text = tmp_path / "scale.ttir"
-    text.write_text(declared.asm["ttir"])
+def test_kernels_compiled_from_later_stages_do_not_say_what_they_take(declared: Any, tmp_path: Path) -> None:
+    text = tmp_path / "scale.linalg"
+    text.write_text(declared.asm["linalg"])
     with pytest.raises(TypeError, match="compiled from text"):
         triton.compile(text)[1,]
 

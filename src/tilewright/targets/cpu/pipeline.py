@@ -26,10 +26,12 @@ def _to_structured() -> Sequence[Pass]:
     from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
     from tilewright.transforms.common.inline import InlinePass
     from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass
+    from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
 
     return (
         # Calls between machine code take numbers and whole allocations: tiles and pointers into them need one function.
         InlinePass(insists=True),
+        RewriteTensorDescriptorToPointerPass(unit_inner_stride=True),  # only IR from elsewhere still has descriptors
         InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
         TritonToStructuredPass(),
         CsePass(),
