@@ -54,19 +54,30 @@ tt.func private @cycle(%n: i32) -> i32 {
 //     tt.return
 //   }
 //   tt.func private @value(%arg0: i1, %arg1: i1, %arg2: i32, %arg3: i32) -> i32 {
-//     %0 = scf.if %arg0 -> (i32) {
-//       %1 = scf.if %arg1 -> (i32) {
-//         scf.yield %arg2 : i32
+//     %0:2 = scf.if %arg0 -> (i32, i32) {
+//       %3:2 = scf.if %arg1 -> (i32, i32) {
+//         %c1_i32 = arith.constant 1 : i32
+//         scf.yield %c1_i32, %arg2 : i32, i32
 //       } else {
-//         %2 = arith.addi %arg2, %arg3 : i32
-//         scf.yield %2 : i32
+//         %c0_i32_0 = arith.constant 0 : i32
+//         %4 = ub.poison : i32
+//         scf.yield %c0_i32_0, %4 : i32, i32
 //       }
-//       scf.yield %1 : i32
+//       scf.yield %3#0, %3#1 : i32, i32
 //     } else {
-//       %1 = arith.addi %arg2, %arg3 : i32
-//       scf.yield %1 : i32
+//       %c0_i32_0 = arith.constant 0 : i32
+//       %3 = ub.poison : i32
+//       scf.yield %c0_i32_0, %3 : i32, i32
 //     }
-//     tt.return %0 : i32
+//     %c0_i32 = arith.constant 0 : i32
+//     %1 = arith.cmpi eq, %0#0, %c0_i32 : i32
+//     %2 = scf.if %1 -> (i32) {
+//       %3 = arith.addi %arg2, %arg3 : i32
+//       scf.yield %3 : i32
+//     } else {
+//       scf.yield %0#1 : i32
+//     }
+//     tt.return %2 : i32
 //   }
 //   tt.func private @cycle(%arg0: i32) -> i32 {
 //     cf.br ^bb1(%arg0 : i32)

@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import FloatAttr, i32
 from xdsl.ir import SSAValue
 
-from tilewright.dialects import arith, tt
+from tilewright.dialects import arith, tt, ub
 from tilewright.dialects.numeric import array_of, attr_of
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered, has_pointers
 from tilewright.lowering.tensor_builder import element_of, identity_maps, is_tensor, shape_of
@@ -65,8 +65,14 @@ def lower_make_range(op: tt.MakeRangeOp, f: FunctionLowering) -> Sequence[SSAVal
     return b.generic((), (out,), body, maps=identity_maps(1, 1), iterators=("parallel",))
 
 
+def lower_poison(op: ub.PoisonOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """``tensor.empty``: a tensor of which nobody reads an element that matters."""
+    return (f.b.empty(op.result.type),) if is_tensor(op.result) else op.results
+
+
 LOWERINGS: LoweringTable = {
     tt.SplatOp: lower_splat,
+    ub.PoisonOp: lower_poison,
     arith.ConstantOp: lower_constant,
     tt.UnsplatOp: lower_unsplat,
     tt.MakeRangeOp: lower_make_range,

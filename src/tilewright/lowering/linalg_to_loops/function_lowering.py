@@ -97,12 +97,10 @@ class FunctionLowering:
         mark = len(self._filled)
         for network in find_networks(block):
             self.networks.update(dict.fromkeys(network.ops, network))
-        op = block.first_op
-        while op is not None:
-            following = op.next_op
-            self.lower_op(op)
-            # What stood behind an op may stand in front of it now, as what its bounds are made of.
-            op = op.next_op if op.parent_block() is block else following
+        # Ops are moved while others are lowered: what bounds are made of goes before a loop, a loop goes into a branch.
+        for op in list(block.ops):
+            if op.parent is not None:
+                self.lower_op(op)
         for value, source in reversed(self._filled[mark:]):
             owner = value.owner
             if (owner if isinstance(owner, Block) else owner.parent_block()) is not block:

@@ -25,12 +25,14 @@ def _to_structured() -> Sequence[Pass]:
     from tilewright.transforms.common.canonicalize import CanonicalizePass
     from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
     from tilewright.transforms.common.inline import InlinePass
+    from tilewright.transforms.common.structurize import LiftCfToScfPass
     from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass
     from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
 
     return (
         # Calls between machine code take numbers and whole allocations: tiles and pointers into them need one function.
         InlinePass(insists=True),
+        LiftCfToScfPass(),  # early returns: tiles cross no blocks
         RewriteTensorDescriptorToPointerPass(unit_inner_stride=True),  # only IR from elsewhere still has descriptors
         InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
         TritonToStructuredPass(),
@@ -76,6 +78,14 @@ def _to_loops() -> Sequence[Pass]:
         ForwardLoadsPass(),  # no copies of what can be read in place
         LinalgToLoopsPass(),
     )
+
+
+def baseline() -> Sequence[Pass]:
+    """From linalg to loops for every module, slowly: a buffer for each tile, loops over scalars."""
+    from tilewright.lowering.convert_linalg_to_loops import ConvertLinalgToLoopsPass
+    from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass
+
+    return (OneShotBufferizePass(), ConvertLinalgToLoopsPass())
 
 
 def _checks() -> Sequence[Pass]:

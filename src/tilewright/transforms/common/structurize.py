@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import ReturnLike
 
-from tilewright.dialects import cf, scf
+from tilewright.dialects import arith, cf, scf, ub
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.transforms.common.regions import passed_by
 
 MAX_COPIES = 4
 """How many times a block that several paths share may be written out before the region is left as it is."""
@@ -20,45 +21,96 @@ class NotStructurable(Exception):
     """The region has a cycle, a terminator that is not understood, or would grow too much."""
 
 
-class _PostDominators:
-    """For every block the closest block that all paths from it to a return pass, or None if there is none."""
+Exit = Block | None
+"""Where a part of the region ends: at the start of a block, or (None) with a return."""
 
-    def __init__(self, region: Region) -> None:
-        self._paths: dict[int, list[Block]] = {}
-        self._active: set[int] = set()
-        entry = region.blocks.first
-        assert entry is not None
-        self._chain(entry)
 
-    def _chain(self, block: Block) -> list[Block]:
-        """The blocks that every path from `block` to a return passes, nearest first, `block` itself included."""
-        known = self._paths.get(id(block))
-        if known is not None:
-            return known
-        if id(block) in self._active:
-            raise NotStructurable("the control flow has a cycle")
-        self._active.add(id(block))
-        last = block.last_op
-        chains = [self._chain(successor) for successor in (last.successors if last is not None else ())]
-        self._active.discard(id(block))
-        shared: list[Block] = []
-        if chains:
-            shared = [b for b in chains[0] if all(any(b is other for other in chain) for chain in chains[1:])]
-        self._paths[id(block)] = [block, *shared]
-        return self._paths[id(block)]
+class _Flow:
+    """The blocks of an acyclic region in topological order, and what is reached from where."""
 
-    def join_of(self, block: Block) -> Block | None:
-        """Where the paths that leave `block` meet again."""
-        chain = self._paths[id(block)]
-        return chain[1] if len(chain) > 1 else None
+    def __init__(self, entry: Block) -> None:
+        self.order: dict[Block, int] = {}
+        finished: list[Block] = []
+        active: set[Block] = set()
+        stack = [(entry, iter(_successors(entry)))]
+        active.add(entry)
+        while stack:
+            block, successors = stack[-1]
+            following = next((b for b in successors if b in active or b not in self.order), None)
+            if following is None:
+                stack.pop()
+                active.discard(block)
+                self.order[block] = len(finished)
+                finished.append(block)
+            elif following in active:
+                raise NotStructurable("the control flow has a cycle")
+            else:
+                active.add(following)
+                stack.append((following, iter(_successors(following))))
+        last = len(finished) - 1
+        self.order = {block: last - position for block, position in self.order.items()}
+
+    def reach(self, starts: Sequence[Block], stops: Collection[Exit]) -> set[Block]:
+        """The blocks that hold code and are reached from `starts` without passing a stop."""
+        found: set[Block] = set()
+        stack = list(starts)
+        while stack:
+            block = stack.pop()
+            if block not in found and block not in stops and not _only_returns(block):
+                found.add(block)
+                stack.extend(_successors(block))
+        return found
+
+    def find_join(self, branch: cf.ConditionalBranchOp, exits: Sequence[Exit]) -> tuple[Block | None, bool]:
+        """Where the two sides of a branch meet again before they leave by `exits`, and whether some path from the
+        branch leaves without passing it. None where they do not meet, or not in a block that parts what comes before
+        it from what comes after."""
+        then, otherwise = branch.then_block, branch.else_block
+        shared = self.reach([then], exits) & self.reach([otherwise], exits)
+        for join in sorted(shared, key=self.order.__getitem__):
+            if not self.reach([then, otherwise], (join, *exits)) & self.reach([join], exits):
+                return join, self._leaves_around(branch, join, exits)
+        return None, False
+
+    def _leaves_around(self, branch: cf.ConditionalBranchOp, join: Block, exits: Sequence[Exit]) -> bool:
+        """Whether a path from the branch returns, or comes to an exit, without passing the join."""
+        seen: set[Block] = {join}
+        stack = [branch.then_block, branch.else_block]
+        while stack:
+            block = stack.pop()
+            if block in seen:
+                continue
+            seen.add(block)
+            successors = _successors(block)
+            if block in exits or not successors:
+                return True
+            stack.extend(successors)
+        return False
+
+
+def _successors(block: Block) -> tuple[Block, ...]:
+    last = block.last_op
+    return () if last is None else tuple(last.successors)
+
+
+def _only_returns(block: Block) -> bool:
+    last = block.last_op
+    return last is block.first_op and last is not None and last.has_trait(ReturnLike, value_if_unregistered=False)
 
 
 class Structurizer:
-    """Writes the body of an acyclic region into one block, with an `scf.if` for every conditional branch."""
+    """Writes the body of an acyclic region into one block, with an `scf.if` for every conditional branch.
 
-    def __init__(self, region: Region) -> None:
-        self._joins = _PostDominators(region)
-        self._copies: dict[int, int] = {}
+    A part of the region that can be left in several ways (where the sides of a branch meet, or by a return before that)
+    yields the index of the way that was taken, then the values of each, of which the others are never read.
+    """
+
+    def __init__(self, region: Region, returned: Sequence[Attribute]) -> None:
+        entry = region.blocks.first
+        assert entry is not None
+        self._flow = _Flow(entry)
+        self._returned = tuple(returned)
+        self._copies: dict[Block, int] = {}
 
     def emit(
         self,
@@ -66,15 +118,13 @@ class Structurizer:
         arguments: Sequence[SSAValue],
         into: Block,
         mapping: dict[SSAValue, SSAValue],
-        stop: Block | None = None,
+        exits: Sequence[Exit] = (None,),
     ) -> list[SSAValue]:
-        """Append copies of `block` and of what follows up to `stop` to the block `into`.
+        """Append copies of `block` and of what follows up to `exits` to the block `into`.
 
-        Returns the values that reach `stop`, or without a stop those that the region returns."""
-        while True:
-            copies = self._copies[id(block)] = self._copies.get(id(block), 0) + 1
-            if copies > MAX_COPIES:
-                raise NotStructurable("too many paths share a block")
+        Returns the values that reach the only exit, or of several the number and then the values of each."""
+        while block not in exits:
+            self._count(block)
             mapping.update(zip(block.args, arguments, strict=True))
             terminator = block.last_op
             assert terminator is not None
@@ -83,51 +133,119 @@ class Structurizer:
                     into.add_op(op.clone(mapping))
             match terminator:
                 case cf.BranchOp():
-                    block, arguments = terminator.successor, self._map(terminator.arguments, mapping)
+                    block, arguments = terminator.successor, _mapped(terminator.arguments, mapping)
                 case cf.ConditionalBranchOp():
-                    join = self._joins.join_of(block)
-                    arguments = self._emit_if(terminator, join, into, mapping, stop)
-                    if join is None or join is stop:
-                        return list(arguments)
-                    block = join
+                    join, leaves = self._flow.find_join(terminator, exits)
+                    if join is None:
+                        return self._emit_if(terminator, into, mapping, exits)
+                    inner = (join, *exits) if leaves else (join,)
+                    block, arguments = join, self._emit_if(terminator, into, mapping, inner)
+                    if leaves:
+                        return self._emit_rest(terminator, join, arguments, into, mapping, exits)
                 case _ if terminator.has_trait(ReturnLike, value_if_unregistered=False):
-                    return self._map(terminator.operands, mapping)
+                    return self._leave(None, _mapped(terminator.operands, mapping), into, mapping, exits)
                 case _:
                     raise NotStructurable(f"'{terminator.name}' is not understood")
-            if block is stop:
-                return list(arguments)
+        return self._leave(block, list(arguments), into, mapping, exits)
 
-    @staticmethod
-    def _map(values: Sequence[SSAValue], mapping: dict[SSAValue, SSAValue]) -> list[SSAValue]:
-        return [mapping.get(value, value) for value in values]
+    def _count(self, block: Block) -> None:
+        copies = self._copies[block] = self._copies.get(block, 0) + 1
+        if copies > MAX_COPIES and not _only_returns(block):
+            raise NotStructurable("too many paths share a block")
+
+    def _leave(
+        self, end: Exit, values: list[SSAValue], into: Block, mapping: dict[SSAValue, SSAValue], exits: Sequence[Exit]
+    ) -> list[SSAValue]:
+        """What is yielded where one of several exits is taken."""
+        if len(exits) == 1:
+            return values
+        found: list[SSAValue] = [_add(into, _integer(exits.index(end)))]
+        for other in exits:
+            if other is end:
+                found += values
+            elif other is None:
+                found += [_add(into, ub.PoisonOp(kind)) for kind in self._returned]
+            else:
+                found += [
+                    _find_stand_in(argument, mapping) or _add(into, ub.PoisonOp(argument.type))
+                    for argument in other.args
+                ]
+        return found
 
     def _emit_if(
-        self,
-        branch: cf.ConditionalBranchOp,
-        join: Block | None,
-        into: Block,
-        mapping: dict[SSAValue, SSAValue],
-        stop: Block | None,
+        self, branch: cf.ConditionalBranchOp, into: Block, mapping: dict[SSAValue, SSAValue], exits: Sequence[Exit]
     ) -> list[SSAValue]:
-        end = join or stop
-        branches: list[Block] = []
-        types: list[Attribute] = []
+        sides: list[tuple[Block, list[SSAValue]]] = []
         for target, arguments in (
             (branch.then_block, branch.then_arguments),
             (branch.else_block, branch.else_arguments),
         ):
-            body, inner = Block(), dict(mapping)
-            passed = self._map(arguments, mapping)
-            values = passed if target is end else self.emit(target, passed, body, inner, end)
-            body.add_op(scf.YieldOp(*values))
-            types = [value.type for value in values]
-            branches.append(body)
-        is_one_armed = not types and branches[1].first_op is branches[1].last_op
-        otherwise = None if is_one_armed else Region(branches[1])
-        conditional = scf.IfOp(mapping.get(branch.cond, branch.cond), types, Region(branches[0]), otherwise)
-        conditional.location = branch.location
-        into.add_op(conditional)
-        return list(conditional.results)
+            body = Block()
+            sides.append((body, self.emit(target, _mapped(arguments, mapping), body, dict(mapping), exits)))
+        return _conditional(branch, mapping.get(branch.cond, branch.cond), into, sides)
+
+    def _emit_rest(
+        self,
+        branch: cf.ConditionalBranchOp,
+        join: Block,
+        left: Sequence[SSAValue],
+        into: Block,
+        mapping: dict[SSAValue, SSAValue],
+        exits: Sequence[Exit],
+    ) -> list[SSAValue]:
+        """What follows the join, where it is reached; else what left before that goes on to leave."""
+        way, arguments, others = left[0], left[1 : 1 + len(join.args)], list(left[1 + len(join.args) :])
+        zero = _add(into, _integer(0))
+        reached = _add(into, arith.CmpiOp(way, zero, "eq"))
+        then, otherwise = Block(), Block()
+        values = self.emit(join, arguments, then, dict(mapping), exits)
+        if len(exits) > 1:
+            one = _add(otherwise, _integer(1))
+            others.insert(0, _add(otherwise, arith.SubiOp(way, one)))
+        return _conditional(branch, reached, into, [(then, values), (otherwise, others)])
+
+
+def _mapped(values: Sequence[SSAValue], mapping: dict[SSAValue, SSAValue]) -> list[SSAValue]:
+    return [mapping.get(value, value) for value in values]
+
+
+def _find_stand_in(argument: BlockArgument, mapping: dict[SSAValue, SSAValue]) -> SSAValue | None:
+    """A value that is known here in place of an argument that nobody will read: one that an edge passes, or that such a
+    one is computed from. (Of a poison pointer nobody could tell the memory.)"""
+    block = argument.block
+    for predecessor in block.predecessors():
+        for passed in passed_by(predecessor.last_op, block, argument.index) or ():
+            value: SSAValue | None = passed
+            while value is not None and value not in mapping:
+                operands = value.owner.operands if isinstance(value.owner, Operation) else ()
+                value = next((operand for operand in operands if operand.type == argument.type), None)
+            if value is not None:
+                return mapping[value]
+    return None
+
+
+def _add(into: Block, op: Operation) -> SSAValue:
+    into.add_op(op)
+    return op.results[0]
+
+
+def _integer(value: int) -> arith.ConstantOp:
+    return arith.ConstantOp(IntegerAttr(value, i32))
+
+
+def _conditional(
+    branch: Operation, condition: SSAValue, into: Block, sides: Sequence[tuple[Block, list[SSAValue]]]
+) -> list[SSAValue]:
+    """An `scf.if` in the place of a branch, from its two sides and what these yield."""
+    (then, values), (otherwise, _) = sides
+    for body, yielded in sides:
+        body.add_op(scf.YieldOp(*yielded))
+    is_one_armed = not values and otherwise.first_op is otherwise.last_op
+    types = [value.type for value in values]
+    conditional = scf.IfOp(condition, types, Region(then), None if is_one_armed else Region(otherwise))
+    conditional.location = branch.location
+    into.add_op(conditional)
+    return list(conditional.results)
 
 
 def structurize(region: Region) -> str | None:
@@ -142,7 +260,8 @@ def structurize(region: Region) -> str | None:
     try:
         if terminator is None:
             raise NotStructurable("no path returns")
-        values = Structurizer(region).emit(entry, list(single.args), single, {})
+        returned = [value.type for value in terminator.operands]
+        values = Structurizer(region, returned).emit(entry, list(single.args), single, {})
     except NotStructurable as reason:
         single.erase(safe_erase=False)
         return str(reason)
