@@ -89,6 +89,10 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_OVERRIDE_ARCH", changes_code=True),
     Knob("sanitize", tuple, (), "Checks compiled into kernels: any of bounds, race, init.",
          changes_code=True, choices=("bounds", "race", "init")),
+    Knob("opt", str, "1", "How the CPU target compiles: 0 by the baseline, without any optimising pass on linalg; 1 "
+         "with them, and by the baseline what they cannot lower; strict with them, and what they cannot lower is an "
+         "error.",
+         changes_code=True, choices=("0", "1", "strict")),
     Knob("debug", bool, False, "Compile tl.device_assert and Python assert into kernels.",
          triton_env="TRITON_DEBUG", changes_code=True),
     Knob("interpret", bool, False, "Run kernels on the reference engine (NumPy) in place of compiling them.",

@@ -57,7 +57,12 @@ SECTIONS: list[tuple[str, str, tuple[str, ...]]] = [
     ),
     ("Checks", "What `TILEWRIGHT_SANITIZE` adds, see [correctness.md](correctness.md).", ("transforms.sanitize",)),
     ("linalg", "Fewer loops over fewer buffers.", ("transforms.linalg",)),
-    ("linalg to loops", "The CPU's own lowering.", ("lowering.linalg_to_loops",)),
+    (
+        "linalg to loops",
+        "The CPU's own lowering, and the baseline (`TILEWRIGHT_OPT=0`): `one-shot-bufferize`, "
+        "`convert-linalg-to-loops`.",
+        ("lowering.linalg_to_loops", "lowering.convert_linalg_to_loops"),
+    ),
     ("Triton IR to TritonGPU IR", "Tensors get layouts.", ("lowering.tt_to_ttg",)),
     ("TritonGPU IR", "Layouts, matrix products, pipelines, shared memory.", ("transforms.ttg",)),
 ]

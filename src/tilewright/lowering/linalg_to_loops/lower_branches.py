@@ -15,8 +15,9 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     tensor_shape,
 )
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
-from tilewright.lowering.linalg_to_loops.region_tiles import finish_region, replace_op, tensor_positions, without
+from tilewright.lowering.linalg_to_loops.region_tiles import finish_region, replace_op
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.transforms.linalg.region_values import tensor_positions, without
 
 
 def turn_choices_into_branches(function: Operation) -> None:

@@ -25,16 +25,10 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
 )
 from tilewright.lowering.linalg_to_loops.k_loop import emit_fast_path, plan_k_loop
 from tilewright.lowering.linalg_to_loops.provable import is_same
-from tilewright.lowering.linalg_to_loops.region_tiles import (
-    carried_buffer,
-    drop_arguments,
-    finish_region,
-    replace_op,
-    tensor_positions,
-    without,
-)
+from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer, finish_region, replace_op
 from tilewright.lowering.linalg_to_loops.scan_loop import ScanLoop, emit_scan, find_scan
 from tilewright.lowering.linalg_to_loops.sources import Window
+from tilewright.transforms.linalg.region_values import drop_arguments, tensor_positions, without
 
 
 def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:

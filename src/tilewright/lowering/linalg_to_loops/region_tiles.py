@@ -8,22 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, same_window, tensor_shape
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, root_of
-
-
-def tensor_positions(values: Sequence[SSAValue]) -> list[int]:
-    """Which of the values are tensors."""
-    return [number for number, value in enumerate(values) if is_tensor(value.type)]
-
-
-def without(values: Sequence[SSAValue], positions: Sequence[int]) -> list[SSAValue]:
-    """The values at all other positions."""
-    return [value for number, value in enumerate(values) if number not in positions]
+from tilewright.transforms.linalg.region_values import without
 
 
 def carried_buffer(
@@ -76,12 +67,6 @@ def finish_region(lowering: FunctionLowering, terminator: Operation, first: int,
         lowering.copy(source, window)
     kept = terminator.operands[:first], terminator.operands[first:]
     terminator.operands = [*kept[0], *without(kept[1], list(windows))]
-
-
-def drop_arguments(block: Block, positions: Sequence[int]) -> None:
-    """Remove block arguments whose remaining users are about to be erased."""
-    for position in sorted(positions, reverse=True):
-        block.erase_arg(block.args[position], safe_erase=False)
 
 
 def replace_op(

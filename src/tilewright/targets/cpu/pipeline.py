@@ -16,7 +16,7 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
         ("ttir", make_ttir(unit_inner_stride=True)),
         ("structured", _to_structured()),
         ("linalg", _to_linalg()),
-        ("loops", _to_loops()),
+        ("loops", baseline() if knobs.get("opt") == "0" else _to_loops()),
     )
 
 

@@ -5,6 +5,7 @@ from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
 from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
 from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
 from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
+from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass
 
 __all__ = [
     "CollapseShapePass",
@@ -12,4 +13,5 @@ __all__ = [
     "LinalgFuseElementwisePass",
     "LinalgMergeSiblingsPass",
     "LinalgNarrowResultsPass",
+    "OneShotBufferizePass",
 ]

@@ -1,0 +1,7 @@
+"""Linalg on memrefs to loops over scalars."""
+
+from __future__ import annotations
+
+from tilewright.lowering.convert_linalg_to_loops.convert import ConvertLinalgToLoopsPass
+
+__all__ = ["ConvertLinalgToLoopsPass"]

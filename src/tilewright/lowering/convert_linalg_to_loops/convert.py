@@ -1,0 +1,134 @@
+"""The pass `convert-linalg-to-loops`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+
+from tilewright.dialects import affine, func, gpu, linalg, memref
+from tilewright.dialects.linalg import StructuredOp
+from tilewright.dialects.types import is_memref, is_tensor
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
+from tilewright.lowering.convert_linalg_to_loops.affine_maps import emit_expression, emit_extreme
+from tilewright.lowering.scalar_builder import Index, ScalarBuilder
+
+
+@register_pass
+class ConvertLinalgToLoopsPass(Pass):
+    """Linalg ops on memrefs become loops that load, compute and store one element at a time.
+
+    ```mlir
+    linalg.generic {indexing_maps = [#row, #sum], iterator_types = ["parallel", "reduction"]}
+        ins(%x : memref<4x8xf32>) outs(%s : memref<4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %0 = arith.addf %in, %out : f32
+      linalg.yield %0 : f32
+    }
+    // becomes
+    scf.for %i = %c0 to %c4 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        %in = memref.load %x[%i, %j] : memref<4x8xf32>
+        %out = memref.load %s[%i] : memref<4xf32>
+        %0 = arith.addf %in, %out : f32
+        memref.store %0, %s[%i] : memref<4xf32>
+      }
+    }
+    ```
+    Loops are in the order of the op's iterators. Affine ops become arithmetic, and barriers within the one thread that
+    runs a program are left out, so that the result is at the loops stage.
+    """
+
+    name = "convert-linalg-to-loops"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        for function in module.ops:
+            if isinstance(function, func.FuncOp) and (entry := function.body.blocks.first) is not None:
+                builder = ScalarBuilder(entry)
+                for op in list(ops_within(function.body)):
+                    _convert(op, builder, context)
+
+
+def _convert(op: Operation, builder: ScalarBuilder, context: PassContext) -> None:
+    if not isinstance(op, StructuredOp | affine.MapOp | affine.LoadOp | affine.StoreOp | gpu.BarrierOp):
+        return
+    builder.move_before(op)
+    builder.location = op.location
+    match op:
+        case StructuredOp():
+            if any(is_tensor(value.type) for value in op.operands):
+                context.fail(op, "is on tensors: run one-shot-bufferize first")
+            convert_structured(builder, op)
+        case affine.MapOp():
+            op.result.replace_all_uses_with(builder.as_value(_mapped(builder, op)))
+        case affine.LoadOp():
+            loaded = builder.insert(memref.LoadOp(op.memref, _subscripts(builder, op.map.data, op.indices)))
+            op.result.replace_all_uses_with(loaded.result)
+        case affine.StoreOp():
+            builder.insert(memref.StoreOp(op.value, op.memref, _subscripts(builder, op.map.data, op.indices)))
+        case gpu.BarrierOp():
+            pass
+    op.detach()
+    op.erase(safe_erase=False)
+
+
+def convert_structured(builder: ScalarBuilder, op: StructuredOp) -> None:
+    """Emit the loops of a structured op at the insertion point; the ops of its body move into the innermost one."""
+    _loops(builder, op, _extents(builder, op), [])
+
+
+def _extents(builder: ScalarBuilder, op: StructuredOp) -> list[Index]:
+    """The trip count of every loop."""
+    extents: list[Index] = list(op.static_loop_ranges())
+    for operand, map_ in zip(op.operands, op.maps, strict=True):
+        for dim, expr in enumerate(map_.results):
+            if isinstance(expr, AffineDimExpr) and extents[expr.position] == DYNAMIC_INDEX:
+                extents[expr.position] = builder.insert(memref.DimOp(operand, builder.index(dim))).result
+    return extents
+
+
+def _loops(builder: ScalarBuilder, op: StructuredOp, extents: Sequence[Index], indices: list[SSAValue]) -> None:
+    if len(indices) == len(extents):
+        _step(builder, op, indices)
+        return
+
+    def body(arguments: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        _loops(builder, op, extents, [*indices, arguments[0]])
+        return ()
+
+    builder.for_loop(0, extents[len(indices)], (), body)
+
+
+def _step(builder: ScalarBuilder, op: StructuredOp, indices: Sequence[SSAValue]) -> None:
+    """One element: the operands that the body reads, the body, the destinations."""
+    block = op.body.block
+    places = [_subscripts(builder, map_, indices) if map_.results else [] for map_ in op.maps]
+    for argument, operand, place in zip(block.args, op.operands, places, strict=True):
+        if argument.uses.get_length():
+            is_element = is_memref(operand.type)
+            value = builder.insert(memref.LoadOp(operand, place)).result if is_element else operand
+            argument.replace_all_uses_with(value)
+    for inner in list(block.ops):
+        if isinstance(inner, linalg.IndexOp):
+            inner.result.replace_all_uses_with(indices[inner.dim.value.data])
+        elif not isinstance(inner, linalg.YieldOp):
+            inner.detach()
+            builder.insert(inner)
+    first = len(op.operands) - len(op.outputs)
+    terminator = block.last_op
+    assert terminator is not None
+    for value, target, place in zip(terminator.operands, op.outputs, places[first:], strict=True):
+        builder.insert(memref.StoreOp(value, target, place))
+
+
+def _subscripts(builder: ScalarBuilder, map_: AffineMap, operands: Sequence[SSAValue]) -> list[SSAValue]:
+    return [builder.as_value(emit_expression(builder, expr, map_.num_dims, operands)) for expr in map_.results]
+
+
+def _mapped(builder: ScalarBuilder, op: affine.MapOp) -> Index:
+    map_ = op.map.data
+    results = [emit_expression(builder, expr, map_.num_dims, op.operands) for expr in map_.results]
+    return results[0] if isinstance(op, affine.ApplyOp) else emit_extreme(builder, op, results)
