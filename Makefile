@@ -7,7 +7,7 @@ TORCH_STAMP := $(VENV)/.torch
 MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-levels check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
+.PHONY: help venv demo test test-levels replay check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -33,6 +33,9 @@ OF_OTHER_TARGETS := $(foreach name,baseline_cpus clusters device_library gpu_eng
 test-levels: $(STAMP) ## the tests that run kernels on the CPU, as code for older processors (LEVELS="x86-64-v3")
 	@for level in $(LEVELS); do echo "$$level"; TILEWRIGHT_TARGET=cpu TILEWRIGHT_CPU=$$level $(BIN)/python -m pytest -q \
 	  $(filter-out $(OF_OTHER_TARGETS),$(wildcard tests/exec/test_*.py)) $(ARGS) || exit 1; done
+
+replay: $(STAMP) ## hashes of the code of the corpus and of the benchmark's rows (ARGS="--save FILE" before a refactor, "--against FILE" after)
+	@$(BIN)/python tests/kernels/replay.py $(ARGS)
 
 lint: $(STAMP) ## ruff: style and formatting
 	@$(BIN)/ruff check .
