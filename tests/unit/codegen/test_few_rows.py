@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_microkernels import TYPES, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
+from test_microkernels import TYPES, kernel_of, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels import emit_microkernel, parse_name, rows_for
+from tilewright.codegen.microkernels import MatmulKernel, define_routine, find_routine, variant_for_rows
 from tilewright.targets.cpu.facts import CpuFacts, named_facts
 
 SHAPES = [(1, 1), (5, 0), (64, 64), (33, 130), (300, 31), (70, 1100), (16, 4200)]
@@ -58,6 +58,10 @@ def test_rows_of_any_layout_and_columns_in_any_order(kind: str, nt: str) -> None
             check(f"tw_mk_{kind}_f32_4x1024_few{nt}_zero", kind, m, n, k, facts, layout, direction)
 
 
+def rows_for(element: str, accumulator: str, rows: int, facts: CpuFacts) -> int:
+    return variant_for_rows(MatmulKernel(element, accumulator, 1024, 1024), rows, facts).rows
+
+
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16"])
 def test_kernels_of_16_rows_turn_to_them(kind: str) -> None:
     accumulator = TYPES[kind][2]
@@ -65,7 +69,7 @@ def test_kernels_of_16_rows_turn_to_them(kind: str) -> None:
         name = f"tw_mk_{kind}_{accumulator}_16x1024{nt}{zero}"
         if rows_for(kind, accumulator, 1, facts) == 1:
             module = ModuleText(triple=facts.triple)
-            emit_microkernel(name, module, facts)
+            define_routine(kernel_of(name), module, facts)
             assert f"tw_mk_{kind}_{accumulator}_4x1024_few{nt}{zero}" in module.definitions
         for m, (n, k) in itertools.product((0, 1, 4, 5, 13, 16), SHAPES[:5]):
             check(name, kind, m, n, k, facts)
@@ -82,4 +86,4 @@ def test_how_many_rows_have_kernels() -> None:
 @pytest.mark.parametrize("name", ["8x1024_few", "4x1024_few_panels", "1x1024_few_exact", "4x1024_nt"])
 def test_names_that_do_not_exist(name: str) -> None:
     with pytest.raises(ValueError, match="forms"):
-        parse_name(f"tw_mk_f32_f32_{name}")
+        find_routine(f"tw_mk_f32_f32_{name}")

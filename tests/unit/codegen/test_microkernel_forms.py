@@ -6,10 +6,17 @@ import itertools
 
 import numpy as np
 import pytest
-from test_microkernels import TYPES, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
+from test_microkernels import TYPES, kernel_of, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
-from tilewright.codegen.microkernels import direct_name, emit_microkernel, exact_name, parse_name, plan_panels
+from tilewright.codegen.microkernels import (
+    MatmulKernel,
+    define_routine,
+    direct_variant,
+    exact_variant,
+    find_routine,
+    plan_panels,
+)
 from tilewright.codegen.microkernels.panels import transpose_square
 from tilewright.targets.cpu.facts import CpuFacts
 
@@ -42,28 +49,30 @@ def check(
         memory = np.full(plan.bytes + 128, 5, np.uint8)
         start = -memory.ctypes.data % 64
         packed = memory[start : start + plan.bytes]
-        load(plan.symbol, facts, 5)(operand.ctypes.data, stride, packed.ctypes.data, k, n)
+        load(plan.routine.symbol, facts, 5)(operand.ctypes.data, stride, packed.ctypes.data, k, n)
         assert np.all(memory[start + plan.bytes :] == 5), "memory behind the panels was written"
-        operand, stride, width = packed, 0, plan.columns
+        operand, stride, width = packed, 0, plan.routine.columns
     form = f"{'_nt' * (nt and not panels)}{'_zero' * zero}{'_panels' * panels}"
     if out:
         form += "_out" if out == accumulator else f"_out_{out}"
         tolerance = max(tolerance, 2.0**-8) if out == "bf16" else tolerance
-    general = f"tw_mk_{kind}_{accumulator}_1024x{width}{form}"
-    name = exact_name(general, m, n, facts)
-    variants = {name, direct_name(name, facts), exact_name(general, m, n, facts, k)} if layout == "rows" else {name}
+    general = kernel_of(f"tw_mk_{kind}_{accumulator}_1024x{width}{form}")
+    assert isinstance(general, MatmulKernel)
+    variants = {exact_variant(general, m, n, facts)}
+    if layout == "rows":
+        variants |= {direct_variant(kernel, facts) for kernel in variants} | {exact_variant(general, m, n, facts, k)}
     left, a_row_stride, a_k_stride = laid_out(a, layout)
     for variant in variants:
         c[:] = 7
         result = np.full((m, n + 5), 7, TYPES[out][0] if out in TYPES else wide) if out else c
-        kernel = load(variant, facts, 12 if out else 10)
+        kernel = load(variant.symbol, facts, 12 if out else 10)
         output = (result.ctypes.data, n + 5) if out else ()
         rows = left.ctypes.data, a_row_stride, a_k_stride
         kernel(*rows, operand.ctypes.data, stride, c.ctypes.data, n + 3, k, m, n, *output)
         assert np.all(c[:, n:] == 7) and np.all(result[:, n:] == 7), "columns beyond n_count were written"
         scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)) + 7
         difference = np.abs(result[:, :n].astype(np.float64) - expected)
-        assert np.all(difference <= tolerance * scale), (variant, m, n, k, facts.cpu)
+        assert np.all(difference <= tolerance * scale), (variant.symbol, m, n, k, facts.cpu)
     del dtype
 
 
@@ -129,8 +138,9 @@ def test_panels_that_the_kernel_fills(kind: str, zero: bool, out: bool, nt: bool
             memory = np.full(plan.bytes + 128, 0xFF, np.uint8)
             panels = memory.ctypes.data + -memory.ctypes.data % 64
             form = f"{'_nt' * nt}{'_zero' * zero}_panels_fills{'_out' * out}"
-            name = exact_name(f"tw_mk_{kind}_{kind}_1024x{plan.columns}{form}", m, n, facts)
-            kernel = load(name, facts, 13 if out else 11)
+            general = kernel_of(f"tw_mk_{kind}_{kind}_1024x{plan.routine.columns}{form}")
+            assert isinstance(general, MatmulKernel)
+            kernel = load(exact_variant(general, m, n, facts).symbol, facts, 13 if out else 11)
             for is_empty, rows in ((1, m), (0, m), (1, 0), (0, m)):
                 memory[:] = 0xFF if is_empty else memory
                 c, result = np.full((rows, n), 7, wide), np.full((rows, n), 7, wide)
@@ -146,33 +156,33 @@ def test_panels_that_the_kernel_fills(kind: str, zero: bool, out: bool, nt: bool
 @pytest.mark.parametrize("name", ["tw_mk_f16_f32_1024x64_panels_fills", "tw_mk_f32_f32_1024x64_fills"])
 def test_only_kernels_that_read_plain_panels_fill_them(name: str) -> None:
     with pytest.raises(ValueError, match="fill"):
-        parse_name(name)
+        find_routine(name)
 
 
 @pytest.mark.parametrize("kind", ["bf16", "i8"])
 def test_kernels_of_known_size_on_tiles(kind: str) -> None:
     facts = machines()[0]
-    general = f"tw_mk_{kind}_{TYPES[kind][2]}_1024x32_panels"
-    if "_of_" not in exact_name(general, 64, 64, facts, 64):
+    general = MatmulKernel(kind, TYPES[kind][2], 1024, 1024, panel_columns=32)
+    if exact_variant(general, 64, 64, facts, 64).counts is None:
         pytest.skip("this machine has no AMX tiles")
     for m, n, k in ((16, 32, 64), (32, 64, 128), (96, 32, 192), (32, 256, 64)):
-        assert exact_name(general, m, n, facts, k).endswith(f"_of_{m}x{n}x{k}")
+        assert exact_variant(general, m, n, facts, k).counts == (m, n, k)
         for zero in (False, True):
             check(kind, m, n, k, facts, nt=False, zero=zero, panels=True)
     for m, n, k in ((24, 32, 64), (32, 40, 64), (32, 32, 65), (32, 32, 0), (512, 512, 512)):
-        assert "_of_" not in exact_name(general, m, n, facts, k)
+        assert exact_variant(general, m, n, facts, k).counts is None
 
 
 def test_a_size_that_no_kernel_is_for() -> None:
     for name in ("tw_mk_f32_f32_1024x64_panels_of_32x64x64", "tw_mk_bf16_f32_1024x32_panels_of_32x64x65"):
         with pytest.raises(ValueError, match="size"):
-            emit_microkernel(name, ModuleText(), machines()[0])
+            define_routine(kernel_of(name), ModuleText(), machines()[0])
 
 
 @pytest.mark.parametrize("name", ["tw_mk_f32_f32_1024x64_out", "tw_mk_f32_f32_1024x64_zero_out_exact"])
 def test_a_separate_output_needs_panels(name: str) -> None:
     with pytest.raises(ValueError, match="panels"):
-        parse_name(name)
+        find_routine(name)
 
 
 def test_transposed_a_from_zero() -> None:
@@ -204,7 +214,7 @@ def test_short_rows_stay_in_place() -> None:
 @pytest.mark.parametrize("form", ["_nt", "_zero", "_panels", "_exact"])
 def test_only_whole_blocks_have_forms(form: str) -> None:
     with pytest.raises(ValueError, match="forms"):
-        parse_name(f"tw_mk_f32_f32_8x32{form}")
+        find_routine(f"tw_mk_f32_f32_8x32{form}")
 
 
 @pytest.mark.parametrize(

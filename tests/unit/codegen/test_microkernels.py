@@ -15,10 +15,11 @@ from math_harness import LOADER
 from tilewright.codegen.llvm_backend import compile_text, emit_assembly
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels import (
-    emit_microkernel,
-    exact_name,
-    parse_name,
-    preferred_block,
+    MatmulKernel,
+    Routine,
+    define_routine,
+    exact_variant,
+    find_routine,
 )
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
@@ -39,11 +40,19 @@ def machines() -> list[CpuFacts]:
     return [host, named_facts("x86-64-v3")] if host.is_x86 and host.has("avx2") else [host]
 
 
+def kernel_of(symbol: str) -> Routine:
+    """The routine of a name, whose own name that is."""
+    routine = find_routine(symbol)
+    assert routine is not None and routine.symbol == symbol
+    return routine
+
+
 @lru_cache(maxsize=64)
 def load(name: str, facts: CpuFacts, arity: int = 10) -> Callable[..., None]:
     """A micro-kernel; one for AArch64 is emulated."""
     module = ModuleText(triple=facts.triple)
-    module.define_once(name, lambda: emit_microkernel(name, module, facts).replace("define internal", "define"))
+    define_routine(kernel_of(name), module, facts)
+    module.definitions[name] = module.definitions[name].replace("define internal", "define")
     image = compile_text(str(module), facts, verify=True)
     if not facts.is_x86 and host_facts().is_x86:
         return partial(AArch64Machine(image).call, name)
@@ -116,10 +125,10 @@ def test_transposed_a(kind: str, size: str, layout: str) -> None:
             check(f"tw_mk_{kind}_{TYPES[kind][2]}_{size}", kind, m, n, k, facts, layout=layout)
 
 
-@pytest.mark.parametrize("name", ["tw_mk_f32_f32", "tw_mk_f32_i32_8x32", "tw_mk_f7_f32_8x32", "matmul"])
+@pytest.mark.parametrize("name", ["tw_mk_f32_f32", "tw_mk_f32_i32_8x32", "tw_mk_f7_f32_8x32", "tw_mk_matmul"])
 def test_unknown_names_are_errors(name: str) -> None:
     with pytest.raises(ValueError, match=r"micro-kernel"):
-        parse_name(name)
+        find_routine(name)
 
 
 @pytest.mark.parametrize(("kind", "instruction"), [("f32", "fmla"), ("f64", "fmla"), ("i8", "mla"), ("bf16", "fmla")])
@@ -127,20 +136,16 @@ def test_aarch64_keeps_accumulators_in_registers(kind: str, instruction: str) ->
     facts = named_facts("generic-aarch64")
     module = ModuleText(triple=facts.triple)
     name = f"tw_mk_{kind}_{TYPES[kind][2]}_8x16"
-    module.define_once(name, lambda: emit_microkernel(name, module, facts).replace("define internal", "define"))
+    define_routine(kernel_of(name), module, facts)
+    module.definitions[name] = module.definitions[name].replace("define internal", "define")
     assert instruction in emit_assembly(str(module), facts)
 
 
 def test_kernels_without_edges_for_counts_that_fill_tiles() -> None:
     facts = machines()[-1]
-    name = "tw_mk_f32_f32_1024x1024"
-    exact = exact_name(name, 64, 128, facts)
-    assert exact == f"{name}_exact"
-    assert exact_name(name, 63, 128, facts) == exact_name(name, 64, 100, facts) == name
+    kernel = MatmulKernel("f32", "f32", 1024, 1024)
+    exact = exact_variant(kernel, 64, 128, facts).symbol
+    assert exact == f"{kernel.symbol}_exact"
+    assert exact_variant(kernel, 63, 128, facts) == exact_variant(kernel, 64, 100, facts) == kernel
     for m, n, k in [(64, 128, 70), (8, 32, 300), (16, 64, 0)]:
         check(exact, "f32", m, n, k, facts)
-
-
-def test_whole_blocks_are_asked_for() -> None:
-    rows, columns = preferred_block("f32", "f32", host_facts())
-    assert rows >= 256 and columns >= 256

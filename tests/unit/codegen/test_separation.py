@@ -10,7 +10,7 @@ from math_harness import LOADER
 from tilewright.codegen import llvm_backend
 from tilewright.codegen.llvm_backend import compile_parts
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels import emit_microkernel
+from tilewright.codegen.microkernels import MatmulKernel, define_routine
 from tilewright.codegen.separation import separated
 from tilewright.targets.cpu.facts import host_facts
 
@@ -65,11 +65,11 @@ def test_a_function_stays_with_the_global_that_it_reads() -> None:
 
 
 def test_a_micro_kernel_is_the_same_module_in_every_kernel_and_compiled_once() -> None:
-    facts, name = host_facts(), "tw_mk_f32_f32_1024x1024"
+    facts, kernel = host_facts(), MatmulKernel("f32", "f32", 1024, 1024)
     parts: list[str] = []
     for number in range(2):
         module = module_of(f" %r = add i64 %x, {number}\n ret i64 %r")
-        module.define_once(name, lambda module=module: emit_microkernel(name, module, facts))
+        define_routine(kernel, module, facts)
         first, *others = separated(module, 10_000)
         assert first.count("define") == 1 + len(module.definitions) - len(others) - 1
         parts += others

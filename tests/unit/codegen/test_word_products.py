@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from test_microkernel_forms import check  # pyright: ignore[reportMissingImports]
-from test_microkernels import load, random_matrix  # pyright: ignore[reportMissingImports]
+from test_microkernels import kernel_of, load, random_matrix  # pyright: ignore[reportMissingImports]
 
 from tilewright.codegen.llvm_backend import emit_assembly
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels import emit_microkernel, flushes_subnormals, plan_panels
+from tilewright.codegen.microkernels import define_routine, flushes_subnormals, plan_panels
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts, without_features
 
 SHAPES = [(17, 69, 33), (2, 17, 0), (64, 64, 64), (33, 70, 301), (20, 40, 1102)]
@@ -121,5 +121,6 @@ def test_instructions_of_aarch64(kind: str, feature: str, instruction: str) -> N
 
 def assembly(name: str, facts: CpuFacts) -> list[str]:
     module = ModuleText(triple=facts.triple)
-    module.define_once(name, lambda: emit_microkernel(name, module, facts).replace("define internal", "define"))
+    define_routine(kernel_of(name), module, facts)
+    module.definitions[name] = module.definitions[name].replace("define internal", "define")
     return emit_assembly(str(module), facts).splitlines()

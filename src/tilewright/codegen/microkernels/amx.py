@@ -34,8 +34,8 @@ from tilewright.codegen.microkernels.amx_blocks import (
 )
 from tilewright.codegen.microkernels.amx_copies import emit_call_of_turning
 from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, tile_depth
-from tilewright.codegen.microkernels.block import BlockForm
 from tilewright.codegen.microkernels.elements import ElementKind
+from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, Rows, kernel_function
 from tilewright.ir.facts import TargetFacts
 
@@ -53,10 +53,15 @@ _COPY_STRIDE = PANEL_BYTES + 64
 _FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
 
 
-def has_amx_form(element: ElementKind, rows: int, columns: int, facts: TargetFacts) -> bool:
-    """Whether a kernel of this size for this type runs on AMX tiles."""
-    features = _FEATURES.get(element.name)
-    return features is not None and all(map(facts.has, features)) and rows >= 16 and columns >= 16
+def has_amx_form(kernel: MatmulKernel, facts: TargetFacts) -> bool:
+    """Whether a kernel of this size for these types runs on AMX tiles."""
+    return uses_amx(kernel.element, facts) and kernel.rows >= TILE_ROWS and kernel.width >= TILE_ROWS
+
+
+def uses_amx(element: str, facts: TargetFacts) -> bool:
+    """Whether there are kernels on AMX tiles for this element type."""
+    features = _FEATURES.get(element)
+    return features is not None and all(map(facts.has, features))
 
 
 def amx_outputs(element: ElementKind) -> tuple[str, ...]:
@@ -64,13 +69,14 @@ def amx_outputs(element: ElementKind) -> tuple[str, ...]:
     return ("i32",) if element.is_integer else ("f32", BF16.name)
 
 
-def has_size(element: ElementKind, form: BlockForm, size: tuple[int, int, int]) -> bool:
-    """Whether there is a kernel for just so many rows, columns and terms."""
-    rows, columns, depth = size
-    blocks = (_height(rows), BLOCK, tile_depth(element))
-    if not form.packed_b or form.separate_output or any(count % step for count, step in zip(size, blocks, strict=True)):
+def has_size(kernel: MatmulKernel, counts: tuple[int, int, int]) -> bool:
+    """Whether there is a variant of a kernel for just so many rows, columns and terms."""
+    rows, columns, depth = counts
+    blocks = (_height(rows), BLOCK, tile_depth(kernel.kind))
+    is_whole = not any(count % step for count, step in zip(counts, blocks, strict=True))
+    if not is_whole or not kernel.packed_b or kernel.output is not None:
         return False
-    return 0 < rows * columns * depth <= MOST_PRODUCTS * math.prod(blocks) and depth <= PANEL_BYTES // element.bytes
+    return 0 < rows * columns * depth <= MOST_PRODUCTS * math.prod(blocks) and depth <= PANEL_BYTES // kernel.kind.bytes
 
 
 def _height(rows: int) -> int:
@@ -84,20 +90,20 @@ class AmxKernelWriter(AmxBlockWriter):
     def write(self) -> None:
         """The body."""
         fn = self.fn
-        if not self.form.is_configured:
+        if not self.kernel.is_configured:
             configure_tiles(fn)
         frame = Frame(*(fn.entry_value(f"alloca [{size} x i8], align 64") for size in self._frame_sizes()))
         depth = "%k_count"
-        if self.form.from_zero:
+        if self.kernel.from_zero:
             # A sum without terms is 0, too.
             depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
-        multiply, matrices = self._multiply_panels if self.form.packed_b else self._multiply_groups, self._matrices()
+        multiply, matrices = self._multiply_panels if self.kernel.packed_b else self._multiply_groups, self._matrices()
         self.loop(depth, self.k_panel, lambda k0: multiply(frame, matrices, k0))
         self._end()
 
     def write_of_size(self, rows: int, columns: int, depth: int) -> None:
         """The body for counts that are known, and make whole blocks: instructions on tiles, one after the other."""
-        if not self.form.is_configured:
+        if not self.kernel.is_configured:
             configure_tiles(self.fn)
         a, b, c = self._matrices()
         for n0 in range(0, columns, BLOCK):
@@ -108,7 +114,7 @@ class AmxKernelWriter(AmxBlockWriter):
         self._end()
 
     def _end(self) -> None:
-        if not self.form.is_configured:
+        if not self.kernel.is_configured:
             release_tiles(self.fn)
         self.fn.terminate("ret void")
 
@@ -117,7 +123,7 @@ class AmxKernelWriter(AmxBlockWriter):
         return self._matrix("a", size), self._matrix("b", size), self._matrix("c", 4)
 
     def _frame_sizes(self) -> tuple[int, int, int]:
-        panels = 0 if self.form.packed_b else PANELS * PANEL_BYTES * BLOCK
+        panels = 0 if self.kernel.packed_b else PANELS * PANEL_BYTES * BLOCK
         return panels, PANEL_BYTES * BLOCK, 4 * BLOCK * BLOCK
 
     def _matrix(self, name: str, size: int) -> Rows:
@@ -131,13 +137,13 @@ class AmxKernelWriter(AmxBlockWriter):
         places = fn.value(f"or i64 {fn.value(f'ptrtoint ptr {a.first} to i64')}, {a.stride}")
         cut = fn.value(f"or i64 {places}, {self.scaled(depth, self.element.bytes)}")
         is_copy = fn.value(f"icmp ne i64 {fn.value(f'and i64 {cut}, 63')}, 0")
-        if not self.form.direct_a:
+        if not self.kernel.direct_a:
             is_copy = fn.value(f"or i1 {is_copy}, {fn.value('icmp ne i64 %a_k_stride, 1')}")
         cut_off = fn.value(f"icmp ne i64 {fn.value(f'and i64 %m_count, {self.height - 1}')}, 0")
         few = fn.value(f"icmp sle i64 %m_count, {_COPIED_ROWS}")
         is_copy = fn.value(f"or i1 {is_copy}, {fn.value(f'and i1 {cut_off}, {few}')}")
         step = Step(depth, fn.value(f"icmp eq i64 {k0}, 0"), is_copy)
-        return self._with_output(step, left, c) if self.form.separate_output else step
+        return self._with_output(step, left, c) if self.kernel.output is not None else step
 
     def _with_output(self, step: Step, left: str, c: Rows) -> Step:
         """The same with results that go elsewhere; `left`: how many terms it and the later steps have."""
@@ -157,7 +163,7 @@ class AmxKernelWriter(AmxBlockWriter):
         a, b, c = matrices
         a_k = self._from_k(a, k0)
         step = self._step(k0, a_k, c)
-        row, column = (str(size), b.stride) if self.form.transposed_b else (b.stride, str(size))
+        row, column = (str(size), b.stride) if self.kernel.transposed_b else (b.stride, str(size))
         b_k = self.at(b.first, fn.value(f"mul i64 {k0}, {row}"))
 
         def group(g0: str) -> None:
@@ -176,7 +182,7 @@ class AmxKernelWriter(AmxBlockWriter):
         self._all_rows(replace(frame, panel=panels), step, a_k, c, "%n_count")
 
     def _from_k(self, a: Rows, k0: str) -> Rows:
-        k = k0 if self.form.direct_a else self.fn.value(f"mul i64 {k0}, %a_k_stride")
+        k = k0 if self.kernel.direct_a else self.fn.value(f"mul i64 {k0}, %a_k_stride")
         return Rows(self.at(a.first, self.scaled(k, self.element.bytes)), a.stride)
 
     def _all_rows(self, frame: Frame, step: Step, a: Rows, c: Rows, columns: str) -> None:
@@ -194,7 +200,7 @@ class AmxKernelWriter(AmxBlockWriter):
             copy, ready = fn.new_label("copy"), fn.new_label("ready")
             fn.branch_if(step.is_copy, copy, ready)
             fn.start(copy)
-            if not self.form.direct_a:
+            if not self.kernel.direct_a:
                 self._leave_to_turning(copies, Rows(first, a.stride), rows, step.depth, ready)
             self._copy_chunk(copies, Rows(first, a.stride), rows, step.depth)
             fn.branch(ready)
@@ -271,23 +277,13 @@ class AmxKernelWriter(AmxBlockWriter):
         return Rows(row if n0 == "0" else self.at(row, self.scaled(n0, size)), matrix.stride)
 
 
-def emit_amx_kernel(
-    name: str,
-    module: ModuleText,
-    facts: TargetFacts,
-    element: ElementKind,
-    rows: int,
-    form: BlockForm,
-    size: tuple[int, int, int] | None,
-) -> str:
-    """The definition of a kernel of at least 16 x 16 on AMX tiles; one of 16 rows has blocks of so many.
-
-    `size`: the rows, columns and terms that it is for; None for a kernel for all.
-    """
-    if size is not None:
+def emit_amx_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel: MatmulKernel) -> str:
+    """The definition of a kernel of at least 16 x 16 on AMX tiles; one of 16 rows has blocks of so many."""
+    element = kernel.kind.on(facts)
+    if kernel.counts is not None:
         fn = kernel_function(name, module, attributes="alwaysinline nounwind")
-        AmxKernelWriter(fn, facts, element, form, _height(size[0])).write_of_size(*size)
+        AmxKernelWriter(fn, facts, element, kernel, _height(kernel.counts[0])).write_of_size(*kernel.counts)
         return fn.text()
-    fn = kernel_function(name, module, OUTPUT_PARAMETERS if form.separate_output else ())
-    AmxKernelWriter(fn, facts, element, form, _height(rows)).write()
+    fn = kernel_function(name, module, OUTPUT_PARAMETERS if kernel.output is not None else ())
+    AmxKernelWriter(fn, facts, element, kernel, _height(kernel.rows)).write()
     return fn.text()

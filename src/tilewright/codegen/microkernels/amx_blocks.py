@@ -28,8 +28,8 @@ from tilewright.codegen.float_formats import (
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.microkernels.amx_panels import BLOCK, PANEL_BYTES, AmxPanelWriter
-from tilewright.codegen.microkernels.block import BlockForm
 from tilewright.codegen.microkernels.elements import ElementKind
+from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import Rows
 from tilewright.ir.facts import TargetFacts
 
@@ -83,11 +83,12 @@ class AmxBlockWriter(AmxPanelWriter):
     """Writes blocks of `height` rows."""
 
     def __init__(
-        self, fn: FunctionText, facts: TargetFacts, element: ElementKind, form: BlockForm, height: int
+        self, fn: FunctionText, facts: TargetFacts, element: ElementKind, kernel: MatmulKernel, height: int
     ) -> None:
-        super().__init__(fn, element, form)
+        super().__init__(fn, element, transposed_b=kernel.transposed_b)
+        self.kernel = kernel
         self.height = height
-        self.narrow = None if form.output is None else on_cpu(FORMATS[form.output], facts)
+        self.narrow = None if kernel.rounded_output is None else on_cpu(FORMATS[kernel.rounded_output], facts)
         self.a_tiles = _TILE_A[: height // TILE_ROWS]
         self.c_tiles = _TILE_C[: height // TILE_ROWS * 2]
 
@@ -141,7 +142,7 @@ class AmxBlockWriter(AmxPanelWriter):
     def _start_c(self, step: Step, c: Rows) -> None:
         """C's old elements, or zeros for the first terms of a sum from zero."""
         fn = self.fn
-        if not self.form.from_zero:
+        if not self.kernel.from_zero:
             self._each_c_tile("llvm.x86.tileloadd64", c)
             return
         zero, load, ready = (fn.new_label(hint) for hint in ("zero", "load", "ready"))
@@ -181,7 +182,7 @@ class AmxBlockWriter(AmxPanelWriter):
 
     def known_block(self, panel: str, a: Rows, c: Rows, depth: int) -> None:
         """A full block over whole tiles of k, whose number is known."""
-        if self.form.from_zero:
+        if self.kernel.from_zero:
             self._clear_c()
         else:
             self._each_c_tile("llvm.x86.tileloadd64", c)
@@ -231,7 +232,7 @@ class AmxBlockWriter(AmxPanelWriter):
         rows, columns = counts
         text = f"<{BLOCK} x {self.element.accumulator}>"
         mask = wanted = self.mask(columns, BLOCK)
-        if self.form.from_zero:
+        if self.kernel.from_zero:
             none = f"<{BLOCK} x i1> zeroinitializer"
             wanted = fn.value(f"select i1 {step.is_first}, {none}, <{BLOCK} x i1> {mask}")
         add = "add" if self.element.is_integer else "fadd"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.microkernels.amx_panels import AmxPanelWriter
-from tilewright.codegen.microkernels.block import BlockForm
 from tilewright.codegen.microkernels.elements import ElementKind
 from tilewright.codegen.microkernels.panels import transpose_square
 
@@ -38,7 +37,7 @@ def emit_call_of_turning(fn: FunctionText, element: ElementKind, values: tuple[s
 def _turning_function(name: str, module: ModuleText, element: ElementKind) -> str:
     parameters = [Parameter(type, f"%{parameter}") for parameter, type in _PARAMETERS]
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
-    _TurningWriter(fn, element, BlockForm()).write()
+    _TurningWriter(fn, element).write()
     return fn.text()
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter, vector_constant
-from tilewright.codegen.microkernels.block import BlockForm
 from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind
 from tilewright.codegen.microkernels.panels import PANEL_PARAMETERS, ROWS_AHEAD, transpose_square
 
@@ -40,10 +39,10 @@ def tile_depth(element: ElementKind) -> int:
 class AmxPanelWriter:
     """Writes code that packs."""
 
-    def __init__(self, fn: FunctionText, element: ElementKind, form: BlockForm) -> None:
+    def __init__(self, fn: FunctionText, element: ElementKind, *, transposed_b: bool = False) -> None:
         self.fn = fn
         self.element = element
-        self.form = form
+        self.transposed_b = transposed_b
         self.k_tile = tile_depth(element)
         self.column_bytes = str(PANEL_BYTES)
         """Bytes that a column takes in a panel."""
@@ -55,7 +54,7 @@ class AmxPanelWriter:
         fn = self.fn
         b, panels = (fn.value(f"inttoptr i64 %{pointer}_ptr to ptr") for pointer in ("b", "panels"))
         stride = fn.value(f"mul i64 %b_stride, {self.element.bytes}")
-        row = str(self.element.bytes) if self.form.transposed_b else stride
+        row = str(self.element.bytes) if self.transposed_b else stride
 
         def step(k0: str) -> None:
             depth = self.minimum(fn.value(f"sub i64 %k_count, {k0}"), self.k_panel)
@@ -68,7 +67,7 @@ class AmxPanelWriter:
     def pack(self, panels: str, b: str, stride: str, depth: str, columns: str) -> None:
         """Pack `depth` rows and `columns` columns of B, by a function that all kernels of a module share."""
         name = f"tw_mk_fill_{self.element.name}_{ACCUMULATOR_NAMES[self.element.accumulator]}_{BLOCK}"
-        name += "_nt" * self.form.transposed_b
+        name += "_nt" * self.transposed_b
         self.fn.module.define_once(name, lambda: self._fill_function(name))
         values = (panels, self.column_bytes, b, stride, depth, columns)
         operands = (f"{type} {value}" for (_, type), value in zip(_FILL_PARAMETERS, values, strict=True))
@@ -77,9 +76,9 @@ class AmxPanelWriter:
     def _fill_function(self, name: str) -> str:
         parameters = [Parameter(type, f"%{parameter}") for parameter, type in _FILL_PARAMETERS]
         fn = FunctionText(self.fn.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
-        writer = AmxPanelWriter(fn, self.element, self.form)
+        writer = AmxPanelWriter(fn, self.element, transposed_b=self.transposed_b)
         writer.column_bytes = "%column_bytes"
-        fill = writer._fill_squares if self.form.transposed_b else writer._fill_rows
+        fill = writer._fill_squares if self.transposed_b else writer._fill_rows
         fill("%panels", "%b", "%stride", "%depth", "%columns")
         fn.terminate("ret void")
         return fn.text()
@@ -279,5 +278,5 @@ def emit_amx_panels(name: str, module: ModuleText, element: ElementKind, *, tran
     """The definition of ``tw_mk_panels_<a>_<acc>_32[_nt]``."""
     parameters = [Parameter("i64", f"%{parameter}") for parameter in PANEL_PARAMETERS]
     fn = FunctionText(module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
-    AmxPanelWriter(fn, element, BlockForm(transposed_b=transposed_b)).write_panels()
+    AmxPanelWriter(fn, element, transposed_b=transposed_b).write_panels()
     return fn.text()

@@ -26,6 +26,7 @@ from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, Parameter
 from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind, RegisterTile
 from tilewright.codegen.microkernels.panels import PanelWriter, padded_depth
+from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import KState, LinesAhead, Rows, Strides, TileWriter
 from tilewright.ir.facts import TargetFacts
 
@@ -44,9 +45,6 @@ SHORT_ROWS = 4
 EDGE_ROWS = 8
 """Rows of a panel without all of its columns that are done at a time."""
 
-SMALLEST_BLOCK = 16
-"""Kernels for at least this many rows pack B."""
-
 SHORT_ROW_BYTES = 512
 """Rows of B at most this far apart are read in place."""
 
@@ -55,30 +53,6 @@ _EDGE_PARAMETERS = (
     *(("result", "ptr"), ("result_row", "i64"), ("steps", "i64"), ("rows", "i64"), ("columns", "i64")),
     *(("from_zero", "i1"), ("sums", "ptr")),
 )
-
-
-@dataclass(frozen=True)
-class BlockForm:
-    """What a kernel for whole blocks may rely on."""
-
-    has_edges: bool = True
-    """Whether some register tiles of C are not full."""
-    transposed_b: bool = False
-    """B has adjacent rows, and the stride of B is the one between columns."""
-    from_zero: bool = False
-    """The old elements of C are not wanted."""
-    packed_b: bool = False
-    """B is in panels already (`tw_mk_panels_...`)."""
-    fills_panels: bool = False
-    """Or the kernel packs them, if b_ptr says that they are empty."""
-    separate_output: bool = False
-    """The finished elements go to out_ptr with out_row_stride; C is only where sums are kept meanwhile."""
-    output: str | None = None
-    """The type that they are rounded to there, if not that of C."""
-    direct_a: bool = False
-    """a_k_stride is 1; of interest to kernels on AMX tiles only."""
-    is_configured: bool = False
-    """The caller has configured the AMX tiles, and releases them."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +73,11 @@ class BlockWriter(PanelWriter):
     """The cache that the next rows of A are asked for into."""
 
     def __init__(
-        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, form: BlockForm
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, kernel: MatmulKernel
     ) -> None:
-        super().__init__(fn, element, tile, transposed_b=form.transposed_b)
-        self.form = form
-        self.has_edges = form.has_edges
+        super().__init__(fn, element, tile, transposed_b=kernel.transposed_b)
+        self.kernel = kernel
+        self.has_edges = kernel.has_edges
         self.k_panel = max(64, panel_bytes // self.panel_row_bytes // 32 * 32)
         self.panels = max(1, GROUP_COLUMNS // tile.columns)
         self.m_count = "%m_count"
@@ -151,20 +125,20 @@ class BlockWriter(PanelWriter):
         a, b, c = (fn.value(f"inttoptr i64 %{name}_ptr to ptr") for name in "abc")
         _ = self.strides, self.k_step  # computed here, for all blocks
         self.set_row_limits()
-        group = self._packed_group(b, c) if self.form.packed_b else self._packing_group(b, c)
+        group = self._packed_group(b, c) if self.kernel.packed_b else self._packing_group(b, c)
 
         def depth_step(k0: str) -> None:
             self.k0 = k0
             left = fn.value(f"sub i64 {self.k_count}, {k0}")
             self.depth = fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.k_step)])
             self.is_first = fn.value(f"icmp eq i64 {k0}, 0")
-            if self.form.separate_output:
+            if self.kernel.output is not None:
                 is_last = fn.value(f"icmp sle i64 {left}, {self.k_step}")
                 self.output = self._output(is_last, c)
             group(k0, self.advance(a, self._product(self.scaled(k0, self.k_group), self.source_strides.a_k)))
 
         depth = self.k_count
-        if self.form.from_zero:
+        if self.kernel.from_zero:
             # A sum without terms is 0, too.
             depth = fn.call("i64", "llvm.smax.i64", [("i64", depth), ("i64", "1")])
         fn.loop("0", depth, self.k_step, depth_step)
@@ -301,7 +275,7 @@ class BlockWriter(PanelWriter):
             set_result(m0)
             self.next_c = self._below(c_m, rows)
             self.next_a = self.advance(a_m, self.scaled(self.strides.a_row, rows))
-            self.upcoming = self._upcoming_panel(m0) if self.form.packed_b else self._upcoming_rows(n0, m0)
+            self.upcoming = self._upcoming_panel(m0) if self.kernel.packed_b else self._upcoming_rows(n0, m0)
             self.full_tile(a_m, panel, c_m, rows)
 
         def rest(m0: str) -> None:
@@ -330,7 +304,8 @@ class BlockWriter(PanelWriter):
         fn.module.define_once(name, lambda: self._edge_function(name))
         values = (
             a, self.strides.a_row, self.strides.a_k, b, self.b_step, c, self.strides.c_row, result.first, result.stride,
-            self.steps, rows_left, columns_left, self.is_first if self.form.from_zero else "false", self.sums_of_tile(),
+            self.steps, rows_left, columns_left, self.is_first if self.kernel.from_zero else "false",
+            self.sums_of_tile(),
         )  # fmt: skip
         operands = (f"{type} {value}" for (_, type), value in zip(_EDGE_PARAMETERS, values, strict=True))
         fn.emit(f"call void @{name}({', '.join(operands)})")
@@ -345,7 +320,7 @@ class BlockWriter(PanelWriter):
         writer.strides = Strides("%a_row", "%a_k", "", "%c_row")
         writer.panel_stride, writer.b_align = "%b_step", self.element.bytes
         writer.result, writer.depth = Rows("%result", "%result_row"), "%steps"
-        writer.form, writer.is_first = replace(self.form, from_zero=True), "%from_zero"
+        writer.kernel, writer.is_first = replace(self.kernel, from_zero=True), "%from_zero"
         writer.set_sums_of_tile("%sums")
         TileWriter._edge(writer, "%a", "%b", "%c", "%rows", "%columns")
         fn.terminate("ret void")
@@ -420,7 +395,7 @@ class BlockWriter(PanelWriter):
 
     def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
         """C's old elements, or zeros for the first terms of a sum from zero."""
-        if not self.form.from_zero:
+        if not self.kernel.from_zero:
             return super().start_of_tile(addresses)
         fn = self.fn
         load, ready, before = fn.new_label("load"), fn.new_label("ready"), fn.label
@@ -439,7 +414,7 @@ class BlockWriter(PanelWriter):
 
     def masked_start(self, base: str, vector: int, mask: str) -> str:
         """The same for a row of an edge."""
-        if self.form.from_zero:
+        if self.kernel.from_zero:
             nothing = self.spread(self.is_first, "i1")
             text = self.vector.type("i1")
             mask = self.fn.value(f"select {text} {nothing}, {text} zeroinitializer, {text} {mask}")

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tilewright.codegen.llvm_text import FunctionText
-from tilewright.codegen.microkernels.block import BlockForm, BlockWriter
+from tilewright.codegen.microkernels.block import BlockWriter
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.tile import Rows, Strides
 
 ROW_MULTIPLE = 24
@@ -36,9 +37,9 @@ class CopyingBlockWriter(BlockWriter):
     """The first level cache, where lines of a chunk keep a distance."""
 
     def __init__(
-        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, form: BlockForm
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, kernel: MatmulKernel
     ) -> None:
-        super().__init__(fn, element, tile, panel_bytes, form)
+        super().__init__(fn, element, tile, panel_bytes, kernel)
         self.k_panel = min(self.k_panel, LONGEST_LINE)
         size = element.accumulator_bytes
         rows = CHUNK_BYTES // (self.k_panel * size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from tilewright.codegen.float_formats import F16, FORMATS, FloatFormat, has_native_half, widen_to_f32
 from tilewright.codegen.lane_builder import LaneBuilder
@@ -57,6 +58,7 @@ class ElementKind:
         return b.fma(x, y, accumulator, self.accumulator)
 
 
+@cache
 def element_kind(a: str, accumulator: str) -> ElementKind:
     """The kind of ``f32``, ``bf16``, ``f8E4M3FN``, ... with an accumulator. Raises ValueError for an unknown pair."""
     if accumulator not in _ACCUMULATORS:

@@ -18,12 +18,10 @@ from functools import reduce
 from tilewright.codegen.lane_builder import intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
+from tilewright.codegen.microkernels.spec import MOST_ROWS, MatmulKernel
 from tilewright.codegen.microkernels.tile import Rows, TileWriter, kernel_function
 from tilewright.codegen.microkernels.widened_rows import widen_lines
 from tilewright.ir.facts import TargetFacts
-
-MOST_ROWS = 4
-"""Rows of A that a kernel has at most."""
 
 COPY_BYTES = 16 << 10
 """Bytes of A that are copied at a time: half of a first level cache."""
@@ -289,16 +287,14 @@ class FewRowsWriter(TileWriter):
             fn.emit(f"store {scalar} {value}, ptr {at}, align {wide}")
 
 
-def emit_few_rows_kernel(
-    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, rows: int, form: tuple[bool, bool]
-) -> str:
-    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>_few[_nt][_zero]``; `form`: whether it is either."""
-    fn = kernel_function(name, module)
+def emit_few_rows_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel: MatmulKernel) -> str:
+    """The definition of a kernel `for_few_rows`."""
+    fn, element = kernel_function(name, module), kernel.kind.on(facts)
     registers = 32 if facts.vector_bits >= 512 or not facts.triple.startswith("x86_64") else 16
     lanes = facts.lanes(element.accumulator_bits)
-    writer = FewRowsWriter(fn, element, lanes, registers, transposed_b=form[0], from_zero=form[1])
-    writer.write_for(rows)
+    forms = {"transposed_b": kernel.transposed_b, "from_zero": kernel.from_zero}
+    FewRowsWriter(fn, element, lanes, registers, **forms).write_for(kernel.rows)
     return fn.text()
 
 
-__all__ = ["MOST_ROWS", "emit_few_rows_kernel"]
+__all__ = ["emit_few_rows_kernel"]

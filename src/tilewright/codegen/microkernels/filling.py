@@ -17,9 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tilewright.codegen.llvm_text import FunctionText
-from tilewright.codegen.microkernels.block import BlockForm, BlockWriter, Upcoming
+from tilewright.codegen.microkernels.block import BlockWriter, Upcoming
 from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
 from tilewright.codegen.microkernels.panels import padded_depth
+from tilewright.codegen.microkernels.spec import MatmulKernel
 
 SOURCE_PARAMETERS = ("source_ptr",)
 
@@ -47,10 +48,10 @@ class FillingBlockWriter(BlockWriter):
     """Writes one kernel."""
 
     def __init__(
-        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, form: BlockForm
+        self, fn: FunctionText, element: ElementKind, tile: RegisterTile, panel_bytes: int, kernel: MatmulKernel
     ) -> None:
-        super().__init__(fn, element, tile, panel_bytes, form)
-        self.granule = tile.lanes if form.transposed_b else 1
+        super().__init__(fn, element, tile, panel_bytes, kernel)
+        self.granule = tile.lanes if kernel.transposed_b else 1
         self.source = fn.value("inttoptr i64 %source_ptr to ptr")
         self.is_empty = fn.value("trunc i64 %b_ptr to i1")
         self.panel_depth = padded_depth(fn, "%k_count")

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 
-KEEPING_PREFIXES = ("tw_mk_keep_", "tw_mk_reserve_")
 STORE_BYTES = 16 << 20
 """Bytes of a store. Only what is used of it is ever touched."""
 
@@ -301,4 +300,4 @@ class _Keeping:
         self.fn.emit(f"store i64 {value}, ptr {self._at(pointer or self.store, offset)}, align 8")
 
 
-__all__ = ["KEEPING_PREFIXES", "STORES", "STORE_BYTES", "emit_keeping", "keeps_always"]
+__all__ = ["STORES", "STORE_BYTES", "emit_keeping", "keeps_always"]

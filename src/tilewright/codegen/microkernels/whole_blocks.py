@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
-from tilewright.codegen.microkernels.block import BlockForm, BlockWriter
-from tilewright.codegen.microkernels.elements import ElementKind, RegisterTile
-from tilewright.codegen.microkernels.few_rows import MOST_ROWS
+from tilewright.codegen.microkernels.block import BlockWriter, plan_block_tile
 from tilewright.codegen.microkernels.filling import SOURCE_PARAMETERS, FillingBlockWriter
 from tilewright.codegen.microkernels.grouping import find_grouping
 from tilewright.codegen.microkernels.panels import emit_panels
+from tilewright.codegen.microkernels.spec import MOST_ROWS, MatmulKernel, PanelRoutine
 from tilewright.codegen.microkernels.tile import OUTPUT_PARAMETERS, PARAMETERS, kernel_function
 from tilewright.codegen.microkernels.widened_rows import WideningBlockWriter
 from tilewright.codegen.microkernels.word_panels import emit_word_panels
@@ -16,31 +15,25 @@ from tilewright.codegen.microkernels.word_products import WordBlockWriter
 from tilewright.ir.facts import TargetFacts
 
 
-def emit_block_kernel(
-    name: str,
-    module: ModuleText,
-    facts: TargetFacts,
-    element: ElementKind,
-    tile: RegisterTile,
-    form: BlockForm,
-    few_rows: str | None = None,
-) -> str:
-    """The definition of ``tw_mk_<a>_<acc>_<rows>x<columns>`` for blocks of at least 16 rows; `few_rows` is the kernel
-    that it leaves those of few rows to."""
-    more = (*(SOURCE_PARAMETERS if form.fills_panels else ()), *(OUTPUT_PARAMETERS if form.separate_output else ()))
-    fn = kernel_function(name, module, more)
-    if few_rows is not None:
+def emit_block_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel: MatmulKernel, few_rows: str) -> str:
+    """The definition of a kernel for blocks of at least 16 rows; `few_rows` is the kernel, if any, that it leaves those
+    of few rows to."""
+    source = SOURCE_PARAMETERS if kernel.fills_panels else ()
+    fn = kernel_function(name, module, (*source, *(OUTPUT_PARAMETERS if kernel.output is not None else ())))
+    if few_rows:
         _leave_few_rows(fn, few_rows)
+    element = kernel.kind.on(facts)
+    tile = plan_block_tile(facts, element, kernel.width)
     grouping = find_grouping(element, facts)
-    panel_bytes = facts.panel_bytes if form.packed_b else facts.near_bytes
+    panel_bytes = facts.panel_bytes if kernel.packed_b else facts.near_bytes
     if grouping is not None:
-        writer = WordBlockWriter(fn, element, tile, panel_bytes, form, grouping)
+        writer = WordBlockWriter(fn, element, tile, panel_bytes, kernel, grouping)
     elif element.memory != element.accumulator:
-        writer = WideningBlockWriter(fn, element, tile, panel_bytes, form)
-    elif form.fills_panels:
-        writer = FillingBlockWriter(fn, element, tile, panel_bytes, form)
+        writer = WideningBlockWriter(fn, element, tile, panel_bytes, kernel)
+    elif kernel.fills_panels:
+        writer = FillingBlockWriter(fn, element, tile, panel_bytes, kernel)
     else:
-        writer = BlockWriter(fn, element, tile, panel_bytes, form)
+        writer = BlockWriter(fn, element, tile, panel_bytes, kernel)
     writer.write()
     return fn.text()
 
@@ -55,14 +48,13 @@ def _leave_few_rows(fn: FunctionText, few_rows: str) -> None:
     fn.start(more)
 
 
-def emit_block_panels(
-    name: str, module: ModuleText, facts: TargetFacts, element: ElementKind, tile: RegisterTile, *, transposed_b: bool
-) -> str:
-    """The definition of ``tw_mk_panels_<a>_<acc>_<NR>[_nt]`` for these kernels."""
-    grouping = find_grouping(element, facts)
+def emit_block_panels(name: str, module: ModuleText, facts: TargetFacts, routine: PanelRoutine) -> str:
+    """The definition of a routine that packs B for these kernels."""
+    element = routine.kind.on(facts)
+    tile, grouping = plan_block_tile(facts, element, routine.columns), find_grouping(element, facts)
     if grouping is not None:
-        return emit_word_panels(name, module, element, tile, grouping, transposed_b=transposed_b)
-    return emit_panels(name, module, element, tile, transposed_b=transposed_b)
+        return emit_word_panels(name, module, element, tile, grouping, transposed_b=routine.transposed_b)
+    return emit_panels(name, module, element, tile, transposed_b=routine.transposed_b)
 
 
 __all__ = ["emit_block_kernel", "emit_block_panels"]

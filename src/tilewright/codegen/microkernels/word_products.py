@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilewright.codegen.llvm_text import FunctionText
-from tilewright.codegen.microkernels.block import BlockForm
 from tilewright.codegen.microkernels.copied_rows import PADDING, CopyingBlockWriter
 from tilewright.codegen.microkernels.elements import ACCUMULATOR_NAMES, ElementKind, RegisterTile
 from tilewright.codegen.microkernels.grouping import Grouping
+from tilewright.codegen.microkernels.spec import MatmulKernel
 from tilewright.codegen.microkernels.word_panels import call_fill
 from tilewright.codegen.microkernels.words import COPY_PARAMETERS, SUM_PARAMETERS, WORD_BYTES, emit_copy, emit_sums
 
@@ -31,10 +31,10 @@ class WordBlockWriter(CopyingBlockWriter):
         element: ElementKind,
         tile: RegisterTile,
         panel_bytes: int,
-        form: BlockForm,
+        kernel: MatmulKernel,
         grouping: Grouping,
     ) -> None:
-        super().__init__(fn, element, tile, panel_bytes, form)
+        super().__init__(fn, element, tile, panel_bytes, kernel)
         self.grouping = grouping
         self.k_group = grouping.group
         above = fn.value(f"add i64 %k_count, {grouping.group - 1}")

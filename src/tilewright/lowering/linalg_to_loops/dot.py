@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.codegen.microkernels import rows_for
+from tilewright.codegen.microkernels import MatmulKernel, variant_for_rows
 from tilewright.dialects import arith, bufferization, linalg, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
@@ -45,7 +45,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
 )
 from tilewright.lowering.linalg_to_loops.kept_operands import kept_operand
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, find_micro_kernel
+from tilewright.lowering.linalg_to_loops.micro_kernel import find_micro_kernel
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 
@@ -73,7 +73,7 @@ def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchM
         return
     facts = lowering.context.facts
     if kernel.has_forms and facts is not None:
-        kernel = replace(kernel, rows=rows_for(kernel.operand, kernel.accumulator, a.shape[-2], facts))
+        kernel = variant_for_rows(kernel, a.shape[-2], facts)
     free = {_flat(a.source), _flat(b.source)} - {None}
     storage = lowering.storage
     target = storage.destination(op, result) if kernel.from_zero else storage.updated(op, init, result)
@@ -90,7 +90,7 @@ def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchM
 def multiply(
     lowering: FunctionLowering,
     op: Operation,
-    kernel: MicroKernel,
+    kernel: MatmulKernel,
     operands: tuple[Factor, Factor, Source],
     k_count: Index,
 ) -> None:
@@ -113,7 +113,7 @@ def starts_from_zero(source: Source) -> bool:
 
 
 def wants_transposed_result(
-    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, a: Factor, b: Factor, k_count: Index
+    lowering: FunctionLowering, op: Operation, kernel: MatmulKernel, a: Factor, b: Factor, k_count: Index
 ) -> bool:
     """Whether to compute C^T = B^T A^T: B is read in place then, and A, which a loop does not change, packed once.
 
@@ -202,7 +202,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 def emit_calls(
     emitter: LoopEmitter,
-    kernel: MicroKernel,
+    kernel: MatmulKernel,
     panels: tuple[Panel, Panel, Panel],
     counts: Sequence[int],
     depth: Index,
@@ -257,7 +257,7 @@ def _moved(emitter: LoopEmitter, item: Panel, address: SSAValue, steps: Index, s
 
 def _call(
     emitter: LoopEmitter,
-    kernel: MicroKernel,
+    kernel: MatmulKernel,
     panels: tuple[Panel, Panel, Panel],
     base: tuple[SSAValue, SSAValue, SSAValue],
     m: Index,

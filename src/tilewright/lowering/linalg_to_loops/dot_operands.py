@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilewright.codegen.microkernels import PanelPlan, plan_panels
+from tilewright.codegen.microkernels import MatmulKernel, PanelPlan, plan_panels
 from tilewright.dialects import memref, scf
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops import sources
@@ -20,7 +20,6 @@ from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
 )
-from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 
@@ -136,8 +135,8 @@ def is_full(emitter: LoopEmitter, box: Box, shape: tuple[int, ...], k_dim: int, 
 
 
 def _unpacked(
-    lowering: FunctionLowering, kernel: MicroKernel, source: Source, shape: tuple[int, ...], k_count: Index
-) -> tuple[MicroKernel, Panel]:
+    lowering: FunctionLowering, kernel: MatmulKernel, source: Source, shape: tuple[int, ...], k_count: Index
+) -> tuple[MatmulKernel, Panel]:
     """B where it is, or a copy, with adjacent columns or, where the kernel can read that, adjacent rows."""
     batch = len(shape) - 2
     if kernel.has_forms and is_contiguous(source, batch) and not is_contiguous(source, batch + 1):
@@ -149,13 +148,16 @@ def _unpacked(
     return kernel, panel(lowering, source, shape, k_dim=batch, k_count=k_count, unit_columns=True)
 
 
-def plan_operand_panels(lowering: FunctionLowering, kernel: MicroKernel, b: Factor, k_count: Index) -> PanelPlan | None:
+def plan_operand_panels(
+    lowering: FunctionLowering, kernel: MatmulKernel, b: Factor, k_count: Index
+) -> PanelPlan | None:
+    """Plan how all of B is packed at once; None where it is better read where it is."""
     facts = lowering.context.facts
     depth, columns = b.shape[-2:]
     if facts is None or not kernel.has_panels or len(b.shape) != 2 or columns > kernel.columns or k_count != depth:
         return None
     transposed = not is_contiguous(b.source, 1)
-    plan = plan_panels(kernel.operand, kernel.accumulator, depth, columns, facts, transposed_b=transposed)
+    plan = plan_panels(kernel.element, kernel.accumulator, depth, columns, facts, transposed_b=transposed)
     return plan if plan.bytes <= LARGEST_PACKED_OPERAND else None
 
 
@@ -173,8 +175,8 @@ def find_invariant_loop(lowering: FunctionLowering, op: Operation, factor: Facto
 
 
 def b_operand(
-    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, b: Factor, k_count: Index
-) -> tuple[MicroKernel, Panel]:
+    lowering: FunctionLowering, op: Operation, kernel: MatmulKernel, b: Factor, k_count: Index
+) -> tuple[MatmulKernel, Panel]:
     """B as the kernel reads it: packed in front of a loop that does not change it, else in place or copied."""
     plan = plan_operand_panels(lowering, kernel, b, k_count)
     loop = find_invariant_loop(lowering, op, b) if plan is not None else None
@@ -192,8 +194,8 @@ def b_operand(
         packed = lowering.memory.new_buffer(i8, (plan.bytes,))
         place = in_place(emitter, packed)
         stride = plain.strides[-1 if kernel.transposed_b else -2]
-        call_external(emitter, plan.symbol, (plain.address, stride, place.address, depth, columns))
-    kernel = replace(kernel, panel_columns=plan.columns, transposed_b=False)
+        call_external(emitter, plan.routine.symbol, (plain.address, stride, place.address, depth, columns))
+    kernel = replace(kernel, panel_columns=plan.routine.columns, transposed_b=False)
     return kernel, Panel(place.address, (0, 0), place.element_bytes)
 
 

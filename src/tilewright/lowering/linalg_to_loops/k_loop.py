@@ -23,7 +23,7 @@ from functools import reduce
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType, i1
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.codegen.microkernels import rows_for
+from tilewright.codegen.microkernels import MatmulKernel, variant_for_rows
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.direct_store import DirectStore, plan_direct_store
@@ -34,7 +34,7 @@ from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, 
 from tilewright.lowering.linalg_to_loops.following_lanes import holds_for_first, says_which_lanes_follow
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
 from tilewright.lowering.linalg_to_loops.kept_operands import is_shared, multiply_by_kept, plan_kept
-from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel, find_micro_kernel
+from tilewright.lowering.linalg_to_loops.micro_kernel import find_micro_kernel
 from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute
 from tilewright.transforms.linalg.effects import may_write
@@ -61,7 +61,7 @@ class FastPath:
     """What the interchanged form needs, emitted in front of the loop."""
 
     condition: SSAValue
-    kernel: MicroKernel
+    kernel: MatmulKernel
     a: Panel
     b: Panel
     b_root: SSAValue
@@ -127,7 +127,7 @@ def _is_choice(op: scf.IfOp) -> bool:
     return len(op.results) == 1 and is_memref(op.results[0].type)
 
 
-def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp, kernel: MicroKernel) -> FastPath:
+def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp, kernel: MatmulKernel) -> FastPath:
     emitter = lowering.emitter
     first = FirstIteration(emitter, loop)
     lhs, rhs = product.inputs
@@ -135,7 +135,7 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     columns = tensor_shape(rhs)[1]
     facts = lowering.context.facts
     if kernel.has_forms and facts is not None:
-        kernel = replace(kernel, rows=rows_for(kernel.operand, kernel.accumulator, rows, facts))
+        kernel = variant_for_rows(kernel, rows, facts)
     a, b = _operand(lhs, k_dim=1), _operand(rhs, k_dim=0)
     a_window, b_window = _window(lowering, first, a), _window(lowering, first, b)
     if constant_of(b_window.strides[1]) != 1:
@@ -390,7 +390,7 @@ def _multiply(
     emitter = lowering.emitter
     c = in_place(emitter, target)
 
-    def multiply(kernel: MicroKernel, b: Panel, output: Panel | None = None) -> None:
+    def multiply(kernel: MatmulKernel, b: Panel, output: Panel | None = None) -> None:
         emit_calls(emitter, kernel, (path.a, b, c), (1, *target.shape), path.depth, path.counts, output)
 
     def multiply_once() -> None:
@@ -399,7 +399,7 @@ def _multiply(
             lowering.copy(zeros, target)
         multiply(path.kernel, path.b)
 
-    def multiply_by_panels(kernel: MicroKernel, b: Panel) -> SSAValue | bool:
+    def multiply_by_panels(kernel: MatmulKernel, b: Panel) -> SSAValue | bool:
         if direct is None:
             multiply(kernel, b)
             return False
@@ -415,7 +415,7 @@ def _multiply(
     from_zero = replace(path.kernel, from_zero=zeros is not None)
     plan = plan_kept(lowering, from_zero, path.b_root, target.shape)
     if plan is None:
-        if path.kernel.is_for_few:
+        if path.kernel.for_few_rows:
             multiply_once()
         else:
             multiply(from_zero, path.b)

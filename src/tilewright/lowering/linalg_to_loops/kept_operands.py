@@ -24,7 +24,16 @@ from dataclasses import replace
 from xdsl.dialects.builtin import i1, i8
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.codegen.microkernels import STORE_BYTES, STORES, PanelPlan, keeps_always, plan_panels
+from tilewright.codegen.microkernels import (
+    STORE_BYTES,
+    STORES,
+    MatmulKernel,
+    Packing,
+    PanelPlan,
+    PanelRoutine,
+    keeps_always,
+    plan_panels,
+)
 from tilewright.dialects import arith, scf
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.dot_operands import (
@@ -40,13 +49,12 @@ from tilewright.lowering.linalg_to_loops.dot_operands import (
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-from tilewright.lowering.linalg_to_loops.micro_kernel import MicroKernel
 from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 
 
 def plan_kept(
-    lowering: FunctionLowering, kernel: MicroKernel, root: SSAValue, shape: tuple[int, ...]
+    lowering: FunctionLowering, kernel: MatmulKernel, root: SSAValue, shape: tuple[int, ...]
 ) -> PanelPlan | None:
     """The panels of a B behind an argument; None where it may change, or C, of this shape, is not one block."""
     facts = lowering.context.facts
@@ -55,12 +63,12 @@ def plan_kept(
     rows, columns = shape
     if rows > kernel.rows or columns > kernel.columns or lowering.stores >= STORES:
         return None
-    return plan_panels(kernel.operand, kernel.accumulator, 1, columns, facts, transposed_b=kernel.transposed_b)
+    return plan_panels(kernel.element, kernel.accumulator, 1, columns, facts, transposed_b=kernel.transposed_b)
 
 
 def kept_operand(
-    lowering: FunctionLowering, op: Operation, kernel: MicroKernel, b: Factor, k_count: Index
-) -> tuple[MicroKernel, Panel] | None:
+    lowering: FunctionLowering, op: Operation, kernel: MatmulKernel, b: Factor, k_count: Index
+) -> tuple[MatmulKernel, Panel] | None:
     """B in panels that other programs may have packed; None where it may change, or is as good in place."""
     inner = b.source.inner if isinstance(b.source, Box) else b.source
     if not isinstance(inner, Window) or inner.root not in lowering.constant_arguments or not inner.is_all_of_root():
@@ -68,7 +76,7 @@ def kept_operand(
     if lowering.stores >= STORES:
         return None
     rows_adjoin = not is_contiguous(b.source, 1)
-    if (rows_adjoin and not is_contiguous(b.source, 0)) or (not rows_adjoin and kernel.operand == kernel.accumulator):
+    if (rows_adjoin and not is_contiguous(b.source, 0)) or (not rows_adjoin and kernel.element == kernel.accumulator):
         return None
     plan = plan_operand_panels(lowering, kernel, b, k_count)
     if plan is None or not keeps_always(plan.bytes) or find_invariant_loop(lowering, op, b) is not None:
@@ -77,27 +85,30 @@ def kept_operand(
     full = is_full(emitter, b.source, b.shape, -1, 0) if isinstance(b.source, Box) else True
     if full is False:
         return None
+    routine = plan.routine_by(Packing.KEEP)
     if full is True:
-        address = _kept(lowering, plan.keeping_symbol, in_place(emitter, inner), rows_adjoin, b.shape)
+        address = _kept(lowering, routine, in_place(emitter, inner), rows_adjoin, b.shape)
     else:
         choice, then_block, else_block = emitter.if_(full, [INDEX])
         with emitter.at(Cursor(then_block)):
-            emitter.yield_([_kept(lowering, plan.keeping_symbol, in_place(emitter, inner), rows_adjoin, b.shape)])
+            emitter.yield_([_kept(lowering, routine, in_place(emitter, inner), rows_adjoin, b.shape)])
         with emitter.at(Cursor(else_block)):
             emitter.yield_([_packed_copy(lowering, plan, b, rows_adjoin)])
         address = choice.results[0]
-    form = replace(kernel, panel_columns=plan.columns, transposed_b=False)
+    form = replace(kernel, panel_columns=plan.routine.columns, transposed_b=False)
     return form, Panel(address, (0, 0), 1)
 
 
-def _kept(lowering: FunctionLowering, symbol: str, b: Panel, rows_adjoin: bool, counts: tuple[Index, ...]) -> SSAValue:
+def _kept(
+    lowering: FunctionLowering, routine: PanelRoutine, b: Panel, rows_adjoin: bool, counts: tuple[Index, ...]
+) -> SSAValue:
     """A call of a routine that keeps panels: their address, or 0."""
     emitter = lowering.emitter
     number = lowering.stores
     lowering.stores += 1
     store = in_place(emitter, lowering.memory.new_buffer(i8, (STORE_BYTES,)))
     operands = (b.address, b.strides[-1 if rows_adjoin else -2], store.address, *counts, number)
-    return call_external(lowering.emitter, symbol, operands, (INDEX,)).results[0]
+    return call_external(lowering.emitter, routine.symbol, operands, (INDEX,)).results[0]
 
 
 def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_adjoin: bool) -> SSAValue:
@@ -107,7 +118,7 @@ def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_ad
         source, shape = sources.permute(source, (1, 0)), shape[::-1]
     copy = copied_panel(lowering, source, shape)
     packed = in_place(lowering.emitter, lowering.memory.new_buffer(i8, (plan.bytes,)))
-    call_external(lowering.emitter, plan.symbol, (copy.address, copy.strides[0], packed.address, *b.shape), ())
+    call_external(lowering.emitter, plan.routine.symbol, (copy.address, copy.strides[0], packed.address, *b.shape), ())
     return packed.address
 
 
@@ -154,12 +165,12 @@ def _linear_terms(value: Index, depth: int = 12) -> set[SSAValue] | None:
 
 def multiply_by_kept(
     lowering: FunctionLowering,
-    kernel: MicroKernel,
+    kernel: MatmulKernel,
     plan: PanelPlan,
     b: Panel,
     counts: tuple[Index, Index],
     shared: SSAValue | bool,
-    multiply: Callable[[MicroKernel, Panel], SSAValue | bool],
+    multiply: Callable[[MatmulKernel, Panel], SSAValue | bool],
     otherwise: Callable[[], None],
 ) -> SSAValue:
     """`multiply` by the panels of B, of `counts` rows and columns, or, where these are too large or not `shared` with
@@ -168,13 +179,13 @@ def multiply_by_kept(
     What `multiply` says, false for the other.
     """
     emitter = lowering.emitter
-    symbol = plan.reserving_symbol if plan.kernels_fill else plan.keeping_symbol
+    routine = plan.routine_by(Packing.RESERVE if plan.kernels_fill else Packing.KEEP)
     if isinstance(shared, bool):
-        panels = _kept(lowering, symbol, b, kernel.transposed_b, counts)
+        panels = _kept(lowering, routine, b, kernel.transposed_b, counts)
     else:
         found, then_block, else_block = emitter.if_(shared, [INDEX])
         with emitter.at(Cursor(then_block)):
-            emitter.yield_([_kept(lowering, symbol, b, kernel.transposed_b, counts)])
+            emitter.yield_([_kept(lowering, routine, b, kernel.transposed_b, counts)])
         with emitter.at(Cursor(else_block)):
             emitter.yield_([emitter.constant(0, INDEX)])
         panels = found.results[0]
@@ -183,10 +194,10 @@ def multiply_by_kept(
     choice, then_block, else_block = emitter.if_(is_kept, [i1])
     with emitter.at(Cursor(then_block)):
         if plan.kernels_fill:
-            form = replace(kernel, panel_columns=plan.columns, fills_panels=True)
+            form = replace(kernel, panel_columns=plan.routine.columns, fills_panels=True)
             packed = Panel(panels, b.strides, 1, b.address)
         else:
-            form = replace(kernel, panel_columns=plan.columns, transposed_b=False)
+            form = replace(kernel, panel_columns=plan.routine.columns, transposed_b=False)
             packed = Panel(panels, (0, 0), 1)
         emitter.yield_([emitter.truth(multiply(form, packed))])
     with emitter.at(Cursor(else_block)):

@@ -8,22 +8,21 @@ from xdsl.ir import Operation
 
 from tilewright.codegen.llvm_text import global_name
 from tilewright.codegen.microkernels import (
-    EXACT,
-    KEEPING_PREFIXES,
-    MICROKERNEL_PREFIX,
-    configured_name,
-    direct_name,
-    exact_name,
+    MatmulKernel,
+    Packing,
+    PanelRoutine,
+    configured_variant,
+    direct_variant,
+    exact_variant,
+    find_routine,
 )
 from tilewright.dialects import arith, func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
 from tilewright.lowering.loops_to_llvm.atomic_calls import lower_atomic_call
 from tilewright.lowering.loops_to_llvm.function_lowering import ARENA, FunctionLowering, Rule, result_struct
 
-MICROKERNEL_ARITY = 10
-"""Parameters of a micro-kernel; some forms have more behind."""
 A_K_STRIDE, K_COUNT, M_COUNT, N_COUNT = 2, 7, 8, 9
-"""Which of them are the distance of neighbours in a row of A, the terms of a sum, and the rows and columns of C."""
+"""Which parameters of a micro-kernel are the stride of A along k, the terms of a sum, and the rows and columns of C."""
 
 
 def lower_return(low: FunctionLowering, op: Operation) -> None:
@@ -59,19 +58,13 @@ def _call_external(
     low: FunctionLowering, op: Operation, name: str, arguments: list[tuple[str, str]], results: list[str]
 ) -> None:
     """A function that the module only declares: a micro-kernel, libm, or part of the runtime."""
-    if name.startswith(MICROKERNEL_PREFIX) and len(arguments) >= MICROKERNEL_ARITY:
-        k_count, m_count, n_count = (_constant(arguments[place][1]) for place in (K_COUNT, M_COUNT, N_COUNT))
-        if m_count is not None and n_count is not None:
-            adjoins = arguments[A_K_STRIDE][1] == "1"
-            exact = exact_name(name, m_count, n_count, low.module.facts, k_count if adjoins else None)
-            # The variant without edges saves little, and a kernel that is needed anyway costs nothing to compile.
-            name = name if exact.endswith(EXACT) and name in low.module.open_kernels else exact
-        if arguments[A_K_STRIDE][1] == "1":
-            name = direct_name(name, low.module.facts)
-        if (configured := configured_name(name, low.module.facts)) is not None:
-            name, low.module.uses_tiles = configured, True
-    elif name.startswith(KEEPING_PREFIXES):
-        arguments.append(("ptr", ARENA))
+    match find_routine(name):
+        case MatmulKernel() as kernel:
+            name = _variant(low, kernel, arguments).symbol
+        case PanelRoutine(packing=Packing.KEEP | Packing.RESERVE):
+            arguments.append(("ptr", ARENA))
+        case _:
+            pass
     low.module.use_external(name)
     result_type = result_struct(results)
     fn = low.fn
@@ -82,11 +75,29 @@ def _call_external(
     low.bind_flat(op.results, iter(registers))
 
 
+def _variant(low: FunctionLowering, kernel: MatmulKernel, arguments: list[tuple[str, str]]) -> MatmulKernel:
+    """The variant of a kernel for what is known of the arguments of a call."""
+    facts, unit_stride = low.module.facts, arguments[A_K_STRIDE][1] == "1"
+    k_count, m_count, n_count = (_constant(arguments[index][1]) for index in (K_COUNT, M_COUNT, N_COUNT))
+    if m_count is not None and n_count is not None:
+        exact = exact_variant(kernel, m_count, n_count, facts, k_count if unit_stride else None)
+        # The variant without edges saves little, and a kernel that is needed anyway costs nothing to compile.
+        if exact.has_edges or kernel.symbol not in low.module.open_kernels:
+            kernel = exact
+    if unit_stride:
+        kernel = direct_variant(kernel, facts)
+    configured = configured_variant(kernel, facts)
+    if configured is None:
+        return kernel
+    low.module.uses_tiles = True
+    return configured
+
+
 def is_open_kernel(op: func.CallOp) -> bool:
     """Whether a call is one of a micro-kernel whose rows or columns are known at run time only."""
-    if not op.callee.root_reference.data.startswith(MICROKERNEL_PREFIX) or len(op.operands) < MICROKERNEL_ARITY:
+    if not isinstance(find_routine(op.callee.root_reference.data), MatmulKernel):
         return False
-    return any(not isinstance(op.operands[place].owner, arith.ConstantOp) for place in (M_COUNT, N_COUNT))
+    return any(not isinstance(op.operands[index].owner, arith.ConstantOp) for index in (M_COUNT, N_COUNT))
 
 
 def _constant(operand: str) -> int | None:

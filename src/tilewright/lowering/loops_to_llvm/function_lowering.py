@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.math_library import MathLibrary
-from tilewright.codegen.microkernels import MICROKERNEL_PREFIX, emit_microkernel
+from tilewright.codegen.microkernels import define_routine, find_routine
 from tilewright.dialects import scf
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
@@ -94,10 +94,11 @@ class ModuleLowering:
 
     def use_external(self, name: str) -> None:
         """A declared function is called: define it if it is a micro-kernel, else leave it to the loader."""
-        if name.startswith(MICROKERNEL_PREFIX):
-            self.text.define_once(name, lambda: emit_microkernel(name, self.text, self.facts))
-        else:
+        routine = find_routine(name)
+        if routine is None:
             self.externals.add(name)
+        else:
+            define_routine(routine, self.text, self.facts)
 
 
 class FunctionLowering(ControlFlowLowering[FunctionText]):

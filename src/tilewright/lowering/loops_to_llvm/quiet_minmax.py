@@ -12,7 +12,7 @@ from __future__ import annotations
 from xdsl.ir import Operation, SSAValue, Use
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.microkernels import is_product
+from tilewright.codegen.microkernels import MatmulKernel, find_routine
 from tilewright.dialects import arith, func, memref, vector
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.loops_to_llvm.lane_facts import LaneFact
@@ -42,7 +42,9 @@ class Quiet(LaneFact):
 
 def _is_of_product(use: Use) -> bool:
     """Whether an address goes to a micro-kernel that only reads there, or writes sums of products."""
-    return isinstance(use.operation, func.CallOp) and is_product(use.operation.callee.root_reference.data)
+    if not isinstance(use.operation, func.CallOp):
+        return False
+    return isinstance(find_routine(use.operation.callee.root_reference.data), MatmulKernel)
 
 
 def _is_constant(value: SSAValue) -> bool:

@@ -6,32 +6,28 @@ Addresses are real ones, as the reference gives them for storage; strides count 
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tilewright.codegen.microkernels import STORE_BYTES
+from tilewright.codegen.microkernels import STORE_BYTES, MatmulKernel, Packing, PanelRoutine, find_routine
 from tilewright.tools.validation.launches import Array
 
-_NAME = re.compile(
-    r"tw_mk_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_\d+x(?P<nr>\d+)"
-    r"(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?(?P<fills>_fills)?(?P<out>_out)?(?:_exact)?$"
-)
-_PANELS = re.compile(r"tw_mk_(?P<how>panels|keep|reserve)_(?P<a>\w+?)_(?P<acc>f32|f64|i32)_(?P<nr>\d+)(?P<nt>_nt)?$")
 _DEPTH_MULTIPLE = 32
 _PLAIN = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32"}
 
 
 def find_microkernel(name: str) -> Callable[..., Any] | None:
     """The NumPy function of a name, if it is a micro-kernel's."""
-    if (match := _PANELS.match(name)) is not None:
-        pack = _pack_panels(match["a"], int(match["nr"]), transposed=match["nt"] is not None)
-        return pack if match["how"] == "panels" else _keep(pack, int(match["nr"]))
-    if (match := _NAME.match(name)) is not None:
-        return _multiply(match)
-    return None
+    match find_routine(name):
+        case PanelRoutine(packing=packing) as routine:
+            pack = _pack_panels(routine)
+            return pack if packing is Packing.PACK else _keep(pack, routine.columns)
+        case MatmulKernel() as kernel:
+            return _multiply(kernel)
+        case _:
+            return None
 
 
 def _numpy_type(name: str) -> np.dtype[Any]:
@@ -51,25 +47,25 @@ def _view(address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: t
     return np.lib.stride_tricks.as_strided(flat, shape, tuple(stride * dtype.itemsize for stride in strides))
 
 
-def _multiply(name: re.Match[str]) -> Callable[..., None]:
-    """C[m x n] += A[m x k] B[k x n], with B in the form that the name says; the sums go elsewhere if it says so."""
-    dtype, wide = _numpy_type(name["a"]), _numpy_type(name["acc"])
+def _multiply(kernel: MatmulKernel) -> Callable[..., None]:
+    """C[m x n] += A[m x k] B[k x n], with B in the form that the kernel takes, to its separate output if it has one."""
+    dtype, wide = _numpy_type(kernel.element), _numpy_type(kernel.accumulator)
 
     def run(*numbers: Any) -> None:
         a, a_row, a_k, b, b_stride, c, c_row, k, m, n, *more = (int(number) for number in numbers)
-        output = more[1:] if name["fills"] is not None else more
+        output = more[1:] if kernel.fills_panels else more
         if min(m, n) <= 0:
             return
         old = _view(c, wide, (m, n), (c_row, 1))
         result = _view(output[0], wide, (m, n), (output[1], 1)) if output else old
-        result[...] = 0 if name["zero"] is not None else old
+        result[...] = 0 if kernel.from_zero else old
         if k <= 0:
             return
         left = _view(a, dtype, (m, k), (a_row, a_k)).astype(wide)
-        if name["panels"] is not None:
-            right = _panels_at(b, dtype, int(name["nr"]), k, n)[:, :k].transpose(1, 0, 2).reshape(k, -1)[:, :n]
+        if kernel.packed_b:
+            right = _panels_at(b, dtype, kernel.panel_columns, k, n)[:, :k].transpose(1, 0, 2).reshape(k, -1)[:, :n]
         else:
-            right = _view(b, dtype, (k, n), (1, b_stride) if name["nt"] is not None else (b_stride, 1))
+            right = _view(b, dtype, (k, n), (1, b_stride) if kernel.transposed_b else (b_stride, 1))
         result += left @ right.astype(wide)
 
     return run
@@ -81,9 +77,9 @@ def _panels_at(address: int, dtype: np.dtype[Any], columns: int, k: int, n: int)
     return _view(address, dtype, (count, depth, columns), (depth * columns, columns, 1))
 
 
-def _pack_panels(element: str, columns: int, *, transposed: bool) -> Callable[..., None]:
+def _pack_panels(routine: PanelRoutine) -> Callable[..., None]:
     """All of B as panels of its own type, columns past the last 0."""
-    dtype = _numpy_type(element)
+    dtype, columns = _numpy_type(routine.element), routine.columns
 
     def run(*numbers: Any) -> None:
         b, stride, panels, k, n = (int(number) for number in numbers)
@@ -91,7 +87,7 @@ def _pack_panels(element: str, columns: int, *, transposed: bool) -> Callable[..
             return
         target = _panels_at(panels, dtype, columns, k, n)
         padded = np.zeros((k, target.shape[0] * columns), dtype)
-        padded[:, :n] = _view(b, dtype, (k, n), (1, stride) if transposed else (stride, 1))
+        padded[:, :n] = _view(b, dtype, (k, n), (1, stride) if routine.transposed_b else (stride, 1))
         target[:, :k] = padded.reshape(k, -1, columns).transpose(1, 0, 2)
 
     return run

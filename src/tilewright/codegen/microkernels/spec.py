@@ -1,0 +1,243 @@
+"""What a micro-kernel does, as a value, and the symbol that a module of the loops stage declares it by.
+
+`MatmulKernel` and `PanelRoutine` are the only descriptions of micro-kernels; `symbol` writes their names and
+`find_routine` reads them. Whoever wants a variant replaces a field.
+
+    MatmulKernel("bf16", "f32", 1024, 1024, from_zero=True).symbol  ==  "tw_mk_bf16_f32_1024x1024_zero"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import TypeAlias
+
+from tilewright.codegen.microkernels.elements import ElementKind, element_kind
+
+WHOLE_BLOCK = 1024
+"""A tile size that no Triton block exceeds in both directions: one call for the whole block."""
+
+SMALLEST_BLOCK = 16
+"""Kernels for at least this many rows pack B."""
+
+MOST_ROWS = 4
+"""Rows that the kernels for a few rows take at most."""
+
+_PREFIX = "tw_mk_"
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulKernel:
+    """C[m x n] += A[m x k] B[k x n], on operands that are described by address and strides.
+
+    Raises ValueError for a combination that no kernel has.
+    """
+
+    element: str
+    """Type of the elements of A and B: `f32`, `f64`, `f16`, `bf16`, `i8`, or a float8 by its MLIR name."""
+    accumulator: str
+    """Type of the elements of C: `f32`, `f64` or `i32`."""
+    rows: int
+    """Rows of the tile of C that the caller asks for at a time."""
+    columns: int
+    """Columns of that tile."""
+    for_few_rows: bool = False
+    """There are never more than `rows` rows; B is read where it is."""
+    transposed_b: bool = False
+    """The rows of B are adjacent, in place of its columns; the stride of B is that between columns."""
+    from_zero: bool = False
+    """C = A B: the old elements of C are not read."""
+    panel_columns: int = 0
+    """B is in panels of this many columns, as a `PanelRoutine` makes them; 0: B is a matrix."""
+    fills_panels: bool = False
+    """Where b_ptr is odd the panels are empty yet: the kernel packs them from the matrix that one more parameter
+    (i64 source_ptr) points at."""
+    output: str | None = None
+    """Element type of a separate result, to which two more parameters (i64 out_ptr, i64 out_row_stride) point; C is
+    scratch memory for the sums then."""
+    has_edges: bool = True
+    """Some register tiles of C are not full."""
+    direct_a: bool = False
+    """The stride of A along k is 1. Kernels on matrix units leave out the code for other strides."""
+    counts: tuple[int, int, int] | None = None
+    """The only rows, columns and terms that the kernel is for."""
+    is_configured: bool = False
+    """The caller has configured the matrix unit, and releases it."""
+
+    def __post_init__(self) -> None:
+        kind = self.kind
+        if self.for_few_rows and (self.rows > MOST_ROWS or self._has_form_of_blocks):
+            raise ValueError(f"'{self.symbol}': kernels for a few rows have at most {MOST_ROWS} rows and fewer forms")
+        has_form = self.transposed_b or self.from_zero or self._has_form_of_blocks
+        if has_form and self.rows < SMALLEST_BLOCK and not self.for_few_rows:
+            raise ValueError(f"'{self.symbol}': only kernels for at least {SMALLEST_BLOCK} rows have forms")
+        if self.fills_panels and not (self.packed_b and kind.memory == kind.accumulator):
+            raise ValueError(f"'{self.symbol}': only kernels that read panels of elements as they are fill them")
+        if self.output is not None and not self.packed_b:
+            raise ValueError(f"'{self.symbol}': only kernels that read panels have a separate output")
+
+    @property
+    def _has_form_of_blocks(self) -> bool:
+        return (
+            bool(self.panel_columns or self.fills_panels or self.output or self.direct_a or self.is_configured)
+            or not self.has_edges
+        )
+
+    @property
+    def kind(self) -> ElementKind:
+        """The types, as LLVM IR has them."""
+        return element_kind(self.element, self.accumulator)
+
+    @property
+    def packed_b(self) -> bool:
+        """B is in panels."""
+        return self.panel_columns > 0
+
+    @property
+    def width(self) -> int:
+        """Columns that the kernel goes by: those of a panel, or of the tile."""
+        return self.panel_columns or self.columns
+
+    @property
+    def rounded_output(self) -> str | None:
+        """The type that results are rounded to on their way out; None: they keep their type."""
+        return None if self.output == self.accumulator else self.output
+
+    @property
+    def has_panels(self) -> bool:
+        """The kernel is for whole blocks: B may be in panels."""
+        return self.rows >= SMALLEST_BLOCK
+
+    @property
+    def has_forms(self) -> bool:
+        """B may be transposed, and sums may start from zero."""
+        return self.has_panels or self.for_few_rows
+
+    @property
+    def symbol(self) -> str:
+        """The name that modules declare and define the kernel by."""
+        output = "" if self.output is None else "_out" if self.output == self.accumulator else f"_out_{self.output}"
+        return "".join(
+            (
+                f"{_PREFIX}{self.element}_{self.accumulator}_{self.rows}x{self.width}",
+                "_few" * self.for_few_rows,
+                "_nt" * self.transposed_b,
+                "_zero" * self.from_zero,
+                "_panels" * self.packed_b,
+                "_fills" * self.fills_panels,
+                output,
+                "_exact" * (not self.has_edges),
+                "_direct" * self.direct_a,
+                "" if self.counts is None else "_of_{}x{}x{}".format(*self.counts),
+                "_configured" * self.is_configured,
+            )
+        )
+
+
+class Packing(StrEnum):
+    """How a `PanelRoutine` comes by the panels."""
+
+    PACK = "panels"
+    """Pack B into memory of the caller's."""
+    KEEP = "keep"
+    """Pack B unless the pack cache has it."""
+    RESERVE = "reserve"
+    """Find B in the pack cache, or memory there that the first kernel fills."""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelRoutine:
+    """Brings B into the form of panels."""
+
+    packing: Packing
+    element: str
+    accumulator: str
+    columns: int
+    """Columns of a panel."""
+    transposed_b: bool = False
+    """The rows of B are adjacent."""
+
+    @property
+    def kind(self) -> ElementKind:
+        """The types, as LLVM IR has them."""
+        return element_kind(self.element, self.accumulator)
+
+    @property
+    def symbol(self) -> str:
+        """The name that modules declare and define the routine by."""
+        form = "_nt" * self.transposed_b
+        return f"{_PREFIX}{self.packing}_{self.element}_{self.accumulator}_{self.columns}{form}"
+
+
+Routine: TypeAlias = MatmulKernel | PanelRoutine
+
+_TYPES = r"(?P<element>\w+?)_(?P<accumulator>f32|f64|i32)"
+_KERNEL = re.compile(
+    rf"{_PREFIX}{_TYPES}_(?P<rows>\d+)x(?P<width>\d+)(?P<few>_few)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?"
+    r"(?P<fills>_fills)?(?P<out>_out(?:_(?P<output>bf16))?)?(?P<exact>_exact)?(?P<direct>_direct)?"
+    r"(?:_of_(?P<counts>\d+x\d+x\d+))?(?P<configured>_configured)?"
+)
+_ROUTINE = re.compile(rf"{_PREFIX}(?P<packing>panels|keep|reserve)_{_TYPES}_(?P<columns>\d+)(?P<nt>_nt)?")
+
+
+@cache
+def find_routine(symbol: str) -> Routine | None:
+    """The routine that a declaration of this name asks for; None for other functions.
+
+    Raises ValueError for the name of a micro-kernel that does not exist.
+    """
+    if not symbol.startswith(_PREFIX):
+        return None
+    for pattern, make in _READERS:
+        if (match := pattern.fullmatch(symbol)) is not None:
+            routine = make(match)
+            _ = routine.kind
+            return routine
+    raise ValueError(f"'{symbol}' is not the name of a micro-kernel")
+
+
+def _panel_routine(match: re.Match[str]) -> Routine:
+    packing, columns = Packing(match["packing"]), int(match["columns"])
+    return PanelRoutine(packing, match["element"], match["accumulator"], columns, bool(match["nt"]))
+
+
+def _matmul_kernel(match: re.Match[str]) -> Routine:
+    width, is_packed = int(match["width"]), bool(match["panels"])
+    m_count, n_count, k_count = map(int, (match["counts"] or "0x0x0").split("x"))
+    return MatmulKernel(
+        match["element"],
+        match["accumulator"],
+        int(match["rows"]),
+        WHOLE_BLOCK if is_packed else width,
+        for_few_rows=bool(match["few"]),
+        transposed_b=bool(match["nt"]),
+        from_zero=bool(match["zero"]),
+        panel_columns=width if is_packed else 0,
+        fills_panels=bool(match["fills"]),
+        output=match["output"] or (match["accumulator"] if match["out"] else None),
+        has_edges=not match["exact"],
+        direct_a=bool(match["direct"]),
+        counts=(m_count, n_count, k_count) if match["counts"] else None,
+        is_configured=bool(match["configured"]),
+    )
+
+
+_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Routine]], ...] = (
+    (_ROUTINE, _panel_routine),
+    (_KERNEL, _matmul_kernel),
+)
+
+
+__all__ = [
+    "MOST_ROWS",
+    "SMALLEST_BLOCK",
+    "WHOLE_BLOCK",
+    "MatmulKernel",
+    "Packing",
+    "PanelRoutine",
+    "Routine",
+    "find_routine",
+]
