@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.support import knobs as table
-from tilewright.support.disk_cache import cache_directory
+from tilewright.support.disk_cache import cache_directory_or_temporary
 from tilewright.support.errors import NoAssemblerError
 from tilewright.support.knob_groups import Derived, Env, Group, Hooks, Ignored, Refused, Shared, Variable, env
 
@@ -101,11 +101,16 @@ redis = Group(
 cache = Group(
     {
         "dir": Derived(
-            lambda: str(cache_directory()), partial(table.set_value, "cache_dir"), "`cache_dir`", "cache_dir"
+            lambda: str(cache_directory_or_temporary()),
+            partial(table.set_value, "cache_dir"),
+            "`cache_dir`",
+            "cache_dir",
         ),
         "home_dir": Ignored(lambda: f"{Path.home()}{os.sep}", "`cache.dir` says where kernels are kept"),
-        "dump_dir": Ignored(lambda: str(cache_directory() / "dump"), "but on `compilation.dump_ir = True`"),
-        "override_dir": Ignored(lambda: str(cache_directory() / "override"), "see `compilation.override`"),
+        "dump_dir": Ignored(
+            lambda: str(cache_directory_or_temporary() / "dump"), "but on `compilation.dump_ir = True`"
+        ),
+        "override_dir": Ignored(lambda: str(cache_directory_or_temporary() / "override"), "see `compilation.override`"),
         "manager_class": Ignored(None, "the cache of kernels is safe for concurrent writers by itself"),
         "remote_manager_class": Ignored(None, _NO_REDIS),
     }

@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from tilewright.compiler.toolchain import toolchain_fingerprint
-from tilewright.support.disk_cache import cache_directory
+from tilewright.support.disk_cache import cache_directory_or_temporary
 from tilewright.support.errors import OptionError
 
 __all__ = [
@@ -67,7 +67,7 @@ class FileCacheManager(CacheManager):
                 "writes them"
             )
         self.key = key
-        self.cache_dir = str(cache_directory() / key)
+        self.cache_dir = str(cache_directory_or_temporary() / key)
         self.lock_path = str(Path(self.cache_dir) / "lock")
         Path(self.cache_dir).mkdir(parents=True, exist_ok=True)
 
@@ -109,7 +109,7 @@ def get_cache_manager(key: str) -> CacheManager:
 
 def default_cache_dir() -> str:
     """Where compiled kernels are kept."""
-    return str(cache_directory())
+    return str(cache_directory_or_temporary())
 
 
 def triton_key() -> str:

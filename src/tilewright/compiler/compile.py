@@ -93,8 +93,9 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     key = fingerprint(source.identity(), relevant, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
     cache, clock = DiskCache(cache_directory()), Clock()
     entry = None if any(map(knobs.get, COMPILING)) else cache.get(key)
-    cache_hit = entry is not None
-    if entry is None:
+    kernel = None if entry is None else _load_kept(entry, key, source, options, target)
+    cache_hit = kernel is not None
+    if entry is None or kernel is None:
         if (deferred := _deferred.get()) is not None:
             deferred.append(Request(source, options, target, key))
             raise DeferredError(f"the compilation of kernel '{source.name}' is deferred")
@@ -102,7 +103,21 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
             entry = build_entry(source, options, target, clock.reached)
         cache.put(key, entry)
     listening.tell(source, options, target, key, entry, cache, clock, cache_hit=cache_hit)
-    return load_entry(entry, key, source, options, target)
+    return kernel or load_entry(entry, key, source, options, target)
+
+
+def _load_kept(
+    entry: Entry, key: str, source: Source, options: CompileOptions, target: Target
+) -> CompiledKernel | None:
+    """Load what the disk cache has; None where it is not what this version writes."""
+    try:
+        return load_entry(entry, key, source, options, target)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return None
+    except TilewrightError as error:
+        if error.internal:
+            return None
+        raise
 
 
 @gate.compiling()

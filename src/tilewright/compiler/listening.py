@@ -85,7 +85,7 @@ def tell(source: Source, options: CompileOptions, target: Target, key: str, entr
     listener(
         src=source,
         metadata={**known, "details": entry.metadata},
-        metadata_group={cache.path(key).name: str(cache.path(key))},
+        metadata_group={} if cache.directory is None else {cache.path(key).name: str(cache.path(key))},
         times=clock.end(),
         cache_hit=cache_hit,
     )

@@ -372,7 +372,7 @@ class KeptResults:
     def load(self) -> dict[Config, Sequence[float]] | None:
         """What was measured before, or None."""
         entry = self._cache.get(self._name)
-        if entry is None:
+        if entry is None or not entry.metadata.keys() <= self._configs.keys():
             return None
         return {self._configs[name]: times for name, times in entry.metadata.items()}
 

@@ -126,6 +126,8 @@ KNOBS: tuple[Knob, ...] = (
     # Cache.
     Knob("cache_dir", str, "", "Directory of compiled kernels, by default the user's cache directory.",
          triton_env="TRITON_CACHE_DIR"),
+    Knob("cache_size", int, 1024, "MiB that compiled kernels may take on disk; those that were not used for longest "
+         "go. 0 means no limit."),
     Knob("always_compile", bool, False, "Compile even what the cache has.", triton_env="TRITON_ALWAYS_COMPILE"),
     # Looking inside.
     Knob("dump_ir", str, "", "Directory that receives the module after every pass, in a folder for each kernel and "

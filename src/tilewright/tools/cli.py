@@ -31,8 +31,8 @@ def make_parser() -> argparse.ArgumentParser:
     add_compile_parser(commands)
     add_explore_parser(commands)
 
-    cache = commands.add_parser("cache", help="show or clear the cache of compiled kernels")
-    cache.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
+    cache = commands.add_parser("cache", help="show, list or clear the cache of compiled kernels")
+    cache.add_argument("action", choices=("show", "list", "clear"), nargs="?", default="show")
 
     layout = commands.add_parser("layout", help="draw who owns each element of a tensor, or its bank of shared memory")
     layout.add_argument("encoding", help="as in IR: '#ttg.blocked<{sizePerThread = [1, 4], ...}>'")
@@ -97,7 +97,9 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
             return run_explore(options)
         case "cache":
-            return _cache(options.action)
+            from tilewright.tools.cache import run_cache
+
+            return run_cache(options.action)
         case "layout":
             from tilewright.tools.layout import show_layout
 
@@ -110,19 +112,6 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         case _:
             parser.print_help()
             return 2
-
-
-def _cache(action: str) -> int:
-    from tilewright.support.disk_cache import SUFFIX, DiskCache, cache_directory
-
-    cache = DiskCache(cache_directory())
-    if action == "clear":
-        print(f"removed {cache.clear()} entries from {cache.directory}")
-        return 0
-    files = list(cache.directory.glob(f"*/*{SUFFIX}"))
-    size = sum(path.stat().st_size for path in files)
-    print(f"{cache.directory}: {len(files)} entries, {size / 1024:.0f} KiB")
-    return 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tilewright.support.disk_cache import cache_directory
+from tilewright.support.disk_cache import cache_directory, cache_directory_or_temporary
 
 PROGRAM = "from tilewright.support.disk_cache import cache_directory; print(cache_directory())"
 
@@ -18,8 +18,8 @@ def is_in_temporary_folder(path: Path) -> bool:
 
 
 def test_the_cache_is_the_suites_own() -> None:
-    assert "tilewright-tests-" in str(cache_directory())
-    assert is_in_temporary_folder(cache_directory())
+    assert "tilewright-tests-" in str(cache_directory_or_temporary())
+    assert is_in_temporary_folder(cache_directory_or_temporary())
 
 
 def test_processes_that_tests_start_use_it_too() -> None:

@@ -140,7 +140,7 @@ def runtime_image(facts: CpuFacts) -> bytes:
     key = fingerprint("native runtime", text, facts.triple, facts.cpu, facts.feature_string, llvm_version())
     cache = DiskCache(cache_directory())
     entry = cache.get(key)
-    if entry is None:
+    if entry is None or "obj" not in entry.sections:
         entry = Entry({}, {"obj": compile_text(text, facts, effort=Effort.NONE)})
         cache.put(key, entry)
     return entry.sections["obj"]
