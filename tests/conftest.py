@@ -1,38 +1,130 @@
-"""Options of the whole suite, its cache folder."""
+"""The whole suite: its options, its cache folder, what it collects and samples, how it tells its progress."""
+
+from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from suite import sampling
 from suite.cache_folder import enter_cache_folder, leave_cache_folder
+from suite.pairwise import keep_pairs
+from suite.progress import Progress, skips_by_kind
+from suite.requirements import LeftOut, describe
 
 # A busy machine is no defect: generated inputs are neither timed nor refused for being slow to make.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 
 OWN_FOLDER = enter_cache_folder()
+LEFT_OUT = LeftOut()
+SAID: dict[str, str] = {}
+"""What is said at the end about the tests that were not run, by kind; workers send theirs to the first process."""
+
+MARKERS = (
+    "long: beyond what continuous integration runs; `pytest --long` runs these too",
+    "pairwise: of a grid of parameters, as many combinations as all pairs of values need; `--long` runs all",
+    "costly: takes seconds; the sample of `make test` has it only when its part has its turn",
+    "needs(*names): not collected where one of these is absent (suite/requirements.py)",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="run all of what is otherwise sampled (tens of minutes)")
+    group = parser.getgroup("tilewright")
+    group.addoption("--all", action="store_true", help="run everything (make test-all)")
+    group.addoption("--long", action="store_true", help="run also what --all samples (tens of minutes)")
+    group.addoption(
+        "--sample",
+        type=int,
+        metavar="N",
+        help=f"run a sample, part N of {sampling.PARTS} of the rest; by default the part is of the day, and tests that "
+        "are named by path, -k or -m are not sampled",
+    )
 
 
+def is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: beyond the sample that every run takes; `pytest --long` runs these too")
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    if not is_worker(config):
+        config.option.sample = _find_sample(config)
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and config.get_verbosity() <= 0 and not config.option.collectonly:
+            config.pluginmanager.register(Progress(config, reporter), "tilewright-progress")
+
+
+def _find_sample(config: pytest.Config) -> int | None:
+    """The part of the rest that a run takes, or None where it takes everything. Workers get it from here."""
+    options: Any = config.option
+    if options.all or options.long:
+        return None
+    if options.sample is not None:
+        return options.sample % sampling.PARTS
+    is_named = options.keyword or options.markexpr or config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    return None if is_named else sampling.part_of_today()
 
 
 def pytest_unconfigure() -> None:
     leave_cache_folder(OWN_FOLDER)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> list[Any] | None:
+    """What cannot run here is not collected."""
+    is_test = name.startswith(("test", "Test")) and LEFT_OUT.leaves_out(collector, obj)
+    return [] if is_test else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    SAID["left out"] = describe(LEFT_OUT.counts)
     if config.getoption("--long"):
         return
-    skipped = [item for item in items if item.get_closest_marker("long")]
-    if skipped:
-        config.hook.pytest_deselected(items=skipped)
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
+    dropped = {item.nodeid for item in items if item.get_closest_marker("long")}
+    dropped |= keep_pairs([item for item in items if item.nodeid not in dropped])
+    count = len(items)
+    _deselect(config, items, dropped)
+    if dropped:
+        SAID["long"] = f"{len(dropped)} more of {count} cases: pytest --long"
+    sample = config.getoption("--sample")
+    if sample is not None:
+        count = len(items)
+        _deselect(config, items, {item.nodeid for item in items} - sampling.choose(items, sample))
+        SAID["sample"] = (
+            f"sampled: {len(items)} of {count} tests, part {sample} of {sampling.PARTS} by the date "
+            f"(the same again: --sample={sample}; everything: make test-all)"
+        )
+
+
+def _deselect(config: pytest.Config, items: list[pytest.Item], dropped: set[str]) -> None:
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in dropped])
+    items[:] = [item for item in items if item.nodeid not in dropped]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if is_worker(session.config):
+        session.config.workeroutput["said"] = dict(SAID)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    SAID.update(getattr(node, "workeroutput", {}).get("said", {}))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    if skipped and terminalreporter.config.get_verbosity() <= 0:
+        terminalreporter.write_line("skipped:")
+        for line in skips_by_kind(skipped):
+            terminalreporter.write_line(line)
+    for kind in ("left out", "long", "sample"):
+        if SAID.get(kind):
+            terminalreporter.write_line(SAID[kind])

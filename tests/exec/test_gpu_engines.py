@@ -72,16 +72,16 @@ def test_ampere_on_the_simulator(case: oracle.Case) -> None:
     check(case, gpu_engines.SIMULATED, "sm80")
 
 
+@pytest.mark.needs("gpu")
 @pytest.mark.parametrize("case", corpus_inputs.runnable_cases(), ids=str)
 def test_real_gpu(case: oracle.Case) -> None:
-    device_memory.skip_without_gpu()
     check(case, device_memory.REAL, None)
 
 
+@pytest.mark.needs("gpu")
 @pytest.mark.parametrize("case", corpus_inputs.runnable_cases(), ids=str)
 def test_real_gpu_by_launch(case: oracle.Case) -> None:
     """As users launch, with PyTorch tensors."""
-    device_memory.skip_without_gpu()
     inputs = corpus_inputs.inputs_of(case)
     if reason := gpu_engines.why_not_launched(inputs.source):
         pytest.skip(reason)

@@ -16,7 +16,7 @@ def test_corpus_verifies(case: oracle.Case) -> None:
     oracle.cleaned(module).verify()
 
 
-@pytest.mark.skipif(not oracle.is_official_available(), reason="the official triton package is not installed")
+@pytest.mark.needs("triton")
 @pytest.mark.parametrize("case", oracle.cases(), ids=str)
 def test_same_ops_as_triton(case: oracle.Case) -> None:
     if case.kernel in KNOWN_DIFFERENCES:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 
-import corpus_oracle
 import pytest
 from official_passes import run_official
 from xdsl.dialects.builtin import ModuleOp
@@ -102,7 +101,7 @@ SETTINGS = [(80, 1), (80, 4), (80, 8), (89, 4), (90, 4), (90, 8)]
 """Compute capabilities and warps."""
 
 
-@pytest.mark.skipif(not corpus_oracle.is_official_available(), reason="the official triton package is not installed")
+@pytest.mark.needs("triton")
 def test_products_are_laid_out_as_by_triton() -> None:
     texts = [_module(capability, warps) for capability, warps in SETTINGS]
     official = run_official(texts, ["accelerate_matmul"])

@@ -11,13 +11,13 @@ import pytest
 from ttgir_cases import EXAMPLES, TUTORIALS, GpuCase, gpu_cases
 
 from tilewright.codegen.nvptx.facts import nvptx_facts
-from tilewright.codegen.nvptx.ptxas import assemble, find_ptxas
+from tilewright.codegen.nvptx.ptxas import assemble
 from tilewright.compiler.compile import build_entry
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
 from tilewright.targets.base import configured, find_target
 
-needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason="there is no ptxas (it comes with official Triton)")
+needs_ptxas = pytest.mark.needs("ptxas")
 
 CAPABILITIES = (80, 90)
 
@@ -102,7 +102,7 @@ def compared_cases() -> list[object]:
 
 
 @needs_ptxas
-@pytest.mark.skipif(not oracle.is_official_available(), reason="official Triton is not installed")
+@pytest.mark.needs("triton")
 @pytest.mark.parametrize(("case", "capability"), compared_cases())
 def test_beside_triton(case: GpuCase, capability: int, request: pytest.FixtureRequest) -> None:
     is_long = bool(request.config.getoption("--long"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import cache
 
-import corpus_oracle
 import pytest
 from ttgir_cases import GpuCase, gpu_cases
 from ttgir_oracle import Official, official
@@ -61,7 +60,7 @@ def _official(capability: int, is_long: bool) -> dict[str, Official]:
     return official(capability, [case for case in gpu_cases() if case.is_sample or is_long])
 
 
-@pytest.mark.skipif(not corpus_oracle.is_official_available(), reason="the official triton package is not installed")
+@pytest.mark.needs("triton")
 @pytest.mark.parametrize(("case", "capability"), _parameters())
 def test_costs_no_more_than_triton(case: GpuCase, capability: int, request: pytest.FixtureRequest) -> None:
     found = _official(capability, bool(request.config.getoption("--long"))).get(str(case))

@@ -1,0 +1,91 @@
+"""What tests need that a machine may lack: `@pytest.mark.needs("gpu")`. Where it is absent they are not collected."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Something that a machine may lack, by its name in a sentence."""
+
+    phrase: str
+    is_met: Callable[[], bool]
+
+
+def _has_gpu() -> bool:
+    from tilewright.support.errors import TilewrightError
+    from tilewright.targets.cuda.driver import cuda_driver
+
+    try:
+        cuda_driver().device(0)
+    except TilewrightError:
+        return False
+    return True
+
+
+def _has_ptxas() -> bool:
+    from tilewright.codegen.nvptx.ptxas import find_ptxas
+
+    return find_ptxas() is not None
+
+
+def _has_package(name: str) -> Callable[[], bool]:
+    return lambda: importlib.util.find_spec(name) is not None
+
+
+def _has_mlir_opt() -> bool:
+    return shutil.which("mlir-opt-22") is not None or shutil.which("mlir-opt", path="/usr/lib/llvm-22/bin") is not None
+
+
+REQUIREMENTS = {
+    "gpu": Requirement("an NVIDIA GPU", cache(_has_gpu)),
+    "mlir-opt": Requirement("mlir-opt of LLVM 22 (make oracles)", cache(_has_mlir_opt)),
+    "ptxas": Requirement("ptxas (make oracles)", cache(_has_ptxas)),
+    "torch": Requirement("PyTorch (make torch)", cache(_has_package("torch"))),
+    "triton": Requirement("official Triton (make oracles)", cache(_has_package("triton"))),
+}
+
+
+class LeftOut:
+    """Counts the cases of tests that are not collected, by the first thing that they need and the machine lacks."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def leaves_out(self, collector: pytest.Collector, item: Any) -> bool:
+        """Whether a function or class of tests cannot run here."""
+        for mark in (*_marks(item), *_marks(getattr(collector, "obj", None))):
+            if mark.name != "needs":
+                continue
+            for name in mark.args:
+                if not REQUIREMENTS[name].is_met():
+                    self.counts[name] += _count_cases(item)
+                    return True
+        return False
+
+
+def describe(counts: Counter[str]) -> str:
+    """One line: what was not collected, and why."""
+    parts = [f"{count} need {REQUIREMENTS[name].phrase}" for name, count in counts.most_common()]
+    return f"not run here: {', '.join(parts)}" if parts else ""
+
+
+def _marks(item: Any) -> Iterator[pytest.Mark]:
+    found = getattr(item, "pytestmark", ())
+    for mark in found if isinstance(found, (list, tuple)) else (found,):
+        yield getattr(mark, "mark", mark)
+
+
+def _count_cases(item: Any) -> int:
+    """The combinations of a function's parameters."""
+    return math.prod(len(mark.args[1]) for mark in _marks(item) if mark.name == "parametrize")

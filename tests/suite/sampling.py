@@ -1,0 +1,78 @@
+"""Which tests a run takes: all, or the sample of `make test`, which takes two minutes on two cores.
+
+The sample holds every file test, the unit tests that are quick, of every other test function one case, of every test
+over the corpus one case of each of its files (the same for all engines), and one part of the rest. The parts go round
+by the date: within `PARTS` days every test has run. `--sample=N` repeats a run; `--all` runs everything, as continuous
+integration does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+import pytest
+
+PARTS = 16
+"""Runs on so many days in a row run everything."""
+
+WHOLE = ("tests/file/", "tests/unit/")
+"""Folders whose tests are all taken ..."""
+
+SAMPLED = ("tests/unit/codegen/", "tests/unit/inline_ptx/", "tests/unit/linalg_to_loops/", "tests/unit/middle_layer/")
+"""... but for these, which compile and run whole kernels."""
+
+
+def part_of_today() -> int:
+    return date.today().toordinal() % PARTS
+
+
+def _hash(*words: object) -> int:
+    return int.from_bytes(hashlib.sha256("\0".join(map(str, words)).encode()).digest()[:8], "little")
+
+
+def part_of(nodeid: str) -> int:
+    """The part that a test belongs to, the same on every machine and in every version of Python."""
+    return _hash(nodeid) % PARTS
+
+
+def is_whole(nodeid: str) -> bool:
+    return nodeid.startswith(WHOLE) and not nodeid.startswith(SAMPLED)
+
+
+def choose(items: Sequence[pytest.Item], sample: int) -> set[str]:
+    """The node ids of a sample."""
+    chosen = {item.nodeid for item in items if part_of(item.nodeid) == sample}
+    cheap = [item for item in items if not item.get_closest_marker("costly")]
+    chosen.update(item.nodeid for item in cheap if is_whole(item.nodeid))
+    chosen.update(_representatives(cheap, sample))
+    return chosen
+
+
+def _representatives(items: Sequence[pytest.Item], sample: int) -> Iterator[str]:
+    """One case of each function, or of each function and file of the corpus, as the sample's number has it.
+
+    Cases are chosen by their parameters alone, so that functions with the same cases take the same ones.
+    """
+    groups: dict[tuple[str, str], list[pytest.Item]] = {}
+    for item in items:
+        groups.setdefault((item.nodeid.partition("[")[0], _corpus_file(item)), []).append(item)
+    for group in groups.values():
+        yield min(group, key=lambda item: _hash(sample, _case(item))).nodeid
+
+
+def _parameters(item: pytest.Item) -> dict[str, Any]:
+    return getattr(getattr(item, "callspec", None), "params", {})
+
+
+def _corpus_file(item: pytest.Item) -> str:
+    """The file of the corpus that a test's kernel is from, or nothing."""
+    case = _parameters(item).get("case")
+    return str(getattr(getattr(case, "case", case), "file", ""))
+
+
+def _case(item: pytest.Item) -> str:
+    case = _parameters(item).get("case")
+    return str(case) if _corpus_file(item) else item.nodeid.partition("[")[2]

@@ -1,0 +1,115 @@
+"""The suite's way of running tests, on small suites of their own: sampling, skips, absent tools, tests that hang."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.costly
+
+TESTS = Path(__file__).resolve().parents[2]
+
+SUITE = """
+import time
+import pytest
+
+@pytest.mark.parametrize("layout", "abcd")
+@pytest.mark.parametrize("dtype", range(4))
+@pytest.mark.parametrize("extent", range(4))
+@pytest.mark.pairwise
+def test_grid(extent, dtype, layout):
+    assert extent < 9
+
+@pytest.mark.skip(reason="a first reason")
+def test_first():
+    pass
+
+@pytest.mark.parametrize("n", range(3))
+def test_second(n):
+    pytest.skip("a second reason")
+
+@pytest.mark.needs("absent")
+@pytest.mark.parametrize("n", range(7))
+def test_elsewhere(n):
+    raise AssertionError
+"""
+
+HANGING = """
+import time
+
+def test_that_ends():
+    pass
+
+def test_that_hangs():
+    time.sleep(600)
+
+def test_that_ends_too():
+    pass
+"""
+
+CONFTEST = """
+from suite.requirements import REQUIREMENTS, Requirement
+
+REQUIREMENTS["absent"] = Requirement("a thing that is absent", lambda: False)
+"""
+
+
+def run(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest on a suite with the options and the conftest of ours."""
+    tests = folder / "tests" / "exec"
+    tests.mkdir(parents=True)
+    (folder / "tests" / "conftest.py").write_text((TESTS / "conftest.py").read_text())
+    (folder / "tests" / "suite").symlink_to(TESTS / "suite")
+    (tests / "conftest.py").write_text(CONFTEST)
+    (tests / "test_these.py").write_text(text)
+    (folder / "pyproject.toml").write_text((TESTS.parent / "pyproject.toml").read_text())
+    command = [sys.executable, "-m", "pytest", *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_everything(tmp_path: Path, jobs: str) -> None:
+    done = run(tmp_path, SUITE, "--all", "-n", jobs)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3  a second reason" in done.stdout and "1  a first reason" in done.stdout
+    assert "not run here: 7 need a thing that is absent" in done.stdout
+    assert "more of 68 cases: pytest --long" in done.stdout
+    passed = int(done.stdout.splitlines()[-1].split(" passed")[0].lstrip("= "))
+    assert 16 <= passed <= 24
+
+
+def test_long_runs_take_whole_grids(tmp_path: Path) -> None:
+    done = run(tmp_path, SUITE, "--long")
+    assert done.stdout.splitlines()[-1].startswith("64 passed, 4 skipped in ")
+
+
+def test_without_options_a_sample_is_taken_and_said(tmp_path: Path) -> None:
+    done = run(tmp_path, SUITE)
+    assert "by the date (the same again: --sample=" in done.stdout
+    number = done.stdout.partition("--sample=")[2].partition(";")[0]
+    again = subprocess.run(
+        [sys.executable, "-m", "pytest", f"--sample={number}", "-n", "2"],
+        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    assert [line for line in done.stdout.splitlines() if "sampled" in line] == [
+        line for line in again.stdout.splitlines() if "sampled" in line
+    ]
+
+
+def test_what_is_named_is_not_sampled(tmp_path: Path) -> None:
+    assert "sampled" not in run(tmp_path, SUITE, "tests/exec").stdout
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_a_test_that_hangs_is_named(tmp_path: Path, jobs: str) -> None:
+    """In one process the run ends there; with workers the test has failed, and the others run."""
+    done = run(tmp_path, HANGING, "--all", "-n", jobs, "-o", "faulthandler_timeout=2")
+    output = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "in test_that_hangs" in output, output
+    if jobs != "0":
+        assert "1 failed, 2 passed" in done.stdout.splitlines()[-1], output
+        assert "FAILED tests/exec/test_these.py::test_that_hangs" in output

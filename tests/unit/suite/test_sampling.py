@@ -1,0 +1,82 @@
+"""Samples: stable, one case of each function, and everything within so many days."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from suite import sampling
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case of the corpus."""
+
+    file: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}"
+
+
+@dataclass
+class Item:
+    """What sampling asks of a test."""
+
+    nodeid: str
+    params: dict[str, Any] = field(default_factory=dict[str, Any])
+    is_costly: bool = False
+
+    @property
+    def callspec(self) -> Item:
+        return self
+
+    def get_closest_marker(self, name: str) -> bool:
+        return self.is_costly and name == "costly"
+
+
+def choose(items: Sequence[Item], sample: int) -> set[str]:
+    chosen: Any = items
+    return sampling.choose(chosen, sample)
+
+
+CASES = [Case(file, number) for file in ("memory", "shapes") for number in range(20)]
+ENGINES = [Item(f"tests/exec/test_{engine}.py::test[{case}]", {"case": case}) for engine in "abc" for case in CASES]
+GRID = [Item(f"tests/exec/test_grid.py::test_grid[{number}]") for number in range(300)]
+COSTLY = [Item(f"tests/unit/runtime/test_long.py::test_{number}", is_costly=True) for number in range(50)]
+WHOLE = [Item(f"tests/unit/ir/test_ir.py::test[{number}]") for number in range(50)]
+ALL = [*ENGINES, *GRID, *COSTLY, *WHOLE]
+
+
+def test_all_samples_together_are_everything() -> None:
+    chosen = [choose(ALL, sample) for sample in range(sampling.PARTS)]
+    assert set().union(*chosen) == {item.nodeid for item in ALL}
+    assert all(len(each) < len(ALL) // 2 for each in chosen)
+
+
+@pytest.mark.parametrize("sample", range(sampling.PARTS))
+def test_a_sample_has_a_case_of_each_function_and_the_same_for_each_engine(sample: int) -> None:
+    chosen = choose(ALL, sample)
+    assert {item.nodeid for item in WHOLE} <= chosen
+    assert any("test_grid" in nodeid for nodeid in chosen)
+    for file in ("memory", "shapes"):
+        cases = [
+            {each.params["case"] for each in ENGINES if each.nodeid in chosen and f"_{e}" in each.nodeid} for e in "abc"
+        ]
+        assert any(case.file == file for case in set.intersection(*cases))
+
+
+def test_costly_tests_wait_for_their_turn() -> None:
+    (test,) = COSTLY[:1]
+    turns = [sample for sample in range(sampling.PARTS) if test.nodeid in choose(ALL, sample)]
+    assert turns == [sampling.part_of(test.nodeid)]
+
+
+def test_parts_are_the_same_everywhere() -> None:
+    assert [sampling.part_of(f"tests/a.py::test_{number}") for number in range(6)] == PARTS_OF_THESE
+
+
+PARTS_OF_THESE = [4, 7, 15, 4, 2, 11]
