@@ -10,7 +10,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all test-levels replay check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
+.PHONY: help venv demo test test-all test-levels tour replay check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -40,6 +40,9 @@ OF_OTHER_TARGETS := $(foreach name,baseline_cpus clusters device_library gpu_eng
 test-levels: $(STAMP) ## the tests that run kernels on the CPU, as code for older processors (LEVELS="x86-64-v3")
 	@for level in $(LEVELS); do echo "$$level"; TILEWRIGHT_TARGET=cpu TILEWRIGHT_CPU=$$level $(BIN)/python -m pytest -q \
 	  $(filter-out $(OF_OTHER_TARGETS),$(wildcard tests/exec/test_*.py)) $(ARGS) || exit 1; done
+
+tour: $(STAMP) ## print every stage of the kernel of docs/tour.md (ARGS="linalg loops")
+	@$(BIN)/tilewright run examples/tour.py $(or $(ARGS),all)
 
 replay: $(STAMP) ## hashes of the code of the corpus and of the benchmark's rows (ARGS="--save FILE" before a refactor, "--against FILE" after)
 	@$(BIN)/python tests/kernels/replay.py $(ARGS)

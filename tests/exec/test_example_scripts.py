@@ -16,7 +16,10 @@ SCRIPTS = sorted(path for path in EXAMPLES.glob("*.py") if path.stem != "demo")
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_example_runs_by_itself(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_example_runs_by_itself(
+    script: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", [str(script)])
     with compat.standing_in(), knobs.scope(target="cpu"):
         runpy.run_path(str(script), run_name="__main__")
     said = capsys.readouterr().out
