@@ -10,8 +10,9 @@ import ast
 import dataclasses
 import hashlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -45,8 +46,9 @@ class Dependencies:
         self.others: Globals = {}
         """The functions, classes and other objects that were found there."""
         self._parts: list[str] = []
-        self._later: deque[tuple[str, Any, str]] = deque()
-        """Elements and fields that are still to be noted: constants may be nested deeper than Python may call."""
+        self._later: deque[Callable[[], None]] = deque()
+        """What is still to be noted: elements, fields, the insides of functions. Constants may be nested deeper than
+        Python may call, and functions may call one another along longer chains."""
         self._is_busy = False
         self._seen: dict[int, tuple[int, Any]] = {}
         """Functions and objects by address, numbered; kept, so that nothing else gets the address."""
@@ -77,6 +79,15 @@ class Dependencies:
         self._parts.append(f"number {found[0]}")
         return False
 
+    def _defer(self, *notes: Callable[[], None]) -> None:
+        """Do these after what waits already; at once where nothing is under way."""
+        self._later.extend(notes)
+        if not self._is_busy:
+            self._is_busy = True
+            while self._later:
+                self._later.popleft()()
+            self._is_busy = False
+
     # -- functions ----------------------------------------------------------------------------------------------------
     def _use_function(self, function: JITCallable | ConstexprFunction) -> None:
         """One whose source is in the language, or that kernels call while they are compiled."""
@@ -84,10 +95,12 @@ class Dependencies:
         if not self._is_new(fn):
             return
         self._parts.append(f"{fn.__module__}.{fn.__qualname__}")
-        package = _package(fn)
-        if package == "tilewright":
-            return
-        source = function.source
+        if _package(fn) != "tilewright":
+            self._defer(partial(self._use_inside, function))
+
+    def _use_inside(self, function: JITCallable | ConstexprFunction) -> None:
+        """The source of a function, its defaults and the names that it takes from outside."""
+        fn, source, package = function.fn, function.source, _package(function.fn)
         self._parts += [source.body_text, str(source.start_line), str(getattr(function, "noinline", None))]
         self.use_value("defaults", (fn.__defaults__, fn.__kwdefaults__))
         local = {arg.arg for arg in ast.walk(source.tree) if isinstance(arg, ast.arg)}
@@ -104,8 +117,11 @@ class Dependencies:
             return
         self._parts.append(f"{function.__module__}.{function.__qualname__}")
         if _package(function) == package:
-            self.use_value("defaults", (function.__defaults__, function.__kwdefaults__))
-            self._use_code(function.__code__, {**function.__globals__, **CapturedNames(function)}, package)
+            self._defer(partial(self._use_inside_of_python_function, function, package))
+
+    def _use_inside_of_python_function(self, function: FunctionType, package: str) -> None:
+        self.use_value("defaults", (function.__defaults__, function.__kwdefaults__))
+        self._use_code(function.__code__, {**function.__globals__, **CapturedNames(function)}, package)
 
     def _use_code(self, code: CodeType, scope: Namespace, package: str) -> None:
         self._parts += [code.co_code.hex(), " ".join((*code.co_varnames, *code.co_names, *code.co_freevars))]
@@ -169,12 +185,7 @@ class Dependencies:
         self._parts.append(f"{name}: {type(value).__qualname__} of {len(fields)}")
         if not fields and type(value).__repr__ is not object.__repr__:
             self._parts.append(repr(value))
-        self._later.extend((label, item, package) for label, item in fields)
-        if not self._is_busy:
-            self._is_busy = True
-            while self._later:
-                self.use_value(*self._later.popleft())
-            self._is_busy = False
+        self._defer(*(partial(self.use_value, label, item, package) for label, item in fields))
 
 
 def _fields(value: Any) -> list[tuple[str, Any]]:

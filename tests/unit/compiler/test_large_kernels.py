@@ -8,12 +8,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tilewright import compat
 from tilewright.compiler.compile import lower
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource
+from tilewright.support import recursion
 from tilewright.support.recursion import deep_recursion
 from tilewright.targets.base import find_target
 
@@ -49,6 +51,28 @@ def maxima(p, q, N: tl.constexpr):
     tl.store(q + r[:, None] * 16 + r[None, :], x)
 
 
+@triton.jit
+def chain(p, q, N: tl.constexpr):
+    lanes = tl.arange(0, 16)
+    x = (tl.load(p + lanes) * 100).to(tl.int32)
+    for i in tl.static_range(N):  # pyright: ignore[reportGeneralTypeIssues, reportAttributeAccessIssue]
+        x = x * 3 + i
+    tl.store(q + lanes, x.to(tl.float32))
+
+
+@triton.jit
+def inner(x, N: tl.constexpr):
+    if N == 0:
+        return x * 2
+    return inner(x, N - 1) + N
+
+
+@triton.jit
+def nested_calls(p, q, N: tl.constexpr):
+    lanes = tl.arange(0, 16)
+    tl.store(q + lanes, inner(tl.load(p + lanes), N))
+
+
 @deep_recursion()
 def calls(kernel: Any, size: int) -> int:
     """How many functions, of Python and of C, all passes on a kernel call, up to LLVM's text."""
@@ -73,8 +97,28 @@ def calls(kernel: Any, size: int) -> int:
     return count
 
 
-@pytest.mark.parametrize(("kernel", "size"), [(loads, 40), (choices, 40), (maxima, 20)])
+@pytest.mark.parametrize(("kernel", "size"), [(loads, 40), (choices, 40), (maxima, 20), (chain, 40)])
 def test_four_times_the_size_takes_four_times_the_calls(kernel: Any, size: int) -> None:
     calls(kernel, 3)
     few, many = calls(kernel, size), calls(kernel, 4 * size)
     assert many < 4.6 * few
+
+
+def test_nested_calls() -> None:
+    """Each function receives the bodies of all below it, at few calls an op: its location, as deep as the nest, is not
+    gone through."""
+    calls(nested_calls, 3)
+    few, many = calls(nested_calls, 20), calls(nested_calls, 80)
+    assert many < 6 * few
+
+
+def test_a_chain_longer_than_a_body_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its ops are those of several loops, each short enough for walks along what a body computes."""
+    monkeypatch.setattr(recursion, "RECURSION_LIMIT", 8000)
+    x, y = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
+    chain[(1,)](x, y, 1300)
+    expected = (x * 100).astype(np.int32)
+    with np.errstate(over="ignore"):
+        for i in range(1300):
+            expected = expected * np.int32(3) + np.int32(i)
+    np.testing.assert_array_equal(y, expected.astype(np.float32))

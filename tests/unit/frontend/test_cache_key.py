@@ -282,3 +282,13 @@ def test_files_that_are_edited_after_their_import(tmp_path: Path) -> None:
     (tmp_path / "edited.py").write_text("")
     first.kernel[(1,)](out, 5)
     assert out[0] == 6001
+
+
+def test_calls_nested_deeper_than_python_may_call(tmp_path: Path) -> None:
+    count = sys.getrecursionlimit() + 100
+    steps = [f"@jit\ndef step{i}(x):\n    return step{i - 1}(x) + {i}\n" for i in range(1, count)]
+    text = "\n".join([SOURCE, "@jit\ndef step0(x):\n    return x * FACTOR\n", *steps])
+    kernel = getattr(load(tmp_path, text, "nested"), f"step{count - 1}")
+    other = getattr(load(tmp_path, text.replace("constexpr(3)", "constexpr(4)"), "other"), f"step{count - 1}")
+    assert kernel.cache_key != other.cache_key
+    assert {name for name, _ in kernel.used_global_vals} == {"FACTOR"}

@@ -14,11 +14,12 @@ from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import BFloat16Type, IndexType, MemRefType
-from xdsl.ir import Block, Operation, SSAValue, Use
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects import arith, linalg, math, memref, tensor
 from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
 from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
 from tilewright.lowering.linalg_to_loops.emitter import Index
@@ -297,6 +298,7 @@ def widest_lane(nest: Nest) -> int:
     another, of which the first is enough, nor where atomics take place: these step through the lanes anyhow, and pay
     for each vector of them."""
     widest = 8
+    atomic_offsets = find_offsets_of_atomics(nest.body)
     for value in (*nest.body.args, *(result for op in nest.body.ops for result in op.results)):
         if isinstance(value.type, IndexType | MemRefType) or nest.vector_dim not in nest.depends[value]:
             continue
@@ -304,23 +306,9 @@ def widest_lane(nest: Nest) -> int:
             continue
         if value in nest.steps.of and all(_is_place(use.operation, nest) for use in value.uses):
             continue
-        if not _is_place_of_atomics(value):
+        if value not in atomic_offsets:
             widest = max(widest, bit_width(value.type))
     return widest
-
-
-def _is_place_of_atomics(value: SSAValue) -> bool:
-    """Whether a number is read for no more than where atomics take place."""
-    return bool(value.uses) and all(_leads_to_atomics(use) for use in value.uses)
-
-
-def _leads_to_atomics(use: Use) -> bool:
-    op = use.operation
-    if isinstance(op, memref.AtomicRMWOp):
-        return use.index > 0
-    if not isinstance(op, arith.IndexCastOp | arith.AddiOp | arith.MuliOp | memref.ReinterpretCastOp):
-        return False
-    return _is_place_of_atomics(op.results[0])
 
 
 def _is_place(op: Operation, nest: Nest) -> bool:

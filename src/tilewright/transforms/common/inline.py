@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from xdsl.dialects.builtin import CallSiteLoc, IntegerAttr, LocationAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -81,9 +80,18 @@ class _CallGraph:
         done[name] = None
 
 
-@lru_cache(maxsize=4096)
-def _call_site(callee: LocationAttr, caller: LocationAttr) -> CallSiteLoc:
-    return CallSiteLoc(callee, caller)
+class _CallSites:
+    """Makes locations "there, called from here", each once. They are looked up by identity: comparing or hashing one
+    takes as long as calls are nested deep."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, int], CallSiteLoc] = {}
+
+    def get(self, callee: LocationAttr, caller: LocationAttr) -> CallSiteLoc:
+        key = (id(callee), id(caller))
+        if (found := self._made.get(key)) is None:
+            found = self._made[key] = CallSiteLoc(callee, caller)  # which keeps both alive, and so the key valid
+        return found
 
 
 class Inliner:
@@ -96,6 +104,7 @@ class Inliner:
         self._graph = _CallGraph(module)
         self._uses: dict[str, int] = {}
         self._settled: set[Operation] = set()
+        self._call_sites = _CallSites()
 
     def run(self) -> None:
         """Inline every call that may be, and erase private functions that nobody calls any more."""
@@ -140,7 +149,7 @@ class Inliner:
         for inner in ops_within(op):
             self._settled.add(inner)
             if has_location(inner):
-                inner.location = _call_site(inner.location, caller)
+                inner.location = self._call_sites.get(inner.location, caller)
             if is_copy and isinstance(inner, Call) and _callee_of(inner) in self._graph.functions:
                 self._uses[_callee_of(inner)] = self._uses.get(_callee_of(inner), 0) + 1
 

@@ -26,6 +26,10 @@ MOST_REPEATED = 8192
 what costs more is a hash or the like, of which hundreds of results would cost its length each, to compile and to run.
 """
 
+LONGEST_CHAIN = 1000
+"""Ops that are computed inside of one another, at most. Beyond, a value goes through memory: passing a tile on costs
+nothing next to a thousand ops on it, while a loop without end takes more than its length to compile."""
+
 DEAR = 100
 _SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
@@ -45,6 +49,8 @@ class FusionPlan:
     """Of an op with the producers that move into it, each counted as often as it is read."""
     own_cost: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """Of the body of an op alone."""
+    depth: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """How long the longest chain of producers is that is computed inside of an op."""
     indices: set[Operation] = field(default_factory=set[Operation])
     """Ops that make integers of loop counters and scalars alone."""
     reading: dict[Operation, set[SSAValue]] = field(default_factory=dict[Operation, set[SSAValue]])
@@ -133,12 +139,13 @@ def _decide(
         producer = producer_of(value)
         if producer is not None and plan.moves(producer, op):
             plan.cost[op] += plan.cost.get(producer, 0)
+            plan.depth[op] = max(plan.depth.get(op, 0), plan.depth.get(producer, 0) + 1)
     for inner in op.body.block.walk():
         if isinstance(inner, memref.LoadOp | tensor.ExtractOp):
             plan.reading.setdefault(op, set()).update(_memory_behind(inner))
     if any(_is_dear(inner) for inner in op.body.block.ops):
         plan.computing.add(op)
-    if not is_movable(op):
+    if not is_movable(op) or plan.depth.get(op, 0) >= LONGEST_CHAIN:
         return
     result = op.results[0]
     readers = structured_readers(result)

@@ -27,6 +27,10 @@ MOST_INPUTS = 8
 MOST_RESULTS = 4
 """A loop over more tiles than this would run out of registers for addresses, and of streams to prefetch."""
 
+MOST_OPS = 1000
+"""Of a body that mergers make: what two longer ones gain does not show next to their length, and what compiles a body
+may walk along all of it."""
+
 Access = tuple[AffineExpr, ...]
 
 
@@ -108,6 +112,8 @@ class _Loop:
     extents: tuple[int, ...]
     widest_inside: int
     """Bits of the widest number that the ops of the body make."""
+    length: int
+    """How many ops the body has, at most."""
     reads_memory: bool
     computed: dict[object, Operation] | None = None
     """The pure ops of the body, by what they compute; None as long as some may compute the same."""
@@ -115,7 +121,8 @@ class _Loop:
     @classmethod
     def of(cls, op: linalg.GenericOp) -> _Loop:
         inside = max((_bits(result.type) for inner in op.body.block.ops for result in inner.results), default=1)
-        return cls(op, loop_extents(op), inside, any(_reads_memory(inner) for inner in ops_within(op.body)))
+        ops = ops_within(op.body)
+        return cls(op, loop_extents(op), inside, len(ops), any(_reads_memory(inner) for inner in ops))
 
     @property
     def widest(self) -> int:
@@ -186,7 +193,7 @@ def _fit(head: _Loop, loop: _Loop) -> bool:
     first, op = head.op, loop.op
     if len(first.results) + len(op.results) > MOST_RESULTS:
         return False
-    if head.extents != loop.extents or head.widest != loop.widest:
+    if head.extents != loop.extents or head.widest != loop.widest or head.length + loop.length > MOST_OPS:
         return False
     known = {(value, access_of(map_)) for value, map_ in zip(first.inputs, first.maps, strict=False)}
     own_place = _own_place(op)
@@ -272,7 +279,8 @@ class _Merge:
             old.detach()
             old.erase(safe_erase=False)
         widest = max(self.head.widest_inside, self.loop.widest_inside)
-        return _Loop(new, self.head.extents, widest, self.head.reads_memory or self.loop.reads_memory, computed)
+        reads_memory = self.head.reads_memory or self.loop.reads_memory
+        return _Loop(new, self.head.extents, widest, self.head.length + self.loop.length, reads_memory, computed)
 
     def _is_read_elsewhere(self, result: SSAValue) -> bool:
         """Whether a result has a reader besides the op that is merged."""
