@@ -70,6 +70,11 @@ class TargetFacts:
         return feature in self.features
 
     @property
+    def vector_registers(self) -> int:
+        """Vector registers that code can name: 16 on x86 before AVX-512, 32 on all others that are known here."""
+        return 32 if self.vector_bits >= 512 or not self.triple.startswith("x86_64") else 16
+
+    @property
     def near_bytes(self) -> int:
         """What loops can go over again and again without losing it from the first-level cache: two thirds of it."""
         return self.l1_bytes * 2 // 3

@@ -94,8 +94,7 @@ def plan_register_tile(facts: TargetFacts, rows: int, columns: int, accumulator_
     lanes = facts.lanes(accumulator_bits)
     while lanes > columns and lanes > 1:
         lanes //= 2
-    has_32_registers = facts.vector_bits == 512 or not facts.triple.startswith("x86_64")
-    limit = 24 if has_32_registers else 12
+    limit = 24 if facts.vector_registers == 32 else 12
     wanted = -(-columns // lanes)
     if rows * wanted <= limit:
         return RegisterTile(rows, wanted, lanes)

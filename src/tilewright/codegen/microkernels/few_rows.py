@@ -290,10 +290,9 @@ class FewRowsWriter(TileWriter):
 def emit_few_rows_kernel(name: str, module: ModuleText, facts: TargetFacts, kernel: MatmulKernel) -> str:
     """The definition of a kernel `for_few_rows`."""
     fn, element = kernel_function(name, module), kernel.kind.on(facts)
-    registers = 32 if facts.vector_bits >= 512 or not facts.triple.startswith("x86_64") else 16
     lanes = facts.lanes(element.accumulator_bits)
     forms = {"transposed_b": kernel.transposed_b, "from_zero": kernel.from_zero}
-    FewRowsWriter(fn, element, lanes, registers, **forms).write_for(kernel.rows)
+    FewRowsWriter(fn, element, lanes, facts.vector_registers, **forms).write_for(kernel.rows)
     return fn.text()
 
 

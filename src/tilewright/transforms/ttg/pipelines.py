@@ -37,29 +37,11 @@ from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
 def passes_for_ampere(num_stages: int) -> list[Pass]:
     """Compute capability 8.x: `mma.sync` with operands in registers, `cp.async`."""
     return [
-        CoalescePass(),  # neighbouring lanes access neighbouring addresses
-        F32DotTCPass(emu_tf32=True),  # f32 products of more than tf32's precision, by tensor cores several times
-        RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
-        OptimizeThreadLocalityPass(gathers=False),  # sums across threads after loops; gathers go through memory anyway
-        AccelerateMatmulPass(),  # products on tensor cores
-        RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
-        OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
-        LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
-        FuseNestedLoopsPass(),  # loops over tiles that ask for it are one with their inner loop
-        CanonicalizePass(),  # bounds and constants in plain form for what follows
-        TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
-        CanonicalizePass(),
-        CombineTensorSelectAndIfPass(),  # accumulators that are reset in a branch have one way through the loop
-        AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
-        ScheduleLoopsPass(),  # stages of all ops of their loops
-        PipelinePass(num_stages=num_stages),  # loops over several iterations, cp.async into several buffers
-        CanonicalizePass(),  # first iterations of constant loops need no masks
-        LoopAwareCsePass(),  # positions in buffers that are counted alike
-        PrefetchPass(),  # the first operands of a round are there when it begins
-        RemoveLayoutConversionsPass(),  # conversions that pipelining left next to loads from shared memory
-        ReduceDataDuplicationPass(),  # operands of products from one copy in shared memory
-        ReorderInstructionsPass(),  # values in registers for a short time
-        LoopAwareCsePass(),
+        *_choose_layouts(),
+        *_fuse_loops(),
+        *_hoist(),
+        *_pipeline_loops(num_stages),
+        *_place_conversions(),
         SymbolDcePass(),  # functions that were inlined everywhere
         CsePass(),
         CanonicalizePass(),
@@ -69,37 +51,69 @@ def passes_for_ampere(num_stages: int) -> list[Pass]:
 def passes_for_hopper(num_stages: int) -> list[Pass]:
     """Compute capability 9.0: `wgmma` with operands in shared memory, `cp.async` and TMA."""
     return [
+        *_choose_layouts(),
+        ReassociatePointersPass(),  # loops carry scalar pointers: fewer registers (on Ampere it costs time: measured)
+        *_fuse_loops(),
+        OptimizeAccumulatorInitPass(),  # sums are reset by `wgmma` itself, which runs on in loops
+        *_hoist(),
+        OptimizeDescriptorEncodingPass(),  # what TMA writes is what `wgmma` reads
+        *_pipeline_loops(num_stages),
+        TMALoweringPass(),  # accesses through descriptors that no loop pipelines
+        *_place_conversions(),
+        SymbolDcePass(),  # functions that were inlined everywhere
+        FenceInsertionPass(),  # `wgmma` sees what threads wrote
+        CsePass(),
+        CanonicalizePass(),
+    ]
+
+
+def _choose_layouts() -> list[Pass]:
+    """Layouts that memory and tensor cores ask for, and few conversions between them."""
+    return [
         CoalescePass(),  # neighbouring lanes access neighbouring addresses
-        F32DotTCPass(emu_tf32=True),  # f32 products of more than tf32's precision, by tensor cores several times
-        RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before matrix products ask for more
+        F32DotTCPass(emu_tf32=True),  # f32 dots of more than tf32's precision: several on tensor cores
+        RemoveLayoutConversionsPass(),  # what coalescing converted meets again, before dots ask for more
         OptimizeThreadLocalityPass(gathers=False),  # sums across threads after loops; gathers go through memory anyway
-        AccelerateMatmulPass(),  # products on tensor cores, operands in shared memory
+        AccelerateMatmulPass(),  # dots on tensor cores
         RemoveLayoutConversionsPass(),  # accumulators stay in the tensor cores' layout
         OptimizeDotOperandsPass(),  # operands are transposed in shared memory, where it costs nothing
         LoopAwareCsePass(),  # pointers that move alike are one, before each is carried by a loop
-        ReassociatePointersPass(),  # loops carry scalar pointers: fewer registers (on Ampere it costs time: measured)
+    ]
+
+
+def _fuse_loops() -> list[Pass]:
+    return [
         FuseNestedLoopsPass(),  # loops over tiles that ask for it are one with their inner loop
         CanonicalizePass(),  # bounds and constants in plain form for what follows
-        OptimizeAccumulatorInitPass(),  # sums are set back by the products themselves, which run on in loops
+    ]
+
+
+def _hoist() -> list[Pass]:
+    return [
         TritonLicmPass(),  # nothing invariant in loops that are pipelined: it would be carried
         CanonicalizePass(),
-        OptimizeDescriptorEncodingPass(),  # what TMA writes is what wgmma reads
+    ]
+
+
+def _pipeline_loops(num_stages: int) -> list[Pass]:
+    """Loads of later iterations while this one computes."""
+    return [
         CombineTensorSelectAndIfPass(),  # accumulators that are reset in a branch have one way through the loop
         AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
         ScheduleLoopsPass(),  # stages of all ops of their loops
-        PipelinePass(num_stages=num_stages),  # loops over several iterations; copies, wgmma and TMA stores that run on
+        PipelinePass(num_stages=num_stages),  # several iterations at a time, asynchronous copies into several buffers
         CanonicalizePass(),  # first iterations of constant loops need no masks
-        LoopAwareCsePass(),  # positions in buffers that are counted alike
-        PrefetchPass(),  # products that `wgmma` cannot do: the first operands of a round are there when it begins
-        TMALoweringPass(),  # accesses through descriptors that no loop pipelines
+        LoopAwareCsePass(),  # indices into buffers that are counted alike
+        PrefetchPass(),  # the first operands of an iteration are in registers when it begins; not those of `wgmma`
+    ]
+
+
+def _place_conversions() -> list[Pass]:
+    return [
         RemoveLayoutConversionsPass(),  # conversions that pipelining left next to loads from shared memory
-        ReduceDataDuplicationPass(),  # operands of products from one copy in shared memory
+        ReduceDataDuplicationPass(),  # operands of dots from one copy in shared memory
         ReorderInstructionsPass(),  # values in registers for a short time
         LoopAwareCsePass(),
-        SymbolDcePass(),  # functions that were inlined everywhere
-        FenceInsertionPass(),  # wgmma sees what threads wrote
-        CsePass(),
-        CanonicalizePass(),
     ]
 
 
