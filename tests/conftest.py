@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from suite.requirements import LeftOut, describe
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 
+# A kernel that an optimising pass cannot lower is a defect, also in processes that tests start.
+os.environ.setdefault("TILEWRIGHT_OPT", "strict")
 OWN_FOLDER = enter_cache_folder()
 LEFT_OUT = LeftOut()
 SAID: dict[str, str] = {}

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -24,6 +25,7 @@ from tilewright.support import knobs
 from tilewright.support.collecting import paused_collection
 from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
 from tilewright.support.errors import (
+    BaselineWarning,
     NoAssemblerError,
     OptionError,
     PassError,
@@ -33,7 +35,7 @@ from tilewright.support.errors import (
 from tilewright.support.fingerprint import fingerprint
 from tilewright.support.forking import gate
 from tilewright.support.recursion import deep_recursion
-from tilewright.targets.base import NativeKernel, Target, configured, describe_target
+from tilewright.targets.base import HasBaseline, NativeKernel, Target, configured, describe_target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -50,6 +52,9 @@ LOCATED_STAGES = ("source", "ttir")
 
 COMPILING = ("always_compile", "print_after", "dump_ir", "verify_each", "timing", "remarks", "llvm_dump")
 """Switches with which even what the disk cache has is compiled: it is compiling that they show."""
+
+BASELINE = "baseline"
+"""In the metadata of a kernel that no optimising pass could lower: why."""
 
 LEAST_MEMORY = 64
 """Bytes that a CPU program's tiles count as where all of them are in registers: programs divide a device's shared
@@ -128,17 +133,48 @@ def build_entry(
 ) -> Entry:
     """Run all stages and emit machine code; `reached` is told when each is done."""
     source, target = overridden(source, options), configured(target, options)
-    compilation = Compilation(source, options, target)
+    done: list[str] = []
+
+    def note(stage: str) -> None:
+        done.append(stage)
+        reached(stage)
+
     try:
-        for stage, _ in compilation:
-            reached(stage)
+        return _build(source, options, target, note)
     except PassError as error:
         if error.internal and error.reproducer is None:
             error.reproducer = _reproducer(source, options, target)
-        raise
+        if "linalg" not in done or not isinstance(target, HasBaseline) or _insists():
+            raise
+        return _build_baseline(error, source, options, target.baseline(), reached)
+
+
+def _build(source: Source, options: CompileOptions, target: Target, reached: Callable[[str], None]) -> Entry:
+    compilation = Compilation(source, options, target)
+    for stage, _ in compilation:
+        reached(stage)
     entry = compilation.emit()
     reached(_image_key(target))
     return entry
+
+
+def _insists() -> bool:
+    """Whether a failure of an optimising pass is to be seen: asked for, or what somebody looks for."""
+    return knobs.get("opt") != "1" or any(map(knobs.get, ("verify_each", "validate", "bisect")))
+
+
+def _build_baseline(
+    error: PassError, source: Source, options: CompileOptions, baseline: Target, reached: Callable[[str], None]
+) -> Entry:
+    """Compile from the start without optimising passes, one of which failed with `error`: what they can lower does not
+    pay for keeping a copy. Raises `error` if that fails, too."""
+    try:
+        entry = _build(source, options, baseline, reached)
+    except TilewrightError:
+        raise error from None
+    message = f"kernel '{source.name}' is compiled without optimisation, and slow: {error}"
+    warnings.warn(f"{message}\n(With TILEWRIGHT_OPT=strict this is an error.)", BaselineWarning, stacklevel=2)
+    return Entry({**entry.metadata, BASELINE: str(error)}, entry.sections)
 
 
 def _image_key(target: Target) -> str:
@@ -173,7 +209,13 @@ class Compilation:
     def emit(self) -> Entry:
         """Machine code of the last stage. Raises PassError, OutOfResources, AssemblerError."""
         assert self._module is not None, "a source yields at least its own stage"
-        artefact = self.target.emit(self._module)
+        try:
+            artefact = self.target.emit(self._module)
+        except TilewrightError:
+            raise
+        except Exception as error:
+            reason = f"internal error: {type(error).__name__}: {error}"
+            raise PassError(reason, pass_name="emission", internal=True) from error
         known = {"written": sorted(self._written), "entry": artefact.entry, "sanitizer": self._sanitizer}
         texts = {"llir": artefact.llir, **getattr(artefact, "texts", {})}
         sections = {"obj": artefact.object, **{name: text.encode() for name, text in texts.items()}}
@@ -242,7 +284,7 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         asm=StageTexts(
             lambda: (*stages_from(source, target), "llir", assembly_key, image_key),
             kept,
-            lambda stage: _stage_text(stage, source, options, target, kept["llir"]),
+            lambda stage: _stage_text(stage, source, options, _target_of(entry, target), kept["llir"]),
         ),
         image=entry.sections["obj"],
         metadata=metadata,
@@ -252,6 +294,11 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
         launch_within=_bounded_launch(native, source.runtime_parameters()),
         launch_on=getattr(native, "launch_on", None),
     )
+
+
+def _target_of(entry: Entry, target: Target) -> Target:
+    """The target by whose passes an entry was compiled."""
+    return target.baseline() if BASELINE in entry.metadata and isinstance(target, HasBaseline) else target
 
 
 def _bounded_launch(native: NativeKernel, names: tuple[str, ...]) -> BoundedLaunch | None:

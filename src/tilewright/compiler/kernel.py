@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 WORD_BYTES = 4
 
 CUBIN, SASS = "cubin", "sass"
+OTHER_NAMES = {"ttsharedir": "linalg"}
+"""triton-shared's name of what is `linalg` here."""
+
 DISASSEMBLER = "tilewright.tools.disasm"
 """What makes text of machine code of NVIDIA GPUs."""
 
@@ -75,6 +78,7 @@ class StageTexts(Mapping[str, Any]):
         return self._name_stages()
 
     def __getitem__(self, stage: str) -> Any:
+        stage = OTHER_NAMES.get(stage, stage)
         if stage not in self._kept:
             if stage == SASS and CUBIN in self._stages:
                 return import_module(DISASSEMBLER).get_sass(self[CUBIN])

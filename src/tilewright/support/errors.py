@@ -20,6 +20,10 @@ class TilewrightError(Exception):
     """Whether it is a defect of tilewright's, not a mistake in the program."""
 
 
+class BaselineWarning(UserWarning):
+    """A kernel is compiled without optimisation: a pass that optimises cannot lower it, or failed."""
+
+
 SHOWN_NOTES = 5
 """Notes that are shown at either end of many."""
 

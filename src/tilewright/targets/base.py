@@ -114,6 +114,15 @@ class Configurable(Protocol):
 
 
 @runtime_checkable
+class HasBaseline(Protocol):
+    """A target with a second way down from linalg, slow and for every module, beside that of its optimising passes."""
+
+    def baseline(self) -> Target:
+        """The target that compiles that way."""
+        ...
+
+
+@runtime_checkable
 class Placed(Protocol):
     """A target of several devices that may need different code, such as GPUs of two generations in one machine."""
 

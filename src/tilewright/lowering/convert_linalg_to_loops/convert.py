@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from tilewright.dialects import affine, func, gpu, linalg, memref
+from tilewright.dialects import affine, func, gpu, linalg, llvm, memref
 from tilewright.dialects.linalg import StructuredOp
 from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -38,8 +38,8 @@ class ConvertLinalgToLoopsPass(Pass):
       }
     }
     ```
-    Loops are in the order of the op's iterators. Affine ops become arithmetic, and barriers within the one thread that
-    runs a program are left out, so that the result is at the loops stage.
+    Loops are in the order of the op's iterators. Affine ops become arithmetic; assumptions, and barriers within the
+    one thread that runs a program, are left out. So the result is at the loops stage.
     """
 
     name = "convert-linalg-to-loops"
@@ -53,7 +53,7 @@ class ConvertLinalgToLoopsPass(Pass):
 
 
 def _convert(op: Operation, builder: ScalarBuilder, context: PassContext) -> None:
-    if not isinstance(op, StructuredOp | affine.MapOp | affine.LoadOp | affine.StoreOp | gpu.BarrierOp):
+    if not isinstance(op, StructuredOp | affine.MapOp | affine.LoadOp | affine.StoreOp | gpu.BarrierOp | llvm.AssumeOp):
         return
     builder.move_before(op)
     builder.location = op.location
@@ -69,7 +69,7 @@ def _convert(op: Operation, builder: ScalarBuilder, context: PassContext) -> Non
             op.result.replace_all_uses_with(loaded.result)
         case affine.StoreOp():
             builder.insert(memref.StoreOp(op.value, op.memref, _subscripts(builder, op.map.data, op.indices)))
-        case gpu.BarrierOp():
+        case gpu.BarrierOp() | llvm.AssumeOp():
             pass
     op.detach()
     op.erase(safe_erase=False)

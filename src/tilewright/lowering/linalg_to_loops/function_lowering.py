@@ -32,6 +32,7 @@ from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.lowering.linalg_to_loops.storage import Storage
 from tilewright.lowering.linalg_to_loops.transposing_copy import emit_transposing_copy, find_block
+from tilewright.support.errors import TilewrightError
 from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -100,12 +101,21 @@ class FunctionLowering:
         # Ops are moved while others are lowered: what bounds are made of goes before a loop, a loop goes into a branch.
         for op in list(block.ops):
             if op.parent is not None:
-                self.lower_op(op)
+                self._lower_guarded(op)
         for value, source in reversed(self._filled[mark:]):
             owner = value.owner
             if (owner if isinstance(owner, Block) else owner.parent_block()) is not block:
                 self.sources[value] = source
         del self._filled[mark:]
+
+    def _lower_guarded(self, op: Operation) -> None:
+        try:
+            self.lower_op(op)
+        except TilewrightError:
+            raise
+        except Exception as error:
+            reason = f"internal error: {type(error).__name__}: {error}"
+            raise op_error(op, reason, pass_name="linalg-to-loops", internal=True) from error
 
     def lower_op(self, op: Operation) -> None:
         """Lower one op, by its class; ops without tensors are legal as they are."""

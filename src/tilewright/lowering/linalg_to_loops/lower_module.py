@@ -7,6 +7,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import func
+from tilewright.ir.dominance import verify_dominance
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.linalg_to_loops import (
@@ -19,6 +20,7 @@ from tilewright.lowering.linalg_to_loops import (
     lower_values,
 )
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable
+from tilewright.support.errors import PassError, VerifyError
 
 _DEFAULT_FACTS = TargetFacts(name="", triple="", cpu="", vector_bits=256)
 
@@ -64,3 +66,7 @@ class LinalgToLoopsPass(Pass):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
                 lower_branches.turn_choices_into_branches(op)
                 FunctionLowering(op, context, facts, TABLE).run()
+        try:
+            verify_dominance(module)
+        except VerifyError as error:
+            raise PassError(f"made invalid IR: {error}", pass_name=self.name, internal=True) from error

@@ -43,6 +43,7 @@ from tilewright.lowering.loops_to_llvm.types import (
 )
 from tilewright.lowering.loops_to_llvm.uniform_division import UniformDivisor
 from tilewright.lowering.loops_to_llvm.waiting import END_WAIT, STATE_BYTES, WAIT
+from tilewright.support.errors import TilewrightError
 
 PASS_NAME = "loops-to-llvm"
 
@@ -187,6 +188,11 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
                 rule(self, op)
             except UnsupportedTypeError as error:
                 raise op_error(op, str(error), pass_name=PASS_NAME) from error
+            except TilewrightError:
+                raise
+            except Exception as error:
+                reason = f"internal error: {type(error).__name__}: {error}"
+                raise op_error(op, reason, pass_name=PASS_NAME, internal=True) from error
 
     def fail(self, op: Operation, reason: str) -> None:
         """Stop with an error about `op`."""

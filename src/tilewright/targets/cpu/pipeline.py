@@ -8,7 +8,7 @@ from tilewright.ir.passes import Pass
 from tilewright.support import knobs
 
 
-def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
+def stages(*, is_baseline: bool = False) -> Sequence[tuple[str, Sequence[Pass]]]:
     """Stage names in `kernel.asm`, each with the passes that lead to it."""
     from tilewright.transforms.tt.pipeline import make_ttir
 
@@ -16,7 +16,7 @@ def stages() -> Sequence[tuple[str, Sequence[Pass]]]:
         ("ttir", make_ttir(unit_inner_stride=True)),
         ("structured", _to_structured()),
         ("linalg", _to_linalg()),
-        ("loops", baseline() if knobs.get("opt") == "0" else _to_loops()),
+        ("loops", _baseline() if is_baseline else _to_loops()),
     )
 
 
@@ -80,7 +80,7 @@ def _to_loops() -> Sequence[Pass]:
     )
 
 
-def baseline() -> Sequence[Pass]:
+def _baseline() -> Sequence[Pass]:
     """From linalg to loops for every module, slowly: a buffer for each tile, loops over scalars."""
     from tilewright.lowering.convert_linalg_to_loops import ConvertLinalgToLoopsPass
     from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass

@@ -62,10 +62,12 @@ class CpuTarget:
         }
     )
 
-    def __init__(self, facts: CpuFacts, *, is_for_loading: bool = False) -> None:
-        """Kernels that are for `load` only may be several objects, compiled side by side; others are one."""
+    def __init__(self, facts: CpuFacts, *, is_for_loading: bool = False, is_baseline: bool = False) -> None:
+        """Kernels that are for `load` only may be several objects, compiled side by side; others are one. With
+        `is_baseline` no pass optimises linalg."""
         self._facts = facts
         self._is_for_loading = is_for_loading
+        self._is_baseline = is_baseline
 
     @property
     def facts(self) -> CpuFacts:
@@ -114,7 +116,11 @@ class CpuTarget:
         """The stages after the front end, in order: name in `kernel.asm`, and the passes that lead there."""
         from tilewright.targets.cpu.pipeline import stages
 
-        return stages()
+        return stages(is_baseline=self._is_baseline or knobs.get("opt") == "0")
+
+    def baseline(self) -> CpuTarget:
+        """The same target without the passes that optimise linalg."""
+        return CpuTarget(self._facts, is_for_loading=self._is_for_loading, is_baseline=True)
 
     def emit(self, module: ModuleOp) -> CpuArtefact:
         """Machine code of a module at the loops stage. Raises PassError, OutOfResources."""
@@ -160,7 +166,7 @@ class CpuTarget:
 
     def in_one_object(self) -> CpuTarget:
         """The target for files that others link."""
-        return CpuTarget(self._facts)
+        return CpuTarget(self._facts, is_baseline=self._is_baseline)
 
     def load(self, image: bytes, metadata: dict[str, Any]) -> CpuKernel:
         """Link an artefact's object into the process; `metadata` is the artefact's, with `entry` added."""
