@@ -68,6 +68,7 @@ ALL = [
     ),
     Needed("tutorials:matmul_descriptors:2", "boxes: barriers are made, rings filled again, results stored", size=200),
     Needed("tutorials:matmul_descriptors:2", "products read boxes that are replaced", "wgmma.wait_group", size=200),
+    Needed("tutorials:matmul_descriptors:2", "products start from what registers hold", "wgmma.fence", size=200),
     Needed("tutorials:matmul_descriptors:2", "a box that is stored is written by threads", "fence.proxy.async"),
     Needed("tutorials:matmul_descriptors:2", "a store reads until it was waited for", "cp.async.bulk.wait_group"),
     Needed("tutorials:matmul_descriptors:2", "a box has to arrive", "mbarrier.try_wait", size=200),
@@ -140,13 +141,37 @@ def test_calls_of_functions_that_use_shared_memory(arch: str) -> None:
     with knobs.scope(target=gpu_engines.SIMULATED):
         compiled: Any = sums_by_calls[(1,)](x, out, N=256, arch=arch)
     np.testing.assert_array_equal(out, x.sum() * 255 + x.sum())
-    kernel: SimulatedKernel = compiled.native
-    changed = without_each(kernel.ptx, BARRIER)
-    assert len(changed) >= 4
-    arguments = fresh([x, out])
+    assert check_each_is_missed(compiled.native, BARRIER, [x, out]) >= 4
+
+
+def check_each_is_missed(kernel: SimulatedKernel, instruction: str, arrays: list[Any]) -> int:
+    """Run a kernel of one program without each of some instructions; all runs must fail. Returns how many there are."""
+    changed = without_each(kernel.ptx, instruction)
+    arguments = fresh(arrays)
     for _, ptx in changed:
-        extents = {slot: gpu_engines.extent(array) for slot, array in enumerate(arguments)}
+        extents = {slot: gpu_engines.extent(a) for slot, a in enumerate(arguments) if isinstance(a, np.ndarray)}
         with pytest.raises(SimulationError):
             SimulatedKernel(replace(kernel.facts), ptx).launch_within(
-                [slot_of(array) for array in arguments], extents, (1, 1, 1)
+                [slot_of(argument) for argument in arguments], extents, (1, 1, 1)
             )
+    return len(changed)
+
+
+@triton.jit
+def product_in_a_loop(a_ptr, b_ptr, out_ptr, K, B: tl.constexpr):
+    i = tl.arange(0, B)
+    acc = tl.zeros((B, B), tl.float32)
+    for k in range(0, K, B):
+        a = tl.load(a_ptr + i[:, None] * K + (i + k)[None, :])
+        acc = tl.dot(a, tl.load(b_ptr + (i + k)[:, None] * B + i[None, :]), acc)
+    tl.store(out_ptr + i[:, None] * B + i[None, :], acc)
+
+
+def test_sums_of_wgmma_are_waited_for_and_begin_after_a_fence() -> None:
+    a, b = np.ones((64, 192), np.float16), np.ones((192, 64), np.float16)
+    out = np.zeros((64, 64), np.float32)
+    with knobs.scope(target=gpu_engines.SIMULATED):
+        compiled: Any = product_in_a_loop[(1,)](a, b, out, 192, B=64, arch="sm90")
+    assert (out == 192).all()
+    for instruction, count in (("wgmma.fence", 1), ("wgmma.wait_group", 2)):
+        assert check_each_is_missed(compiled.native, instruction, [a, b, out, 192]) == count

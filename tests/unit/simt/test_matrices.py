@@ -290,7 +290,7 @@ def test_operands_are_held_until_the_product_is_waited_for(wait: str, is_wrong: 
     data = in_shared_memory(matrix(64, 16, "f16"), NvmmaSharedLayout(32, False, 16))
     desc = descriptor(0, 32, 0, 256)
     body = COPY_IN.replace("COUNT", str(data.size // 16)).replace("FENCE", "fence.proxy.async;")
-    body += f"""mov.b64 %d5, {desc}; setp.eq.u32 %p2, 0, 0;
+    body += f"""mov.b64 %d5, {desc}; setp.eq.u32 %p2, 0, 0; wgmma.fence.sync.aligned;
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{%r0, %r1, %r2, %r3}}, %d5, %d5, %p2, 1, 1, 0, 0;
     wgmma.commit_group.sync.aligned; {wait} bar.sync 0; shl.b32 %r105, %r150, 2; st.shared.b32 [%r105], 0;"""
     if not is_wrong:

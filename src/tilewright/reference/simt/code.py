@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tilewright.reference.simt.control import CONTROL, Control, decode_control
 from tilewright.reference.simt.errors import SimulationError
 from tilewright.reference.simt.layout import Image, place
+from tilewright.reference.simt.product_registers import find_tracked
 from tilewright.reference.simt.program import Decoder, Step, decode
 from tilewright.support.ptx.syntax import Function, Immediate, Instruction, Module, Symbol
 from tilewright.support.spans import Span
@@ -58,6 +59,7 @@ def assemble(module: Module, kernel: str) -> Code:
         code.decoder.returns[each.name] = code.decoder.new_register(64)
         code.instructions += each.body
     code.entry = code.decoder.starts[kernel]
+    code.decoder.product_registers = find_tracked(code.instructions)
     for each in order:
         _decode_function(code, each)
     code.granule = min([code.granule, *map(_shared_access_bytes, code.instructions)])

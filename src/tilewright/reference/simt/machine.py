@@ -18,6 +18,7 @@ from tilewright.reference.simt.types import Values
 if TYPE_CHECKING:
     from tilewright.reference.simt.async_state import AsyncState
     from tilewright.reference.simt.memory import Memory
+    from tilewright.reference.simt.product_registers import ProductRegisters
     from tilewright.reference.simt.shared_memory import SharedMemory
 
 WARP = 32
@@ -48,6 +49,8 @@ class Machine:
         self.memory: Memory
         self.shared: SharedMemory
         self.asynchronous: AsyncState
+        self.product_registers: ProductRegisters | None = None
+        """Of a kernel with asynchronous products whose races are looked for."""
 
     def get(self, number: int) -> Values:
         """A register of the active threads."""

@@ -21,6 +21,7 @@ import numpy as np
 from tilewright.reference.simt.errors import UnknownInstruction, error_at
 from tilewright.reference.simt.layout import Image
 from tilewright.reference.simt.machine import Machine
+from tilewright.reference.simt.product_registers import watched
 from tilewright.reference.simt.types import Values, resized, storage_of
 from tilewright.reference.simt.vocabulary import find_unknown
 from tilewright.support.ptx.syntax import (
@@ -116,6 +117,8 @@ class Decoder:
         self.starts: dict[str, int] = {}
         self.returns: dict[str, int] = {}
         """Where functions return to: a register each, as none calls itself."""
+        self.product_registers: dict[int, int] = {}
+        """Registers that asynchronous products use, and their rows in `Machine.product_registers`."""
         self.links: list[tuple[str, str, Names, Names]] = []
         """Calls: caller, callee, the parameters that are passed, those that are given back."""
 
@@ -276,7 +279,7 @@ def decode(instruction: Instruction, decoder: Decoder) -> Step:
     strange = find_unknown(instruction.modifiers)
     if strange is not None and not (found is DECODERS.get(instruction.name) and instruction.name in HINTS):
         raise unknown(instruction, f"what is '.{strange}'?")
-    return guarded(instruction, found(instruction, decoder))
+    return guarded(instruction, watched(instruction, found(instruction, decoder), decoder.product_registers))
 
 
 def scalar_of(values: Values) -> Any:

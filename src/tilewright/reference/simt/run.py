@@ -20,6 +20,7 @@ from tilewright.reference.simt.errors import SimulationError
 from tilewright.reference.simt.layout import Image
 from tilewright.reference.simt.machine import WARP, Machine
 from tilewright.reference.simt.memory import Memory
+from tilewright.reference.simt.product_registers import ProductRegisters
 from tilewright.reference.simt.scheduler import Scheduler
 from tilewright.reference.simt.shared_memory import SharedMemory
 from tilewright.reference.simt.tensor_map import TensorMap
@@ -94,6 +95,8 @@ def run_ptx(
         size = code.image.static_shared + shared_bytes
         machine.shared = SharedMemory(machine, size, code.granule, detects_races=race_detection)
         machine.asynchronous = AsyncState(machine)
+        if race_detection and (tracked := code.decoder.product_registers):
+            machine.product_registers = ProductRegisters(len(tracked), machine.total)
         _fill_special_registers(code, machine, first, extents, num_threads, size)
         _fill_cluster_registers(code, machine, first, extents, cluster)
         machine.exited[machine.all_threads % padded >= num_threads] = True

@@ -13,13 +13,13 @@ from tilewright.reference.simt.instructions.bits import B32, B64, PREDICATE
 from tilewright.reference.simt.instructions.matrices import SHAPE, exact, finish, gathered, places_of_a, places_of_c
 from tilewright.reference.simt.instructions.memory import elements_of
 from tilewright.reference.simt.machine import WARP, Machine, NotConverged
+from tilewright.reference.simt.product_registers import GROUP
 from tilewright.reference.simt.program import Decoder, Source, Step, decodes, scalar_of, unknown
 from tilewright.reference.simt.swizzle import swizzled
 from tilewright.reference.simt.types import choose
 from tilewright.support.ptx.syntax import Immediate, Instruction, Vector
 from tilewright.support.ptx.types import Type, types_in
 
-GROUP = 4 * WARP
 SWIZZLE_OF_FIELD = {0: 0, 1: 3, 2: 2, 3: 1}
 """The swizzle field of a matrix descriptor as the number that tensor maps use."""
 
@@ -163,15 +163,20 @@ def wait(instruction: Instruction, decoder: Decoder) -> Step:
             else:
                 kept.append((group, number, granules))
         state.product_reads = kept
+        if machine.product_registers is not None:
+            for group in active:
+                machine.product_registers.finish(group, state.open_product_group.get(group, 0) - left)
 
     return run
 
 
 @decodes("wgmma.fence")
 def fence(instruction: Instruction, decoder: Decoder) -> Step:
-    """Orders registers, which are in order here."""
+    """`wgmma.fence.sync.aligned;`: what registers hold is there for the products that follow."""
 
     def run(machine: Machine) -> None:
-        _groups(machine)
+        groups = _groups(machine)[:, 0] // GROUP
+        if machine.product_registers is not None:
+            machine.product_registers.fence(groups)
 
     return run
