@@ -108,6 +108,7 @@ SEMANTICS = ["relaxed", "acquire", "release", "acq_rel"]
 SCOPES = ["gpu", "cta", "sys"]
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize(("op", "meaning", "dtype"), CASES)
 def test_each_element_of_its_own(op: Any, meaning: Meaning, dtype: Any) -> None:
     x, y = numbers(dtype, 256, 1), numbers(dtype, 256, 2)
@@ -119,6 +120,7 @@ def test_each_element_of_its_own(op: Any, meaning: Meaning, dtype: Any) -> None:
     np.testing.assert_array_equal(old[:200], before[:200])
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize(("op", "meaning", "dtype"), [case for case in CASES if "xchg" not in str(case.id)])
 def test_many_to_a_few_places(op: Any, meaning: Meaning, dtype: Any) -> None:
     """Several elements of one program, and of several, meet in one place: none is lost."""
@@ -139,6 +141,7 @@ def add_at_places(x_ptr, place_ptr, y_ptr, n, columns, COLUMNS: tl.constexpr, SC
     tl.atomic_add(x_ptr + row * columns + j, y, mask=(i < n) & (j < columns), scope=SCOPE)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize("columns", [5, 64, 1000])
 def test_rows_that_meet(columns: int, scope: str) -> None:
@@ -176,6 +179,7 @@ def test_compare_and_swap(dtype: Any) -> None:
     np.testing.assert_array_equal(old, before)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize("sem", SEMANTICS)
 def test_semantics_and_scopes(sem: str, scope: str, every_target: str) -> None:

@@ -146,6 +146,7 @@ def three_dimensions(out_ptr, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr)
     tl.store(out_ptr + tl.arange(0, A), tl.sum(tl.sum(tl.flip(tl.sort(x), 2), 2), 1))
 
 
+@pytest.mark.costly
 def test_tiles_larger_than_any_stack() -> None:
     x = normal(256, 512)
     out = np.empty_like(x)

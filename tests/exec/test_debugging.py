@@ -130,6 +130,7 @@ def test_every_type_is_printed(
     assert printed(capfd) == [f"pid (0, 0, 0) idx ({n}) x: {text}" for n, text in enumerate(expected)]
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("engine", ["cpu", "interpreter"])
 @pytest.mark.parametrize("is_hex", [False, True], ids=["decimal", "hex"])
 @pytest.mark.parametrize(

@@ -195,6 +195,7 @@ def test_types(arch: str, name: str) -> None:
     assert assemble(ptx, nvptx_facts(int(arch[2:])), fp_fusion=True).registers > 0
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("transposed", [(True, False), (False, True), (True, True)], ids=str)
 @pytest.mark.parametrize(
     ("arch", "name"), [(a, n) for a, n in CASES if a != "sm89" and n in ("f16", "tf32", "f64", "i8", "e5m2")]
@@ -207,6 +208,7 @@ def test_orders(arch: str, name: str, transposed: tuple[bool, bool]) -> None:
     assert instructions(ptx) == {INSTRUCTIONS[name][ARCHITECTURES.index(arch)]}
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("num_warps", [1, 2, 8, 16])
 @pytest.mark.parametrize("shape", [(128, 64, 32), (64, 128, 32), (16, 16, 32)], ids=str)
 @pytest.mark.parametrize("arch", ["sm80", "sm90"])

@@ -88,6 +88,7 @@ def test_layer_norm_backward(shape: tuple[int, int]) -> None:
     np.testing.assert_allclose(db, dy.sum(axis=0), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16], ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
 @pytest.mark.parametrize("length", [64, 96, 100], ids=str)

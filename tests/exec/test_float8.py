@@ -127,6 +127,7 @@ def test_cpu(source: Any, to: Any, rounding: str) -> None:
         check(source, to, rounding)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("rounding", ["rtne", "rtz"])
 @pytest.mark.parametrize(("arch", "to"), [(arch, to) for arch, types in OF_GPUS.items() for to in types], ids=str)
 @pytest.mark.parametrize("source", SOURCES, ids=name_of)

@@ -99,6 +99,7 @@ def waits_too_little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PipelinePass, "run", run)
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("waits_too_little")
 def test_a_wrong_pass_is_found() -> None:
     product = next(case for case in oracle.cases() if case.kernel == "matmul")

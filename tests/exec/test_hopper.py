@@ -69,6 +69,7 @@ def numbers(shape: tuple[int, ...], dtype: Any, seed: int) -> np.ndarray[Any, An
     return random.standard_normal(shape).astype(dtype)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("num_warps", [4, 8])
 @pytest.mark.parametrize("shape", [(64, 64, 64), (128, 128, 32), (128, 16, 128)])
 @pytest.mark.parametrize("transposed", [False, True])

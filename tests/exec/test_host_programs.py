@@ -14,6 +14,7 @@ pytest.importorskip("torch", reason="the programs use PyTorch, a test-only depen
 PROGRAMS = sorted((Path(__file__).parent / "host_programs").glob("*.py"))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("target", ["cpu", "cuda_sim"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_program_runs_unchanged(program: Path, target: str) -> None:

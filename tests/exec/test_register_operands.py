@@ -123,6 +123,7 @@ def test_orders(orders: tuple[bool, bool], num_warps: int) -> None:
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("num_stages", "block"), [(1, 32), (2, 32), (4, 32), (3, 64), (3, 16)])
 def test_stages_and_depths(num_stages: int, block: int) -> None:
     a, b = matrices(64, 128, 192)

@@ -125,6 +125,7 @@ def check(found: Array, expected: Array) -> None:
     np.testing.assert_allclose(found / size, expected / size, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("b", FORMATS)
 @pytest.mark.parametrize("a", FORMATS)
 def test_formats(engine: str, a: str, b: str) -> None:
@@ -156,6 +157,7 @@ def test_scales_at_the_ends(engine: str, scale: int) -> None:
     check(*run(("e2m1", "bf16"), (True, False), shape=(64, 32, 32), special=scale)[:2])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("num_warps", [1, 8])
 @pytest.mark.parametrize("shape", [(16, 16, 64), (128, 64, 32)], ids=str)
 def test_shapes(shape: tuple[int, int, int], num_warps: int) -> None:

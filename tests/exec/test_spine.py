@@ -82,6 +82,7 @@ def assert_close(actual: Array, expected: Array, dtype: Any, scale: float = 1.0)
     np.testing.assert_allclose(actual.astype(np.float64), expected.astype(np.float64), rtol=limit, atol=limit)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", ALL, ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("n", [0, 1, 7, 63, 64, 65, 1000, 4096, 4097])
 def test_vector_add(n: int, dtype: Any) -> None:
@@ -104,6 +105,7 @@ def test_softmax(shape: tuple[int, int], dtype: Any) -> None:
     assert_close(out, expected / expected.sum(axis=1, keepdims=True), dtype)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", ALL[:3], ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize(
     "size", [(16, 16, 16), (1, 1, 1), (32, 64, 16), (33, 65, 17), (100, 70, 50), (5, 200, 129)], ids=str

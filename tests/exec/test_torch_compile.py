@@ -14,6 +14,7 @@ pytest.importorskip("torch", reason="PyTorch, a test-only dependency, is not ins
 PROGRAM = Path(__file__).with_name("compiled_by_torch.py")
 
 
+@pytest.mark.costly
 def test_functions_compiled_by_torch(tmp_path: Path) -> None:
     warnings = ["-W", "error:Could not find an active"]
     done = subprocess.run(

@@ -78,6 +78,7 @@ def test_pointers_that_share_memory() -> None:
     assert torch.equal(row[:256], before[:256]) and torch.equal(row[512:], before[512:])
 
 
+@pytest.mark.costly
 def test_random_numbers() -> None:
     x, out, again = torch.ones(4096), torch.empty(4096), torch.empty(4096)
     kernels.dropout[(4,)](x, out, 123, 0.25, BLOCK=1024)
@@ -133,6 +134,7 @@ def test_other_targets(target: str) -> None:
     assert torch.equal(out, x + y + y)
 
 
+@pytest.mark.costly
 def test_what_programs_ask_of_the_driver() -> None:
     active = triton.runtime.driver.active
     device = active.get_active_torch_device()
@@ -249,6 +251,7 @@ def test_no_driver_is_active_that_was_not_asked_for() -> None:
     assert "tilewright" in triton.backends.backends, "the entry point: `pip install -e .` once more"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("first", ["triton", "tilewright.triton_backend.driver", "tilewright.triton_backend.compiler"])
 def test_a_program_that_only_sets_the_variable(first: str, tmp_path: Path) -> None:
     """Whatever is imported first; `import triton` imports no compiler of ours."""

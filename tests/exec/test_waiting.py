@@ -171,6 +171,7 @@ def one_place_on(x_ptr, count_ptr, BY_LOADS: tl.constexpr, PLACES: tl.constexpr,
     tl.store(x_ptr + (program + 1) % programs * N + at, row)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("n", [1, 16, 512])
 @pytest.mark.parametrize(("by_loads", "places"), [(False, False), (True, False), (True, True)])
 def test_what_is_read_before_the_others_write(threads: int, by_loads: bool, places: bool, n: int) -> None:
@@ -305,6 +306,7 @@ def add_when_set(flag_ptr, out_ptr):
     tl.atomic_add(out_ptr + tl.program_id(0), 1)
 
 
+@pytest.mark.costly
 def test_what_nobody_ends_can_be_interrupted() -> None:
     script = FOREVER.format(folder=str(Path(__file__).parent))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)

@@ -67,6 +67,7 @@ def entries(cache: Path) -> list[Path]:
     return [path for path in cache.rglob("*") if path.is_file()]
 
 
+@pytest.mark.costly
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """`kill -9` while compiling and while writing the cache: what is found afterwards is whole."""
     cache, choices = tmp_path / "cache", random.Random(5)
@@ -84,6 +85,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     finish(start(cache, tmp_path, kernels=40))
 
 
+@pytest.mark.costly
 def test_writers_that_died_leave_nothing_for_ever(tmp_path: Path) -> None:
     """The temporary file of a writer that was killed goes when it is old and its folder is written to again."""
     cache = tmp_path / "cache"
@@ -109,6 +111,7 @@ def test_full_disk(tmp_path: Path) -> None:
     assert entries(cache) == []
 
 
+@pytest.mark.costly
 def test_damaged_entries_are_made_again(tmp_path: Path) -> None:
     cache, choices = tmp_path / "cache", random.Random(7)
     finish(start(cache, tmp_path, kernels=4))
@@ -142,6 +145,7 @@ def test_processes_that_compile_the_same_kernels(tmp_path: Path) -> None:
     assert sorted(path.name for path in entries(shared)) == sorted(path.name for path in entries(alone))
 
 
+@pytest.mark.costly
 def test_a_cache_that_vanishes(tmp_path: Path) -> None:
     """A folder that turns into a file while the process runs: a warning, and right results."""
     cache = tmp_path / "cache"

@@ -101,6 +101,7 @@ SETTINGS = [(80, 1), (80, 4), (80, 8), (89, 4), (90, 4), (90, 8)]
 """Compute capabilities and warps."""
 
 
+@pytest.mark.costly
 @pytest.mark.needs("triton")
 def test_products_are_laid_out_as_by_triton() -> None:
     texts = [_module(capability, warps) for capability, warps in SETTINGS]

@@ -101,6 +101,7 @@ def compared_cases() -> list[object]:
     return found
 
 
+@pytest.mark.costly
 @needs_ptxas
 @pytest.mark.needs("triton")
 @pytest.mark.parametrize(("case", "capability"), compared_cases())

@@ -186,6 +186,7 @@ def test_gamma_and_scaled_error_function(run_tiles: Run, suffix: str, dtype: Any
     np.testing.assert_allclose(special(run_tiles, "erfcx", suffix, near), expected, rtol=max(1e-12, tolerance))
 
 
+@pytest.mark.costly
 def test_special_functions_at_their_ends(run_tiles: Run) -> None:
     ends = np.array([np.nan, np.inf, -np.inf, 0.0, 1.0, -1.0, 2.0, -2.0])
     inf, nan = np.inf, np.nan
@@ -239,6 +240,7 @@ def test_directed_roundings(run_tiles: Run, prefix: str, dtype: Any) -> None:
         np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(want[number]), err_msg=name)
 
 
+@pytest.mark.costly
 def test_bessel_functions(run_tiles: Run) -> None:
     """Orders 0 and 1 as expansions, any order as a loop inside the body of a `linalg.generic`."""
     from tilewright.reference.tt.libdevice_bessel import BESSEL_FUNCTIONS

@@ -30,6 +30,7 @@ def test_there_are_forty_and_more() -> None:
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
 
 
+@pytest.mark.costly
 def test_without_a_fault_all_is_well() -> None:
     for launch in launches():
         report = validate_launch(launch, find_cpu(), FLOATS)

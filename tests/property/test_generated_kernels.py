@@ -79,6 +79,7 @@ def test_the_same_seed_gives_the_same_kernel() -> None:
     assert render(first) == render(second)
 
 
+@pytest.mark.costly
 def test_a_wrong_engine_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison can fail: with one element changed behind an engine's back it does."""
     from tilewright.tools.fuzzing import differential

@@ -15,13 +15,16 @@ from typing import Any
 
 import pytest
 
-PARTS = 16
+PARTS = 20
 """Runs on so many days in a row run everything."""
 
 WHOLE = ("tests/file/", "tests/unit/")
 """Folders whose tests are all taken ..."""
 
-SAMPLED = ("tests/unit/codegen/", "tests/unit/inline_ptx/", "tests/unit/linalg_to_loops/", "tests/unit/middle_layer/")
+SAMPLED = tuple(
+    f"tests/unit/{name}/"
+    for name in ("analysis", "codegen", "inline_ptx", "linalg_to_loops", "loops_to_llvm", "middle_layer", "ttg_to_llvm")
+)
 """... but for these, which compile and run whole kernels."""
 
 

@@ -53,6 +53,7 @@ def test_every_folder_is_in_the_list() -> None:
     assert present == set(ORDER)
 
 
+@pytest.mark.costly
 def test_imports_go_down_the_list_only() -> None:
     rank = {folder: index for index, folder in enumerate(ORDER)}
     wrong = [
@@ -64,6 +65,7 @@ def test_imports_go_down_the_list_only() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.costly
 def test_restricted_packages_stay_where_they_belong() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}: {folder} imports {name}"

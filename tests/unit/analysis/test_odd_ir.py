@@ -193,6 +193,7 @@ def test_atomics(check: Check, names: Any) -> None:
     assert "tts.atomic_rmw" in names(module) and not left_over(module)
 
 
+@pytest.mark.costly
 def test_a_chain_of_thousands_of_ops(check: Check) -> None:
     lines = [f"%p0 = tt.addptr %xs, %r : {PTRS}, {INTS}"]
     for number in range(1, 3000):

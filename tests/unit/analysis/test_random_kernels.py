@@ -13,6 +13,7 @@ from random_kernels import KernelText
 BATCH = 12
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("batch", range(12))
 def test_random_kernels(check: Callable[..., Any], batch: int) -> None:
     for seed in range(batch * BATCH, (batch + 1) * BATCH):

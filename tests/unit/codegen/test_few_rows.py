@@ -42,6 +42,7 @@ def check(
     assert np.all(np.abs(c[:m, :n] - (exact + beside)) <= 4 * tolerance * scale), (name, m, n, k, facts.cpu)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16", "f8E4M3FN"])
 def test_every_form(kind: str) -> None:
     for facts, nt, zero in itertools.product(machines(), ("", "_nt"), ("", "_zero")):
@@ -62,6 +63,7 @@ def rows_for(element: str, accumulator: str, rows: int, facts: CpuFacts) -> int:
     return variant_for_rows(MatmulKernel(element, accumulator, 1024, 1024), rows, facts).rows
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16"])
 def test_kernels_of_16_rows_turn_to_them(kind: str) -> None:
     accumulator = TYPES[kind][2]

@@ -89,6 +89,7 @@ def test_every_form(kind: str) -> None:
                 check(kind, m, n, k, facts, nt=nt, zero=zero, panels=panels)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("kind", "out"),
     [("f32", "f32"), ("f64", "f64"), ("f16", "f32"), ("i8", "i32"), ("bf16", "f32"), ("bf16", "bf16")],
@@ -124,6 +125,7 @@ def test_panels_and_a_transposed_a(kind: str, out: str, layout: str) -> None:
         check(kind, m, n, k, facts, nt=False, zero=True, panels=True, out=out, layout=layout)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("nt", [False, True])
 @pytest.mark.parametrize(("kind", "zero", "out"), [("f32", True, True), ("f32", False, False), ("f64", True, False)])
 def test_panels_that_the_kernel_fills(kind: str, zero: bool, out: bool, nt: bool) -> None:

@@ -62,6 +62,7 @@ def test_forms_of_int8(name: str) -> None:
         check("i8", m, n, k, facts, nt=False, zero=True, panels=True, out="i32")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["znver4", "neon"])
 def test_forms_of_bf16(name: str) -> None:
     facts = machine(name)

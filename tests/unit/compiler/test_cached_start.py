@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = """
 import sys
 import numpy as np
@@ -26,6 +28,7 @@ print("compiled" if compiler else "loaded", "linalg" in kernel.asm)
 """
 
 
+@pytest.mark.costly
 def test_a_cached_kernel_is_launched_without_the_compiler(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

@@ -97,6 +97,7 @@ def calls(kernel: Any, size: int) -> int:
     return count
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("kernel", "size"), [(loads, 40), (choices, 40), (maxima, 20), (chain, 40)])
 def test_four_times_the_size_takes_four_times_the_calls(kernel: Any, size: int) -> None:
     calls(kernel, 3)

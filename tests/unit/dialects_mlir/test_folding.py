@@ -384,6 +384,7 @@ def cases_for_upstream() -> list[str]:
     return lines
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt is not installed")
 def test_upstream_folds_to_the_same_constants() -> None:
     functions: list[str] = []

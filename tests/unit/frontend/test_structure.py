@@ -358,6 +358,7 @@ def test_functions_as_constants() -> None:
     assert op.symbol.data == "__nv_tanhf"
 
 
+@pytest.mark.costly
 def test_long_expressions_and_chains(tmp_path: Path) -> None:
     terms = " + ".join(["n"] * 900)
     chain = "".join(f"    elif n == {i}:\n        x = {i}\n" for i in range(150))

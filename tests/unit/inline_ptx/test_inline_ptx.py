@@ -189,6 +189,7 @@ def arguments_of(cases: Sequence[Case]) -> list[Array]:
     return [values(type_, 7 * n + sum(map(ord, type_))) for n, (type_, _) in enumerate(argument_types(cases))]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", FAMILIES)
 def test_ops_compute_what_the_simulated_gpu_does(family: str) -> None:
     cases = list(FAMILIES[family]())
@@ -209,6 +210,7 @@ def run_on_cpu(cases: Sequence[Case], arguments: Sequence[Array], *, fuses: bool
     return results
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_cpu_computes_what_the_simulated_gpu_does(family: str) -> None:
     cases = list(FAMILIES[family]())
@@ -255,6 +257,7 @@ def random_program(random: Random, packed: int) -> Case:
     )
 
 
+@pytest.mark.costly
 def test_random_programs() -> None:
     """Fields that are moved about, logic on them and arithmetic across them, on one, two and four elements."""
     random = Random(11)

@@ -119,6 +119,7 @@ def test_any_layout_on_any_buffer(data: st.DataObject, bits: int, rank: int, mat
     check(access_layout, plan_access(access_layout, bits, matrices=matrices))
 
 
+@pytest.mark.costly
 @quick
 @given(st.data(), st.sampled_from([8, 16, 32]))
 def test_conversions_with_matrices(data: st.DataObject, bits: int) -> None:

@@ -62,6 +62,7 @@ def test_consecutive_run(layout: LinearLayout) -> None:
         assert not ((wider == wider[:, :1] + np.arange(2 * run)).all() and (wider[:, 0] % (2 * run) == 0).all())
 
 
+@pytest.mark.costly
 @quick
 @given(any_layout, any_layout)
 def test_product_is_tiling(low: LinearLayout, high: LinearLayout) -> None:
@@ -212,6 +213,7 @@ def test_sublayout(layout: LinearLayout, data: st.DataObject) -> None:
     assert layout.is_zero(ins, outs) == (not any(value for t in enumerate_layout(part).values() for _, value in t))
 
 
+@pytest.mark.costly
 @quick
 @given(any_layout, st.data())
 def test_resize(layout: LinearLayout, data: st.DataObject) -> None:

@@ -29,6 +29,7 @@ def test_transposed_buffers(case: tuple[SharedLayout, tuple[int, ...]], data: st
     assert np.array_equal(result.offsets([shape[dim] for dim in order]), layout.offsets(shape).transpose(order))
 
 
+@pytest.mark.costly
 @quick
 @given(case=shared_layouts(), data=st.data())
 def test_reshaped_buffers(case: tuple[SharedLayout, tuple[int, ...]], data: st.DataObject) -> None:

@@ -128,6 +128,7 @@ def texts() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.costly
 def test_results_decide_whether_lanes_are_updated_together(texts: list[tuple[str, str]]) -> None:
     for text, function in texts:
         called = set(re.findall(r"call @tw_atomic_(\w+)\(", text))

@@ -70,6 +70,7 @@ def test_rows_of_nan_give_what_the_function_gives() -> None:
     np.testing.assert_array_equal(place, [127, 127])
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("shape", [(4, 8, 64), (64, 4, 8), (2, 128, 2), (1, 4, 256)])
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.float64, np.float16, np.int8])

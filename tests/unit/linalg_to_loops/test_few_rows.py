@@ -45,6 +45,7 @@ def numbers(rows: int, columns: int, kind: str, layout: str) -> Any:
             return value
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("kind", DTYPES)
 @pytest.mark.parametrize("layout", ["rows", "columns", "backwards", "same"])
 @pytest.mark.parametrize("bm", [1, 2, 4, 16])

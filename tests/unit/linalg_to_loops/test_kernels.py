@@ -6,6 +6,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 import tilewright as triton
 import tilewright.language as tl
@@ -51,6 +52,7 @@ def k_red(x, o, p, M: tl.constexpr, N: tl.constexpr, AX: tl.constexpr):
         tl.store(p + r, m)
 
 
+@pytest.mark.costly
 def test_red() -> None:
     for M, N in ((32, 64), (8, 16), (4, 128), (128, 4), (1, 64), (64, 1), (2, 2)):
         for ax in (0, 1):
@@ -258,6 +260,7 @@ def k_dot(
     tl.store(c + rm[:, None] * N + rn[None, :], C)
 
 
+@pytest.mark.costly
 def test_dot() -> None:
     for M, N, K in ((32, 32, 32), (16, 64, 16), (64, 16, 32)):
         for ta in (0, 1):

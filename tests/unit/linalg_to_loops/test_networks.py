@@ -87,6 +87,7 @@ def largest(x, y, N: tl.constexpr, K: tl.constexpr):
     tl.store(y + m * K + tl.arange(0, K)[None, :], best)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("dtype", "n", "k"),
     [("float32", 256, 8), ("float32", 64, 1), ("float32", 128, 64), ("int64", 128, 4), ("int16", 512, 16)],
@@ -126,6 +127,7 @@ def sort_on_a_hypercube(x, y, LOG: tl.constexpr):
     tl.store(y + i, tl.reshape(h, [N]))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("dtype", "log"), [("float32", 3), ("float32", 8), ("int32", 6)])
 def test_steps_without_reshapes_between_them(dtype: str, log: int) -> None:
     x = numbers(dtype, 3, 1 << log)
@@ -164,6 +166,7 @@ def two_sorts(x, y, a, b, N: tl.constexpr, M: tl.constexpr):
     tl.store(b + j, second * tl.max(first))
 
 
+@pytest.mark.costly
 def test_independent_networks_in_one_kernel() -> None:
     x, y = (numbers("float32", n).round() for n in (64, 256))
     a, b = np.zeros_like(x), np.zeros_like(y)
@@ -200,6 +203,7 @@ def argsort_kernel(x, values, order, N: tl.constexpr, LOG: tl.constexpr):
     tl.store(order + row + i, ids)
 
 
+@pytest.mark.costly
 def test_users_sorts_of_keys_with_their_places() -> None:
     n = 64
     x = np.stack([rng.permutation(n) for _ in range(3)]).astype(np.float32)
@@ -269,6 +273,7 @@ def test_flips_of_conditions() -> None:
     np.testing.assert_array_equal(y, (x > 0)[::-1])
 
 
+@pytest.mark.costly
 def test_code_does_not_grow_with_the_square_of_the_extent() -> None:
     x = numbers("float32", 1, 1024)
     kernel = sort_kernel[(1,)](x, np.zeros_like(x), N=1024, DESCENDING=False)

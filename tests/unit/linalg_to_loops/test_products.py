@@ -54,6 +54,7 @@ def scores_and_sums(q, k, bias, out, sums, n, D: tl.constexpr, M: tl.constexpr, 
     tl.store(sums + rows, total + best)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", [0, 1, 2, 3])
 @pytest.mark.parametrize(
@@ -76,6 +77,7 @@ def symbols(kernel: Any) -> set[str]:
     return {word.strip("@(") for word in kernel.asm["loops"].replace("(", "( ").split() if word.startswith("@tw_mk")}
 
 
+@pytest.mark.costly
 def test_the_result_is_transposed_where_that_saves_the_transposition_of_each_block() -> None:
     x = np.zeros((64, 64), np.float32)
     plain = scores_and_sums.warmup(x, x, x, x, x, 64, 64, 64, 64, 0, grid=(1,))
@@ -107,6 +109,7 @@ def projected(x, w, out, n, K: tl.constexpr, N: tl.constexpr, B: tl.constexpr, N
             tl.store(out + here[:, None] * N + cols[None, :], product)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("nt", [False, True])
 @pytest.mark.parametrize(("k", "n", "b"), [(32, 64, 16), (64, 32, 32), (16, 128, 16)])
@@ -176,6 +179,7 @@ def transposed_b(a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.
     tl.store(out + rows[:, None] * N + cols[None, :], acc, mask=(rows[:, None] < M) & (cols[None, :] < N))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 128), (50, 70, 90), (16, 130, 5), (33, 17, 64)])
 @pytest.mark.parametrize("blocks", [(32, 32, 32), (16, 64, 16)])
@@ -370,6 +374,7 @@ def test_clamped_rows_of_loads_and_stores(first: int, n: int) -> None:
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.costly
 def test_results_of_a_factor_that_no_store_holds() -> None:
     m, n, k = 20, 128, 34000
     a, b, out = matrix(m, k), matrix(k, n), np.full((33, n), 7, np.float32)
@@ -436,6 +441,7 @@ def test_a_product_over_its_own_factor() -> None:
     np.testing.assert_allclose(x[:32, :32], expected, atol=1e-3)
 
 
+@pytest.mark.costly
 def test_more_than_a_store_holds() -> None:
     """Columns that do not fit one behind the other, one after the other and several times."""
     m, n, k = 32, 2048, 1300

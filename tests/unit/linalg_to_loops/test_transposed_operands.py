@@ -67,6 +67,7 @@ def test_columns_of_a_transposed_b_wrap_around(kind: str, m: int, n: int, k: int
     assert re.search(r"call @tw_mk_(keep|reserve)_\w+_nt\(", kernel.asm["loops"]), "packed once, where it is"
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("kind", DTYPES)
 @pytest.mark.parametrize("layout", ["transposed", "neither"])
 @pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 64), (70, 33, 50), (33, 100, 600), (150, 64, 1)])
@@ -77,6 +78,7 @@ def test_a_transposed_a_is_multiplied_by_packed_panels(kind: str, layout: str, m
         assert re.search(r"call @tw_mk_(keep|reserve)_", kernel.asm["loops"])
 
 
+@pytest.mark.costly
 def test_both_are_transposed() -> None:
     for kind in DTYPES:
         multiply(operand(75, 90, kind, "transposed"), operand(90, 65, kind, "transposed"), (32, 64, 32))
@@ -154,6 +156,7 @@ def grouped(x, w, out, rows, groups, N, K, sxk, swn, live, BM: tl.constexpr, BN:
     tl.store(out + row[:, None] * N + columns[None, :], acc, mask=(row < live)[:, None] & (columns[None, :] < N))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("kind", ["f32", "bf16", "f16"])
 @pytest.mark.parametrize(("n", "k"), [(64, 64), (100, 50), (33, 1), (5, 40), (70, 0)])
 @pytest.mark.parametrize("direction", [1, -1])

@@ -260,6 +260,7 @@ def test_float_to_integer_saturates(target: str) -> None:
     )
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("cpu", ["", "x86-64-v3"])
 @pytest.mark.parametrize("opcode", ["fptosi", "fptoui"])
 @pytest.mark.parametrize(

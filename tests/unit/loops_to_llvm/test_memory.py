@@ -278,6 +278,7 @@ SCATTER_CASES = [
 ]
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("lanes", [2, 4, 16])
 @pytest.mark.parametrize(("kind", "type", "index", "operation"), SCATTER_CASES)

@@ -18,6 +18,7 @@ def seeds(corpus: list[Stages]) -> list[Seed]:
     return seeds_of(corpus)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_mutants(seeds: list[Seed], chunk: int) -> None:
     size = QUICK // CHUNKS

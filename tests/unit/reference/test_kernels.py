@@ -78,6 +78,7 @@ def test_matmul_with_wrapped_tiles(kernels: ModuleType) -> None:
     np.testing.assert_allclose(c, a @ b, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("stage", ["source", "ttir", "structured", "linalg"])
 def test_a_grid_of_a_thousand_programs(stage: str) -> None:
     """What it costs: benchmarks/reference.py."""

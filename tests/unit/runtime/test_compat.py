@@ -115,6 +115,7 @@ def test_running_a_script(tmp_path: Path) -> None:
     assert result.stdout.strip() == "['--size', '3'] [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0] triton"
 
 
+@pytest.mark.costly
 def test_a_mistake_in_the_kernel_is_shown_without_our_frames(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(suffix=" + missing"))

@@ -170,6 +170,7 @@ def test_kernels_compiled_from_later_stages_do_not_say_what_they_take(declared: 
         triton.compile(text)[1,]
 
 
+@pytest.mark.costly
 def test_arguments_are_not_kept_alive(kept: Any) -> None:
     import gc
     import weakref

@@ -347,6 +347,7 @@ def test_strings_are_constants() -> None:
         scale[(1,)](x, out, "16", 2.0)
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
 def test_tensors_without_memory() -> None:
     """PyTorch's fake tensors: nobody may read where they are."""

@@ -278,6 +278,7 @@ def test_a_failed_assertion_is_raised_without_frames_of_ours() -> None:
     ]
 
 
+@pytest.mark.costly
 def test_known_calls_keep_no_argument_alive() -> None:
     kernel = fresh()
     x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)

@@ -131,6 +131,7 @@ def official_names() -> dict[str, list[str]]:
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
+@pytest.mark.costly
 def test_every_public_name_is_there_or_listed() -> None:
     pytest.importorskip("triton", reason="official Triton is a test-only dependency and not installed")
     missing: dict[str, set[str]] = {}

@@ -174,6 +174,7 @@ LOCK = """
     OUT:"""
 
 
+@pytest.mark.costly
 def test_who_waits_for_a_lock_lets_its_holder_run() -> None:
     memory = np.zeros(2, np.uint32)
     run(LOCK, memory, threads=64, grid=(3, 2, 2))

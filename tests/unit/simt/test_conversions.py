@@ -51,6 +51,7 @@ def test_from_integers(into: str, out_of: str, mode: str) -> None:
     check(found, [rounded(Fraction(int(value)), TYPES[into], mode) for value in values], zeros=True)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("mode", ["rni", "rzi", "rmi", "rpi"])
 @pytest.mark.parametrize("out_of", FLOATS)
 @pytest.mark.parametrize("into", INTEGERS)

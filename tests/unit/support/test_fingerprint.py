@@ -41,6 +41,7 @@ class Pair:
     y: int
 
 
+@pytest.mark.costly
 @given(_VALUES, _VALUES)
 def test_different_values_differ(first: object, second: object) -> None:
     assert (fingerprint(first) == fingerprint(second)) == (repr(_sorted(first)) == repr(_sorted(second)))

@@ -218,6 +218,7 @@ print(codes)
 """
 
 
+@pytest.mark.costly
 def test_the_child_of_a_fork_has_atomics_of_its_own() -> None:
     """Also where threads of the parent are in the middle of some."""
     script = FORKED.format(folder=str(Path(__file__).parent))

@@ -44,6 +44,7 @@ func.func @count(%o: memref<*xi32>, %work: i32, $GRID) {
 """Counts each program once; `work` iterations of something slow before."""
 
 
+@pytest.mark.costly
 def test_every_program_runs_once_for_random_launches() -> None:
     random = np.random.default_rng(0)
     out = np.zeros(3000, np.int32)
@@ -57,6 +58,7 @@ def test_every_program_runs_once_for_random_launches() -> None:
     assert np.array_equal(out, expected)
 
 
+@pytest.mark.costly
 def test_more_programs_than_one_job_holds() -> None:
     programs = (1 << 23) + 5
     out = np.zeros(programs, np.int32)
@@ -213,6 +215,7 @@ def test_control_c_stops_a_long_grid(threads: int) -> None:
     assert min(delays) < 0.1
 
 
+@pytest.mark.costly
 def test_a_signal_handler_that_does_not_raise_lets_the_grid_finish() -> None:
     seen: list[int] = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: seen.append(number))

@@ -97,6 +97,7 @@ def ordered(x, o, BLOCK: tl.constexpr):
     tl.store(o + cols, tl.sort(tl.load(x + cols)))
 
 
+@pytest.mark.costly
 def test_code_does_not_grow_with_blocks() -> None:
     sizes: dict[str, list[int]] = {}
     for block in (64, 256, 1024, 4096):
@@ -111,6 +112,7 @@ def test_code_does_not_grow_with_blocks() -> None:
         assert max(grown) <= 1.5 * min(grown), sizes
 
 
+@pytest.mark.costly
 def test_code_of_a_sort_grows_with_its_stages_only() -> None:
     """A sort of 2^k elements has k (k + 1) / 2 stages, each of the same code."""
     small, large = (

@@ -88,6 +88,7 @@ def test_kernels_run_on_a_third_partys_target(installed: Path) -> None:
     ]
 
 
+@pytest.mark.costly
 def test_barriers_are_the_back_ends_choice(installed: Path) -> None:
     """The toy orders a load after a store by itself; the store after the load still needs its barrier."""
     counts: list[int] = []
@@ -100,6 +101,7 @@ def test_barriers_are_the_back_ends_choice(installed: Path) -> None:
     assert counts == [2, 1, 2]
 
 
+@pytest.mark.costly
 def test_wrong_packages_are_named(installed: Path) -> None:
     code = "from tilewright.targets.base import find_target\nfind_target(NAME)"
     output = run(installed, ["-c", code.replace("NAME", "'broken'")])

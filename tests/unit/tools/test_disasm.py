@@ -57,6 +57,7 @@ def test_a_machine_without_the_disassembler(monkeypatch: pytest.MonkeyPatch) -> 
         disasm.path_to_cuobjdump()
 
 
+@pytest.mark.costly
 def test_a_cubin(tmp_path: Path) -> None:
     ptxas = find_program("ptxas")
     if ptxas is None or find_program("cuobjdump") is None:

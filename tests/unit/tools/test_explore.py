@@ -168,6 +168,7 @@ def explore(*arguments: str) -> int:
     return main(["explore", *arguments])
 
 
+@pytest.mark.costly
 def test_the_terminal(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kernel = [f"{file}:kernel", "--signature", SIGNATURE]
     assert explore(*kernel) == 0

@@ -28,6 +28,7 @@ def write(
     return files
 
 
+@pytest.mark.costly
 @needs_compiler
 def test_joined_kernels_on_the_cpu(tmp_path: Path) -> None:
     signatures = [
@@ -101,6 +102,7 @@ def test_headers_that_cannot_be_joined(tmp_path: Path) -> None:
         link([tmp_path / "plain.h"], tmp_path / "joined")
 
 
+@pytest.mark.costly
 def test_as_a_user_runs_them(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "tilewright.tools.cli", "run", "-m"]
     tool = [*run, "triton.tools.compile", str(KERNELS), "-n", "tuned", "-s", "*fp32,i32,64", "-t", "cpu", "-o", "tuned"]

@@ -159,6 +159,7 @@ def entry_of(command: str) -> list[str]:
     return [sys.executable, "-c", entry]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_reader_that_leaves_early_ends_the_command(command: str) -> None:
     """As `head` does: without a traceback, with the status that a shell gives for SIGPIPE."""
@@ -169,6 +170,7 @@ def test_a_reader_that_leaves_early_ends_the_command(command: str) -> None:
     assert (done.returncode, done.stderr) == (STATUS, b"")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_output_that_nothing_can_be_written_to(command: str) -> None:
     """A full disk is said to be one; a stream that was closed before the command began is none."""

@@ -21,6 +21,7 @@ def test_time_ends_a_share(tmp_path: Path) -> None:
     assert list(Share(0, 1, None, 0.0, tmp_path).numbers()) == []
 
 
+@pytest.mark.costly
 def test_processes_give_one_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status = main(
         ["fuzz", "--only", "mutations", "--mutations", "9", "--jobs", "2", "--seed", "5", "--save", str(tmp_path)]
@@ -49,6 +50,7 @@ def spoil_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(differential, "run_native", spoilt)
 
 
+@pytest.mark.costly
 def test_failures_are_counted_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,6 +67,7 @@ def test_failures_are_counted_and_kept(
     assert "all engines agree" in capsys.readouterr().out
 
 
+@pytest.mark.costly
 def test_failures_are_kept_before_they_are_made_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That takes minutes, and a run may be stopped meanwhile."""
 

@@ -154,6 +154,7 @@ def script(tmp_path: Path) -> Callable[[str, str], list[str]]:
     return make
 
 
+@pytest.mark.costly
 def test_bisect_finds_the_rewrite(script: Callable[[str, str], list[str]], capsys: pytest.CaptureFixture[str]) -> None:
     fault = (
         "old = arith.AddiOp.fold\n"
@@ -168,6 +169,7 @@ def test_bisect_finds_the_rewrite(script: Callable[[str, str], list[str]], capsy
     assert "AddiOp.fold on 'arith.addi'" in printed
 
 
+@pytest.mark.costly
 def test_bisect_says_where_there_is_nothing_to_find(
     script: Callable[[str, str], list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -289,6 +289,7 @@ def test_an_atomic_whose_result_nobody_looks_at_orders_nothing(checks: None) -> 
     assert (caught.value.check, caught.value.argument, caught.value.program) == ("race-write", "last_ptr", (1, 0, 0))
 
 
+@pytest.mark.costly
 @sanitize("init")
 @pytest.mark.parametrize("n", [0, 15])
 def test_undefined_lanes_are_not_stored(checks: None, n: int) -> None:
@@ -326,6 +327,7 @@ def by_address(table_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + lanes, tl.load(out_ptr + lanes) + tl.load(each))
 
 
+@pytest.mark.costly
 @sanitize("bounds", "race", "init")
 def test_addresses_from_memory_are_remarked_and_not_checked(checks: None, capsys: pytest.CaptureFixture[str]) -> None:
     data, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
@@ -337,6 +339,7 @@ def test_addresses_from_memory_are_remarked_and_not_checked(checks: None, capsys
     assert said.count("not sanitised: its address is an integer, or was read from memory") == 2
 
 
+@pytest.mark.costly
 @sanitize("bounds", "race", "init")
 def test_right_kernels_stay_right(checks: None) -> None:
     x, out = arange(100), np.zeros(100, np.float32)

@@ -71,6 +71,7 @@ def _calls(action: Action, module: ModuleOp) -> int:
     return count
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("action", ACTIONS, ids=NAMES)
 def test_four_times_the_ops_take_four_times_the_calls(action: Action, parse: Callable[[str], ModuleOp]) -> None:
     action(parse(_chain(100)))
@@ -79,6 +80,7 @@ def test_four_times_the_ops_take_four_times_the_calls(action: Action, parse: Cal
     assert many < 400 * 2000
 
 
+@pytest.mark.costly
 def test_many_conditionals_on_one_condition(parse: Callable[[str], ModuleOp]) -> None:
     """Each knows its condition inside, at the same price for all."""
     canonicalize(parse(_conditionals(5)))

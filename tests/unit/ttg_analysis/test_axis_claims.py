@@ -37,6 +37,7 @@ def check(seed: int) -> bool:
     return True
 
 
+@pytest.mark.costly
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.integers(0, 1 << 30))
 def test_claims_hold(seed: int) -> None:

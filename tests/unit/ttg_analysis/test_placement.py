@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def test_no_two_that_live_at_once_overlap(requests: list[Request]) -> None:
     assert total_size(requests, offsets) >= lower_bound(requests)
 
 
+@pytest.mark.costly
 @settings(max_examples=200, deadline=None)
 @given(REQUESTS)
 def test_no_larger_than_one_behind_the_other(requests: list[Request]) -> None:

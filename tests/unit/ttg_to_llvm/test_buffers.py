@@ -81,6 +81,7 @@ def test_encodings(layout: SharedLayout, element: str, capability: int) -> None:
     check(ROWS, layout, COLUMNS, (32, 32), element, capability=capability)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
 @pytest.mark.parametrize("element, bits", [("i8", 8), ("f16", 16), ("f32", 32)])
 @pytest.mark.parametrize("transposed", [False, True])
