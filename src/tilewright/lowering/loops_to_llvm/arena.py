@@ -17,10 +17,13 @@ STACK_LIMIT = 256
 """Allocas up to this many bytes become stack slots, which LLVM turns into registers where it can."""
 
 HEADER_BYTES = 64
-"""What precedes the arena (see targets/cpu/native/types.ll): launch, size, then the program id as three i32."""
+"""What precedes the arena (see targets/cpu/native/types.ll)."""
 
-PROGRAM_ID_OFFSET = 16 - HEADER_BYTES
-"""Where the program id is, counted from the arena's address."""
+PROGRAM_INDEX_OFFSET = 16 - HEADER_BYTES
+"""Where the index of the program that runs is (i64), counted from the arena's address."""
+
+GRID_SLOT_OFFSET = 24 - HEADER_BYTES
+"""Where it is said which argument slot (i32) has the first extent of the grid."""
 
 HELD_REGION_OFFSET = 48 - HEADER_BYTES
 """Where the region of memory is that the thread holds the lock of; 0: none."""

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IntegerType
 from tilewright.codegen.llvm_text import FunctionText, Parameter, global_name
 from tilewright.codegen.microkernels import configure_tiles, release_tiles
 from tilewright.lowering.loops_to_llvm import LoweredModule
-from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES, PROGRAM_ID_OFFSET
+from tilewright.lowering.loops_to_llvm.arena import GRID_SLOT_OFFSET, HEADER_BYTES, PROGRAM_INDEX_OFFSET
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
 from tilewright.support.errors import PassError
 
@@ -65,6 +65,7 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
     fn.start(begin)
     if module.uses_tiles:
         configure_tiles(fn)
+    _note(fn, "i32", str(len(module.kernel.parameters) - GRID_ARGUMENTS), GRID_SLOT_OFFSET)
     row = fn.value(f"udiv i64 %lo, {wide_x}")
     first_x = _narrow(fn, fn.value(f"urem i64 %lo, {wide_x}"))
     first_y = _narrow(fn, fn.value(f"urem i64 {row}, {wide_y}"))
@@ -75,8 +76,9 @@ def _program_loop(fn: FunctionText, module: LoweredModule, arguments: list[tuple
     x, y, z = (fn.phi("i32", axis) for axis in "xyz")
     for phi, value in ((number, "%lo"), (x, first_x), (y, first_y), (z, first_z)):
         phi.add(value, begin)
+    _note(fn, "i64", number.name, PROGRAM_INDEX_OFFSET)
     passed = [*arguments, *(("i32", extent) for extent in (gx, gy, gz)), *(("i32", p.name) for p in (x, y, z))]
-    _call_program(fn, module, passed, (x.name, y.name, z.name), end)
+    _call_program(fn, module, passed, end)
     next_number = fn.value(f"add nuw i64 {number.name}, 1")
     stepped = fn.value(f"add i32 {x.name}, 1")
     wrap_x = fn.value(f"icmp eq i32 {stepped}, {gx}")
@@ -101,15 +103,15 @@ def _narrow(fn: FunctionText, value: str) -> str:
     return fn.value(f"trunc i64 {value} to i32")
 
 
-def _call_program(
-    fn: FunctionText, module: LoweredModule, arguments: list[tuple[str, str]], ids: tuple[str, str, str], end: str
-) -> None:
-    """Run one program; one that can fail finds its id in the arena's header, and ends the range when it did."""
+def _note(fn: FunctionText, type: str, value: str, offset: int) -> None:
+    """Keep a value in the arena's header: what stops a program or crashes in it finds there which one it is."""
+    at = fn.value(f"getelementptr i8, ptr %arena, i64 {offset}")
+    fn.emit(f"store {type} {value}, ptr {at}, align 8")
+
+
+def _call_program(fn: FunctionText, module: LoweredModule, arguments: list[tuple[str, str]], end: str) -> None:
+    """Run one program; where one has failed, end the range."""
     kernel = module.kernel
-    if kernel.may_stop:
-        for axis, value in enumerate(ids):
-            at = fn.value(f"getelementptr i8, ptr %arena, i64 {PROGRAM_ID_OFFSET + 4 * axis}")
-            fn.emit(f"store i32 {value}, ptr {at}")
     operands = ", ".join(f"{type} {value}" for type, value in [*arguments, ("ptr", "%arena"), ("ptr", "%arena")])
     fn.emit(f"call void {global_name(kernel.name)}({operands})")
     if kernel.may_stop:

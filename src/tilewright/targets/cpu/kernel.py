@@ -31,6 +31,7 @@ class CpuKernel:
         "_launch_packed",
         "_library",
         "_runtime",
+        "_shown_name",
         "arena_bytes",
         "name",
     )
@@ -54,7 +55,9 @@ class CpuKernel:
         self._runtime = runtime
         self._launch = runtime.launch
         self._launch_packed = runtime.launch_packed
-        self._habits = (ctypes.c_int64 * 2)(0, waits)  # as in native/types.ll; the pool learns the first
+        self._shown_name = ctypes.create_string_buffer(name.encode())
+        # As in native/types.ll; the pool learns the first.
+        self._habits = (ctypes.c_int64 * 3)(0, waits, ctypes.addressof(self._shown_name))
         self._habits_address = ctypes.addressof(self._habits)
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None:

@@ -42,7 +42,7 @@ _X86_PAUSE = 'call void asm sideeffect "pause", "~{memory}"()'
 _ARM_PAUSE = 'call void asm sideeffect "isb", "~{memory}"()'
 
 
-def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("launcher.ll", "repeat.ll")) -> str:
+def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("crashes.ll", "launcher.ll", "repeat.ll")) -> str:
     """LLVM IR of the runtime for a machine: the pool, and launchers for Python or C (`c_launcher.ll`)."""
     is_linux = "linux" in facts.triple
     names = {
@@ -50,6 +50,12 @@ def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("launcher.ll", "re
         "SYS_GETTID": "186" if facts.is_x86 else "178",
         "CLOCK_MONOTONIC": "1" if is_linux else "6",
         "SIG_SETMASK": "2" if is_linux else "3",
+        "SIGBUS": "7" if is_linux else "10",
+        "SA_FLAGS_AT": "136" if is_linux else "12",
+        "SA_SIGINFO": "4" if is_linux else "64",
+        "SA_SIGINFO_AND_ONSTACK": str(0x08000004) if is_linux else "65",
+        "SA_RESETHAND": str(-0x80000000) if is_linux else "4",
+        "SI_ADDR_AT": "16" if is_linux else "24",
         "PAUSE": _X86_PAUSE if facts.is_x86 else _ARM_PAUSE,
     }
     folder = files("tilewright.targets.cpu") / "native"
@@ -78,6 +84,7 @@ class NativeRuntime:
         "tilewright_repeat_init",
         *KERNEL_IMPORTS,
         "tilewright_set_num_threads",
+        "tilewright_watch_crashes",
         "tilewright_pool_after_fork",
         "tilewright_pool_init",
     )
@@ -86,6 +93,7 @@ class NativeRuntime:
         self.loader = ObjectLoader()
         self._library: LoadedObject = self.loader.load(image, self.EXPORTS)
         ctypes.CFUNCTYPE(None)(self._library.address("tilewright_pool_init"))()
+        ctypes.CFUNCTYPE(None)(self._library.address("tilewright_watch_crashes"))()
         self._set_num_threads = ctypes.CFUNCTYPE(None, ctypes.c_int32)(
             self._library.address("tilewright_set_num_threads")
         )

@@ -52,7 +52,11 @@ compare:
 poll:
   store i64 %now, ptr %last_slot
   call void @PyEval_RestoreThread(ptr %state)
+  %running = load i32, ptr @running
+  %arena = call ptr @pthread_getspecific(i32 %running)
+  call void @leave_kernel()
   %status = call i32 @PyErr_CheckSignals()
+  call void @enter_kernel(ptr %arena)
   %raised = icmp ne i32 %status, 0
   br i1 %raised, label %interrupt, label %resume
 
@@ -147,6 +151,10 @@ entry:
 
 prepare:
   call void @describe_launch(ptr %launch, i64 %kernel, i64 %slots, i64 %arena_bytes, ptr %habits)
+  %known_name_slot = getelementptr %Habits, ptr %habits, i32 0, i32 2
+  %known_name = load ptr, ptr %known_name_slot
+  %name_slot = getelementptr %Launch, ptr %launch, i32 0, i32 25
+  store ptr %known_name, ptr %name_slot
   %threads_given32 = trunc i64 %threads_given to i32
   %default = load i32, ptr @default_threads
   %use_default = icmp sle i32 %threads_given32, 0

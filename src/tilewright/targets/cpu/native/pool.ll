@@ -58,13 +58,13 @@ fresh:
   %arena_new = getelementptr i8, ptr %block, i64 64
   %size = getelementptr %ArenaHeader, ptr %block, i32 0, i32 1
   store i64 %bytes, ptr %size
-  %counted = getelementptr %ArenaHeader, ptr %block, i32 0, i32 5
+  %counted = getelementptr %ArenaHeader, ptr %block, i32 0, i32 4
   store i32 0, ptr %counted
-  %number = getelementptr %ArenaHeader, ptr %block, i32 0, i32 6
+  %number = getelementptr %ArenaHeader, ptr %block, i32 0, i32 5
   store i64 0, ptr %number
-  %held = getelementptr %ArenaHeader, ptr %block, i32 0, i32 8
+  %held = getelementptr %ArenaHeader, ptr %block, i32 0, i32 7
   store i64 0, ptr %held
-  %mode = getelementptr %ArenaHeader, ptr %block, i32 0, i32 9
+  %mode = getelementptr %ArenaHeader, ptr %block, i32 0, i32 8
   store i32 0, ptr %mode
   br label %use
 
@@ -118,12 +118,10 @@ entry:
 record:
   %message_slot = getelementptr %Launch, ptr %launch, i32 0, i32 2
   store ptr %message, ptr %message_slot
-  %x_at = getelementptr %ArenaHeader, ptr %header, i32 0, i32 2
-  %x = load i32, ptr %x_at
-  %y_at = getelementptr %ArenaHeader, ptr %header, i32 0, i32 3
-  %y = load i32, ptr %y_at
-  %z_at = getelementptr %ArenaHeader, ptr %header, i32 0, i32 4
-  %z = load i32, ptr %z_at
+  %id = call { i32, i32, i32 } @program_id(ptr %arena)
+  %x = extractvalue { i32, i32, i32 } %id, 0
+  %y = extractvalue { i32, i32, i32 } %id, 1
+  %z = extractvalue { i32, i32, i32 } %id, 2
   %x_slot = getelementptr %Launch, ptr %launch, i32 0, i32 3
   store i32 %x, ptr %x_slot
   %y_slot = getelementptr %Launch, ptr %launch, i32 0, i32 4
@@ -134,6 +132,36 @@ record:
 end:
   store atomic i32 1, ptr %launch release, align 4
   ret void
+}
+
+; The id of the program that runs in an arena.
+define internal { i32, i32, i32 } @program_id(ptr %arena) {
+  %header = getelementptr i8, ptr %arena, i64 -64
+  %launch = load ptr, ptr %header
+  %args_slot = getelementptr %Launch, ptr %launch, i32 0, i32 11
+  %args = load ptr, ptr %args_slot
+  %grid_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 3
+  %first = load i32, ptr %grid_slot
+  %first64 = zext i32 %first to i64
+  %grid = getelementptr i64, ptr %args, i64 %first64
+  %gx_word = load i64, ptr %grid
+  %gx = call i64 @llvm.umax.i64(i64 %gx_word, i64 1)
+  %gy_slot = getelementptr i64, ptr %grid, i64 1
+  %gy_word = load i64, ptr %gy_slot
+  %gy = call i64 @llvm.umax.i64(i64 %gy_word, i64 1)
+  %index_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 2
+  %index = load i64, ptr %index_slot
+  %x = urem i64 %index, %gx
+  %row = udiv i64 %index, %gx
+  %y = urem i64 %row, %gy
+  %z = udiv i64 %row, %gy
+  %x32 = trunc i64 %x to i32
+  %y32 = trunc i64 %y to i32
+  %z32 = trunc i64 %z to i32
+  %r0 = insertvalue { i32, i32, i32 } poison, i32 %x32, 0
+  %r1 = insertvalue { i32, i32, i32 } %r0, i32 %y32, 1
+  %r2 = insertvalue { i32, i32, i32 } %r1, i32 %z32, 2
+  ret { i32, i32, i32 } %r2
 }
 
 define internal i1 @is_stopped(ptr %launch) alwaysinline {
@@ -176,7 +204,9 @@ slice:
   %left = sub i64 %hi, %from
   %count = call i64 @llvm.umin.i64(i64 %programs, i64 %left)
   %to = add i64 %from, %count
+  call void @enter_kernel(ptr %arena)
   call void %kernel(ptr %args, i64 %from, i64 %to, ptr %arena)
+  call void @leave_kernel()
   call void @end_slice_of_atomics(ptr %arena)
   %finish = call i64 @now_ns()
   %spent = sub i64 %finish, %begin

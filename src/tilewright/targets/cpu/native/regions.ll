@@ -30,7 +30,7 @@ define internal ptr @lock_of_region(i64 %region) alwaysinline {
 ; among others, 2 alone.
 define internal i32 @pass_gate(ptr %header, i32 %most) {
 entry:
-  %counted_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 5
+  %counted_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 4
   %counted = load i32, ptr %counted_slot
   %is_first = icmp eq i32 %counted, 0
   br i1 %is_first, label %count, label %judge
@@ -113,7 +113,7 @@ define internal void @end_slice_of_atomics(ptr %arena) {
 entry:
   call void @leave_gate(ptr %arena)
   %header = getelementptr i8, ptr %arena, i64 -64
-  %counted_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 5
+  %counted_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 4
   %counted = load i32, ptr %counted_slot
   %has_atomics = icmp ne i32 %counted, 0
   br i1 %has_atomics, label %count_down, label %end
@@ -129,7 +129,7 @@ end:
 define internal void @leave_gate(ptr %arena) {
 entry:
   %header = getelementptr i8, ptr %arena, i64 -64
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
   %mode = load i32, ptr %mode_slot
   %outside = icmp eq i32 %mode, 0
   br i1 %outside, label %end, label %leave
@@ -151,7 +151,7 @@ end:
 define i32 @tilewright_enter_atomics(ptr %arena) {
 entry:
   %header = getelementptr i8, ptr %arena, i64 -64
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
   %known_mode = load i32, ptr %mode_slot
   %outside = icmp eq i32 %known_mode, 0
   br i1 %outside, label %pass, label %inside
@@ -168,7 +168,7 @@ define void @tilewright_share_atomics(ptr %arena) {
 entry:
   call void @tilewright_leave_alone(ptr %arena)
   %header = getelementptr i8, ptr %arena, i64 -64
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
   %mode = load i32, ptr %mode_slot
   %outside = icmp eq i32 %mode, 0
   br i1 %outside, label %pass, label %end
@@ -184,7 +184,7 @@ end:
 define void @tilewright_leave_alone(ptr %arena) {
 entry:
   %header = getelementptr i8, ptr %arena, i64 -64
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
   %mode = load i32, ptr %mode_slot
   %is_alone = icmp eq i32 %mode, 2
   br i1 %is_alone, label %leave, label %end
@@ -215,9 +215,9 @@ define void @tilewright_hold_region(ptr %arena, i64 %region) {
 entry:
   call void @tilewright_release_region(ptr %arena)
   %header = getelementptr i8, ptr %arena, i64 -64
-  %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
+  %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 7
   store i64 %region, ptr %held_slot
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
   %known_mode = load i32, ptr %mode_slot
   %outside = icmp eq i32 %known_mode, 0
   br i1 %outside, label %pass, label %inside
@@ -258,10 +258,10 @@ end:
 define void @tilewright_release_region(ptr %arena) {
 entry:
   %header = getelementptr i8, ptr %arena, i64 -64
-  %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
+  %held_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 7
   %held = load i64, ptr %held_slot
   store i64 0, ptr %held_slot
-  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
+  %mode_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 8
   %mode = load i32, ptr %mode_slot
   %is_alone = icmp eq i32 %mode, 2
   br i1 %is_alone, label %count, label %check
@@ -286,7 +286,7 @@ count:
   br i1 %stays, label %count_nest, label %leave
 
 count_nest:
-  %count_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 10
+  %count_slot = getelementptr %ArenaHeader, ptr %header, i32 0, i32 9
   %nests = load i32, ptr %count_slot
   %more = add i32 %nests, 1
   store i32 %more, ptr %count_slot

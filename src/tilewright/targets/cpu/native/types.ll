@@ -26,28 +26,29 @@
   i32,      ; 21 how many programs have been waiting for some time
   i32,      ; 22 how many threads stand in for them
   i32,      ; 23
-  ptr       ; 24 arena of the launching thread
+  ptr,      ; 24 arena of the launching thread
+  ptr       ; 25 name of the kernel, for crashes.ll
 }
 
 ; What is known of a kernel from one launch to the next.
 %Habits = type {
   i64,      ; 0 ns per program in the launch before; 0: unknown
-  i64       ; 1 whether programs may wait for others: has a loop that waits
+  i64,      ; 1 whether programs may wait for others: has a loop that waits
+  ptr       ; 2 its name; for Python's launchers alone
 }
 
 ; What precedes each arena, at its address - 64.
 %ArenaHeader = type {
   ptr,      ; 0 launch that uses the arena
   i64,      ; 1 usable bytes
-  i32,      ; 2 program id, x (kept up only by kernels that can fail)
-  i32,      ; 3 y
-  i32,      ; 4 z
-  i32,      ; 5 whether the thread is counted among those with atomics (see regions.ll)
-  i64,      ; 6 number of the launch that the next field is of (see codegen/microkernels/keeping.py)
-  i64,      ; 7 which stores of packed operands are in use, a bit each
-  i64,      ; 8 the region of memory whose lock the thread holds (see regions.ll), as its address / 4096; 0: none
-  i32,      ; 9 how it has passed the gate of atomics: 0 not, 1 among others, 2 alone
-  i32       ; 10 how many nests of atomics it has ended alone
+  i64,      ; 2 index of the program that runs, z over y over x
+  i32,      ; 3 slot of the first of the grid's extents
+  i32,      ; 4 whether the thread is counted among those with atomics (see regions.ll)
+  i64,      ; 5 number of the launch that the next field is of (see codegen/microkernels/keeping.py)
+  i64,      ; 6 which stores of packed operands are in use, a bit each
+  i64,      ; 7 the region of memory whose lock the thread holds (see regions.ll), as its address / 4096; 0: none
+  i32,      ; 8 how it has passed the gate of atomics: 0 not, 1 among others, 2 alone
+  i32       ; 9 how many nests of atomics it has ended alone
 }
 
 ; What the launcher must know of a worker that sleeps.
