@@ -22,42 +22,49 @@ LIBRARY = Library()
 
 
 @triton.jit
+def _through_softmax(y, dy, along, LOG: tl.constexpr):
+    """dx from dy: y (dy - along), where along = sum(y dy); for y = log p it is dy - p along, along = sum(dy)."""
+    return dy - tl.exp(y) * along if LOG else y * (dy - along)
+
+
+@triton.jit
 def softmax_gradient(
-    out_ptr, out_grad_ptr, in_grad_ptr, M, N, scale, TILE_M: tl.constexpr, TILE_N: tl.constexpr, ONE_TILE: tl.constexpr,
+    y_ptr,
+    dy_ptr,
+    dx_ptr,
+    rows,
+    width,
+    ROWS: tl.constexpr,
+    COLS: tl.constexpr,
+    WHOLE_ROW: tl.constexpr,
     LOG: tl.constexpr,
-):  # fmt: skip
-    m_offsets = tl.program_id(0) * TILE_M + tl.arange(0, TILE_M)
-    if ONE_TILE:
-        n_offsets = tl.arange(0, TILE_N)
-        offsets = m_offsets[:, None] * N + n_offsets
-        mask = (m_offsets[:, None] < M) & (n_offsets < N)
-        out, grad = tl.load(out_ptr + offsets, mask=mask, other=0), tl.load(out_grad_ptr + offsets, mask=mask, other=0)
-        total = tl.sum(grad if LOG else out * grad, axis=1)
-        result = grad - tl.exp(out) * total[:, None] if LOG else out * (grad - total[:, None])
-        tl.store(in_grad_ptr + offsets, result, mask=mask)
-    else:
-        n_offsets = tl.arange(0, TILE_N)
-        offsets = m_offsets[:, None] * N + n_offsets
-        total = tl.zeros([TILE_M, TILE_N], dtype=tl.float32)
-        for _ in range(0, N, TILE_N):
-            mask = (m_offsets[:, None] < M) & (n_offsets < N)
-            grad = tl.load(out_grad_ptr + offsets, mask=mask, other=0, eviction_policy="evict_last")
-            total += (
-                grad if LOG else grad * tl.load(out_ptr + offsets, mask=mask, other=0, eviction_policy="evict_last")
-            )
-            n_offsets += TILE_N
-            offsets += TILE_N
-        scale_row = tl.sum(total, 1)
-        n_offsets = tl.arange(0, TILE_N)
-        offsets = m_offsets[:, None] * N + n_offsets
-        for _ in range(0, N, TILE_N):
-            mask = (m_offsets[:, None] < M) & (n_offsets < N)
-            out = tl.load(out_ptr + offsets, mask=mask, eviction_policy="evict_first")
-            grad = tl.load(out_grad_ptr + offsets, mask=mask, eviction_policy="evict_first")
-            result = grad - tl.exp(out) * scale_row[:, None] if LOG else out * (grad - scale_row[:, None])
-            tl.store(in_grad_ptr + offsets, result, mask=mask)
-            n_offsets += TILE_N
-            offsets += TILE_N
+):
+    """One pass where a row fits into a tile; else one that sums and one that reads everything again."""
+    row = (tl.program_id(0) * ROWS + tl.arange(0, ROWS))[:, None]
+    col = tl.arange(0, COLS)[None, :]
+    at = row * width + col
+    if WHOLE_ROW:
+        live = (row < rows) & (col < width)
+        y = tl.load(y_ptr + at, mask=live, other=0)
+        dy = tl.load(dy_ptr + at, mask=live, other=0)
+        along = tl.sum(dy if LOG else dy * y, axis=1, keep_dims=True)
+        tl.store(dx_ptr + at, _through_softmax(y, dy, along, LOG), mask=live)
+        return
+    partial = tl.zeros([ROWS, COLS], dtype=tl.float32)
+    for done in range(0, width, COLS):
+        live = (row < rows) & (col < width - done)
+        term = tl.load(dy_ptr + at, mask=live, other=0, eviction_policy="evict_last")
+        if not LOG:
+            term *= tl.load(y_ptr + at, mask=live, other=0, eviction_policy="evict_last")
+        partial += term
+        at += COLS
+    along = tl.sum(partial, axis=1, keep_dims=True)
+    for _ in range(0, width, COLS):
+        at -= COLS
+        live = (row < rows) & (at < (row + 1) * width)
+        dy = tl.load(dy_ptr + at, mask=live, eviction_policy="evict_first")
+        y = tl.load(y_ptr + at, mask=live, eviction_policy="evict_first")
+        tl.store(dx_ptr + at, _through_softmax(y, dy, along, LOG), mask=live)
 
 
 @LIBRARY.case
@@ -71,7 +78,7 @@ def gradients_of_softmax() -> Checks:
         for one in (True, False):
             dx = np.empty_like(dy)
             softmax_gradient[(2,)](
-                y.astype(np.float32), dy, dx, m, n, 1.0, TILE_M=4, TILE_N=64 if one else 16, ONE_TILE=one, LOG=log
+                y.astype(np.float32), dy, dx, m, n, ROWS=4, COLS=64 if one else 16, WHOLE_ROW=one, LOG=log
             )
             results.append((dx, expected, 1e-5))
     return results
@@ -81,93 +88,77 @@ def gradients_of_softmax() -> Checks:
 
 
 @triton.jit
-def liger_cross_entropy(
-    X_ptr, X_stride, Y_ptr, Y_stride, weight_ptr, loss_ptr, z_loss_ptr, loss_stride, n_cols, n_non_ignore, sum_weight,
-    ignore_index, lse_square_scale: tl.constexpr, label_smoothing: tl.constexpr, reduction: tl.constexpr, softcap,
-    RETURN_Z_LOSS: tl.constexpr, BLOCK_SIZE: tl.constexpr, HAS_WEIGHT: tl.constexpr, HAS_SOFTCAPPING: tl.constexpr,
-    HAS_GRADIENTS: tl.constexpr,
+def _squashed(logits, cap):
+    """Logits between -cap and cap, and the slope there; None for no cap."""
+    if cap is None:
+        return logits, 1.0
+    ratio = tanh(logits / cap)
+    return cap * ratio, 1 - ratio * ratio
+
+
+@triton.jit
+def _clear(row_ptr, width, BLOCK: tl.constexpr):
+    for first in range(0, width, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        tl.store(row_ptr + at, 0.0, mask=at < width)
+
+
+@triton.jit
+def _log_sum(row_ptr, weight_ptr, width, cap, BLOCK: tl.constexpr, SMOOTH: tl.constexpr):
+    """log(sum(exp(z))) in one pass, and sum(w z) where labels are smoothed."""
+    peak, mass, weighted = float("-inf"), 0.0, 0.0
+    for first in range(0, width, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        live = at < width
+        z, _ = _squashed(tl.load(row_ptr + at, mask=live, other=0.0).cast(tl.float32), cap)
+        if SMOOTH:
+            share = z if weight_ptr is None else z * tl.load(weight_ptr + at, mask=live)
+            weighted += tl.sum(tl.where(live, share, 0.0))
+        z = tl.where(live, z, float("-inf"))
+        higher = tl.maximum(peak, tl.max(z))
+        mass = mass * tl.exp(peak - higher) + tl.sum(tl.exp(z - higher))
+        peak = higher
+    return peak + tl.log(mass), weighted
+
+
+@triton.jit
+def smoothed_cross_entropy(
+    logits_ptr, pitch, target_ptr, weight_ptr, loss_ptr, penalty_ptr, width, rows_counted, weight_total, skipped, cap,
+    penalty: tl.constexpr, smoothing: tl.constexpr, MEAN: tl.constexpr, BLOCK: tl.constexpr, WITH_SLOPE: tl.constexpr,
 ):  # fmt: skip
-    program_id = tl.program_id(0).to(tl.int64)
-    Y_ptr += program_id * Y_stride
-    y = tl.load(Y_ptr)
-    X_ptr += program_id * X_stride
-    if y == ignore_index:
-        for i in range(0, n_cols, BLOCK_SIZE):
-            X_offsets = i + tl.arange(0, BLOCK_SIZE)
-            tl.store(X_ptr + X_offsets, 0.0, mask=X_offsets < n_cols)
+    """Of z, the logits of one row, with target t and weights w (1 if there are none), the sum of
+    (1 - s) w_t (L - z_t), s/n sum(w (L - z)) and `penalty` L^2, where L = log(sum(exp(z))). The slope replaces the
+    logits; a row whose target is `skipped` has none."""
+    row = tl.program_id(0).to(tl.int64)
+    logits_ptr += row * pitch
+    target = tl.load(target_ptr + row)
+    if target == skipped:
+        _clear(logits_ptr, width, BLOCK)
         return
-    loss_ptr += program_id * loss_stride
-    if RETURN_Z_LOSS:
-        z_loss_ptr += program_id * loss_stride
-    if HAS_WEIGHT:
-        weight_y = tl.load(weight_ptr + y).cast(tl.float32)
-    m = float("-inf")
-    d = 0.0
-    ori_X_y = tl.load(X_ptr + y).cast(tl.float32)
-    if HAS_SOFTCAPPING:
-        ori_X_y = softcap * tanh(ori_X_y / softcap)
-    scaled_x_sum = 0.0
-    eps = label_smoothing / n_cols
-    for i in range(0, n_cols, BLOCK_SIZE):
-        X_offsets = i + tl.arange(0, BLOCK_SIZE)
-        X_block = tl.load(X_ptr + X_offsets, mask=X_offsets < n_cols, other=float("-inf")).cast(tl.float32)
-        if HAS_SOFTCAPPING:
-            X_block = tl.where(X_offsets < n_cols, softcap * tanh(X_block / softcap), float("-inf"))
-        block_max = tl.max(X_block)
-        if label_smoothing > 0:
-            if HAS_WEIGHT:
-                weight_block = tl.load(weight_ptr + X_offsets, mask=X_offsets < n_cols)
-                scaled_x_sum += tl.sum(tl.where(X_offsets < n_cols, -eps * X_block * weight_block, 0.0))
-            else:
-                scaled_x_sum += tl.sum(tl.where(X_offsets < n_cols, -eps * X_block, 0.0))
-        m_new = tl.maximum(m, block_max)
-        d = d * tl.exp(m - m_new) + tl.sum(tl.exp(X_block - m_new))
-        m = m_new
-    lse = m + tl.log(d)
-    if HAS_GRADIENTS:
-        for i in range(0, n_cols, BLOCK_SIZE):
-            X_offsets = i + tl.arange(0, BLOCK_SIZE)
-            X_block = tl.load(X_ptr + X_offsets, mask=X_offsets < n_cols, other=float("-inf")).cast(tl.float32)
-            if HAS_SOFTCAPPING:
-                intermediate = tanh(X_block / softcap)
-                X_block = softcap * intermediate
-            softmax_X = tl.exp(X_block - m) / d
-            if not HAS_WEIGHT:
-                X_block = softmax_X + 2 * lse_square_scale * lse * softmax_X
-                X_block += -eps
-                X_block = tl.where(X_offsets != y, X_block, X_block - (1 - label_smoothing))
-                if reduction == "mean":
-                    X_block = X_block / n_non_ignore
-            else:
-                weight_block = tl.load(weight_ptr + X_offsets, mask=X_offsets < n_cols)
-                dloss_ori = (1 - label_smoothing) * softmax_X
-                dloss_ori = tl.where(X_offsets != y, dloss_ori, dloss_ori - (1 - label_smoothing))
-                dloss_ori = dloss_ori * weight_y
-                dloss_smooth = eps * (-weight_block + softmax_X * sum_weight)
-                dz_loss = 2 * lse_square_scale * lse * softmax_X
-                if reduction == "mean":
-                    dloss_ori = dloss_ori / sum_weight
-                    dloss_smooth = dloss_smooth / sum_weight
-                    dz_loss = dz_loss / n_non_ignore
-                X_block = dloss_ori + dloss_smooth + dz_loss
-            if HAS_SOFTCAPPING:
-                X_block = X_block * (1 - intermediate * intermediate)
-            tl.store(X_ptr + X_offsets, X_block, mask=X_offsets < n_cols)
-    tl.debug_barrier()
-    loss = lse - ori_X_y
-    if HAS_WEIGHT:
-        loss = weight_y * loss
-    if label_smoothing > 0:
-        smooth_loss = scaled_x_sum + eps * lse * sum_weight if HAS_WEIGHT else scaled_x_sum + label_smoothing * lse
-        loss = loss * (1 - label_smoothing) + smooth_loss
-    z_loss = lse_square_scale * lse * lse
-    if reduction == "mean":
-        loss = loss / sum_weight if HAS_WEIGHT else loss / n_non_ignore
-        z_loss = z_loss / n_non_ignore
-    loss += z_loss
-    tl.store(loss_ptr, loss)
-    if RETURN_Z_LOSS:
-        tl.store(z_loss_ptr, z_loss)
+    L, weighted = _log_sum(logits_ptr, weight_ptr, width, cap, BLOCK, smoothing > 0)
+    at_target, _ = _squashed(tl.load(logits_ptr + target).cast(tl.float32), cap)
+    hard, soft = 1.0 - smoothing, smoothing / width
+    entropy_scale, penalty_scale, total = 1.0, 1.0, width.to(tl.float32)
+    if weight_ptr is not None:
+        hard *= tl.load(weight_ptr + target).cast(tl.float32)
+        total = weight_total
+    if MEAN:
+        penalty_scale = 1.0 / rows_counted
+        entropy_scale = penalty_scale if weight_ptr is None else 1.0 / weight_total
+    squared = penalty * penalty_scale * L * L
+    tl.store(loss_ptr + row, (hard * (L - at_target) + soft * (total * L - weighted)) * entropy_scale + squared)
+    if penalty_ptr is not None:
+        tl.store(penalty_ptr + row, squared)
+    if WITH_SLOPE:
+        tl.debug_barrier()
+        pull = (hard + soft * total) * entropy_scale + 2 * penalty * penalty_scale * L
+        for first in range(0, width, BLOCK):
+            at = first + tl.arange(0, BLOCK)
+            live = at < width
+            z, bend = _squashed(tl.load(logits_ptr + at, mask=live, other=0.0).cast(tl.float32), cap)
+            wanted = tl.where(at == target, hard, 0.0)
+            wanted += soft if weight_ptr is None else soft * tl.load(weight_ptr + at, mask=live)
+            tl.store(logits_ptr + at, (pull * tl.exp(z - L) - wanted * entropy_scale) * bend, mask=live)
 
 
 def cross_entropy_of(
@@ -197,10 +188,9 @@ def cross_entropy_of_every_kind() -> Checks:
         (None, 0.0, 0.1, 2.0),
     ):
         got, loss, z_loss = x.astype(np.float32), np.zeros(rows, np.float32), np.zeros(rows, np.float32)
-        liger_cross_entropy[(rows,)](
-            got, n, y, 1, w, loss, z_loss if z else None, 1, n, 4, 0.0 if w is None else float(w.sum()), -100, z, smooth,
-            "mean", cap, RETURN_Z_LOSS=z > 0, BLOCK_SIZE=16, HAS_WEIGHT=w is not None, HAS_SOFTCAPPING=cap is not None,
-            HAS_GRADIENTS=True,
+        smoothed_cross_entropy[(rows,)](
+            got, n, y, w, loss, z_loss if z else None, n, 4, 0.0 if w is None else float(w.sum()), -100, cap,
+            penalty=z, smoothing=smooth, MEAN=True, BLOCK=16, WITH_SLOPE=True,
         )  # fmt: skip
         expected, slope, h = np.zeros(rows), np.zeros((rows, n)), 1e-5
         for i in np.flatnonzero(y != -100):
@@ -215,51 +205,44 @@ def cross_entropy_of_every_kind() -> Checks:
 
 
 @triton.jit
-def jensen_shannon(
-    X_ptr, X_stride, Y_ptr, Y_stride, loss_ptr, dX_ptr, label_ptr, beta: tl.constexpr, n_non_ignore: int,
-    ignore_index: tl.constexpr, n_cols, BLOCK_SIZE: tl.constexpr, HAS_LABEL: tl.constexpr,
+def _divergence(student, teacher, share: tl.constexpr):
+    """The generalised Jensen-Shannon divergence of log probabilities, and its slope to the student's.
+
+    `share` of the mixture is the teacher's: 0 stands for KL(teacher, student), 1 for KL(student, teacher).
+    """
+    q, p = tl.exp(student), tl.exp(teacher)
+    if share == 0.0:
+        return p * (teacher - student), -p
+    if share == 1.0:
+        apart = q * (student - teacher)
+        return apart, apart + q
+    log_mixture = tl.log(share * p + (1 - share) * q)
+    slope = (1 - share) * q * (student - log_mixture)
+    return share * p * (teacher - log_mixture) + slope, slope
+
+
+@triton.jit
+def mixed_divergence(
+    student_ptr, teacher_ptr, loss_ptr, slope_ptr, pitch, label_ptr, counted: int, width,
+    share: tl.constexpr, SKIPPED: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    pid = tl.program_id(0).to(tl.int64)
-    X_ptr += pid * X_stride
-    dX_ptr += pid * X_stride
-    Y_ptr += pid * Y_stride
-    loss_ptr += pid * X_stride
-    label_ptr += pid
-    if HAS_LABEL:
-        label = tl.load(label_ptr)
-        if label == ignore_index:
-            for i in range(0, n_cols, BLOCK_SIZE):
-                offsets = i + tl.arange(0, BLOCK_SIZE)
-                tl.store(dX_ptr + offsets, 0.0, mask=offsets < n_cols)
+    row = tl.program_id(0).to(tl.int64)
+    student_ptr += row * pitch
+    teacher_ptr += row * pitch
+    loss_ptr += row * pitch
+    slope_ptr += row * pitch
+    if label_ptr is not None:
+        if tl.load(label_ptr + row) == SKIPPED:
+            _clear(slope_ptr, width, BLOCK)
             return
-    for i in range(0, n_cols, BLOCK_SIZE):
-        offsets = i + tl.arange(0, BLOCK_SIZE)
-        mask = offsets < n_cols
-        X = tl.load(X_ptr + offsets, mask=mask, other=float("-inf")).to(tl.float32)
-        Y = tl.load(Y_ptr + offsets, mask=mask, other=float("-inf")).to(tl.float32)
-        if beta == 0.0:
-            Y_max = tl.max(Y, axis=0)
-            Y_shifted = Y - Y_max
-            Y_prob = tl.exp(Y_shifted) * tl.exp(Y_max)
-            loss = Y_prob * (Y - X)
-            dX = -Y_prob
-        elif beta == 1.0:
-            X_max = tl.max(X, axis=0)
-            X_prob = tl.exp(X - X_max) * tl.exp(X_max)
-            loss = X_prob * (X - Y)
-            dX = loss + X_prob
-        else:
-            max_val = tl.maximum(tl.max(X, axis=0), tl.max(Y, axis=0))
-            exp_max = tl.exp(max_val)
-            Q, P = tl.exp(X - max_val) * exp_max, tl.exp(Y - max_val) * exp_max
-            beta_P, one_minus_beta_Q = beta * P, (1 - beta) * Q
-            M = beta_P + one_minus_beta_Q
-            log_M = tl.log(M)
-            loss = beta_P * Y + one_minus_beta_Q * X - M * log_M
-            dX = one_minus_beta_Q * (X - log_M)
-        scale = 1.0 / n_non_ignore
-        tl.store(loss_ptr + offsets, loss * scale, mask=mask)
-        tl.store(dX_ptr + offsets, dX * scale, mask=mask)
+    for left in range(width, 0, -BLOCK):
+        live = tl.arange(0, BLOCK) < left
+        at = width - left + tl.arange(0, BLOCK)
+        log_q = tl.load(student_ptr + at, mask=live, other=-100.0).to(tl.float32)
+        log_p = tl.load(teacher_ptr + at, mask=live, other=-100.0).to(tl.float32)
+        loss, slope = _divergence(log_q, log_p, share)
+        tl.store(slope_ptr + at, slope / counted, mask=live)
+        tl.store(loss_ptr + at, loss / counted, mask=live)
 
 
 @LIBRARY.case
@@ -270,9 +253,9 @@ def divergences() -> Checks:
     labels = np.array([1, -100, 3, 4], np.int64)
     for beta, labelled in ((0.0, False), (1.0, True), (0.3, True)):
         loss, dx = np.zeros((rows, n), np.float32), np.zeros((rows, n), np.float32)
-        jensen_shannon[(rows,)](
-            x.astype(np.float32), n, y.astype(np.float32), n, loss, dx, labels, beta, 3, -100, n,
-            BLOCK_SIZE=32, HAS_LABEL=labelled,
+        mixed_divergence[(rows,)](
+            x.astype(np.float32), y.astype(np.float32), loss, dx, n, labels if labelled else None, 3, n,
+            share=beta, SKIPPED=-100, BLOCK=32,
         )  # fmt: skip
         p, q = np.exp(y), np.exp(x)
         m = beta * p + (1 - beta) * q

@@ -27,6 +27,10 @@ _int32, _int64 = dtypes.int32, dtypes.int64
 _MULTIPLIERS = {32: (0xD2511F53, 0xCD9E8D57), 64: (0xD2E7470EE14C6C93, 0xCA5A826395121157)}
 _KEY_STEPS = {32: (0x9E3779B9, 0xBB67AE85), 64: (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)}
 
+_SMALLEST_UNIFORM = constexpr(1.0e-7)
+"""Keeps the logarithm of the Box-Muller transform finite."""
+_FULL_TURN = constexpr(6.283185307179586)
+
 
 @constexpr_function
 def _multiplier(width, which):
@@ -41,19 +45,35 @@ def _key_step(width, which):
 @language_function
 def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """Run `n_rounds` rounds of Philox on the counter (c0, c1, c2, c3) under the key (k0, k1); uint32 or uint64."""
-    width: constexpr = c0.dtype.primitive_bitwidth
     static_assert(c0.dtype == _uint32 or c0.dtype == _uint64, "dtype not supported in philox_impl")
+    width: constexpr = c0.dtype.primitive_bitwidth
+    counter, key = (c0, c1, c2, c3), (k0, k1)
     for _ in static_range(n_rounds):
-        a: constexpr = _multiplier(width, 0)
-        b: constexpr = _multiplier(width, 1)
-        old0, old2 = c0, c2
-        c0 = elementwise.umulhi(_same_width(b, c0), old2) ^ c1 ^ k0
-        c2 = elementwise.umulhi(_same_width(a, c0), old0) ^ c3 ^ k1
-        c1 = mul(b, old2, sanitize_overflow=False)
-        c3 = mul(a, old0, sanitize_overflow=False)
-        k0 = add(k0, _key_step(width, 0), sanitize_overflow=False)
-        k1 = add(k1, _key_step(width, 1), sanitize_overflow=False)
-    return c0, c1, c2, c3
+        counter = _mix(counter, key, width)
+        key = _next_key(key, width)
+    return counter
+
+
+@language_function
+def _mix(counter, key, width: constexpr):
+    """One round: (x0, x1, x2, x3) -> (high(b x2) ^ x1 ^ k0, low(b x2), high(a x0) ^ x3 ^ k1, low(a x0))."""
+    a: constexpr = _multiplier(width, 0)
+    b: constexpr = _multiplier(width, 1)
+    upper = elementwise.umulhi(_same_width(b, counter[0]), counter[2]) ^ counter[1] ^ key[0]
+    lower = elementwise.umulhi(_same_width(a, upper), counter[0]) ^ counter[3] ^ key[1]
+    return upper, _low_half(b, counter[2]), lower, _low_half(a, counter[0])
+
+
+@language_function
+def _low_half(multiplier, word):
+    return mul(multiplier, word, sanitize_overflow=False)
+
+
+@language_function
+def _next_key(key, width: constexpr):
+    """The key of the following round: each word moves on by its constant (a Weyl sequence)."""
+    first = add(key[0], _key_step(width, 0), sanitize_overflow=False)
+    return first, add(key[1], _key_step(width, 1), sanitize_overflow=False)
 
 
 @language_function
@@ -66,28 +86,28 @@ def _same_width(number, like):
 def philox(seed, c0, c1, c2, c3, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """Four random integers per counter. Counters of 32 bits split the seed into two keys, those of 64 bits use it
     whole."""
-    seed = to_tensor(seed)
-    c0 = to_tensor(c0)
-    c1 = to_tensor(c1)
-    c2 = to_tensor(c2)
-    c3 = to_tensor(c3)
-    seed = seed.to(_uint64)
-    if c0.dtype.primitive_bitwidth == 32:
-        key_hi = ((seed >> 32) & 0xFFFFFFFF).to(_uint32)
-        key_lo = (seed & 0xFFFFFFFF).to(_uint32)
-        c0 = c0.to(_uint32, bitcast=True)
-        c1 = c1.to(_uint32, bitcast=True)
-        c2 = c2.to(_uint32, bitcast=True)
-        c3 = c3.to(_uint32, bitcast=True)
-    else:
-        static_assert(c0.dtype.primitive_bitwidth == 64, "bitwidth not supported in philox")
-        key_hi = to_tensor(0).to(_uint64)
-        key_lo = seed
-        c0 = c0.to(_uint64, bitcast=True)
-        c1 = c1.to(_uint64, bitcast=True)
-        c2 = c2.to(_uint64, bitcast=True)
-        c3 = c3.to(_uint64, bitcast=True)
-    return philox_impl(c0, c1, c2, c3, key_lo, key_hi, n_rounds)
+    words = to_tensor(seed), to_tensor(c0), to_tensor(c1), to_tensor(c2), to_tensor(c3)
+    width: constexpr = words[1].dtype.primitive_bitwidth
+    static_assert(width == 32 or width == 64, "bitwidth not supported in philox")
+    key = _key_of(words[0].to(_uint64), width)
+    return philox_impl(
+        _unsigned(words[1], width), _unsigned(words[2], width), _unsigned(words[3], width), _unsigned(words[4], width),
+        key[0], key[1], n_rounds,
+    )  # fmt: skip
+
+
+@language_function
+def _key_of(seed, width: constexpr):
+    """The two words of the key, the low one first."""
+    if width == 64:
+        return seed, to_tensor(0).to(_uint64)
+    upper = ((seed >> 32) & 0xFFFFFFFF).to(_uint32)
+    return (seed & 0xFFFFFFFF).to(_uint32), upper
+
+
+@language_function
+def _unsigned(word, width: constexpr):
+    return word.to(_uint32 if width == 32 else _uint64, bitcast=True)
 
 
 @language_function
@@ -108,22 +128,22 @@ def randint4x(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 @language_function
 def randint(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """A block of random 32-bit integers, one for each offset."""
-    first, _, _, _ = randint4x(seed, offset, n_rounds)
-    return first
+    return randint4x(seed, offset, n_rounds)[0]
 
 
 @language_function
 def uint_to_uniform_float(x):
     """Random integers as float32 uniform in [0, 1)."""
-    if x.dtype.primitive_bitwidth == 32:
-        x = x.to(_int32, bitcast=True)
-        scale: constexpr = 4.6566127342e-10
-    else:
-        static_assert(x.dtype.primitive_bitwidth == 64, "uint_to_uniform_float needs integers of 32 or 64 bits")
-        x = x.to(_int64, bitcast=True)
-        scale: constexpr = 1.0842020432385337e-19
-    x = where(x < 0, -x - 1, x)
-    return x * scale
+    width: constexpr = x.dtype.primitive_bitwidth
+    static_assert(width == 32 or width == 64, "uint_to_uniform_float needs integers of 32 or 64 bits")
+    signed = x.to(_int32 if width == 32 else _int64, bitcast=True)
+    return where(signed < 0, -signed - 1, signed) * _largest_below_one(width)
+
+
+@constexpr_function
+def _largest_below_one(width):
+    """The factor that takes the largest signed integer to the float32 next below 1."""
+    return {32: 4.6566127342e-10, 64: 1.0842020432385337e-19}[width]
 
 
 @language_function
@@ -135,37 +155,38 @@ def rand(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 @language_function
 def rand4x(seed, offsets, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """Four blocks of float32 uniform in [0, 1)."""
-    i1, i2, i3, i4 = randint4x(seed, offsets, n_rounds)
-    u1 = uint_to_uniform_float(i1)
-    u2 = uint_to_uniform_float(i2)
-    u3 = uint_to_uniform_float(i3)
-    u4 = uint_to_uniform_float(i4)
-    return u1, u2, u3, u4
+    drawn = randint4x(seed, offsets, n_rounds)
+    return _uniform_pair(drawn[0], drawn[1]) + _uniform_pair(drawn[2], drawn[3])
+
+
+@language_function
+def _uniform_pair(bits, more_bits):
+    return uint_to_uniform_float(bits), uint_to_uniform_float(more_bits)
 
 
 @language_function
 def pair_uniform_to_normal(u1, u2):
-    """Two independent standard normal values from two uniform ones (Box and Muller)."""
-    u1 = elementwise.maximum(1.0e-7, u1)
-    angle = 6.283185307179586 * u2
-    radius = elementwise.sqrt(-2.0 * elementwise.log(u1))
+    """Two independent standard normal values from two uniform ones: (r cos a, r sin a) where r^2 = -2 ln u1 and
+    a = 2 pi u2.
+
+    G. E. P. Box, M. E. Muller, "A note on the generation of random normal deviates", 1958.
+    """
+    positive = elementwise.maximum(_SMALLEST_UNIFORM, u1)
+    angle = _FULL_TURN * u2
+    radius = elementwise.sqrt(-2.0 * elementwise.log(positive))
     return radius * elementwise.cos(angle), radius * elementwise.sin(angle)
 
 
 @language_function
 def randn(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """A block of float32 from the standard normal distribution, one for each offset."""
-    i1, i2, _, _ = randint4x(seed, offset, n_rounds)
-    u1 = uint_to_uniform_float(i1)
-    u2 = uint_to_uniform_float(i2)
-    n1, _ = pair_uniform_to_normal(u1, u2)
-    return n1
+    drawn = randint4x(seed, offset, n_rounds)
+    uniform = _uniform_pair(drawn[0], drawn[1])
+    return pair_uniform_to_normal(uniform[0], uniform[1])[0]
 
 
 @language_function
 def randn4x(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
     """Four blocks of float32 from the standard normal distribution."""
-    u1, u2, u3, u4 = rand4x(seed, offset, n_rounds)
-    n1, n2 = pair_uniform_to_normal(u1, u2)
-    n3, n4 = pair_uniform_to_normal(u3, u4)
-    return n1, n2, n3, n4
+    uniform = rand4x(seed, offset, n_rounds)
+    return pair_uniform_to_normal(uniform[0], uniform[1]) + pair_uniform_to_normal(uniform[2], uniform[3])

@@ -85,26 +85,41 @@ def _merge(x, stage: constexpr, order: constexpr):
     return x
 
 
+@ConstexprFunction
+def _direction(length_log, whole_log, order):
+    """Bitonic runs alternate until one covers the whole row, which takes the order asked for."""
+    return order if length_log == whole_log else ALTERNATING.value
+
+
+@language_function
+def _sort_runs(flat, run_log: constexpr, row_log: constexpr, order: constexpr):
+    """Sort runs of 2**run_log elements of rows of 2**row_log, neighbours in opposite directions."""
+    for stage in static_range(1, run_log + 1):
+        flat = _merge(flat, stage, _direction(stage, row_log, order))
+    return flat
+
+
+@language_function
+def _keep_better_half(flat, run_log: constexpr, order: constexpr):
+    """Of every two neighbouring runs keep the better of each two elements: the best 2**run_log of both, bitonic."""
+    pairs = shape.reshape(flat, _split_at_bit(flat.numel, run_log))
+    best = combining.reduce(pairs, 1, _elementwise_max if order == DESCENDING else _elementwise_min)
+    return shape.reshape(best, [best.numel])
+
+
 @language_function
 def _sort(x, k: constexpr, dim: constexpr, descending: constexpr):
     """Sort the last dimension, and keep the first `k` elements (all if None)."""
-    last: constexpr = len(x.shape) - 1
-    static_assert(dim is None or dim == last or dim == -1, "only minor dimension is currently supported")
+    rank: constexpr = len(x.shape)
+    static_assert(dim is None or dim == rank - 1 or dim == -1, "only minor dimension is currently supported")
     static_assert(x.dtype.primitive_bitwidth > 1, "sort needs elements of at least 8 bits")
-    log_n: constexpr = _log2(x.shape[last])
-    log_k: constexpr = log_n if k is None else _log2(k)
+    row_log: constexpr = _log2(x.shape[rank - 1])
+    kept_log: constexpr = row_log if k is None else _log2(k)
     order: constexpr = DESCENDING if descending else ASCENDING
-    flat = shape.reshape(x, [x.numel])
-    for stage in static_range(1, log_k + 1):
-        flat = _merge(flat, stage, ALTERNATING if stage < log_n else order)
-    for stage in static_range(log_k + 1, log_n + 1):
-        runs = shape.reshape(flat, _split_at_bit(flat.numel, log_k))
-        if descending:
-            best = combining.reduce(runs, 1, _elementwise_max)
-        else:
-            best = combining.reduce(runs, 1, _elementwise_min)
-        flat = _merge(shape.reshape(best, [best.numel]), log_k, ALTERNATING if stage < log_n else order)
-    return shape.reshape(flat, _with_last(x.shape, 2**log_k))
+    flat = _sort_runs(shape.reshape(x, [x.numel]), kept_log, row_log, order)
+    for covered in static_range(kept_log + 1, row_log + 1):
+        flat = _merge(_keep_better_half(flat, kept_log, order), kept_log, _direction(covered, row_log, order))
+    return shape.reshape(flat, _with_last(x.shape, 2**kept_log))
 
 
 @member_function
@@ -153,8 +168,7 @@ def _split_axis(extents, axis):
 def flip(x, dim=None):
     """Reverse the order of elements along a dimension, by default the last."""
     axis: constexpr = _flip_axis(dim, x.shape)
-    steps: constexpr = _log2(x.shape[axis])
-    bits = shape.reshape(x.to(_bits_of(x.dtype), bitcast=True), _split_axis(x.shape, axis))
-    for step in static_range(steps):
-        bits = bits ^ combining.reduce(bits, axis + step, _xor_combine, keep_dims=True)
-    return shape.reshape(bits, x.shape).to(x.dtype, bitcast=True)
+    halves = shape.reshape(x.to(_bits_of(x.dtype), bitcast=True), _split_axis(x.shape, axis))
+    for index_bit in static_range(axis, axis + _log2(x.shape[axis])):
+        halves = _partner(halves, index_bit)
+    return shape.reshape(halves, x.shape).to(x.dtype, bitcast=True)

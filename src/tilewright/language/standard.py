@@ -62,14 +62,9 @@ def sigmoid(x):
 @member_function
 def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
     """exp(x - max) / sum of it, along `dim` (by default 0, as in Triton). float32 and float64."""
-    if dim is None:
-        _dim: constexpr = 0
-    else:
-        _dim: constexpr = dim
-    z = x - max(x, _dim, keep_dims=keep_dims)
-    num = elementwise.exp(z)
-    den = sum(num, _dim, keep_dims=keep_dims)
-    return elementwise.fdiv(num, den, ieee_rounding)
+    axis: constexpr = 0 if dim is None else dim
+    weights = elementwise.exp(x - max(x, axis, keep_dims=keep_dims))
+    return elementwise.fdiv(weights, sum(weights, axis, keep_dims=keep_dims), ieee_rounding)
 
 
 @member_function
@@ -119,41 +114,34 @@ def _elementwise_min(a, b):
 
 
 @language_function
-def _argmax_combine(value1, index1, value2, index2, tie_break_left):
-    tie = (value1 == value2) & (index1 < index2) if tie_break_left else False
-    take_first = (value1 > value2) | tie
-    value = where(take_first, value1, value2)
-    index = where(take_first, index1, index2)
-    return value, index
+def _greater(a, b):
+    return a > b
 
 
 @language_function
-def _argmax_combine_tie_break_left(value1, index1, value2, index2):
-    return _argmax_combine(value1, index1, value2, index2, True)
+def _less(a, b):
+    return a < b
 
 
-@language_function
-def _argmax_combine_tie_break_fast(value1, index1, value2, index2):
-    return _argmax_combine(value1, index1, value2, index2, False)
+def _better_with_index(is_better: JITCallable, first_of_equals: constexpr) -> JITCallable:
+    """Make the combine function of a reduction of (value, index): it keeps the pair whose value is better.
+
+    Of equal values it keeps the one with the smaller index if `first_of_equals`, else the later operand.
+    """
+
+    @language_function
+    def keep_better(value, index, other, other_index):
+        wins = (value == other) & (index < other_index) if first_of_equals else False
+        wins = is_better(value, other) | wins
+        return where(wins, value, other), where(wins, index, other_index)
+
+    return keep_better
 
 
-@language_function
-def _argmin_combine(value1, index1, value2, index2, tie_break_left):
-    tie = (value1 == value2) & (index1 < index2) if tie_break_left else False
-    take_first = (value1 < value2) | tie
-    value = where(take_first, value1, value2)
-    index = where(take_first, index1, index2)
-    return value, index
-
-
-@language_function
-def _argmin_combine_tie_break_left(value1, index1, value2, index2):
-    return _argmin_combine(value1, index1, value2, index2, True)
-
-
-@language_function
-def _argmin_combine_tie_break_fast(value1, index1, value2, index2):
-    return _argmin_combine(value1, index1, value2, index2, False)
+_argmax_combine_tie_break_left = _better_with_index(_greater, constexpr(True))
+_argmax_combine_tie_break_fast = _better_with_index(_greater, constexpr(False))
+_argmin_combine_tie_break_left = _better_with_index(_less, constexpr(True))
+_argmin_combine_tie_break_fast = _better_with_index(_less, constexpr(False))
 
 
 @language_function
@@ -205,6 +193,12 @@ def _ones(rank):
     return [1] * rank
 
 
+@language_function
+def _indexed(input, axis, first: constexpr, combine_first, combine_any, keep_dims):
+    """The extremum and its index along `axis`: the first of equal values, or any of them."""
+    return _with_indices(input, axis, combine_first if first else combine_any, keep_dims)
+
+
 @member_function
 def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
     """The largest element along `axis`, of all if None. NaN is ignored where another number is there.
@@ -212,37 +206,33 @@ def max(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
     Types below 32 bits are promoted to float32 or int32. With `return_indices` also the index (int32) of the maximum:
     the first one if `return_indices_tie_break_left`, else any.
     """
-    input = _promote_bfloat16_to_float32(input)
-    if return_indices:
-        if return_indices_tie_break_left:
-            return _with_indices(input, axis, _argmax_combine_tie_break_left, keep_dims)
-        return _with_indices(input, axis, _argmax_combine_tie_break_fast, keep_dims)
-    return combining.reduce(_promote_for_extremum(input), axis, _elementwise_max, keep_dims=keep_dims)
+    x = _promote_bfloat16_to_float32(input)
+    if not return_indices:
+        return combining.reduce(_promote_for_extremum(x), axis, _elementwise_max, keep_dims=keep_dims)
+    first: constexpr = return_indices_tie_break_left
+    return _indexed(x, axis, first, _argmax_combine_tie_break_left, _argmax_combine_tie_break_fast, keep_dims)
 
 
 @member_function
 def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
     """The smallest element along `axis`, of all if None; otherwise as `max`."""
-    input = _promote_bfloat16_to_float32(input)
-    if return_indices:
-        if return_indices_tie_break_left:
-            return _with_indices(input, axis, _argmin_combine_tie_break_left, keep_dims)
-        return _with_indices(input, axis, _argmin_combine_tie_break_fast, keep_dims)
-    return combining.reduce(_promote_for_extremum(input), axis, _elementwise_min, keep_dims=keep_dims)
+    x = _promote_bfloat16_to_float32(input)
+    if not return_indices:
+        return combining.reduce(_promote_for_extremum(x), axis, _elementwise_min, keep_dims=keep_dims)
+    first: constexpr = return_indices_tie_break_left
+    return _indexed(x, axis, first, _argmin_combine_tie_break_left, _argmin_combine_tie_break_fast, keep_dims)
 
 
 @member_function
 def argmax(input, axis, tie_break_left=True, keep_dims=False):
     """The index (int32) of the largest element along `axis`; of the first one if `tie_break_left`."""
-    _, index = max(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
-    return index
+    return max(input, axis, True, tie_break_left, keep_dims)[1]
 
 
 @member_function
 def argmin(input, axis, tie_break_left=True, keep_dims=False):
     """The index (int32) of the smallest element along `axis`; of the first one if `tie_break_left`."""
-    _, index = min(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
-    return index
+    return min(input, axis, True, tie_break_left, keep_dims)[1]
 
 
 # -- sums and bits ----------------------------------------------------------------------------------------------------
@@ -322,15 +312,15 @@ def cumprod(input, axis=0, reverse=False):
 @language_function
 def interleave(a, b):
     """Two blocks of one shape, their elements alternating along the last dimension, which doubles."""
-    c = shape.join(a, b)
-    if len(c.shape) == 1:
-        return c
-    return shape.reshape(c, _interleaved_shape(c.shape))
+    pairs = shape.join(a, b)
+    if len(a.shape) == 0:
+        return pairs
+    return shape.reshape(pairs, _last_two_as_one(pairs.shape))
 
 
 @ConstexprFunction
-def _interleaved_shape(extents):
-    return [*extents[:-2], 2 * extents[-2]]
+def _last_two_as_one(extents):
+    return [*extents[:-2], extents[-2] * extents[-1]]
 
 
 def __getattr__(name: str) -> Any:
