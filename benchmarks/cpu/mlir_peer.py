@@ -46,6 +46,8 @@ PASSES = (
     "--convert-arith-to-llvm",
     "--reconcile-unrealized-casts",
 )
+"""triton-shared's list, a fact about it: what its `backend/compiler.py` gives to `mlir-opt`, in its order, at commit
+1c203ca of 2025-10-27."""
 ARENA_BYTES = 512 << 20
 MOST_SECONDS = 0.25
 """A grid that takes longer is run in part, and its time scaled."""

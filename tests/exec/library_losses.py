@@ -231,10 +231,10 @@ def mixed_divergence(
     teacher_ptr += row * pitch
     loss_ptr += row * pitch
     slope_ptr += row * pitch
-    if label_ptr is not None:
-        if tl.load(label_ptr + row) == SKIPPED:
-            _clear(slope_ptr, width, BLOCK)
-            return
+    skip = False if label_ptr is None else tl.load(label_ptr + row) == SKIPPED
+    if skip:
+        _clear(slope_ptr, width, BLOCK)
+        return
     for left in range(width, 0, -BLOCK):
         live = tl.arange(0, BLOCK) < left
         at = width - left + tl.arange(0, BLOCK)

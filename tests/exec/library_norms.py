@@ -24,54 +24,60 @@ LIBRARY = Library()
 # --------------------------------------------- a norm with everything optional: residual, dropout, scales, second weights
 
 
-@triton.autotune(configs=[triton.Config({}, num_warps=w) for w in (1, 4)], key=["N", "HAS_RESIDUAL", "IS_RMS_NORM"])
-@triton.heuristics({"HAS_BIAS": lambda args: args["B"] is not None})
-@triton.heuristics({"HAS_RESIDUAL": lambda args: args["RESIDUAL"] is not None})
-@triton.heuristics({"STORE_RESIDUAL_OUT": lambda args: args["RESIDUAL_OUT"] is not None})
-@triton.heuristics({"HAS_W1": lambda args: args["W1"] is not None})
 @triton.jit
-def norm_forward(
-    X, Y, W, B, RESIDUAL, W1, Y1, RESIDUAL_OUT, ROWSCALE, SEEDS, DROPOUT_MASK, Mean, Rstd, stride_x_row, stride_y_row, M, N,
-    eps, dropout_p, zero_centered_weight,
-    IS_RMS_NORM: tl.constexpr, BLOCK_N: tl.constexpr, HAS_DROPOUT: tl.constexpr, HAS_BIAS: tl.constexpr,
-    HAS_RESIDUAL: tl.constexpr, STORE_RESIDUAL_OUT: tl.constexpr, HAS_W1: tl.constexpr,
+def _row_of(ptr, row, width, BLOCK: tl.constexpr):
+    col = tl.arange(0, BLOCK)
+    return tl.load(ptr + row * width + col, mask=col < width, other=0.0).to(tl.float32)
+
+
+@triton.jit
+def _write_row(ptr, values, row, pitch, width):
+    col = tl.arange(0, values.shape[0])
+    tl.store(ptr + row * pitch + col, values, mask=col < width)
+
+
+@triton.autotune(configs=[triton.Config({}, num_warps=w) for w in (1, 4)], key=["width", "ADDS", "CENTRES"])
+@triton.heuristics({"SHIFTS": lambda args: args["shift_ptr"] is not None})
+@triton.heuristics({"ADDS": lambda args: args["skip_ptr"] is not None})
+@triton.heuristics({"KEEPS_SUM": lambda args: args["sum_ptr"] is not None})
+@triton.heuristics({"SECOND": lambda args: args["gain2_ptr"] is not None})
+@triton.jit
+def normalise(
+    out_ptr, x_ptr, gain_ptr, shift_ptr, skip_ptr, gain2_ptr, out2_ptr, sum_ptr, factor_ptr, seed_ptr, kept_ptr, centre_ptr,
+    inverse_ptr, x_pitch, out_pitch, width, tiny, drop, one_plus_gain,
+    CENTRES: tl.constexpr, DROPS: tl.constexpr, BLOCK: tl.constexpr, SHIFTS: tl.constexpr, ADDS: tl.constexpr,
+    KEEPS_SUM: tl.constexpr, SECOND: tl.constexpr,
 ):  # fmt: skip
+    """h = dropout(factor x) + skip, then gain (h - mean) / sqrt(variance + tiny) + shift; without `CENTRES` the mean is
+    taken to be 0. A second gain gives a second output of the same h."""
     row = tl.program_id(0)
-    X += row * stride_x_row
-    Y += row * stride_y_row
-    cols = tl.arange(0, BLOCK_N)
-    x = tl.load(X + cols, mask=cols < N, other=0.0).to(tl.float32)
-    if ROWSCALE is not None:
-        x *= tl.load(ROWSCALE + row).to(tl.float32)
-    if HAS_DROPOUT:
-        keep_mask = tl.rand(tl.load(SEEDS + row).to(tl.uint32), cols, n_rounds=7) > dropout_p
-        x = tl.where(keep_mask, x / (1.0 - dropout_p), 0.0)
-        tl.store(DROPOUT_MASK + row * N + cols, keep_mask, mask=cols < N)
-    if HAS_RESIDUAL:
-        x += tl.load(RESIDUAL + row * N + cols, mask=cols < N, other=0.0).to(tl.float32)
-    if STORE_RESIDUAL_OUT:
-        tl.store(RESIDUAL_OUT + row * N + cols, x, mask=cols < N)
-    if not IS_RMS_NORM:
-        mean = tl.sum(x, axis=0) / N
-        tl.store(Mean + row, mean)
-        xbar = tl.where(cols < N, x - mean, 0.0)
-        var = tl.sum(xbar * xbar, axis=0) / N
-    else:
-        xbar = tl.where(cols < N, x, 0.0)
-        var = tl.sum(xbar * xbar, axis=0) / N
-    rstd = 1 / tl.sqrt(var + eps)
-    tl.store(Rstd + row, rstd)
-    mask = cols < N
-    w = tl.load(W + cols, mask=mask).to(tl.float32)
-    if zero_centered_weight:
-        w += 1.0
-    if HAS_BIAS:
-        b = tl.load(B + cols, mask=mask).to(tl.float32)
-    x_hat = (x - mean) * rstd if not IS_RMS_NORM else x * rstd
-    y = x_hat * w + b if HAS_BIAS else x_hat * w
-    tl.store(Y + cols, y, mask=mask)
-    if HAS_W1:
-        tl.store(Y1 + row * stride_y_row + cols, x_hat * tl.load(W1 + cols, mask=mask).to(tl.float32), mask=mask)
+    col = tl.arange(0, BLOCK)
+    x_ptr += row * x_pitch
+    h = _row_of(x_ptr, 0, width, BLOCK)
+    if factor_ptr is not None:
+        h *= tl.load(factor_ptr + row).to(tl.float32)
+    if DROPS:
+        stays = tl.rand(tl.load(seed_ptr + row).to(tl.uint32), col, n_rounds=7) > drop
+        _write_row(kept_ptr, stays, row, width, width)
+        h = tl.where(stays, h / (1.0 - drop), 0.0)
+    if ADDS:
+        h += _row_of(skip_ptr, row, width, BLOCK)
+    if KEEPS_SUM:
+        _write_row(sum_ptr, h, row, width, width)
+    if CENTRES:
+        centre = tl.sum(h, axis=0) / width
+        tl.store(centre_ptr + row, centre)
+        h = tl.where(col < width, h - centre, 0.0)
+    inverse = 1 / tl.sqrt(tl.sum(h * h, axis=0) / width + tiny)
+    tl.store(inverse_ptr + row, inverse)
+    unit = h * inverse
+    gain = _row_of(gain_ptr, 0, width, BLOCK) + (1.0 if one_plus_gain else 0.0)
+    first = unit * gain
+    if SHIFTS:
+        first += _row_of(shift_ptr, 0, width, BLOCK)
+    _write_row(out_ptr, first, row, out_pitch, width)
+    if SECOND:
+        _write_row(out2_ptr, unit * _row_of(gain2_ptr, 0, width, BLOCK), row, out_pitch, width)
 
 
 @LIBRARY.case
@@ -86,9 +92,9 @@ def norms_with_everything_optional() -> Checks:
         kept = np.zeros((m, n), np.bool_)
         mean, rstd = np.zeros(m, np.float32), np.empty(m, np.float32)
         extra = (r, w1, y1, out, scale, seeds, kept) if full else (None,) * 7
-        norm_forward[(m,)](
-            x, y, w, b if not rms else None, *extra, mean, rstd, n, n, m, n, 1e-5, 0.25, centred,
-            IS_RMS_NORM=rms, BLOCK_N=triton.next_power_of_2(n), HAS_DROPOUT=full,
+        normalise[(m,)](
+            y, x, w, b if not rms else None, *extra, mean, rstd, n, n, n, 1e-5, 0.25, centred,
+            CENTRES=not rms, BLOCK=triton.next_power_of_2(n), DROPS=full,
         )  # fmt: skip
         h = wide(x)
         if full:
@@ -106,57 +112,58 @@ def norms_with_everything_optional() -> Checks:
 
 
 @triton.jit
-def rms_norm_backward(
-    dY_ptr, dX_ptr, X_ptr, RSTD_ptr, W_ptr, dW_ptr, row_stride, n_rows, n_cols: tl.constexpr, offset, rows_per_program,
-    CASTING_MODE: tl.constexpr, BLOCK_SIZE: tl.constexpr,
+def rms_norm_gradient(
+    x_ptr, gain_ptr, inverse_ptr, dy_ptr, dx_ptr, dgain_ptr, pitch, rows, share, base, width: tl.constexpr,
+    PRECISION: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    row_block_id = tl.program_id(0).to(tl.int64)
-    row_start = row_block_id * rows_per_program
-    row_end = min((row_block_id + 1) * rows_per_program, n_rows)
-    col_offsets = tl.arange(0, BLOCK_SIZE)
-    mask = col_offsets < n_cols
-    dW_row = tl.zeros((BLOCK_SIZE,), dtype=tl.float32)
-    dY_ptr += row_start * row_stride
-    dX_ptr += row_start * row_stride
-    X_ptr += row_start * row_stride
-    RSTD_ptr += row_start
-    W_row = tl.load(W_ptr + col_offsets, mask=mask, other=0.0)
-    W_row = W_row + offset
-    for _ in range(row_start, row_end):
-        dY_row = tl.load(dY_ptr + col_offsets, mask=mask, other=0.0)
-        X_row = tl.load(X_ptr + col_offsets, mask=mask, other=0.0)
-        rstd_row = tl.load(RSTD_ptr)
-        X_row = X_row.to(tl.float32)
-        if CASTING_MODE == 0:
-            m = (dY_row * W_row).to(tl.float32)
-            dW_row += dY_row * (X_row * rstd_row).to(dW_ptr.dtype.element_ty)
-        elif CASTING_MODE == 1:
-            dY_row = dY_row.to(tl.float32)
-            m = dY_row * W_row
-            dW_row += dY_row * (X_row * rstd_row)
+    """With u = x r of one row, y = u (gain + base): dx = r (g - u mean(u g)) where g = dy (gain + base).
+
+    Each program takes `share` rows and sums dy u over them. `PRECISION` says where float32 begins: "inputs" or "sums"
+    (which rounds u to the gradient's type), or "none" where all is float32 already.
+    """
+    program = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, BLOCK)
+    live = col < width
+    gain = tl.load(gain_ptr + col, mask=live, other=0.0) + base
+    dgain = tl.zeros((BLOCK,), dtype=tl.float32)
+    todo = min(share, rows - program * share)
+    at = program * share * pitch
+    x_ptr += at
+    dx_ptr += at
+    dy_ptr += at
+    inverse_ptr += program * share
+    while todo > 0:
+        r = tl.load(inverse_ptr)
+        u = tl.load(x_ptr + col, mask=live, other=0.0).to(tl.float32) * r
+        dy = tl.load(dy_ptr + col, mask=live, other=0.0)
+        if PRECISION == "inputs":
+            dy = dy.to(tl.float32)
+        g = dy * gain
+        if PRECISION == "sums":
+            g = g.to(tl.float32)
+            dgain += dy * u.to(dgain_ptr.dtype.element_ty)
         else:
-            m = dY_row * W_row
-            dW_row += dY_row * (X_row * rstd_row)
-        dX_row = rstd_row * m
-        dX_row += rstd_row * (-(1 / n_cols) * rstd_row * rstd_row * tl.sum(m * X_row, axis=0) * X_row)
-        tl.store(dX_ptr + col_offsets, dX_row.to(dX_ptr.dtype.element_ty), mask=mask)
-        dY_ptr += row_stride
-        dX_ptr += row_stride
-        X_ptr += row_stride
-        RSTD_ptr += 1
-    tl.store(dW_ptr + row_block_id * n_cols + col_offsets, dW_row, mask=mask)
+            dgain += dy * u
+        dx = r * (g - u * (tl.sum(u * g, axis=0) / width))
+        tl.store(dx_ptr + col, dx.to(dx_ptr.dtype.element_ty), mask=live)
+        inverse_ptr += 1
+        dy_ptr += pitch
+        dx_ptr += pitch
+        x_ptr += pitch
+        todo -= 1
+    tl.store(dgain_ptr + program * width + col, dgain, mask=live)
 
 
 @LIBRARY.case
 def rms_norm_gradients() -> Checks:
     results: Checks = []
     rows, n, programs = 11, 70, 3
-    for mode, dtype, tolerance in ((0, BF16, 6e-2), (1, np.float16, 5e-3), (-1, np.float32, 1e-5)):
+    for mode, dtype, tolerance in (("sums", BF16, 6e-2), ("inputs", np.float16, 5e-3), ("none", np.float32, 1e-5)):
         x, dy, w = (a.astype(dtype) for a in (normal(rows, n, seed=7), normal(rows, n, seed=8), normal(n, seed=9)))
         rstd = (1 / np.sqrt((wide(x) ** 2).mean(1) + 1e-6)).astype(np.float32)
         dx, parts = np.empty_like(x), np.empty((programs, n), np.float32)
-        rms_norm_backward[(programs,)](
-            dy, dx, x, rstd, w, parts, n, rows, n, 1.0, triton.cdiv(rows, programs), CASTING_MODE=mode, BLOCK_SIZE=128
+        rms_norm_gradient[(programs,)](
+            x, w, rstd, dy, dx, parts, n, rows, triton.cdiv(rows, programs), 1.0, width=n, PRECISION=mode, BLOCK=128
         )
         m = wide(dy) * (wide(w) + 1)
         mean = (m * wide(x)).mean(1, keepdims=True)
@@ -334,22 +341,20 @@ def _gelu_tanh_and_slope(x):
 
 
 @triton.jit
-def gated_backward(
-    dc_ptr, a_ptr, b_ptr, stride, n_cols: tl.constexpr, ACTIVATION: tl.constexpr, BLOCK_SIZE: tl.constexpr
+def gated_unit_gradient(
+    gate_ptr, up_ptr, dout_ptr, pitch, width: tl.constexpr, UNIT: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """Writes gradients over the inputs."""
-    program_id = tl.program_id(0).to(tl.int64)
-    dc_ptr += program_id * stride
-    a_ptr += program_id * stride
-    b_ptr += program_id * stride
-    col_offsets = tl.arange(0, BLOCK_SIZE)
-    mask = col_offsets < n_cols
-    dc_row = tl.load(dc_ptr + col_offsets, mask=mask, other=0)
-    a_row = tl.load(a_ptr + col_offsets, mask=mask, other=0).to(tl.float32)
-    b_row = tl.load(b_ptr + col_offsets, mask=mask, other=0)
-    value, slope = ACTIVATION(a_row)
-    tl.store(a_ptr + col_offsets, dc_row * b_row * slope, mask=mask)
-    tl.store(b_ptr + col_offsets, dc_row * value.cast(b_row.dtype), mask=mask)
+    """out = unit(gate) up: its gradients take the places of gate and up."""
+    col = tl.arange(0, BLOCK)
+    first = tl.program_id(0).to(tl.int64) * pitch
+    gate_ptr += first
+    up_ptr += first
+    dout_ptr += first
+    up = tl.load(up_ptr + col, mask=col < width, other=0)
+    dout = tl.load(dout_ptr + col, mask=col < width, other=0)
+    unit, slope = UNIT(tl.load(gate_ptr + col, mask=col < width, other=0).to(tl.float32))
+    tl.store(up_ptr + col, unit.cast(up.dtype) * dout, mask=col < width)
+    tl.store(gate_ptr + col, slope * up * dout, mask=col < width)
 
 
 @LIBRARY.case
@@ -368,7 +373,7 @@ def gradients_of_gated_units() -> Checks:
     for activation, value in values:
         a, b, dc = normal(4, 90, seed=24), normal(4, 90, seed=25), normal(4, 90, seed=26)
         da, db = a.copy(), b.copy()
-        gated_backward[(4,)](dc, da, db, 90, n_cols=90, ACTIVATION=activation, BLOCK_SIZE=128)
+        gated_unit_gradient[(4,)](da, db, dc, 90, width=90, UNIT=activation, BLOCK=128)
         slope = (value(wide(a) + 1e-6) - value(wide(a) - 1e-6)) / 2e-6
         results += [(da, dc * b * slope, 2e-5), (db, dc * value(wide(a)), 2e-5)]
     return results

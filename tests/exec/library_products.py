@@ -23,70 +23,69 @@ LIBRARY = Library()
 
 
 @triton.jit
-def _tile_of(tile_id, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl.constexpr):
-    grid_m, grid_n = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
-    if GROUP_M > 0:
-        width = GROUP_M * grid_n
-        group_id = tile_id // width
-        group_size = tl.minimum(grid_m - group_id * GROUP_M, GROUP_M)
-        pid_m = group_id * GROUP_M + (tile_id % group_size)
-        pid_n = (tile_id % width) // group_size
-    else:
-        pid_m = tile_id // grid_n
-        pid_n = tile_id % grid_n
-    return pid_m, pid_n
+def _in_bands(tile, high, wide, BAND: tl.constexpr):
+    """Row and column of a tile; with `BAND` columns are walked one after another within bands of so many rows."""
+    if BAND == 0:
+        return tile // wide, tile % wide
+    top = tile // (BAND * wide) * BAND
+    inside = tile - top * wide
+    rows = min(BAND, high - top)
+    return top + inside % rows, inside // rows
 
 
 @triton.jit
-def _mac_loop(
-    A, B, C, M, N, K, locks, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn, iters_per_tile,
-    start_iter, end_iter, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
+def _share_of_tile(
+    a_ptr, b_ptr, c_ptr, ready_ptr, tile, m, n, k, begin, end, steps, a_pitch, b_pitch, c_pitch,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, BAND: tl.constexpr,
 ):  # fmt: skip
-    tile_id = start_iter // iters_per_tile
-    pid_m, pid_n = _tile_of(tile_id, M, N, BLOCK_M, BLOCK_N, GROUP_M)
-    rm, rn = pid_m * BLOCK_M + tl.arange(0, BLOCK_M), pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    rk = tl.arange(0, BLOCK_K)
-    first = BLOCK_K * (start_iter % iters_per_tile)
-    A += rm[:, None] * stride_am + (rk + first)[None, :] * stride_ak
-    B += (rk + first)[:, None] * stride_bk + rn[None, :] * stride_bn
-    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for step in range(start_iter, end_iter):
-        left = K - (step % iters_per_tile) * BLOCK_K
-        a = tl.load(A, mask=(rm[:, None] < M) & (rk[None, :] < left), other=0.0)
-        b = tl.load(B, mask=(rk[:, None] < left) & (rn[None, :] < N), other=0.0)
-        acc += tl.dot(a, b, out_dtype=tl.float32, allow_tf32=False)
-        A += BLOCK_K * stride_ak
-        B += BLOCK_K * stride_bk
-    C_ = C + rm[:, None] * stride_cm + rn[None, :] * stride_cn
-    mask = (rm < M)[:, None] & (rn < N)[None, :]
-    if end_iter % iters_per_tile == 0:
-        tl.store(C_, acc, mask=mask)
-        if start_iter % iters_per_tile != 0:
-            tl.debug_barrier()
-            tl.atomic_xchg(locks + tile_id, 1)
-    else:
-        while tl.atomic_cas(locks + tile_id, 1, 1) != 1:
+    """Steps `begin` to `end` of one tile. Who has the last step stores; the others wait for it, then add."""
+    row, col = _in_bands(tile, tl.cdiv(m, BM), tl.cdiv(n, BN), BAND)
+    i = (row * BM + tl.arange(0, BM))[:, None]
+    j = (col * BN + tl.arange(0, BN))[None, :]
+    depth = begin * BK + tl.arange(0, BK)
+    a_ptr += i * a_pitch + depth[None, :]
+    b_ptr += j * b_pitch + depth[:, None]
+    sums = tl.zeros((BM, BN), dtype=tl.float32)
+    for _ in range(begin, end):
+        x = tl.load(a_ptr, mask=(i < m) & (depth[None, :] < k), other=0.0)
+        y = tl.load(b_ptr, mask=(depth[:, None] < k) & (j < n), other=0.0)
+        sums += tl.dot(x, y, out_dtype=tl.float32, allow_tf32=False)
+        depth += BK
+        a_ptr += BK
+        b_ptr += BK
+    c_ptr += i * c_pitch + j
+    if end < steps:
+        while tl.atomic_cas(ready_ptr + tile, 1, 1) != 1:
             pass
         tl.debug_barrier()
-        tl.atomic_add(C_, acc, mask=mask)
+        tl.atomic_add(c_ptr, sums, mask=(i < m) & (j < n))
+    else:
+        tl.store(c_ptr, sums, mask=(i < m) & (j < n))
+        if begin > 0:
+            tl.debug_barrier()
+            tl.atomic_xchg(ready_ptr + tile, 1)
 
 
 @triton.jit
 def stream_k(
-    A, B, C, M, N, K, locks, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
-    full_tiles, partial_tiles, iters_per_tile,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, ready_ptr, m, n, k, a_pitch, b_pitch, c_pitch, all_steps, steps,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, BAND: tl.constexpr,
 ):  # fmt: skip
-    pid = tl.program_id(0)
-    start_iter = pid * full_tiles + tl.minimum(pid, partial_tiles)
-    last_iter = (pid + 1) * full_tiles + tl.minimum(pid + 1, partial_tiles)
-    while start_iter < last_iter:
-        end_iter = tl.minimum(start_iter + (iters_per_tile - start_iter % iters_per_tile), last_iter)
-        _mac_loop(
-            A, B, C, M, N, K, locks, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn, iters_per_tile,
-            start_iter, end_iter, BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M,
+    """Program p has the steps from p/P to (p + 1)/P of all tiles' steps, `steps` of each tile.
+
+    M. Osama et al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication", 2023.
+    """
+    at = tl.program_id(0) * all_steps // tl.num_programs(0)
+    left = (tl.program_id(0) + 1) * all_steps // tl.num_programs(0) - at
+    while left > 0:
+        begin = at % steps
+        many = min(left, steps - begin)
+        _share_of_tile(
+            a_ptr, b_ptr, c_ptr, ready_ptr, at // steps, m, n, k, begin, begin + many, steps, a_pitch, b_pitch, c_pitch,
+            BM, BN, BK, BAND,
         )  # fmt: skip
-        start_iter = end_iter
+        at += many
+        left -= many
 
 
 @LIBRARY.case
@@ -100,8 +99,8 @@ def streamed_matmul() -> Checks:
     tiles, per_tile = triton.cdiv(m, bm) * triton.cdiv(n, bn), triton.cdiv(k, bk)
     locks = np.zeros(tiles, np.int32)
     stream_k[(programs,)](
-        a, np.ascontiguousarray(b.T), c, m, n, k, locks, k, 1, 1, k, n, 1, tiles * per_tile // programs,
-        tiles * per_tile % programs, per_tile, BLOCK_M=bm, BLOCK_N=bn, BLOCK_K=bk, GROUP_M=2, num_warps=2,
+        a, np.ascontiguousarray(b.T), c, locks, m, n, k, k, k, n, tiles * per_tile, per_tile, BM=bm, BN=bn, BK=bk, BAND=2,
+        num_warps=2,
     )  # fmt: skip
     return [(c, wide(a) @ wide(b), 2e-3)]
 

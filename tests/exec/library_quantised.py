@@ -106,36 +106,30 @@ def quantise_groups(
 
 
 @triton.jit
-def block_scaled_mm(
-    A, B, C, As, Bs, M, N, K, group_n, group_k, stride_am, stride_bn, stride_cm, stride_As_m, stride_As_k, stride_Bs_n,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_SIZE_M: tl.constexpr,
+def block_scaled_product(
+    x_ptr, w_ptr, out_ptr, x_scale_ptr, w_scale_ptr, m, n, k, rows_of_scale, depth_of_scale, x_pitch, w_pitch, out_pitch,
+    x_scale_row, x_scale_step, w_scale_row, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, BAND: tl.constexpr,
 ):  # fmt: skip
-    pid = tl.program_id(axis=0)
-    num_pid_m, num_pid_n = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
-    pid_m, pid_n = tl.swizzle2d(pid // num_pid_n, pid % num_pid_n, num_pid_m, num_pid_n, GROUP_SIZE_M)
-    offs_am, offs_bn = (pid_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M, (pid_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
-    offs_am = tl.max_contiguous(tl.multiple_of(offs_am, BLOCK_M), BLOCK_M)
-    offs_k = tl.arange(0, BLOCK_K)
-    a_ptrs, b_ptrs = A + offs_am[:, None] * stride_am + offs_k, B + offs_k[:, None] + offs_bn[None, :] * stride_bn
-    As_ptrs, Bs_ptrs = As + offs_am * stride_As_m, Bs + (offs_bn // group_n) * stride_Bs_n
-    accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
-        a = tl.load(a_ptrs, mask=offs_k[None, :] < K - k * BLOCK_K, other=0.0)
-        b = tl.load(b_ptrs, mask=offs_k[:, None] < K - k * BLOCK_K, other=0.0)
-        offs_ks = k * BLOCK_K // group_k
-        a_s, b_s = tl.load(As_ptrs + offs_ks * stride_As_k), tl.load(Bs_ptrs + offs_ks)
-        accumulator += tl.dot(a, b) * a_s[:, None] * b_s[None, :]
-        a_ptrs += BLOCK_K
-        b_ptrs += BLOCK_K
-    if C.dtype.element_ty == tl.bfloat16:
-        c = accumulator.to(tl.bfloat16)
-    elif C.dtype.element_ty == tl.float16:
-        c = accumulator.to(tl.float16)
-    else:
-        c = accumulator.to(tl.float32)
-    offs_cm, offs_cn = pid_m * BLOCK_M + tl.arange(0, BLOCK_M), pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    c_mask = (offs_cm[:, None] < M) & (offs_cn[None, :] < N)
-    tl.store(C + stride_cm * offs_cm[:, None] + offs_cn[None, :], c, mask=c_mask)
+    """out = x w^T: x has a scale for each row and `depth_of_scale` columns, w one for each block of `rows_of_scale`
+    rows and as many columns. Rows past the end are read from the beginning, so that loads need no mask for them."""
+    high, across = tl.cdiv(m, BM), tl.cdiv(n, BN)
+    row, col = tl.swizzle2d(tl.program_id(0) // across, tl.program_id(0) % across, high, across, BAND)
+    i = row * BM + tl.arange(0, BM)
+    j = col * BN + tl.arange(0, BN)
+    wrapped_i = tl.max_contiguous(tl.multiple_of(i % m, BM), BM)
+    wrapped_j = j % n
+    x_scale_ptr += wrapped_i * x_scale_row
+    w_scale_ptr += wrapped_j // rows_of_scale * w_scale_row
+    out = tl.zeros((BM, BN), dtype=tl.float32)
+    for first in range(0, k, BK):
+        depth = first + tl.arange(0, BK)
+        x = tl.load(x_ptr + wrapped_i[:, None] * x_pitch + depth[None, :], mask=depth[None, :] < k, other=0.0)
+        w = tl.load(w_ptr + wrapped_j[None, :] * w_pitch + depth[:, None], mask=depth[:, None] < k, other=0.0)
+        group = first // depth_of_scale
+        scales = tl.load(x_scale_ptr + group * x_scale_step)[:, None] * tl.load(w_scale_ptr + group)[None, :]
+        out += tl.dot(x, w) * scales
+    live = (i < m)[:, None] & (j < n)[None, :]
+    tl.store(out_ptr + i[:, None] * out_pitch + j[None, :], out.to(out_ptr.dtype.element_ty), mask=live)
 
 
 @LIBRARY.case
@@ -160,9 +154,9 @@ def block_scaled_matmul() -> Checks:
                 continue
             b, bs = normal(n, k, seed=11).astype(E4M3), uniform(3, k // group, seed=12)
             c = np.empty((m, n), BF16)
-            block_scaled_mm[(triton.cdiv(m, 16) * triton.cdiv(n, 16),)](
+            block_scaled_product[(triton.cdiv(m, 16) * triton.cdiv(n, 16),)](
                 q, b, c, s, bs, m, n, k, 16, group, k, k, n, *(strides(s)[::-1] if major else strides(s)), k // group,
-                BLOCK_M=16, BLOCK_N=16, BLOCK_K=group, GROUP_SIZE_M=2,
+                BM=16, BN=16, BK=group, BAND=2,
             )  # fmt: skip
             dense = wide(q) * np.repeat(s.T if major else s, group, 1)
             results.append((c, dense @ (wide(b) * np.kron(bs, np.ones((16, group)))).T, 3e-2))

@@ -225,54 +225,58 @@ def receptance_weighted_values() -> Checks:
 
 
 @triton.autotune(
-    configs=[triton.Config({"BD": BD}, num_warps=num_warps) for BD in (16, 32) for num_warps in (1, 2)], key=["D"]
+    configs=[triton.Config({"LANES": lanes}, num_warps=warps) for lanes in (16, 32) for warps in (1, 2)], key=["width"]
 )
 @triton.jit
-def gated_recurrence(x, g, o, h0, T, D: tl.constexpr, BD: tl.constexpr, HAS_STATE: tl.constexpr):
-    i_d, i_b = tl.program_id(0), tl.program_id(1)
-    o_d = i_d * BD + tl.arange(0, BD)
-    mask = o_d < D
-    p_x, p_g, p_o = x + i_b * T * D + o_d, g + i_b * T * D + o_d, o + i_b * T * D + o_d
-    b_h = tl.zeros([BD], dtype=tl.float32)
-    if HAS_STATE:
-        b_h += tl.load(h0 + i_b * D + o_d, mask=mask, other=0).to(tl.float32)
-    for _ in range(0, T):
-        b_x = tl.load(p_x, mask=mask, other=0).to(tl.float32)
-        b_g = tl.load(p_g, mask=mask, other=0).to(tl.float32)
-        b_h = tl.exp(b_g) * b_h + b_x
-        tl.store(p_o, b_h.to(p_o.dtype.element_ty), mask=mask)
-        p_x, p_g, p_o = p_x + D, p_g + D, p_o + D
+def gated_recurrence(
+    state_ptr, x_ptr, gate_ptr, first_ptr, steps, width: tl.constexpr, LANES: tl.constexpr, STARTS: tl.constexpr
+):
+    """h[t] = exp(gate[t]) h[t - 1] + x[t], every state kept."""
+    lane = tl.program_id(0) * LANES + tl.arange(0, LANES)
+    live = lane < width
+    sequence = tl.program_id(1)
+    h = (
+        tl.load(first_ptr + sequence * width + lane, mask=live, other=0).to(tl.float32)
+        if STARTS
+        else tl.zeros([LANES], tl.float32)
+    )
+    at = sequence * steps * width + lane
+    for _ in range(steps):
+        decay = tl.exp(tl.load(gate_ptr + at, mask=live, other=0).to(tl.float32))
+        h = h * decay + tl.load(x_ptr + at, mask=live, other=0).to(tl.float32)
+        tl.store(state_ptr + at, h.to(state_ptr.dtype.element_ty), mask=live)
+        at += width
 
 
 @triton.jit
-def gated_recurrence_backward(g, o, dx, dg, do, h0, T, D: tl.constexpr, BD: tl.constexpr):
-    i_d, i_b = tl.program_id(0), tl.program_id(1)
-    o_d = i_d * BD + tl.arange(0, BD)
-    mask = o_d < D
-    p_g = g + (i_b * T + T - 1) * D + o_d
-    p_o = o + (i_b * T + T - 2) * D + o_d
-    p_dx = dx + (i_b * T + T - 1) * D + o_d
-    p_dg = dg + (i_b * T + T - 1) * D + o_d
-    p_do = do + (i_b * T + T - 1) * D + o_d
-    b_dh = tl.zeros([BD], dtype=tl.float32)
-    for i in range(T - 1, -1, -1):
-        b_g = tl.load(p_g, mask=mask, other=0).to(tl.float32)
-        b_do = tl.load(p_do, mask=mask, other=0).to(tl.float32)
-        if i > 0:
-            b_o = tl.load(p_o, mask=mask, other=0).to(tl.float32)
+def gated_recurrence_gradient(
+    dstate_ptr, state_ptr, gate_ptr, first_ptr, dx_ptr, dgate_ptr, steps, width: tl.constexpr, LANES: tl.constexpr
+):
+    """From the last step to the first: dx[t] = dh, then dh flows on through the gate, whose gradient it is times
+    h[t - 1]."""
+    lane = tl.program_id(0) * LANES + tl.arange(0, LANES)
+    live = lane < width
+    past_end = (tl.program_id(1) + 1) * steps * width + lane
+    gate_ptr += past_end
+    dstate_ptr += past_end
+    dx_ptr += past_end
+    dgate_ptr += past_end
+    earlier_ptr = state_ptr + past_end - width
+    carried = tl.zeros([LANES], dtype=tl.float32)
+    for step in range(steps, 0, -1):
+        gate_ptr -= width
+        dstate_ptr -= width
+        dx_ptr -= width
+        dgate_ptr -= width
+        earlier_ptr -= width
+        dh = carried + tl.load(dstate_ptr, mask=live, other=0).to(tl.float32)
+        tl.store(dx_ptr, dh.to(dx_ptr.dtype.element_ty), mask=live)
+        carried = tl.exp(tl.load(gate_ptr, mask=live, other=0).to(tl.float32)) * dh
+        if step > 1:
+            earlier = tl.load(earlier_ptr, mask=live, other=0).to(tl.float32)
         else:
-            b_o = tl.load(h0 + i_b * D + o_d, mask=mask, other=0).to(tl.float32)
-        b_dh = b_dh + b_do
-        b_dx = b_dh
-        b_dh = b_dh * tl.exp(b_g)
-        b_dg = b_dh * b_o
-        tl.store(p_dx, b_dx.to(p_dx.dtype.element_ty), mask=mask)
-        tl.store(p_dg, b_dg.to(p_dg.dtype.element_ty), mask=mask)
-        p_g -= D
-        p_o -= D
-        p_dx -= D
-        p_dg -= D
-        p_do -= D
+            earlier = tl.load(first_ptr + tl.program_id(1) * width + lane, mask=live, other=0).to(tl.float32)
+        tl.store(dgate_ptr, (earlier * carried).to(dgate_ptr.dtype.element_ty), mask=live)
 
 
 @LIBRARY.case
@@ -282,10 +286,10 @@ def gated_recurrence_and_gradient() -> Checks:
     o, dx, dg = np.empty_like(x), np.empty_like(x), np.empty_like(x)
 
     def grid(meta: dict[str, Any]) -> tuple[Any, int]:
-        return (triton.cdiv(d, meta["BD"]), b)
+        return (triton.cdiv(d, meta["LANES"]), b)
 
-    gated_recurrence[grid](x, g, o, h0, t, D=d, HAS_STATE=True)
-    gated_recurrence_backward[(triton.cdiv(d, 32), b)](g, o, dx, dg, do, h0, t, D=d, BD=32)
+    gated_recurrence[grid](o, x, g, h0, t, width=d, STARTS=True)
+    gated_recurrence_gradient[(triton.cdiv(d, 32), b)](do, o, g, h0, dx, dg, t, width=d, LANES=32)
     states, slope = [wide(h0)], np.zeros((b, d))
     for i in range(t):
         states.append(np.exp(wide(g[:, i])) * states[-1] + x[:, i])

@@ -272,54 +272,52 @@ def searches() -> Checks:
 
 
 @triton.jit
-def _compare_and_swap(x, ids, flip, i: tl.constexpr, n_dims: tl.constexpr):
-    outer: tl.constexpr = x.numel >> n_dims
-    shape: tl.constexpr = [outer * (2**i), 2, 2 ** (n_dims - i - 1)]
-    bits: tl.constexpr = tl.core.get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True)
-    ix = x.to(bits, bitcast=True)
-    y = tl.reshape(ix, shape)
-    mask = tl.arange(0, 2)[None, :, None]
-    ileft = tl.reshape(tl.broadcast_to(tl.sum(y * (1 - mask), 1)[:, None, :], shape), x.shape).to(bits)
-    iright = tl.reshape(tl.broadcast_to(tl.sum(y * mask, 1)[:, None, :], shape), x.shape).to(bits)
-    left, right = ileft.to(x.dtype, bitcast=True), iright.to(x.dtype, bitcast=True)
-    y_ids = tl.reshape(ids, shape)
-    left_id = tl.reshape(tl.broadcast_to(tl.sum(y_ids * (1 - mask), 1)[:, None, :], shape), ids.shape)
-    right_id = tl.reshape(tl.broadcast_to(tl.sum(y_ids * mask, 1)[:, None, :], shape), ids.shape)
-    cond = (left > right) ^ flip
-    ret = ix ^ tl.where(cond, ileft ^ iright, tl.zeros_like(ix))
-    new_ids = ids ^ tl.where(cond, left_id ^ right_id, tl.zeros_like(ids))
-    return ret.to(x.dtype, bitcast=True), new_ids
+def _ends(pairs):
+    """The first and the second of every pair of [outer, 2, inner], each spread over both: sums that skip the other."""
+    second = tl.arange(0, 2)[None, :, None]
+    low = tl.sum(pairs * (1 - second), axis=1, keep_dims=True)
+    high = tl.sum(pairs * second, axis=1, keep_dims=True)
+    return tl.broadcast_to(low, pairs.shape), tl.broadcast_to(high, pairs.shape)
 
 
 @triton.jit
-def _bitonic_merge(x, ids, stage: tl.constexpr, order: tl.constexpr, n_dims: tl.constexpr):
-    outer: tl.constexpr = x.numel >> n_dims
-    tl.static_assert(stage <= n_dims)
-    if order == 2:
-        shape: tl.constexpr = [outer * (2 ** (n_dims - 1 - stage)), 2, 2**stage]
-        flip = tl.reshape(tl.broadcast_to(tl.arange(0, 2)[None, :, None], shape), x.shape)
-    else:
-        flip = order
-    for i in tl.static_range(stage):
-        x, ids = _compare_and_swap(x, ids, flip, i + (n_dims - stage), n_dims)
-    return x, ids
+def _order_pairs(keys, payload, falling, DISTANCE: tl.constexpr):
+    """Exchange keys `DISTANCE` apart, and what goes with them, where they stand against `falling` (of keys' shape)."""
+    view: tl.constexpr = [keys.numel // (2 * DISTANCE), 2, DISTANCE]
+    raw: tl.constexpr = tl.core.get_int_dtype(bitwidth=keys.dtype.primitive_bitwidth, signed=True)
+    bits = tl.reshape(keys.to(raw, bitcast=True), view)
+    low, high = _ends(bits)
+    out_of_order = (low.to(raw).to(keys.dtype, bitcast=True) > high.to(raw).to(keys.dtype, bitcast=True)) ^ tl.reshape(
+        falling, view
+    )
+    carried = tl.reshape(payload, view)
+    first, second = _ends(carried)
+    carried ^= tl.where(out_of_order, first ^ second, 0)
+    bits ^= tl.where(out_of_order, low ^ high, 0).to(raw)
+    return tl.reshape(bits, keys.shape).to(keys.dtype, bitcast=True), tl.reshape(carried, payload.shape)
 
 
 @triton.jit
-def argsort(x, ids, LOG: tl.constexpr, descending: tl.constexpr):
-    for i in tl.static_range(1, LOG + 1):
-        x, ids = _bitonic_merge(x, ids, i, 2 if i < LOG else descending, LOG)
-    return x, ids
+def sorted_with(keys, payload, LOG: tl.constexpr, FALLING: tl.constexpr):
+    """Batcher's bitonic sort of 2**LOG keys: runs of 2, 4, ... of them, each second one the other way round."""
+    index = tl.reshape(tl.arange(0, keys.numel), keys.shape)
+    for run in tl.static_range(1, LOG + 1):
+        falling = ((index >> run) & 1) != 0
+        if FALLING:
+            falling = falling == (run != LOG)
+        for halving in tl.static_range(1, run + 1):
+            keys, payload = _order_pairs(keys, payload, falling, 1 << (run - halving))
+    return keys, payload
 
 
 @triton.jit
 def sort_rows_with_places(x_ptr, out_ptr, index_ptr, n, N: tl.constexpr, LOG: tl.constexpr, DESCENDING: tl.constexpr):
-    row, cols = tl.program_id(0), tl.arange(0, N)
+    cols = tl.arange(0, N)[None, :]
+    at = tl.program_id(0) * n + cols
     filler = float("-inf") if DESCENDING else float("inf")
-    x = tl.load(x_ptr + row * n + cols, mask=cols < n, other=filler)
-    x, ids = argsort(x[None, :], cols[None, :], LOG, DESCENDING)
-    tl.store(out_ptr + row * n + cols[None, :], x, mask=cols[None, :] < n)
-    tl.store(index_ptr + row * n + cols[None, :], ids, mask=cols[None, :] < n)
+    x, came_from = sorted_with(tl.load(x_ptr + at, mask=cols < n, other=filler), cols, LOG, DESCENDING)
+    tl.store(index_ptr + at, came_from, mask=cols < n)
+    tl.store(out_ptr + at, x, mask=cols < n)
 
 
 @LIBRARY.case

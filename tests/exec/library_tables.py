@@ -345,55 +345,56 @@ def sparse_rows() -> Checks:
 
 
 @triton.jit
-def experts_count(topk_ids, tokens_cnts, num_experts: tl.constexpr, numel, tokens_per_thread: tl.constexpr):
-    pid = tl.program_id(0)
-    start_idx = pid * tokens_per_thread
-    off_c = (pid + 1) * num_experts
-    for i in range(tokens_per_thread):
-        if start_idx + i < numel:
-            idx = tl.load(topk_ids + start_idx + i)
-            token_cnt = tl.load(tokens_cnts + off_c + idx)
-            tl.store(tokens_cnts + off_c + idx, token_cnt + 1)
+def tally(choice_ptr, tally_ptr, tokens, SHARE: tl.constexpr, EXPERTS: tl.constexpr):
+    """Row p + 1 of the table: how many of program p's tokens chose each expert."""
+    mine_ptr = tally_ptr + (tl.program_id(0) + 1) * EXPERTS
+    token = tl.program_id(0) * SHARE
+    for _ in range(SHARE):
+        if token < tokens:
+            cell = mine_ptr + tl.load(choice_ptr + token)
+            tl.store(cell, tl.load(cell) + 1)
+        token += 1
 
 
 @triton.jit
-def experts_accumulate(tokens_cnts, num_experts: tl.constexpr):
-    pid = tl.program_id(0)
-    last_cnt = 0
-    for i in range(1, num_experts + 1):
-        token_cnt = tl.load(tokens_cnts + i * num_experts + pid)
-        last_cnt = last_cnt + token_cnt
-        tl.store(tokens_cnts + i * num_experts + pid, last_cnt)
+def running_tally(tally_ptr, EXPERTS: tl.constexpr):
+    """Sum one column from row to row, in place."""
+    cell = tally_ptr + tl.program_id(0)
+    sum = tl.load(cell)
+    for _ in range(EXPERTS):
+        cell += EXPERTS
+        sum += tl.load(cell)
+        tl.store(cell, sum)
 
 
 @triton.jit
-def experts_pad(total_tokens_post_pad, tokens_cnts, cumsum, num_experts: tl.constexpr, block_size: tl.constexpr):
-    last_cumsum = 0
-    off_cnt = num_experts * num_experts
-    for i in range(1, num_experts + 1):
-        token_cnt = tl.load(tokens_cnts + off_cnt + i - 1)
-        last_cumsum = last_cumsum + tl.cdiv(token_cnt, block_size) * block_size
-        tl.store(cumsum + i, last_cumsum)
-    tl.store(total_tokens_post_pad, last_cumsum)
+def whole_blocks(tally_ptr, begin_ptr, length_ptr, BLOCK: tl.constexpr, EXPERTS: tl.constexpr):
+    """Where each expert's tokens begin when each has blocks to itself, and the length of all."""
+    begin = 0
+    for expert in range(EXPERTS):
+        chosen = tl.load(tally_ptr + EXPERTS * EXPERTS + expert)
+        begin += (chosen + BLOCK - 1) // BLOCK * BLOCK
+        tl.store(begin_ptr + expert + 1, begin)
+    tl.store(length_ptr, begin)
 
 
 @triton.jit
-def experts_place(
-    topk_ids, sorted_token_ids, expert_ids, tokens_cnts, cumsum, num_experts: tl.constexpr, block_size: tl.constexpr, numel,
-    tokens_per_thread: tl.constexpr,
+def deal_out(
+    choice_ptr, tally_ptr, begin_ptr, order_ptr, owner_ptr, tokens, SHARE: tl.constexpr, BLOCK: tl.constexpr,
+    EXPERTS: tl.constexpr,
 ):  # fmt: skip
-    pid = tl.program_id(0)
-    start_idx, end_idx = tl.load(cumsum + pid), tl.load(cumsum + pid + 1)
-    for i in range(start_idx, end_idx, block_size):
-        tl.store(expert_ids + i // block_size, pid)
-    start_idx = pid * tokens_per_thread
-    off_t = pid * num_experts
-    for i in range(start_idx, tl.minimum(start_idx + tokens_per_thread, numel)):
-        expert_id = tl.load(topk_ids + i)
-        token_cnt = tl.load(tokens_cnts + off_t + expert_id)
-        rank_post_pad = token_cnt + tl.load(cumsum + expert_id)
-        tl.store(sorted_token_ids + rank_post_pad, i)
-        tl.store(tokens_cnts + off_t + expert_id, token_cnt + 1)
+    """Name the owner of this expert's blocks; then put this program's tokens where they belong, and count them."""
+    program = tl.program_id(0)
+    block = tl.load(begin_ptr + program) // BLOCK
+    while block * BLOCK < tl.load(begin_ptr + program + 1):
+        tl.store(owner_ptr + block, program)
+        block += 1
+    for token in range(program * SHARE, min(tokens, (program + 1) * SHARE)):
+        expert = tl.load(choice_ptr + token)
+        taken_ptr = tally_ptr + program * EXPERTS + expert
+        taken = tl.load(taken_ptr)
+        tl.store(taken_ptr, taken + 1)
+        tl.store(order_ptr + tl.load(begin_ptr + expert) + taken, token)
 
 
 @LIBRARY.case
@@ -405,10 +406,10 @@ def tokens_aligned_to_experts() -> Checks:
     places = np.full(tokens + experts * block, tokens, np.int32)
     per = triton.cdiv(tokens, experts)
     grid = (experts,)
-    experts_count[grid](ids, counts, experts, tokens, per)
-    experts_accumulate[grid](counts, experts)
-    experts_pad[(1,)](total, counts, cumsum, experts, block)
-    experts_place[grid](ids, places, owners, counts, cumsum, experts, block, tokens, per)
+    tally[grid](ids, counts, tokens, SHARE=per, EXPERTS=experts)
+    running_tally[grid](counts, EXPERTS=experts)
+    whole_blocks[(1,)](counts, cumsum, total, BLOCK=block, EXPERTS=experts)
+    deal_out[grid](ids, counts, cumsum, places, owners, tokens, SHARE=per, BLOCK=block, EXPERTS=experts)
     expected: list[int] = []
     wanted: list[int] = []
     for e in range(experts):

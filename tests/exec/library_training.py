@@ -22,34 +22,41 @@ LIBRARY = Library()
 
 
 @triton.jit
+def _unbiased(average, memory, step):
+    """An exponential average that began at zero, as if it had begun at the mean."""
+    return average / (1 - libdevice.pow(memory, step))
+
+
+@triton.jit
 def adam_step(
-    p_ptr, g_ptr, m_ptr, v_ptr, lr, beta1, beta2, eps, weight_decay, step_ptr, clip_ptr, n, DECOUPLED: tl.constexpr,
-    AMSGRAD_ptr, BLOCK: tl.constexpr,
+    weight_ptr, slope_ptr, mean_ptr, square_ptr, highest_ptr, factor_ptr, step_ptr, rate, decay, memory1, memory2, tiny, count,
+    DECAYS_WEIGHTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = i < n
-    p = tl.load(p_ptr + i, mask=mask).to(tl.float32)
-    g = tl.load(g_ptr + i, mask=mask).to(tl.float32)
-    m, v = tl.load(m_ptr + i, mask=mask), tl.load(v_ptr + i, mask=mask)
-    if clip_ptr is not None:
-        g *= tl.load(clip_ptr)
-    if DECOUPLED:
-        p *= 1 - lr * weight_decay
+    """Adam (Kingma and Ba 2015): decay added to the slope, or taken off the weights (Loshchilov and Hutter 2019); with
+    `highest_ptr` AMSGrad (Reddi et al. 2018)."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    live = at < count
+    w = tl.load(weight_ptr + at, mask=live).to(tl.float32)
+    slope = tl.load(slope_ptr + at, mask=live).to(tl.float32)
+    if factor_ptr is not None:
+        slope *= tl.load(factor_ptr)
+    if DECAYS_WEIGHTS:
+        w -= rate * decay * w
     else:
-        g += weight_decay * p
-    m = beta1 * m + (1 - beta1) * g
-    v = beta2 * v + (1 - beta2) * g * g
+        slope += decay * w
+    mean = tl.load(mean_ptr + at, mask=live)
+    mean += (slope - mean) * (1 - memory1)
+    tl.store(mean_ptr + at, mean, mask=live)
+    square = tl.load(square_ptr + at, mask=live)
+    square += (slope * slope - square) * (1 - memory2)
+    tl.store(square_ptr + at, square, mask=live)
+    if highest_ptr is not None:
+        square = tl.maximum(square, tl.load(highest_ptr + at, mask=live))
+        tl.store(highest_ptr + at, square, mask=live)
     step = tl.load(step_ptr).to(tl.float32)
-    m_hat = m / (1 - libdevice.pow(beta1, step))
-    top = v
-    if AMSGRAD_ptr is not None:
-        top = tl.maximum(tl.load(AMSGRAD_ptr + i, mask=mask), v)
-        tl.store(AMSGRAD_ptr + i, top, mask=mask)
-    v_hat = top / (1 - libdevice.pow(beta2, step))
-    p -= lr * m_hat / (tl.sqrt_rn(v_hat) + eps)
-    tl.store(p_ptr + i, p.to(p_ptr.dtype.element_ty), mask=mask)
-    tl.store(m_ptr + i, m, mask=mask)
-    tl.store(v_ptr + i, v, mask=mask)
+    spread = tl.sqrt_rn(_unbiased(square, memory2, step)) + tiny
+    w -= rate * _unbiased(mean, memory1, step) / spread
+    tl.store(weight_ptr + at, w.to(weight_ptr.dtype.element_ty), mask=live)
 
 
 @LIBRARY.case
@@ -63,8 +70,8 @@ def adam_of_several_kinds() -> Checks:
         wp, wm, wv, wt = wide(p), wide(m), wide(v), wide(top)
         wg = wide(g) * (0.5 if clipped else 1)
         adam_step[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](
-            p, g, m, v, 0.1, 0.9, 0.99, 1e-8, 0.01, step, clip if clipped else None, n, DECOUPLED=decoupled,
-            AMSGRAD_ptr=top if ams else None, BLOCK=64,
+            p, g, m, v, top if ams else None, clip if clipped else None, step, 0.1, 0.01, 0.9, 0.99, 1e-8, n,
+            DECAYS_WEIGHTS=decoupled, BLOCK=64,
         )  # fmt: skip
         wp, wg = (wp * (1 - 0.001), wg) if decoupled else (wp, wg + 0.01 * wp)
         wm, wv = 0.9 * wm + 0.1 * wg, 0.99 * wv + 0.01 * wg * wg
@@ -111,24 +118,25 @@ def adam_whose_loads_follow_stores() -> Checks:
 
 @triton.autotune(
     configs=[triton.Config({"BLOCK": 32}, num_warps=1), triton.Config({"BLOCK": 128}, num_warps=4)],
-    key=["n"], restore_value=["p_ptr", "exp_avg_ptr"],
+    key=["count"], restore_value=["weight_ptr", "momentum_ptr"],
 )  # fmt: skip
 @triton.jit
-def lion_step(p_ptr, grad_ptr, exp_avg_ptr, lr, wd, beta1, beta2, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(axis=0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    offset_p_ptr, offset_exp_avg_ptr = p_ptr + offsets, exp_avg_ptr + offsets
-    p, grad = tl.load(offset_p_ptr, mask=mask), tl.load(grad_ptr + offsets, mask=mask)
-    exp_avg = tl.load(offset_exp_avg_ptr, mask=mask)
-    p = p * (1 - lr * wd)
-    diff = exp_avg - grad
-    update = diff * beta1 + grad
-    can_update = update != 0
-    update_sign = tl.where(update > 0, -lr, lr)
-    p = p + update_sign * can_update
-    exp_avg = diff * beta2 + grad
-    tl.store(offset_p_ptr, p, mask=mask)
-    tl.store(offset_exp_avg_ptr, exp_avg, mask=mask)
+def lion_step(weight_ptr, slope_ptr, momentum_ptr, rate, decay, mix, memory, count, BLOCK: tl.constexpr):
+    """w = (1 - rate decay) w - rate sign(mix m + (1 - mix) g), m = memory m + (1 - memory) g.
+
+    X. Chen et al., "Symbolic discovery of optimization algorithms", 2023.
+    """
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    live = at < count
+    weight_ptr += at
+    momentum_ptr += at
+    g = tl.load(slope_ptr + at, mask=live)
+    m = tl.load(momentum_ptr, mask=live)
+    direction = mix * m + (1 - mix) * g
+    sign = (direction > 0).to(tl.float32) - (direction < 0).to(tl.float32)
+    tl.store(momentum_ptr, memory * m + (1 - memory) * g, mask=live)
+    w = tl.load(weight_ptr, mask=live)
+    tl.store(weight_ptr, w - rate * (decay * w + sign), mask=live)
 
 
 @LIBRARY.case
