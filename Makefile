@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PACKAGE := $(VENV)/.package
+TEST := $(VENV)/.test
 STAMP := $(VENV)/.installed
 TORCH_STAMP := $(VENV)/.torch
 MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
@@ -10,38 +12,58 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all test-levels tour replay check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
+.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 venv: $(STAMP) ## create .venv with tilewright and its development tools
 
-$(STAMP): pyproject.toml
+IS_OLD = import sys; sys.exit(sys.version_info < (3, 11))
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+$(PACKAGE): pyproject.toml
+	@python="$(PYTHON)"; test ! -x $(BIN)/python || python=$(BIN)/python; \
+	command -v "$$python" >/dev/null || { echo "tilewright needs Python 3.11 or newer; there is no $$python: make PYTHON=python3.12"; exit 1; }; \
+	"$$python" -c '$(IS_OLD)' || { echo "tilewright needs Python 3.11 or newer; $$python is $$("$$python" --version): make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing tilewright and its tools into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@echo "installing tilewright into $(VENV) ..."
+	@$(INSTALL) -e .
 	@touch $@
 
-demo: $(STAMP) ## compile and run the example kernels, with a table of times and errors (ARGS="--show linalg" prints IR)
+$(TEST): $(PACKAGE)
+	@echo "installing what tests need into $(VENV) ..."
+	@$(INSTALL) -e '.[test]'
+	@touch $@
+
+$(STAMP): $(TEST)
+	@echo "installing ruff and pyright into $(VENV) ..."
+	@$(INSTALL) -e '.[dev]'
+	@touch $@
+
+demo: $(PACKAGE) ## compile and run the example kernels, with a table of times and errors (ARGS="--show linalg" prints IR)
 	@$(BIN)/python examples/demo.py $(ARGS)
 
 JOBS ?= auto
+SMOKE := tests/unit/test_architecture.py tests/file/opt tests/exec/test_smoke.py
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-test: $(STAMP) ## a sample of the tests that goes round by the date: two minutes on two cores (JOBS=n, ARGS="--sample=3")
+smoke: $(TEST) ## ten seconds: the import arrows, a stage's file tests, one kernel on every engine
+	@$(BIN)/python -m pytest $(SMOKE) $(ARGS)
+
+test: $(TEST) ## a sample of the tests that goes round by the date: two minutes on two cores (JOBS=n, ARGS="--sample=3")
 	@$(PYTEST) $(ARGS)
 
-test-all: $(STAMP) ## all tests, as continuous integration runs them: ten minutes on two cores
+test-all: $(TEST) ## all tests, as continuous integration runs them: ten minutes on two cores
 	@$(PYTEST) --all $(ARGS)
 
 LEVELS := x86-64 x86-64-v2 x86-64-v3 x86-64-v4
 OF_OTHER_TARGETS := $(foreach name,baseline_cpus clusters device_library gpu_engines gpu_layouts gpu_passes hopper \
   interpret missing_barriers register_operands,tests/exec/test_$(name).py)
-test-levels: $(STAMP) ## the tests that run kernels on the CPU, as code for older processors (LEVELS="x86-64-v3")
+test-levels: $(TEST) ## the tests that run kernels on the CPU, as code for older processors (LEVELS="x86-64-v3")
 	@for level in $(LEVELS); do echo "$$level"; TILEWRIGHT_TARGET=cpu TILEWRIGHT_CPU=$$level $(BIN)/python -m pytest -q \
 	  $(filter-out $(OF_OTHER_TARGETS),$(wildcard tests/exec/test_*.py)) $(ARGS) || exit 1; done
 
-tour: $(STAMP) ## print every stage of the kernel of docs/tour.md (ARGS="linalg loops")
+tour: $(PACKAGE) ## print every stage of the kernel of docs/tour.md (ARGS="linalg loops")
 	@$(BIN)/tilewright run examples/tour.py $(or $(ARGS),all)
 
 replay: $(STAMP) ## hashes of the code of the corpus and of the benchmark's rows (ARGS="--save FILE" before a refactor, "--against FILE" after)
@@ -92,7 +114,7 @@ oracles: $(STAMP) ## add what tests compare with where it is found: mlir-opt 22 
 	  || echo "Unicorn cannot be installed: code for AArch64 will be compiled, but not run"
 
 MINUTES ?= 10
-fuzz: $(STAMP) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --mutations N")
+fuzz: $(PACKAGE) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --mutations N")
 	@$(BIN)/tilewright fuzz --minutes $(MINUTES) $(ARGS)
 
 fuzz-middle-layer: $(STAMP) ## mutated IR through every pass of the middle layer (ARGS="--start 0 --count 20000")

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ TEXT = (ROOT / "ARCHITECTURE.md").read_text()
 ORDER = tuple(re.findall(r"^\| `(\w+)/` \|", TEXT, flags=re.M))
 
 #: Modules beside the folders, and where they stand in the list.
-TOP_LEVEL = {"__init__": "tools", "knobs": "tools", "testing": "runtime"}
+TOP_LEVEL = {"__init__": "tools", "__main__": "tools", "knobs": "tools", "testing": "runtime"}
 
 #: Third-party packages that only some folders may import.
 RESTRICTED = {"llvmlite": {"codegen", "targets"}, "cuda": {"targets"}, "rich": {"tools"}}
@@ -30,7 +31,12 @@ def modules() -> Iterator[tuple[Path, str]]:
         yield path, parts[0] if len(parts) > 1 else TOP_LEVEL[path.stem]
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def imports(path: Path) -> tuple[tuple[int, str], ...]:
+    return tuple(_find_imports(path))
+
+
+def _find_imports(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
