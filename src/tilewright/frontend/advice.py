@@ -13,6 +13,60 @@ NUMERIC_PACKAGES = ("numpy", "torch", "jax", "cupy", "scipy")
 OTHER_NAMES = {"fabs": "abs", "absolute": "abs", "power": "exp2", "clip": "clamp", "concatenate": "cat"}
 LIST_METHODS = ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse")
 
+OF_OTHER_LIBRARIES = {
+    "astype": "use `x.to(tl.float32)`",
+    "type": "use `x.to(tl.float32)`",
+    "float": "use `x.to(tl.float32)`",
+    "half": "use `x.to(tl.float16)`",
+    "int": "use `x.to(tl.int32)`",
+    "long": "use `x.to(tl.int64)`",
+    "item": "a scalar is one already; reduce a block with tl.sum or tl.max",
+    "relu": "use `tl.maximum(x, 0)`",
+    "silu": "use `x * tl.sigmoid(x)`",
+    "gelu": "use `0.5 * x * (1 + tl.erf(x * 0.7071067811865476))`",
+    "mean": "use `tl.sum(x, axis) / n`",
+    "prod": "use `tl.reduce` with a function that multiplies",
+    "any": "use `tl.max(x.to(tl.int32), axis)`",
+    "all": "use `tl.min(x.to(tl.int32), axis)`",
+    "matmul": "use `tl.dot(a, b)`",
+    "transpose": "use `tl.trans(x)` or `x.T`",
+    "t": "use `tl.trans(x)` or `x.T`",
+    "unsqueeze": "use `tl.expand_dims(x, axis)` or `x[:, None]`",
+    "squeeze": "use `tl.reshape`",
+    "repeat": "use `tl.broadcast_to`",
+    "expand": "use `tl.broadcast_to`",
+    "stack": "use `tl.join(a, b)`",
+    "copy": "values never change: assign it to another name",
+    "clone": "values never change: assign it to another name",
+    "size": "use `x.numel` or `x.shape`",
+    "ndim": "use `len(x.shape)`",
+    "libdevice": "use `tl.extra.libdevice`, or `from triton.language.extra import libdevice`",
+    "ops": "triton.ops is gone since Triton 3.0: write the kernel, or take it from a library",
+    "empty": "use `tl.zeros(shape, dtype)`",
+    "ones": "use `tl.full(shape, 1, dtype)`",
+    "range": "use `for i in range(...)`, or `tl.arange(start, end)` for a block",
+    "mul": "use `a * b`",
+}
+"""By a name of NumPy's, PyTorch's or older Triton's: what a kernel says."""
+
+OF_THE_HOST = {
+    "open": "a kernel reads and writes memory only: pass an array",
+    "input": "a kernel has no terminal: pass an argument",
+    "enumerate": "write `for i in range(n):` and compute the value from `i`",
+    "breakpoint": "kernels stop only under TILEWRIGHT_INTERPRET=1; tl.device_print shows values of the compiled kernel",
+    "sorted": "use tl.sort",
+    "map": "use a comprehension over a tuple, or the block as a whole",
+    "filter": "use a mask",
+    "list": "lists are tuples in a kernel",
+    "dict": "use a named tuple or @triton.aggregate",
+    "isinstance": "use `x.dtype` or `tl.constexpr`",
+    "type": "use `x.dtype`",
+    "id": "values have no identity in a kernel",
+    "eval": "a kernel is compiled before it runs",
+    "exec": "a kernel is compiled before it runs",
+}
+"""By a built-in function of Python's: why it is none of a kernel's, and what is."""
+
 OF_LISTS = "lists are tuples in a kernel: grow one by `items = items + (value,)`"
 
 
@@ -29,13 +83,31 @@ def instead_of(function: Any) -> str:
 
 def instead_of_builtin(name: str) -> str:
     """What to call in the place of one of Python's own functions."""
-    known = _of_the_language(name)
-    return f"`{name}` is Python's own and does not work on run-time values" + (f": {known}" if known else "")
+    known = OF_THE_HOST.get(name) or _of_the_language(name)
+    return f"`{name}` is Python's own and not allowed in a kernel" + (f": {known}" if known else "")
 
 
 def is_builtin(name: str) -> bool:
     """Whether a name is one of Python's own."""
     return hasattr(builtins, name)
+
+
+def instead_of_name(name: str) -> str:
+    """What to write in place of a name that is not defined, where it is one of the language's or of a library's."""
+    if name in NUMERIC_PACKAGES or name in ("np", "jnp"):
+        return "a kernel calls functions of the language: `tl.exp(x)`, `tl.maximum(x, 0)`, ..."
+    if callable(getattr(language, name, None)) and not name.startswith("_"):
+        return f"did you mean `tl.{name}`?"
+    return ""
+
+
+def instead_of_attribute(owner: Any, name: str) -> str:
+    """What to write in place of an attribute that a tensor or a module of the language does not have, where the name
+    is one that other libraries use; empty where nothing is known."""
+    module = getattr(owner, "__name__", "")
+    if module.partition(".")[0] == "tilewright" or isinstance(owner, language.tensor):
+        return OF_OTHER_LIBRARIES.get(name) or _of_the_language(name)
+    return ""
 
 
 def _of_the_language(name: str) -> str:

@@ -7,12 +7,14 @@ import builtins
 import inspect
 from collections.abc import Iterable
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from xdsl.ir import SSAValue
 
+from tilewright import language
 from tilewright.dialects import tt
-from tilewright.frontend.advice import instead_of
+from tilewright.frontend.advice import instead_of, instead_of_attribute
 from tilewright.frontend.scope import is_named_tuple
 from tilewright.frontend.state import CompiledFunction, FunctionState
 from tilewright.language import iteration
@@ -73,7 +75,11 @@ def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[st
     if isinstance(function, JITCallable):
         return call_jit(state, function, args, keywords)
     if is_builtin(function) or inspect.ismethod(function):
-        return wrap(function(*args, **keywords))
+        try:
+            return wrap(function(*args, **keywords))
+        except TypeError as error:
+            _explain_keywords(function, keywords, error)
+            raise
     if isinstance(function, ConstexprFunction | CompileTimeLambda):
         _check_compile_time(function, args, keywords)
         return wrap(function(*args, **keywords))
@@ -82,9 +88,24 @@ def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[st
     if function in PYTHON_BUILTINS.values():
         return wrap(function(*[_class_of(a) for a in args], **keywords))
     if not callable(function):
+        if isinstance(function, ModuleType):
+            name = function.__name__.rpartition(".")[2]
+            error = TypeError(f"`{name}` is a module and cannot be called")
+            raise with_hint(error, advice) if (advice := instead_of_attribute(language, name)) else error
         raise TypeError(f"{describe(function)} cannot be called")
     _check_compile_time(function, args, keywords)
     return wrap(function(*[unwrap(a) for a in args], **{k: unwrap(v) for k, v in keywords.items()}))
+
+
+def _explain_keywords(function: Any, keywords: dict[str, Any], error: TypeError) -> None:
+    """Add the nearest parameter, or all, to the error of a call with a keyword that there is no parameter for."""
+    import difflib
+
+    parameters = inspect.signature(function).parameters
+    unknown = [name for name in keywords if name not in parameters]
+    if unknown and not hasattr(error, "hint"):
+        near = difflib.get_close_matches(unknown[0], parameters, n=1)
+        with_hint(error, f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(parameters)}")
 
 
 def _class_of(argument: Any) -> Any:

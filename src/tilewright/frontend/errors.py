@@ -6,6 +6,7 @@ import ast
 
 from tilewright.language.callables import JITCallable, KernelSource
 from tilewright.language.debugging import StaticAssertError
+from tilewright.language.shape import ShapeMismatchError
 from tilewright.support import knobs
 from tilewright.support.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 from tilewright.support.spans import Span
@@ -75,7 +76,7 @@ def unsupported(source: KernelSource, node: ast.AST, message: str, hint: str | N
 
 def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> CompilationError:
     """An exception raised by a language function, as an error at the node that called it."""
-    hint = getattr(error, "hint", None)
+    hint = _advice_on_shapes(node, error) if isinstance(error, ShapeMismatchError) else getattr(error, "hint", None)
     if isinstance(error, StaticAssertError):
         return located(source, node, str(error), hint=hint, kind=CompileTimeAssertionFailure)
     if isinstance(error, RecursionError):
@@ -88,6 +89,22 @@ def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> Compilatio
     elif not isinstance(error, _WORDED) or not text:
         text = f"{type(error).__name__}: {error}"
     return located(source, node, text, hint=hint)
+
+
+def _advice_on_shapes(node: ast.AST, error: ShapeMismatchError) -> str:
+    """Which operand has which shape, and how two blocks are combined in all pairs."""
+    match node:
+        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+            names = ast.unparse(left), ast.unparse(right)
+        case _:
+            names = "one operand", "another"
+    shapes = " and ".join(
+        f"`{name}` has shape {list(shape)}" if names[0] != "one operand" else f"{name} has shape {list(shape)}"
+        for name, shape in zip(names, (error.lhs, error.rhs), strict=True)
+    )
+    if len(error.lhs) == len(error.rhs) == 1:
+        return f"{shapes}; all pairs of their elements are `x[:, None]` with `y[None, :]`"
+    return shapes
 
 
 def add_caller(error: CompilationError, callee: JITCallable, caller: JITCallable, node: ast.AST) -> None:

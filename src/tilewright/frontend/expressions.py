@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from tilewright.frontend import operators
-from tilewright.frontend.advice import LIST_METHODS, OF_LISTS
+from tilewright.frontend.advice import LIST_METHODS, OF_LISTS, instead_of_attribute
 from tilewright.frontend.calls import lower_call
 from tilewright.frontend.conditions import RuntimeCondition, decide
 from tilewright.frontend.errors import cause_of
@@ -177,9 +177,11 @@ def _no_attribute(state: FunctionState, node: ast.AST, owner: Any, name: str) ->
 
     if isinstance(owner, tuple) and name in LIST_METHODS:
         return state.error(node, f"{describe(owner)} has no attribute `{name}`", OF_LISTS)
+    advice = instead_of_attribute(owner, name)
     close = difflib.get_close_matches(name, [n for n in dir(owner) if not n.startswith("_")], n=1)
+    advice = advice or (f"did you mean `{close[0]}`?" if close else None)
     what = f"module `{owner.__name__}`" if isinstance(owner, ModuleType) else describe(owner)
-    return state.error(node, f"{what} has no attribute `{name}`", f"did you mean `{close[0]}`?" if close else None)
+    return state.error(node, f"{what} has no attribute `{name}`", advice)
 
 
 def lower_subscript(state: FunctionState, node: ast.Subscript) -> Any:

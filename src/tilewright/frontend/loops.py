@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import scf
+from tilewright.frontend.advice import OF_THE_HOST
 from tilewright.frontend.branches import RuntimeCondition
 from tilewright.frontend.conditions import decide
 from tilewright.frontend.errors import cause_of
@@ -145,7 +146,9 @@ def lower_for(state: FunctionState, node: ast.For) -> None:
             node.orelse[0], "`else` after a `for` loop is not supported", "put the code after the loop"
         )
     if not isinstance(node.target, ast.Name):
-        raise state.unsupported(node.target, "the loop variable must be a plain name")
+        called = getattr(node.iter, "func", None)
+        advice = OF_THE_HOST.get(called.id) if isinstance(called, ast.Name) else None
+        raise state.unsupported(node.target, "the loop variable must be a plain name", advice)
     iterator = unwrap(evaluate(state, node.iter))
     if isinstance(iterator, iteration.static_range):
         _unroll(state, node, iterator)

@@ -8,7 +8,7 @@ from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 from tilewright import language
-from tilewright.frontend.advice import instead_of_builtin
+from tilewright.frontend.advice import instead_of_builtin, instead_of_name
 from tilewright.frontend.advice import is_builtin as is_python_builtin
 from tilewright.language.callables import ConstexprFunction, JITCallable
 from tilewright.language.dtypes import dtype
@@ -147,10 +147,12 @@ def global_error(name: str, value: Any) -> Exception:
 
 def unknown_name_error(name: str, known: list[str], reason: str | None) -> Exception:
     """A name that is not defined, with the nearest one that is, or why a local has no value here."""
+    if reason is None and is_python_builtin(name):
+        return with_hint(NameError(f"{name} cannot be used in a kernel"), instead_of_builtin(name))
     error = NameError(f"{name} is not defined")
     if reason is not None:
         return with_hint(error, reason)
-    if is_python_builtin(name):
-        return with_hint(error, instead_of_builtin(name))
+    if advice := instead_of_name(name):
+        return with_hint(error, advice)
     close = difflib.get_close_matches(name, known, n=1)
     return with_hint(error, f"did you mean `{close[0]}`?") if close else error

@@ -242,5 +242,7 @@ UNSUPPORTED: dict[type[ast.stmt], Any] = {
     ast.Raise: ("unsupported AST node type: Raise", "use tl.static_assert or tl.device_assert"),
     ast.Import: ("unsupported AST node type: Import", "import at module level"),
     ast.ImportFrom: ("unsupported AST node type: ImportFrom", "import at module level"),
+    ast.Match: ("unsupported AST node type: Match", "write `if` and `elif`"),
+    ast.Delete: ("unsupported AST node type: Delete", "values live as long as they are used"),
     ast.Global: ("unsupported AST node type: Global", "pass the value as an argument"),
 }

@@ -30,7 +30,7 @@ def add(x: Any, y: Any, sanitize_overflow: Any = True) -> tensor:
     """
     lhs, rhs = promote_operands(x, y, allow_lhs_ptr=True, allow_rhs_ptr=True)
     if lhs.dtype.is_ptr() and rhs.dtype.is_ptr():
-        raise TypeError("cannot add pointers together")
+        raise with_hint(TypeError("cannot add pointers together"), "load the values first: `tl.load(pointer)`")
     if rhs.dtype.is_ptr():
         lhs, rhs = rhs, lhs
     if lhs.dtype.is_ptr():

@@ -147,9 +147,17 @@ def full(shape: Any, value: Any, dtype: Any) -> tensor:
     `shape` is a list of compile-time powers of two. Raises TypeError if `dtype` is None, ValueError for a block value.
     """
     extents = unwrap_shape(shape)
-    ty = unwrap(dtype)
+    ty: Any = unwrap(dtype)
     if ty is None:
         raise ValueError("dtype must be specified when value is not a tensor")
+    if not is_dtype(ty):
+        near = str(getattr(ty, "__name__", ty)).rpartition(".")[2]
+        error = TypeError(f"`dtype` must be a type of the language, got {describe(ty)}")
+        raise with_hint(error, f"write tl.{near}") if is_dtype(getattr(dt, near, None)) else error
+    if not isinstance(ty, dt.dtype):
+        error = TypeError(f"`dtype` must be a type of the language, got {describe(ty)}")
+        near = getattr(dt, str(getattr(ty, "__name__", ty)).rpartition(".")[2], None)
+        raise with_hint(error, f"write tl.{near.name_of_language}") if False else error
     if isinstance(value, tensor):
         from tilewright.language.casts import cast_to
 
@@ -161,6 +169,11 @@ def full(shape: Any, value: Any, dtype: Any) -> tensor:
         raise TypeError(f"`value` must be a number or a scalar tensor, got {describe(value)}")
     dt.validate_block_shape(extents)
     return constant(number, dt.shaped(ty, extents))
+
+
+def is_dtype(value: Any) -> bool:
+    """Is `value` an element type of the language?"""
+    return isinstance(value, dtype)
 
 
 def _as_scalar(value: tensor) -> tensor:

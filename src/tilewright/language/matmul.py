@@ -77,7 +77,10 @@ def _check_dot_shapes(a: tensor, b: tensor) -> builtins.tuple[tensor, tensor, li
     """The operands with at most one batch dimension, and the batch dimensions that were folded into it."""
     rank = len(a.extents)
     if rank != len(b.extents) or rank < 2:
-        raise ValueError(f"Both inputs must be either 2D or 3D; (lhs: {a.extents} vs rhs: {b.extents})")
+        raise with_hint(
+            ValueError(f"Both inputs must be either 2D or 3D; (lhs: {a.extents} vs rhs: {b.extents})"),
+            "the dot product of two vectors is `tl.sum(a * b)`; a vector becomes a matrix by `a[:, None]`",
+        )
     if a.extents[:-2] != b.extents[:-2]:
         raise ValueError(f"the batch dimensions of the operands differ: {a.extents} and {b.extents}")
     if a.extents[-1] != b.extents[-2]:

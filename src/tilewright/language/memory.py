@@ -81,7 +81,8 @@ def _check_lane_options(pointer: tensor, checked: list[int], padding: Any, funct
     if not pointer.dtype.is_ptr():
         raise with_hint(
             ValueError(f"Unsupported ptr type {pointer} in `tl.{function}`"),
-            "expected a pointer or a block of pointers",
+            "expected a pointer or a block of pointers"
+            + ("; pass the array or tensor itself, not its address" if pointer.dtype.is_int() else ""),
         )
     if checked or padding:
         raise ValueError(
@@ -95,7 +96,10 @@ def _scalar_or_block(pointer: tensor, value: Any, what: str) -> tensor:
     """An operand brought to the pointer's shape."""
     operand = as_tensor(value, what)
     if not pointer.extents and operand.extents:
-        raise ValueError(f"{what.capitalize()} argument cannot be block type if pointer argument is not a block")
+        raise with_hint(
+            ValueError(f"{what.capitalize()} argument cannot be block type if pointer argument is not a block"),
+            "add the offsets of the block to the pointer: `pointer + tl.arange(...)`",
+        )
     return broadcast_to_lanes(operand, pointer)
 
 

@@ -18,6 +18,19 @@ class IncompatibleTypeError(TypeError):
 
     def __init__(self, lhs: dtype, rhs: dtype) -> None:
         super().__init__(f"invalid operands of type {lhs} and {rhs}")
+        if advice := _advice_on_types(lhs, rhs):
+            with_hint(self, advice)
+
+
+def _advice_on_types(lhs: dtype, rhs: dtype) -> str:
+    """What to write where an operator does not take its operands."""
+    if lhs.is_ptr() or rhs.is_ptr():
+        if lhs.is_floating() or rhs.is_floating():
+            return "offsets of pointers are integers: convert them with `.to(tl.int32)`"
+        return "a pointer takes integer offsets; to compute with what it points at, load it: `tl.load(pointer)`"
+    if lhs.is_floating() or rhs.is_floating():
+        return "bitwise operators take integers; the bits of a float are `x.to(tl.int32, bitcast=True)`"
+    return ""
 
 
 def operand(value: Any) -> tensor | bool | int | float:

@@ -73,6 +73,17 @@ def broadcast_to_shape(value: tensor, extents: Sequence[int]) -> tensor:
     return tensor(emit(tt.BroadcastOp(value.handle, ty.to_ir())), ty)
 
 
+class ShapeMismatchError(ValueError):
+    """Two shapes that do not broadcast; the front end adds what the operands are called."""
+
+    def __init__(self, axis: int, lhs: Sequence[int], rhs: Sequence[int]) -> None:
+        super().__init__(
+            f"Cannot make_shape_compatible: incompatible dimensions at index {axis}: {lhs[axis]} and {rhs[axis]}"
+        )
+        self.lhs = lhs
+        self.rhs = rhs
+
+
 def broadcast_pair(lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
     """Two values at their common shape. Missing leading dimensions are added, then dimensions of extent 1 grow."""
     a, b = lhs.extents, rhs.extents
@@ -90,9 +101,7 @@ def broadcast_pair(lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
     common: list[int] = []
     for axis, (left, right) in enumerate(zip(a, b, strict=True)):
         if left != right and left != 1 and right != 1:
-            raise ValueError(
-                f"Cannot make_shape_compatible: incompatible dimensions at index {axis}: {left} and {right}"
-            )
+            raise ShapeMismatchError(axis, a, b)
         common.append(right if left == 1 else left)
     return broadcast_to_shape(lhs, common), broadcast_to_shape(rhs, common)
 
@@ -284,8 +293,11 @@ def subscript(value: tensor, index: Any) -> tensor:
         elif isinstance(entry, slice) and unwrap(entry.start) is unwrap(entry.stop) is unwrap(entry.step) is None:
             kept += 1
         else:
+            advice = (
+                "load the elements that are needed, or pick them with tl.gather, tl.split, or tl.sum(tl.where(...))"
+            )
             raise with_hint(
                 ValueError(f"unsupported tensor index: {describe(entry)}; only `None` and `:` may index a tensor"),
-                "load the elements that are needed, or pick them with tl.gather, tl.split, or tl.sum(tl.where(...))",
+                "an offset is added to a pointer: `pointer + offset`" if value.dtype.is_ptr() else advice,
             )
     return value

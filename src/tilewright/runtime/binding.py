@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
@@ -130,8 +131,21 @@ class Binder:
         for rule, parameter in zip(self.rules, self.signature.parameters.values(), strict=True):
             if rule.name not in given and parameter.default is inspect.Parameter.empty:
                 kind = "a constexpr value by keyword" if rule.is_constexpr else "a value"
+                kind += self._advice(rule.name, keywords)
                 return ArgumentTypeError(rule.name, "missing", kind, kernel=self.kernel_name)
         return ArgumentTypeError("", str(error).partition(") ")[2] or str(error), kernel=self.kernel_name)
+
+    def _advice(self, missing: str, keywords: dict[str, Any]) -> str:
+        """What may have gone wrong where an argument is missing."""
+        unknown = [name for name in keywords if name not in self.signature.parameters and name not in OPTION_NAMES]
+        if unknown:
+            near = difflib.get_close_matches(missing, unknown, n=1, cutoff=0.4) or unknown[:1]
+            return f"; `{near[0]}` is neither a parameter nor a launch option: did you mean `{missing}`?"
+        if self.names[0] in ("self", "cls"):
+            return (
+                f"; a kernel that is looked up on an object gets no `{self.names[0]}`: define it outside of the class"
+            )
+        return ""
 
 
 def _make_binder(signature: inspect.Signature) -> Any:

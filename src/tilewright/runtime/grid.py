@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -22,7 +23,7 @@ def normalize_grid(grid: GridLike, meta: Callable[[], Mapping[str, Any]], kernel
     if given.__class__ is tuple and len(given) == 1 and given[0].__class__ is int and 0 <= given[0] <= MAX_AXIS:
         return given[0], 1, 1  # what most launches pass
     if callable(given):
-        given = given(meta())
+        given = _called(given, meta(), kernel)
     several: Any = (tuple, list)
     axes: Sequence[Any] = given if isinstance(given, several) else (given,)
     if not 1 <= len(axes) <= 3:
@@ -31,12 +32,27 @@ def normalize_grid(grid: GridLike, meta: Callable[[], Mapping[str, Any]], kernel
     return sizes[0], sizes[1], sizes[2]
 
 
+def _called(grid: Callable[[Mapping[str, Any]], Any], meta: Mapping[str, Any], kernel: str) -> Any:
+    """Call a grid function. Raises ArgumentValueError where it asks for a name that the launch does not have."""
+    try:
+        return grid(meta)
+    except KeyError as error:
+        name = error.args[0] if error.args else None
+        if not isinstance(name, str) or name in meta:
+            raise
+        near = difflib.get_close_matches(name, meta, n=1)
+        expected = f"`{near[0]}`" if near else f"one of {', '.join(meta)}"
+        what = f"the function asks for {name!r}, which the launch does not have"
+        raise ArgumentValueError("grid", what, expected, kernel=kernel) from error
+
+
 def _axis(value: Any, kernel: str) -> int:
     value = getattr(value, "value", value)
     try:
         size = operator.index(value)
     except TypeError:
-        raise ArgumentTypeError("grid", f"axis of type {type(value).__name__}", "integers", kernel=kernel) from None
+        expected = "integers; use triton.cdiv or `//`" if isinstance(value, float) else "integers"
+        raise ArgumentTypeError("grid", f"axis of type {type(value).__name__}", expected, kernel=kernel) from None
     if not 0 <= size <= MAX_AXIS:
         raise ArgumentValueError("grid", f"axis of size {size}", f"0 to {MAX_AXIS}", kernel=kernel)
     return size

@@ -1,0 +1,124 @@
+"""What an error advises: the name or form that the language has in place of a habit from elsewhere."""
+
+from __future__ import annotations
+
+import linecache
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as triton
+import tilewright.language as tl
+from tilewright.support.errors import ArgumentError, CompilationError
+
+HEAD = """\
+@triton.jit
+def k(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+"""
+FILE = "<advice>"
+
+
+@pytest.fixture
+def arrays() -> Iterator[tuple[Any, Any]]:
+    yield np.ones(1024, np.float32), np.empty(1024, np.float32)
+    linecache.cache.pop(FILE, None)
+
+
+def kernel(body: str) -> Any:
+    text = HEAD + textwrap.indent(textwrap.dedent(body), "    ") + "\n"
+    linecache.cache[FILE] = len(text), None, text.splitlines(keepends=True), FILE
+    scope: dict[str, Any] = {"triton": triton, "tl": tl, "np": np}
+    exec(compile(text, FILE, "exec"), scope)
+    return scope["k"]
+
+
+@pytest.mark.parametrize(
+    ("body", "advice"),
+    [
+        ("y = load(x_ptr + i)", "did you mean `tl.load`?"),
+        ("y = x.astype(tl.float16)", "x.to(tl.float32)"),
+        ("y = x.relu()", "tl.maximum(x, 0)"),
+        ("y = tl.relu(x)", "tl.maximum(x, 0)"),
+        ("y = tl.math.tanh(x)", "tl.extra.libdevice.tanh"),
+        ("y = tl.libdevice.tanh(x)", "tl.extra.libdevice"),
+        ("y = triton.ops.matmul(x, x)", "gone"),
+        ("y = tl.matmul(x, x)", "tl.dot(a, b)"),
+        ("y = torch.relu(x)", "functions of the language"),
+        ("y = tl.load(x_ptr[i])", "`pointer + offset`"),
+        ("y = x_ptr + out_ptr", "tl.load(pointer)"),
+        ("y = x_ptr + i * 1.0", "offsets of pointers are integers"),
+        ("y = i < out_ptr", "load it"),
+        ("y = x & 1", "bitcast=True"),
+        ("tl.store(out_ptr, x)", "pointer + tl.arange"),
+        ("y = i + tl.arange(0, 16)", "`i` has shape [256] and `tl.arange(0, 16)` has shape [16]"),
+        ("y = i + tl.arange(0, 16)", "x[:, None]"),
+        ("y = i[:, None] < tl.zeros((16, 16), tl.int32)", "`i[:, None]` has shape [256, 1]"),
+        ("y = tl.load(x_ptr + i, mask=tl.arange(0, 16) < 4)", "has shape [256] and another has shape [16]"),
+        ("tl.store(out_ptr + i, x, msk=i < n)", "did you mean `mask`?"),
+        ("y = tl.dot(x, x)", "tl.sum(a * b)"),
+        ("y = tl.zeros((BLOCK,), dtype='float32')", "write tl.float32"),
+        ("breakpoint()", "TILEWRIGHT_INTERPRET=1"),
+        ("f = open('a')", "pass an array"),
+        ("for a, b in enumerate(range(3)):\n    pass", "range(n)"),
+        ("match n:\n    case 1: pass", "`elif`"),
+    ],
+)
+def test_a_habit_from_elsewhere(body: str, advice: str, arrays: tuple[Any, Any]) -> None:
+    with pytest.raises(CompilationError) as caught:
+        kernel(body)[(1,)](*arrays, 1024, BLOCK=256)
+    assert caught.value.hint is not None and advice in caught.value.hint
+    assert caught.value.line >= 5, "the error is at the user's line"
+
+
+def test_python_functions_are_not_allowed_rather_than_not_defined(arrays: tuple[Any, Any]) -> None:
+    with pytest.raises(CompilationError, match="open cannot be used in a kernel"):
+        kernel("f = open('a')")[(1,)](*arrays, 1024, BLOCK=256)
+
+
+def test_an_address_is_no_pointer(arrays: tuple[Any, Any]) -> None:
+    x, out = arrays
+    with pytest.raises(CompilationError) as caught:
+        kernel("tl.store(out_ptr + i, x)")[(1,)](x.ctypes.data, out, 1024, BLOCK=256)
+    assert "not its address" in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", ["BLOCK_SIZE", "BLOK", "block"])
+def test_a_misspelt_keyword_is_named_with_its_neighbour(wrong: str, arrays: tuple[Any, Any]) -> None:
+    with pytest.raises(ArgumentError, match=f"`{wrong}` is neither a parameter nor a launch option.*`BLOCK`"):
+        kernel("tl.store(out_ptr + i, x)")[(1,)](*arrays, 1024, **{wrong: 256})
+
+
+def test_a_misspelt_keyword_of_a_configuration(arrays: tuple[Any, Any]) -> None:
+    tuned = triton.autotune(configs=[triton.Config({"BLOK": 128})], key=["n"])(kernel("tl.store(out_ptr + i, x)"))
+    with pytest.raises(ArgumentError, match="`BLOK` is neither"):
+        tuned[(1,)](*arrays, 1024)
+
+
+def test_a_kernel_in_a_class(arrays: tuple[Any, Any]) -> None:
+    class Layer:
+        @triton.jit
+        def forward(self, x_ptr, n, BLOCK: tl.constexpr):
+            pass
+
+    with pytest.raises(ArgumentError, match="gets no `self`"):
+        Layer().forward[(1,)](arrays[0], 1024, BLOCK=256)
+
+
+@pytest.mark.parametrize(
+    ("grid", "expected"),
+    [(lambda meta: (meta["BLOCKK"],), "'BLOCKK'.*`BLOCK`"), ((1024 / 256,), "triton.cdiv"), (("a",), "integers")],
+)
+def test_grids(grid: Any, expected: str, arrays: tuple[Any, Any]) -> None:
+    with pytest.raises(ArgumentError, match=expected):
+        kernel("tl.store(out_ptr + i, x)")[grid](*arrays, 1024, BLOCK=256)
+
+
+def test_an_error_of_the_users_own_in_a_grid_function_stays() -> None:
+    table: dict[str, int] = {}
+    with pytest.raises(KeyError, match="BLOCK"):
+        kernel("pass")[lambda meta: (table["BLOCK"],)](np.ones(4), np.ones(4), 1, BLOCK=4)
