@@ -6,17 +6,18 @@ import sys
 import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter
 from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.ir.passes import Instrument, Pass, PassContext, PassPipeline
+from tilewright.ir.passes import Instrument, Pass, PassContext, PassPipeline, available_passes
 from tilewright.ir.printing import print_op
 from tilewright.ir.verify import verify_module
 from tilewright.support import knobs
-from tilewright.support.errors import PassError, TilewrightError
+from tilewright.support.errors import KnobError, PassError, TilewrightError
 from tilewright.support.timing import TimeSpan, render_times
 
 REPRODUCER_PREFIX = "// configuration: "
@@ -230,4 +231,9 @@ def instruments_from_knobs(stream: TextIO | None = None, *, what: str = "") -> l
 
 def _print_after_from(words: Sequence[str], stream: TextIO | None) -> PrintAfter:
     names = tuple(word for word in words if word not in ("all", "changed"))
+    for name in names:
+        if name not in (known := available_passes()):
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else "; `tilewright-opt --help` lists them"
+            raise KnobError(f"print_after: there is no pass '{name}'{hint}")
     return PrintAfter(stream, only=names, only_changed="changed" in words)

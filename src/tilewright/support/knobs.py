@@ -13,6 +13,7 @@ The environment is read once, at the first question. No other module reads envir
 from __future__ import annotations
 
 import os
+import warnings
 from array import array
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -38,11 +39,13 @@ class Knob:
     changes_code: bool = False
     """Whether machine code depends on it, so that it belongs into cache keys."""
     choices: tuple[str, ...] = ()
+    at_least: int | None = None
+    """The smallest value of an integer that means something."""
 
     @property
     def env(self) -> str:
         """The environment variable, e.g. ``TILEWRIGHT_NUM_THREADS``."""
-        return f"TILEWRIGHT_{self.name.upper()}"
+        return f"{PREFIX}{self.name.upper()}"
 
     def read(self, text: str, source: str) -> KnobValue:
         """The value that a text stands for; raises `KnobError` naming `source`."""
@@ -50,9 +53,10 @@ class Knob:
             return self._read_bool(text, source)
         if self.kind is int:
             try:
-                return int(text, 0)
+                number = int(text, 0)
             except ValueError:
                 raise KnobError(f"{source}={text!r}: expected an integer") from None
+            return self.check(number, source)
         if self.kind is tuple:
             return self.check(tuple(word for part in text.split(",") if (word := part.strip())), source)
         return self.check(text, source)
@@ -71,6 +75,8 @@ class Knob:
             return self.read(value, source)
         if not isinstance(value, self.kind) or (self.kind is int and isinstance(value, bool)):
             raise KnobError(f"{source}: expected {self.kind.__name__}, got {value!r}")
+        if isinstance(value, int) and self.at_least is not None and value < self.at_least:
+            raise KnobError(f"{source}={value}: expected at least {self.at_least}; {self.doc}")
         words = value if isinstance(value, tuple) else (value,)
         unknown = [word for word in words if self.choices and word not in self.choices]
         if unknown:
@@ -115,7 +121,8 @@ KNOBS: tuple[Knob, ...] = (
     Knob("libdevice_path", str, "", "NVIDIA's math library in bitcode, by default the one found on the system.",
          triton_env="TRITON_LIBDEVICE_PATH", changes_code=True),
     # Running.
-    Knob("num_threads", int, 0, "Threads that work on a grid on the CPU; 0 means all cores."),
+    Knob("num_threads", int, 0, "Threads that work on a grid on the CPU; 0 means all cores.",
+         at_least=0),
     Knob("print_autotuning", bool, False, "Print what the autotuner measured and chose.",
          triton_env="TRITON_PRINT_AUTOTUNING"),
     Knob("cache_autotuning", bool, False, "Keep the autotuner's choices on disk.",
@@ -127,7 +134,7 @@ KNOBS: tuple[Knob, ...] = (
     Knob("cache_dir", str, "", "Directory of compiled kernels, by default the user's cache directory.",
          triton_env="TRITON_CACHE_DIR"),
     Knob("cache_size", int, 1024, "MiB that compiled kernels may take on disk; those that were not used for longest "
-         "go. 0 means no limit."),
+         "go. 0 means no limit.", at_least=0),
     Knob("always_compile", bool, False, "Compile even what the cache has.", triton_env="TRITON_ALWAYS_COMPILE"),
     # Looking inside.
     Knob("dump_ir", str, "", "Directory that receives the module after every pass, in a folder for each kernel and "
@@ -147,6 +154,11 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_FRONT_END_DEBUGGING"),
 )  # fmt: skip
 
+PREFIX = "TILEWRIGHT_"
+PREFIX_OF_TESTS = "TILEWRIGHT_TEST_"
+"""Of what the test suite tells its own processes."""
+
+_warned_of: set[str] = set()
 _BY_NAME = {knob.name: knob for knob in KNOBS}
 _values: dict[str, KnobValue] = {}
 
@@ -161,6 +173,8 @@ def get(name: str) -> Any:
     try:
         return _values[name]
     except KeyError:
+        if not _values:
+            _warn_of_unknown(os.environ)
         value = _values[name] = _read_environment(_find(name), os.environ)
         return value
 
@@ -171,6 +185,18 @@ def _find(name: str) -> Knob:
         near = get_close_matches(name, _BY_NAME, n=1)
         raise KnobError(f"unknown switch '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""))
     return knob
+
+
+def _warn_of_unknown(environment: Mapping[str, str]) -> None:
+    """Warn of variables that no switch reads: a misspelt one would be without effect, and without a word."""
+    known = {knob.env: knob for knob in KNOBS}
+    for name in sorted(environment):
+        if not name.startswith(PREFIX) or name in known or name.startswith(PREFIX_OF_TESTS) or name in _warned_of:
+            continue
+        _warned_of.add(name)
+        near = get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else "; `tilewright knobs` lists all switches"
+        warnings.warn(f"the environment variable {name} has no effect: there is no such switch{hint}", stacklevel=3)
 
 
 def _read_environment(knob: Knob, environment: Mapping[str, str]) -> KnobValue:

@@ -25,7 +25,7 @@ from tilewright.ir.instruments import (
 from tilewright.ir.options import format_options, parse_option_text, parse_pipeline_text
 from tilewright.ir.passes import Pass, PassContext, PassPipeline, parse_pipeline, register_pass, register_pipeline
 from tilewright.support import knobs
-from tilewright.support.errors import PassError, PipelineError
+from tilewright.support.errors import KnobError, PassError, PipelineError
 from tilewright.tools import opt
 
 Parse = Callable[[str], ModuleOp]
@@ -250,6 +250,14 @@ def test_print_after(parse: Parse) -> None:
         "// -----// IR Dump After test-options (no change) //----- //",
     ]
     assert out.getvalue().count("module attributes") == 2
+
+
+def test_printing_after_an_unknown_pass_is_an_error() -> None:
+    with (
+        knobs.scope(print_after=("changed", "canonicalise")),
+        pytest.raises(KnobError, match="no pass 'canonicalise'; did you mean 'canonicalize'"),
+    ):
+        instruments_from_knobs()
 
 
 def test_print_after_named_passes(parse: Parse) -> None:

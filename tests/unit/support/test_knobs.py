@@ -103,3 +103,24 @@ def test_table_lists_every_switch() -> None:
     table = knobs.render_table()
     assert all(f"`{knob.env}`" in table for knob in knobs.KNOBS)
     assert len({line.count("|") for line in table.strip().split("\n")}) == 1
+
+
+@pytest.mark.parametrize("name", ["num_threads", "cache_size"])
+def test_numbers_that_mean_nothing_are_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    variable = f"TILEWRIGHT_{name.upper()}"
+    monkeypatch.setenv(variable, "-3")
+    with pytest.raises(KnobError, match=f"{variable}=-3: expected at least 0; .*0 means"):
+        knobs.get(name)
+    with pytest.raises(KnobError, match=f"{name}=-1: expected at least 0"):
+        knobs.set_value(name, -1)
+
+
+def test_unknown_variables_are_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_NUM_THREAD", "3")
+    monkeypatch.setenv("TILEWRIGHT_XYZZY", "3")
+    monkeypatch.setenv("TILEWRIGHT_TEST_ANYTHING", "3")
+    with pytest.warns(UserWarning, match="TILEWRIGHT_NUM_THREAD has no effect.*mean TILEWRIGHT_NUM_THREADS") as told:
+        assert knobs.get("num_threads") == 0
+        knobs.reload()
+        assert knobs.get("num_threads") == 0
+    assert [str(warning.message).split()[3] for warning in told] == ["TILEWRIGHT_NUM_THREAD", "TILEWRIGHT_XYZZY"]

@@ -167,10 +167,19 @@ def test_an_arena_that_cannot_be_had_is_an_error() -> None:
     enormous = 1 << 60
     runtime = native_runtime()
     greedy = type(kernel)(kernel.name, kernel._library, runtime, enormous, {})  # pyright: ignore[reportPrivateUsage]
-    with pytest.raises(OutOfResources):
+    with pytest.raises(OutOfResources, match=rf"required: {enormous}, hardware limit: [1-9]") as raised:
         greedy.launch(slots.ctypes.data, 8, 2)
+    assert 1 << 20 < raised.value.limit < 1 << 50
     kernel.launch(slots.ctypes.data, 8, 2)
     assert np.all(out == 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what is in use from /proc")
+def test_a_limit_on_addresses_is_the_limit() -> None:
+    program = "import resource; from tilewright.targets.cpu.memory import free_memory\n"
+    program += "resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31)); print(free_memory())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert 0 < int(done.stdout) < 1 << 31
 
 
 def test_tiles_beyond_the_limit_are_refused_when_compiling() -> None:

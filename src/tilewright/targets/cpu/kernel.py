@@ -11,6 +11,7 @@ from tilewright.codegen.llvm_backend import LoadedObject
 from tilewright.support import knobs
 from tilewright.support.errors import OutOfResources, TilewrightError
 from tilewright.targets.cpu.assertions import Meanings, assertion_error
+from tilewright.targets.cpu.memory import free_memory
 
 if TYPE_CHECKING:
     from tilewright.targets.cpu.native_runtime import NativeRuntime
@@ -108,5 +109,5 @@ class CpuKernel:
         if reason == _ASSERTION:
             return assertion_error(message.decode(errors="replace"), self._assertions, self.name, (x, y, z))
         if reason == _OUT_OF_MEMORY:
-            return OutOfResources(self.arena_bytes, 0, "memory for the tiles of one thread")
+            return OutOfResources(self.arena_bytes, free_memory(), "memory for the tiles of one thread")
         return TilewrightError(f"the launch of kernel '{self.name}' was stopped")
