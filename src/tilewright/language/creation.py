@@ -150,14 +150,10 @@ def full(shape: Any, value: Any, dtype: Any) -> tensor:
     ty: Any = unwrap(dtype)
     if ty is None:
         raise ValueError("dtype must be specified when value is not a tensor")
-    if not is_dtype(ty):
+    if not isinstance(ty, dt.dtype):
         near = str(getattr(ty, "__name__", ty)).rpartition(".")[2]
         error = TypeError(f"`dtype` must be a type of the language, got {describe(ty)}")
-        raise with_hint(error, f"write tl.{near}") if is_dtype(getattr(dt, near, None)) else error
-    if not isinstance(ty, dt.dtype):
-        error = TypeError(f"`dtype` must be a type of the language, got {describe(ty)}")
-        near = getattr(dt, str(getattr(ty, "__name__", ty)).rpartition(".")[2], None)
-        raise with_hint(error, f"write tl.{near.name_of_language}") if False else error
+        raise with_hint(error, f"write tl.{near}") if isinstance(getattr(dt, near, None), dt.dtype) else error
     if isinstance(value, tensor):
         from tilewright.language.casts import cast_to
 
@@ -169,11 +165,6 @@ def full(shape: Any, value: Any, dtype: Any) -> tensor:
         raise TypeError(f"`value` must be a number or a scalar tensor, got {describe(value)}")
     dt.validate_block_shape(extents)
     return constant(number, dt.shaped(ty, extents))
-
-
-def is_dtype(value: Any) -> bool:
-    """Is `value` an element type of the language?"""
-    return isinstance(value, dtype)
 
 
 def _as_scalar(value: tensor) -> tensor:

@@ -14,6 +14,23 @@ MAX_AXIS = 2**31 - 1
 GridLike = int | Sequence[int] | Callable[[Mapping[str, Any]], int | Sequence[int]]
 
 
+class UnknownNameError(ArgumentValueError, KeyError):
+    """A grid function asks for an argument or option that the launch does not have."""
+
+
+class _Names(dict[str, Any]):
+    """What a grid function is given: the bound arguments and options by name."""
+
+    def __init__(self, names: Mapping[str, Any], kernel: str) -> None:
+        super().__init__(names)
+        self.kernel = kernel
+
+    def __missing__(self, name: Any) -> Any:
+        near = difflib.get_close_matches(name, self, n=1) if isinstance(name, str) else []
+        expected = f"`{near[0]}`" if near else f"one of {', '.join(self)}"
+        raise UnknownNameError("grid", f"the launch has no {name!r}", expected, kernel=self.kernel)
+
+
 def normalize_grid(grid: GridLike, meta: Callable[[], Mapping[str, Any]], kernel: str) -> tuple[int, int, int]:
     """`grid` as (x, y, z); a callable is called with the bound arguments. An axis of 0 is allowed: nothing runs.
 
@@ -23,27 +40,13 @@ def normalize_grid(grid: GridLike, meta: Callable[[], Mapping[str, Any]], kernel
     if given.__class__ is tuple and len(given) == 1 and given[0].__class__ is int and 0 <= given[0] <= MAX_AXIS:
         return given[0], 1, 1  # what most launches pass
     if callable(given):
-        given = _called(given, meta(), kernel)
+        given = given(_Names(meta(), kernel))
     several: Any = (tuple, list)
     axes: Sequence[Any] = given if isinstance(given, several) else (given,)
     if not 1 <= len(axes) <= 3:
         raise ArgumentValueError("grid", f"{len(axes)} axes", "1 to 3", kernel=kernel)
     sizes = [_axis(axis, kernel) for axis in axes] + [1, 1]
     return sizes[0], sizes[1], sizes[2]
-
-
-def _called(grid: Callable[[Mapping[str, Any]], Any], meta: Mapping[str, Any], kernel: str) -> Any:
-    """Call a grid function. Raises ArgumentValueError where it asks for a name that the launch does not have."""
-    try:
-        return grid(meta)
-    except KeyError as error:
-        name = error.args[0] if error.args else None
-        if not isinstance(name, str) or name in meta:
-            raise
-        near = difflib.get_close_matches(name, meta, n=1)
-        expected = f"`{near[0]}`" if near else f"one of {', '.join(meta)}"
-        what = f"the function asks for {name!r}, which the launch does not have"
-        raise ArgumentValueError("grid", what, expected, kernel=kernel) from error
 
 
 def _axis(value: Any, kernel: str) -> int:

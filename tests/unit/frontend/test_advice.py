@@ -120,5 +120,5 @@ def test_grids(grid: Any, expected: str, arrays: tuple[Any, Any]) -> None:
 
 def test_an_error_of_the_users_own_in_a_grid_function_stays() -> None:
     table: dict[str, int] = {}
-    with pytest.raises(KeyError, match="BLOCK"):
-        kernel("pass")[lambda meta: (table["BLOCK"],)](np.ones(4), np.ones(4), 1, BLOCK=4)
+    with pytest.raises(KeyError, match=r"^'BLK'$"):
+        kernel("pass")[lambda meta: (table["BLK"],)](np.ones(4), np.ones(4), 1, BLOCK=4)
