@@ -213,3 +213,33 @@ def test_map_with_branches_and_packs(run_tiles: Run) -> None:
     a, b = x[::2], x[1::2]
     expected = np.stack([np.where(a > b, b, a + b), np.where(a > b, a, b)], 1).ravel()
     np.testing.assert_array_equal(r, expected)
+
+
+@pytest.mark.parametrize("kind", ["f16", "f32", "f64"])
+def test_classes_of_floats(run_tiles: Run, kind: str) -> None:
+    dtype: Any = {"f16": np.float16, "f32": np.float32, "f64": np.float64}[kind]
+    least = np.finfo(dtype).smallest_normal
+    x = np.array([1, np.inf, -np.inf, np.nan, 0, -least, least / 2, np.finfo(dtype).max], dtype)
+    for name, expected in (
+        ("isinf", np.isinf(x)),
+        ("isnan", np.isnan(x)),
+        ("isfinite", np.isfinite(x)),
+        ("isnormal", np.isfinite(x) & (np.abs(x) >= least)),
+    ):
+        body = f"%i = math.{name} %x : tensor<8x{kind}>\n%y = arith.extui %i : tensor<8xi1> to tensor<8xi32>"
+        (y,) = run_tiles({"x": f"8x{kind}"}, body, {"y": "8xi32"}, x)
+        np.testing.assert_array_equal(y, expected, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["i32", "i64"])
+def test_integer_powers(run_tiles: Run, kind: str) -> None:
+    dtype = np.dtype(kind.replace("i", "int"))
+    x = np.array([3, -3, 1, -1, -1, 2, 7, 0] * 2, dtype)
+    n = np.array([5, 7, -3, -3, -4, -1, 0, 0, 40, 41, 2, 3, 4, 31, 22, 9], dtype)
+    powers = [int(a) ** int(b) if b >= 0 else (int(a) ** -int(b) if abs(a) == 1 else 0) for a, b in zip(x, n)]
+    (y,) = run_tiles(
+        {"x": f"16x{kind}", "n": f"16x{kind}"}, f"%y = math.ipowi %x, %n : tensor<16x{kind}>", {"y": f"16x{kind}"}, x, n
+    )
+    bits = 8 * dtype.itemsize
+    expected = [(power + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1) for power in powers]
+    np.testing.assert_array_equal(y, expected)
