@@ -236,7 +236,9 @@ def test_integer_powers(run_tiles: Run, kind: str) -> None:
     dtype = np.dtype(kind.replace("i", "int"))
     x = np.array([3, -3, 1, -1, -1, 2, 7, 0] * 2, dtype)
     n = np.array([5, 7, -3, -3, -4, -1, 0, 0, 40, 41, 2, 3, 4, 31, 22, 9], dtype)
-    powers = [int(a) ** int(b) if b >= 0 else (int(a) ** -int(b) if abs(a) == 1 else 0) for a, b in zip(x, n)]
+    powers = [
+        int(a) ** int(b) if b >= 0 else (int(a) ** -int(b) if abs(a) == 1 else 0) for a, b in zip(x, n, strict=True)
+    ]
     (y,) = run_tiles(
         {"x": f"16x{kind}", "n": f"16x{kind}"}, f"%y = math.ipowi %x, %n : tensor<16x{kind}>", {"y": f"16x{kind}"}, x, n
     )

@@ -121,6 +121,26 @@ def test_calls_of_calls_and_structures() -> None:
     np.testing.assert_array_equal(out[1::2], np.where(X > 5, 0, 2 * X))
 
 
+def test_parameters_of_functions_have_addresses() -> None:
+    """LLVM selects between two parameters by selecting between their addresses."""
+    text = """
+    .func (.param .b32 r) pick(.param .b32 c, .param .b32 a, .param .b32 b) {
+      .reg .pred %p<2>; .reg .b32 %x<4>; .reg .b64 %y<4>;
+      ld.param.b32 %x1, [c]; setp.gt.s32 %p1, %x1, 20;
+      mov.b64 %y1, a; mov.b64 %y2, b; selp.b64 %y3, %y2, %y1, %p1; ld.param.b32 %x2, [%y3];
+      st.param.b32 [r], %x2; ret;
+    }"""
+    body = """
+    mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 4; add.u64 %d1, %d1, %d16; add.u32 %r2, %r1, 1000;
+    { .param .b32 p0; .param .b32 p1; .param .b32 p2; .param .b32 q;
+      st.param.b32 [p0], %r1; st.param.b32 [p1], %r2; st.param.b32 [p2], 7; call (q), pick, (p0, p1, p2);
+      ld.param.b32 %r3, [q]; }
+    st.global.u32 [%d1], %r3;"""
+    out = np.zeros(64, np.uint32)
+    run(body, out, threads=64, functions=text)
+    np.testing.assert_array_equal(out, np.where(X > 20, 7, X + 1000))
+
+
 def test_recursion_is_refused() -> None:
     text = ".func f() { call f; ret; }"
     with pytest.raises(SimulationError, match="'f' calls itself"):

@@ -256,3 +256,8 @@ def test_right_programs_pass() -> None:
         f"ttg.local_store %x, %m : {TENSOR} -> {BUFFER}\n"
         f"%0 = ttg.memdesc_subslice %m[32, 0] : {BUFFER} -> !ttg.memdesc<32x64xf16, #s, #smem, mutable, 64x64>",
     )
+
+
+def test_tensors_of_arguments_are_not_in_shared_memory() -> None:
+    with pytest.raises((ParseError, VerifyError), match=r"argument 1 is a tensor with a shared encoding.*memdesc"):
+        check(f"%x: {TENSOR}, %m: tensor<64x64xf16, #s>", "")

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 import ml_dtypes
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -38,7 +39,8 @@ def scalar_isinf(op: Operation, b: ScalarBuilder, x: Sequence[SSAValue]) -> Sequ
 def scalar_isnormal(op: Operation, b: ScalarBuilder, x: Sequence[SSAValue]) -> Sequence[SSAValue]:
     """From the least normal magnitude of the type up to below infinity."""
     size = _magnitude(b, x[0])
-    least = float(ml_dtypes.finfo(dtype_of(x[0].type)).smallest_normal)
+    info = cast(Any, ml_dtypes.finfo(dtype_of(x[0].type)))
+    least = float(info.smallest_normal)
     is_large = b.cmpf("oge", size, b.float(least, size.type))
     return (b.emit(arith.AndIOp, is_large, b.cmpf("olt", size, b.float(float("inf"), size.type))),)
 

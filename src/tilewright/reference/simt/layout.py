@@ -13,9 +13,11 @@ SHARED_WINDOW = 1 << 56
 LOCAL_WINDOW = 1 << 57
 PARAMETER_WINDOW = 1 << 58
 MODULE_WINDOW = 1 << 59
+PASSED_WINDOW = 1 << 60
+PASSED_SIZE_BITS = 16
 WINDOW_SIZE = 1 << 40
 """Generic addresses: shared and local memory, kernel parameters, and global variables of the module. All others are
-global memory."""
+global memory. Parameters of functions, 2^16 bytes for each, are read by `ld.param` alone."""
 
 
 def aligned(offset: int, alignment: int) -> int:

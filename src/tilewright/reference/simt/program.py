@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.reference.simt.errors import UnknownInstruction, error_at
-from tilewright.reference.simt.layout import Image
+from tilewright.reference.simt.errors import Fault, MemoryAccessError, UnknownInstruction, error_at
+from tilewright.reference.simt.layout import PASSED_SIZE_BITS, PASSED_WINDOW, Image
 from tilewright.reference.simt.machine import Machine
 from tilewright.reference.simt.product_registers import watched
 from tilewright.reference.simt.types import Values, resized, storage_of
@@ -69,6 +69,9 @@ COUNTERS = ("clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "gl
 HINTS = ("fence", "membar", "prefetch", "prefetchu", "discard", "applypriority", "setmaxnreg", "pmevent")
 """Instructions that do nothing here, whatever their modifiers."""
 
+PASSED_STEP = 4
+"""Bytes between the parts of parameters that are found by their address."""
+
 WIDE = ("gridid", "globaltimer", "clock64")
 
 
@@ -114,6 +117,8 @@ class Decoder:
         self.function: Function
         self.parameters: dict[tuple[str, str, int], int] = {}
         """Registers of parameters of calls: function, name, offset."""
+        self.addressed: list[tuple[str, str]] = []
+        """Parameters of functions whose address is taken: function, name."""
         self.starts: dict[str, int] = {}
         self.returns: dict[str, int] = {}
         """Where functions return to: a register each, as none calls itself."""
@@ -141,6 +146,27 @@ class Decoder:
         if key not in self.parameters:
             self.parameters[key] = self.new_register(64)
         return self.parameters[key]
+
+    def parameter_address(self, name: str) -> int | None:
+        """The address of a parameter of the function that is decoded; None where it has none of that name."""
+        size = next((p.size for p in self.function.parameters if p.name == name), None)
+        if size is None or self.function.is_kernel:
+            return None
+        for offset in range(0, size, PASSED_STEP):
+            self.parameter(self.function.name, name, offset)
+        key = self.function.name, name
+        if key not in self.addressed:
+            self.addressed.append(key)
+        return PASSED_WINDOW + (self.addressed.index(key) << PASSED_SIZE_BITS)
+
+    def parameter_at(self, address: int) -> int:
+        """The register of a parameter of a function at an address. Raises Fault."""
+        index, offset = divmod(address - PASSED_WINDOW, 1 << PASSED_SIZE_BITS)
+        known = 0 <= index < len(self.addressed)
+        found = self.parameters.get((*self.addressed[index], offset)) if known else None
+        if found is None:
+            raise Fault(MemoryAccessError, f"there is no parameter of a function at {address:#x}", 0)
+        return found
 
     def copies_in(self, link: int) -> list[tuple[int, int]]:
         """The registers that a call copies into its callee's."""
@@ -172,6 +198,8 @@ class Decoder:
                 if name.startswith("%") and name[1:] in self.special:
                     return self.special[name[1:]], 64 if name[1:] in WIDE else 32
                 address = self.image.find_address(self.function.name, name)
+                if address is None:
+                    address = self.parameter_address(name)
                 if address is not None:
                     return self.constant(address + offset, bits), bits
                 raise error_at(instruction, f"'{name}' is neither a register nor a variable", UnknownInstruction)

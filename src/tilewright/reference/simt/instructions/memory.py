@@ -54,6 +54,8 @@ def load(instruction: Instruction, decoder: Decoder) -> Step:
         passed = passed_parameter(instruction.operands[1], decoder)
         if passed is not None:
             return _load_passed(instruction, decoder, type_, items, passed)
+        if not decoder.function.is_kernel:
+            return _load_by_address(instruction, decoder, type_, items)
     targets = [decoder.target(item, type_, instruction) for item in items]
     address, count, dtype = address_of(instruction.operands[1], decoder, instruction), len(items), type_.dtype
 
@@ -106,6 +108,24 @@ def _load_passed(
     def run(machine: Machine) -> None:
         for target, slot in pairs:
             target(machine, _as(machine.get(slot), type_))
+
+    return run
+
+
+def _load_by_address(instruction: Instruction, decoder: Decoder, type_: Type, items: Sequence[Operand]) -> Step:
+    """`ld.param.b32 d, [p];` in a function: p is the address of one of its parameters, or of one of several."""
+    targets = [decoder.target(item, type_, instruction) for item in items]
+    address, size = address_of(instruction.operands[1], decoder, instruction), type_.bits // 8
+
+    def run(machine: Machine) -> None:
+        addresses = machine.spread(address(machine)).astype(np.int64)
+        for position, target in enumerate(targets):
+            values = np.zeros(addresses.size, np.uint64)
+            for where in np.unique(addresses).tolist():
+                slot = machine.get(decoder.parameter_at(where + position * size))
+                chosen = addresses == where
+                values[chosen] = machine.spread(slot)[chosen]
+            target(machine, _as(values, type_))
 
     return run
 
