@@ -22,21 +22,24 @@ LIBRARY = Library()
 # -------------------------------------------------------------- the delta rule in chunks: four kernels behind each other
 
 
-@triton.heuristics({"IS_VARLEN": lambda args: args["cu_seqlens"] is not None})
+@triton.heuristics({"RAGGED": lambda args: args["begin_ptr"] is not None})
 @triton.jit
-def chunk_cumsum(g, o, cu_seqlens, chunk_indices, T, H: tl.constexpr, BT: tl.constexpr, IS_VARLEN: tl.constexpr):
-    i_t, i_bh = tl.program_id(0), tl.program_id(1)
-    i_b, i_h = i_bh // H, i_bh % H
-    if IS_VARLEN:
-        i_n, i_t = tl.load(chunk_indices + i_t * 2).to(tl.int32), tl.load(chunk_indices + i_t * 2 + 1).to(tl.int32)
-        bos, eos = tl.load(cu_seqlens + i_n).to(tl.int32), tl.load(cu_seqlens + i_n + 1).to(tl.int32)
-        T = eos - bos
-    else:
-        bos, eos = i_b * T, i_b * T + T
-    p_g = tl.make_block_ptr(g + bos * H + i_h, (T,), (H,), (i_t * BT,), (BT,), (0,))
-    p_o = tl.make_block_ptr(o + bos * H + i_h, (T,), (H,), (i_t * BT,), (BT,), (0,))
-    b_g = tl.load(p_g, boundary_check=(0,)).to(tl.float32)
-    tl.store(p_o, tl.cumsum(b_g, axis=0).to(p_o.dtype.element_ty), boundary_check=(0,))
+def sum_within_chunks(
+    x_ptr, sum_ptr, begin_ptr, piece_ptr, length, HEADS: tl.constexpr, CHUNK: tl.constexpr, RAGGED: tl.constexpr
+):
+    """One chunk of one head. Sequences are equally long, or begin at `begin_ptr`, and pieces name theirs and the chunk."""
+    chunk = tl.program_id(0)
+    first = tl.program_id(1) // HEADS * length
+    if RAGGED:
+        sequence = tl.load(piece_ptr + 2 * chunk).to(tl.int32)
+        chunk = tl.load(piece_ptr + 2 * chunk + 1).to(tl.int32)
+        first = tl.load(begin_ptr + sequence).to(tl.int32)
+        length = tl.load(begin_ptr + sequence + 1).to(tl.int32) - first
+    column = first * HEADS + tl.program_id(1) % HEADS
+    source = tl.make_block_ptr(x_ptr + column, (length,), (HEADS,), (chunk * CHUNK,), (CHUNK,), (0,))
+    target = tl.make_block_ptr(sum_ptr + column, (length,), (HEADS,), (chunk * CHUNK,), (CHUNK,), (0,))
+    sums = tl.cumsum(tl.load(source, boundary_check=(0,)).to(tl.float32), axis=0)
+    tl.store(target, sums.to(sum_ptr.dtype.element_ty), boundary_check=(0,))
 
 
 @LIBRARY.case
@@ -44,11 +47,11 @@ def sums_within_chunks() -> Checks:
     b, t, h, bt = 2, 21, 3, 8
     g = normal(b, t, h, seed=1)
     out = np.empty_like(g)
-    chunk_cumsum[(triton.cdiv(t, bt), b * h)](g, out, None, None, t, H=h, BT=bt)
+    sum_within_chunks[(triton.cdiv(t, bt), b * h)](g, out, None, None, t, HEADS=h, CHUNK=bt)
     expected = np.concatenate([np.cumsum(wide(g[:, i : i + bt]), 1) for i in range(0, t, bt)], 1)
     ragged, starts = np.empty((42, h), np.float32), np.array([0, 5, 22, 42], np.int64)
     pieces = [(n, c) for n, length in enumerate(np.diff(starts)) for c in range(triton.cdiv(int(length), bt))]
-    chunk_cumsum[(len(pieces), h)](g, ragged, starts, np.array(pieces, np.int64), 42, H=h, BT=bt)
+    sum_within_chunks[(len(pieces), h)](g, ragged, starts, np.array(pieces, np.int64), 42, HEADS=h, CHUNK=bt)
     parts = [
         wide(g).reshape(42, h)[a:b][i : i + bt] for a, b in itertools.pairwise(starts) for i in range(0, b - a, bt)
     ]
@@ -56,77 +59,97 @@ def sums_within_chunks() -> Checks:
 
 
 @triton.jit
-def chunk_inverse(k, beta, A, T, stride_t, D: tl.constexpr, BT: tl.constexpr, BK: tl.constexpr):
-    """A = (1 + tril(diag(beta) K K^T, -1))^-1 of each chunk, row by row."""
-    i_t, i_h = tl.program_id(0), tl.program_id(1)
-    o_i = tl.arange(0, BT)
-    p_beta = tl.make_block_ptr(beta + i_h * T, (T,), (1,), (i_t * BT,), (BT,), (0,))
-    b_beta = tl.load(p_beta, boundary_check=(0,))
-    b_A = tl.zeros([BT, BT], dtype=tl.float32)
-    for i_k in range(tl.cdiv(D, BK)):
-        p_k = tl.make_block_ptr(k + i_h * T * D, (T, D), (stride_t, 1), (i_t * BT, i_k * BK), (BT, BK), (1, 0))
-        b_k = tl.load(p_k, boundary_check=(0, 1))
-        b_kb = (b_k * b_beta[:, None]).to(b_k.dtype)
-        b_A += tl.dot(b_kb, tl.trans(b_k), allow_tf32=False)
-    b_A = -tl.where(o_i[:, None] > o_i[None, :], b_A, 0)
-    for i in range(1, BT):
-        mask = o_i == i
-        b_a = tl.sum(tl.where(mask[:, None], b_A, 0), 0)
-        b_a = b_a + tl.sum(b_a[:, None] * b_A, 0) * (o_i < i)
-        b_A = tl.where(mask[:, None], b_a, b_A)
-    b_A += o_i[:, None] == o_i[None, :]
-    p_A = tl.make_block_ptr(A + i_h * T * BT, (T, BT), (BT, 1), (i_t * BT, 0), (BT, BT), (1, 0))
-    tl.store(p_A, b_A.to(p_A.dtype.element_ty), boundary_check=(0, 1))
+def _rows_from(ptr, head, first, length, WIDTH: tl.constexpr, ROWS: tl.constexpr):
+    """A block pointer to `ROWS` rows of one head, all its columns."""
+    return tl.make_block_ptr(
+        ptr + head * length * WIDTH, (length, WIDTH), (WIDTH, 1), (first, 0), (ROWS, WIDTH), (1, 0)
+    )
 
 
 @triton.jit
-def chunk_states(
-    k, v, beta, A, o_h, o_u, h0, ht, T, D: tl.constexpr, BT: tl.constexpr,
-    USE_INITIAL_STATE: tl.constexpr, STORE_FINAL_STATE: tl.constexpr,
+def _strengths(ptr, head, first, length, CHUNK: tl.constexpr):
+    at = tl.make_block_ptr(ptr + head * length, (length,), (1,), (first,), (CHUNK,), (0,))
+    return tl.load(at, boundary_check=(0,))[:, None]
+
+
+@triton.jit
+def delta_rule_inverse(
+    key_ptr, strength_ptr, inverse_ptr, length, key_pitch, WIDTH: tl.constexpr, CHUNK: tl.constexpr, PART: tl.constexpr
+):
+    """(1 + L)^-1 of each chunk, where L is diag(strength) K K^T below the diagonal: by substitution, row by row.
+
+    S. Yang et al., "Parallelizing linear transformers with the delta rule over sequence length", 2024.
+    """
+    first, head = tl.program_id(0) * CHUNK, tl.program_id(1)
+    strength = _strengths(strength_ptr, head, first, length, CHUNK)
+    keys = tl.make_block_ptr(
+        key_ptr + head * length * WIDTH, (length, WIDTH), (key_pitch, 1), (first, 0), (CHUNK, PART), (1, 0)
+    )
+    lower = tl.zeros([CHUNK, CHUNK], dtype=tl.float32)
+    for _ in range(0, WIDTH, PART):
+        part = tl.load(keys, boundary_check=(0, 1))
+        lower += tl.dot(part * strength, part.T, allow_tf32=False)
+        keys = tl.advance(keys, (0, PART))
+    row, col = tl.arange(0, CHUNK)[:, None], tl.arange(0, CHUNK)[None, :]
+    lower = tl.where(row > col, lower, 0)
+    inverse = (row == col).to(tl.float32)
+    for r in range(1, CHUNK):
+        coefficients = tl.sum(tl.where(row == r, lower, 0), axis=0)
+        solved = tl.sum(coefficients[:, None] * inverse, axis=0)
+        inverse -= tl.where(row == r, solved[None, :], 0)
+    tl.store(_rows_from(inverse_ptr, head, first, length, CHUNK, CHUNK), inverse, boundary_check=(0, 1))
+
+
+@triton.jit
+def delta_rule_states(
+    key_ptr, value_ptr, strength_ptr, inverse_ptr, before_ptr, new_value_ptr, initial_ptr, final_ptr, length,
+    WIDTH: tl.constexpr, CHUNK: tl.constexpr, STARTS: tl.constexpr, ENDS: tl.constexpr,
 ):  # fmt: skip
-    i_h = tl.program_id(0)
-    NT = tl.cdiv(T, BT)
-    b_h = tl.zeros([D, D], dtype=tl.float32)
-    if USE_INITIAL_STATE:
-        b_h += tl.load(tl.make_block_ptr(h0 + i_h * D * D, (D, D), (D, 1), (0, 0), (D, D), (1, 0))).to(tl.float32)
-    for i_t in range(NT):
-        p_state = tl.make_block_ptr(o_h + (i_h * NT + i_t) * D * D, (D, D), (D, 1), (0, 0), (D, D), (1, 0))
-        tl.store(p_state, b_h.to(p_state.dtype.element_ty), boundary_check=(0, 1))
-        p_k = tl.make_block_ptr(k + i_h * T * D, (T, D), (D, 1), (i_t * BT, 0), (BT, D), (1, 0))
-        p_v = tl.make_block_ptr(v + i_h * T * D, (T, D), (D, 1), (i_t * BT, 0), (BT, D), (1, 0))
-        p_u = tl.make_block_ptr(o_u + i_h * T * D, (T, D), (D, 1), (i_t * BT, 0), (BT, D), (1, 0))
-        p_A = tl.make_block_ptr(A + i_h * T * BT, (T, BT), (BT, 1), (i_t * BT, 0), (BT, BT), (1, 0))
-        p_beta = tl.make_block_ptr(beta + i_h * T, (T,), (1,), (i_t * BT,), (BT,), (0,))
-        b_k, b_v = tl.load(p_k, boundary_check=(0, 1)), tl.load(p_v, boundary_check=(0, 1))
-        b_A = tl.load(p_A, boundary_check=(0, 1))
-        b_beta = tl.load(p_beta, boundary_check=(0,))
-        b_w = tl.dot(b_A, b_k * b_beta[:, None], allow_tf32=False)
-        b_u = tl.dot(b_A, b_v * b_beta[:, None], allow_tf32=False)
-        b_u -= tl.dot(b_w, b_h, allow_tf32=False)
-        tl.store(p_u, b_u.to(p_u.dtype.element_ty), boundary_check=(0, 1))
-        b_h += tl.dot(tl.trans(b_k), b_u, allow_tf32=False)
-    if STORE_FINAL_STATE:
-        p_ht = tl.make_block_ptr(ht + i_h * D * D, (D, D), (D, 1), (0, 0), (D, D), (1, 0))
-        tl.store(p_ht, b_h.to(p_ht.dtype.element_ty), boundary_check=(0, 1))
+    """The state before every chunk, and its corrected values U = T diag(b) V - (T diag(b) K) state; then the state
+    gains K^T U."""
+    head = tl.program_id(0)
+    state = tl.zeros([WIDTH, WIDTH], dtype=tl.float32)
+    if STARTS:
+        state += tl.load(_rows_from(initial_ptr, head, 0, WIDTH, WIDTH, WIDTH)).to(tl.float32)
+    chunks = tl.cdiv(length, CHUNK)
+    before = _rows_from(before_ptr, head * chunks, 0, WIDTH, WIDTH, WIDTH)
+    for first in range(0, length, CHUNK):
+        tl.store(before, state.to(before_ptr.dtype.element_ty), boundary_check=(0, 1))
+        before = _rows_from(before_ptr, head * chunks + first // CHUNK + 1, 0, WIDTH, WIDTH, WIDTH)
+        key = tl.load(_rows_from(key_ptr, head, first, length, WIDTH, CHUNK), boundary_check=(0, 1))
+        value = tl.load(_rows_from(value_ptr, head, first, length, WIDTH, CHUNK), boundary_check=(0, 1))
+        strength = _strengths(strength_ptr, head, first, length, CHUNK)
+        solve = tl.load(_rows_from(inverse_ptr, head, first, length, CHUNK, CHUNK), boundary_check=(0, 1))
+        erased = tl.dot(tl.dot(solve, strength * key, allow_tf32=False), state, allow_tf32=False)
+        corrected = tl.dot(solve, strength * value, allow_tf32=False) - erased
+        state += tl.dot(key.T, corrected, allow_tf32=False)
+        target = _rows_from(new_value_ptr, head, first, length, WIDTH, CHUNK)
+        tl.store(target, corrected.to(new_value_ptr.dtype.element_ty), boundary_check=(0, 1))
+    if ENDS:
+        target = _rows_from(final_ptr, head, 0, WIDTH, WIDTH, WIDTH)
+        tl.store(target, state.to(final_ptr.dtype.element_ty), boundary_check=(0, 1))
 
 
 @triton.jit
-def chunk_outputs(q, k, u, h, o, scale, T, D: tl.constexpr, BT: tl.constexpr, BV: tl.constexpr):
-    i_v, i_t, i_h = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    NT = tl.cdiv(T, BT)
-    o_i = tl.arange(0, BT)
-    p_q = tl.make_block_ptr(q + i_h * T * D, (T, D), (D, 1), (i_t * BT, 0), (BT, D), (1, 0))
-    p_k = tl.make_block_ptr(k + i_h * T * D, (D, T), (1, D), (0, i_t * BT), (D, BT), (0, 1))
-    p_h = tl.make_block_ptr(h + (i_h * NT + i_t) * D * D, (D, D), (D, 1), (0, i_v * BV), (D, BV), (1, 0))
-    p_u = tl.make_block_ptr(u + i_h * T * D, (T, D), (D, 1), (i_t * BT, i_v * BV), (BT, BV), (1, 0))
-    b_q = tl.load(p_q, boundary_check=(0, 1))
-    b_q = (b_q * scale).to(b_q.dtype)
-    b_s = tl.dot(b_q, tl.load(p_k, boundary_check=(0, 1)), allow_tf32=False)
-    b_s = tl.where(o_i[:, None] >= o_i[None, :], b_s, 0)
-    b_o = tl.dot(b_q, tl.load(p_h, boundary_check=(0, 1)), allow_tf32=False)
-    b_o += tl.dot(b_s, tl.load(p_u, boundary_check=(0, 1)), allow_tf32=False)
-    p_o = tl.make_block_ptr(o + i_h * T * D, (T, D), (D, 1), (i_t * BT, i_v * BV), (BT, BV), (1, 0))
-    tl.store(p_o, b_o.to(p_o.dtype.element_ty), boundary_check=(0, 1))
+def delta_rule_outputs(
+    query_ptr, key_ptr, value_ptr, state_ptr, out_ptr, scale, length, WIDTH: tl.constexpr, CHUNK: tl.constexpr,
+    PART: tl.constexpr,
+):  # fmt: skip
+    """scale (Q state + tril(Q K^T) U) of one chunk, `PART` columns of it."""
+    first, head = tl.program_id(1) * CHUNK, tl.program_id(2)
+    column = tl.program_id(0) * PART
+    rows = head * length * WIDTH
+    matrix = (head * tl.cdiv(length, CHUNK) + tl.program_id(1)) * WIDTH * WIDTH
+    query = tl.load(_rows_from(query_ptr, head, first, length, WIDTH, CHUNK), boundary_check=(0, 1)) * scale
+    turned = tl.make_block_ptr(key_ptr + rows, (WIDTH, length), (1, WIDTH), (0, first), (WIDTH, CHUNK), (0, 1))
+    scores = tl.dot(query, tl.load(turned, boundary_check=(0, 1)), allow_tf32=False)
+    later = tl.arange(0, CHUNK)[None, :] > tl.arange(0, CHUNK)[:, None]
+    value = tl.make_block_ptr(value_ptr + rows, (length, WIDTH), (WIDTH, 1), (first, column), (CHUNK, PART), (1, 0))
+    inside = tl.dot(tl.where(later, 0, scores), tl.load(value, boundary_check=(0, 1)), allow_tf32=False)
+    state = tl.make_block_ptr(state_ptr + matrix, (WIDTH, WIDTH), (WIDTH, 1), (0, column), (WIDTH, PART), (1, 0))
+    across = tl.dot(query, tl.load(state, boundary_check=(0, 1)), allow_tf32=False)
+    target = tl.make_block_ptr(out_ptr + rows, (length, WIDTH), (WIDTH, 1), (first, column), (CHUNK, PART), (1, 0))
+    tl.store(target, (inside + across).to(out_ptr.dtype.element_ty), boundary_check=(0, 1))
 
 
 @LIBRARY.case
@@ -138,9 +161,9 @@ def delta_rule_in_chunks() -> Checks:
     beta, h0 = uniform(heads, t, seed=5), normal(heads, d, d, seed=6)
     A, h = np.zeros((heads, t, bt), np.float32), np.zeros((heads, nt, d, d), np.float32)
     u, o, ht = np.empty_like(v), np.empty_like(v), np.empty_like(h0)
-    chunk_inverse[(nt, heads)](k, beta, A, t, d, D=d, BT=bt, BK=16)
-    chunk_states[(heads,)](k, v, beta, A, h, u, h0, ht, t, D=d, BT=bt, USE_INITIAL_STATE=True, STORE_FINAL_STATE=True)
-    chunk_outputs[(2, nt, heads)](q, k, u, h, o, 0.25, t, D=d, BT=bt, BV=8)
+    delta_rule_inverse[(nt, heads)](k, beta, A, t, d, WIDTH=d, CHUNK=bt, PART=16)
+    delta_rule_states[(heads,)](k, v, beta, A, h, u, h0, ht, t, WIDTH=d, CHUNK=bt, STARTS=True, ENDS=True)
+    delta_rule_outputs[(2, nt, heads)](q, k, u, h, o, 0.25, t, WIDTH=d, CHUNK=bt, PART=8)
     expected = np.empty(o.shape)
     states = np.empty(h0.shape)
     for i in range(heads):
@@ -155,52 +178,42 @@ def delta_rule_in_chunks() -> Checks:
 # ---------------------------------------------------------------------- gated linear attention, one step after another
 
 
+@triton.heuristics({"STARTS": lambda args: args["initial_ptr"] is not None})
 @triton.heuristics(
-    {
-        "USE_INITIAL_STATE": lambda args: args["h0"] is not None,
-        "STORE_FINAL_STATE": lambda args: args["ht"] is not None,
-        "USE_GK": lambda args: args["gk"] is not None,
-    }
+    {"ENDS": lambda args: args["final_ptr"] is not None, "GATED": lambda args: args["gate_ptr"] is not None}
 )
-@triton.jit(do_not_specialize=["T"])
-def fused_recurrent(
-    q, k, v, gk, o, h0, ht, scale, T, B: tl.constexpr, H: tl.constexpr, K: tl.constexpr, V: tl.constexpr,
-    BK: tl.constexpr, BV: tl.constexpr, REVERSE: tl.constexpr, USE_GK: tl.constexpr,
-    USE_INITIAL_STATE: tl.constexpr, STORE_FINAL_STATE: tl.constexpr,
+@triton.jit(do_not_specialize=["steps"])
+def gated_linear_attention(
+    query_ptr, key_ptr, value_ptr, gate_ptr, initial_ptr, out_ptr, final_ptr, scale, steps, SEQUENCES: tl.constexpr,
+    HEADS: tl.constexpr, KEYS: tl.constexpr, VALUES: tl.constexpr, KEY_BLOCK: tl.constexpr, VALUE_BLOCK: tl.constexpr,
+    BACKWARDS: tl.constexpr, GATED: tl.constexpr, STARTS: tl.constexpr, ENDS: tl.constexpr,
 ):  # fmt: skip
-    i_v, i_k, i_nh = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64), tl.program_id(2).to(tl.int64)
-    i_n, i_h = i_nh // H, i_nh % H
-    bos = i_n * T
-    o_k, o_v = i_k * BK + tl.arange(0, BK), i_v * BV + tl.arange(0, BV)
-    p_q = q + (bos + ((T - 1) if REVERSE else 0)) * H * K + i_h * K + o_k
-    p_k = k + (bos + ((T - 1) if REVERSE else 0)) * H * K + i_h * K + o_k
-    p_v = v + (bos + ((T - 1) if REVERSE else 0)) * H * V + i_h * V + o_v
-    p_o = o + ((i_k * B + i_n) * T + ((T - 1) if REVERSE else 0)) * H * V + i_h * V + o_v
-    if USE_GK:
-        p_gk = gk + (bos + ((T - 1) if REVERSE else 0)) * H * K + i_h * K + o_k
-    m_k, m_v = o_k < K, o_v < V
-    m_h = m_k[:, None] & m_v[None, :]
-    b_h = tl.zeros([BK, BV], dtype=tl.float32)
-    if USE_INITIAL_STATE:
-        b_h += tl.load(h0 + i_nh * K * V + o_k[:, None] * V + o_v[None, :], mask=m_h, other=0).to(tl.float32)
-    for _ in range(0, T):
-        b_q = tl.load(p_q, mask=m_k, other=0).to(tl.float32) * scale
-        b_k = tl.load(p_k, mask=m_k, other=0).to(tl.float32)
-        b_v = tl.load(p_v, mask=m_v, other=0).to(tl.float32)
-        if USE_GK:
-            b_gk = tl.load(p_gk, mask=m_k, other=0).to(tl.float32)
-            b_h = b_h * tl.exp(b_gk)[:, None]
-        b_h += b_k[:, None] * b_v[None, :]
-        tl.store(p_o, tl.sum(b_h * b_q[:, None], axis=0).to(p_o.dtype.element_ty), mask=m_v)
-        p_q += (-1 if REVERSE else 1) * H * K
-        p_k += (-1 if REVERSE else 1) * H * K
-        p_v += (-1 if REVERSE else 1) * H * V
-        p_o += (-1 if REVERSE else 1) * H * V
-        if USE_GK:
-            p_gk += (-1 if REVERSE else 1) * H * K
-    if STORE_FINAL_STATE:
-        p_ht = ht + i_nh * K * V + o_k[:, None] * V + o_v[None, :]
-        tl.store(p_ht, b_h.to(p_ht.dtype.element_ty), mask=m_h)
+    """S = diag(exp(gate)) S + k v^T and out = scale q^T S at each step, a block of S in each program; outputs of
+    several blocks of keys are parts of a sum."""
+    key_block, both = tl.program_id(1).to(tl.int64), tl.program_id(2).to(tl.int64)
+    sequence, head = both // HEADS, both % HEADS
+    row = key_block * KEY_BLOCK + tl.arange(0, KEY_BLOCK)
+    col = tl.program_id(0).to(tl.int64) * VALUE_BLOCK + tl.arange(0, VALUE_BLOCK)
+    cell = (both * KEYS + row[:, None]) * VALUES + col[None, :]
+    live = (row < KEYS)[:, None] & (col < VALUES)[None, :]
+    state = tl.zeros([KEY_BLOCK, VALUE_BLOCK], dtype=tl.float32)
+    if STARTS:
+        state += tl.load(initial_ptr + cell, mask=live, other=0).to(tl.float32)
+    step = steps - 1 if BACKWARDS else 0
+    for _ in range(steps):
+        line = (sequence * steps + step) * HEADS + head
+        if GATED:
+            state *= tl.exp(tl.load(gate_ptr + line * KEYS + row, mask=row < KEYS, other=0).to(tl.float32))[:, None]
+        key = tl.load(key_ptr + line * KEYS + row, mask=row < KEYS, other=0).to(tl.float32)
+        value = tl.load(value_ptr + line * VALUES + col, mask=col < VALUES, other=0).to(tl.float32)
+        state += key[:, None] * value[None, :]
+        query = tl.load(query_ptr + line * KEYS + row, mask=row < KEYS, other=0).to(tl.float32)
+        answer = tl.sum(query[:, None] * state, axis=0) * scale
+        part = key_block * SEQUENCES * steps * HEADS + line
+        tl.store(out_ptr + part * VALUES + col, answer.to(out_ptr.dtype.element_ty), mask=col < VALUES)
+        step += -1 if BACKWARDS else 1
+    if ENDS:
+        tl.store(final_ptr + cell, state.to(final_ptr.dtype.element_ty), mask=live)
 
 
 @LIBRARY.case
@@ -213,9 +226,10 @@ def gated_linear_attention_steps() -> Checks:
         h0 = normal(b, h, kd, vd, seed=11) if stateful else None
         nk = triton.cdiv(kd, bk)
         o, ht = np.zeros((nk, b, t, h, vd), np.float32), np.zeros((b, h, kd, vd), np.float32) if stateful else None
-        fused_recurrent[(triton.cdiv(vd, bv), nk, b * h)](
-            q, k, v, gate, o, h0, ht, kd**-0.5, t, B=b, H=h, K=kd, V=vd, BK=bk, BV=bv, REVERSE=reverse
-        )
+        gated_linear_attention[(triton.cdiv(vd, bv), nk, b * h)](
+            q, k, v, gate, h0, o, ht, kd**-0.5, t, SEQUENCES=b, HEADS=h, KEYS=kd, VALUES=vd, KEY_BLOCK=bk, VALUE_BLOCK=bv,
+            BACKWARDS=reverse,
+        )  # fmt: skip
         expected, state = np.empty((b, t, h, vd)), np.zeros((b, h, kd, vd)) if h0 is None else wide(h0)
         for i in reversed(range(t)) if reverse else range(t):
             decay = 1 if gate is None else np.exp(wide(gate[:, i]))[..., None]
@@ -231,130 +245,109 @@ def gated_linear_attention_steps() -> Checks:
 
 
 @triton.jit
-def ssd_chunk_state(
-    x_ptr, b_ptr, states_ptr, dt_ptr, dA_cumsum_ptr, hdim, dstate, chunk_size, seqlen, nheads_ngroups_ratio,
-    stride_x_seqlen, stride_x_head, stride_b_seqlen, stride_b_head, stride_states_chunk, stride_states_head,
-    stride_dt_chunk, stride_dt_head,
-    BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr,
-):  # fmt: skip
-    pid_c, pid_h = tl.program_id(axis=1), tl.program_id(axis=2)
-    num_pid_n = tl.cdiv(dstate, BLOCK_SIZE_N)
-    pid_m, pid_n = tl.program_id(axis=0) // num_pid_n, tl.program_id(axis=0) % num_pid_n
-    b_ptr += pid_c * chunk_size * stride_b_seqlen + (pid_h // nheads_ngroups_ratio) * stride_b_head
-    x_ptr += pid_c * chunk_size * stride_x_seqlen + pid_h * stride_x_head
-    dt_ptr += pid_c * stride_dt_chunk + pid_h * stride_dt_head
-    dA_cumsum_ptr += pid_c * stride_dt_chunk + pid_h * stride_dt_head
-    offs_m = pid_m * BLOCK_SIZE_M + tl.arange(0, BLOCK_SIZE_M)
-    offs_n = pid_n * BLOCK_SIZE_N + tl.arange(0, BLOCK_SIZE_N)
-    offs_k = tl.arange(0, BLOCK_SIZE_K)
-    x_ptrs = x_ptr + (offs_m[:, None] + offs_k[None, :] * stride_x_seqlen)
-    b_ptrs = b_ptr + (offs_n[None, :] + offs_k[:, None] * stride_b_seqlen)
-    dt_ptrs, dA_ptrs = dt_ptr + offs_k, dA_cumsum_ptr + offs_k
-    limit = min(chunk_size, seqlen - pid_c * chunk_size)
-    dA_last = tl.load(dA_cumsum_ptr + chunk_size - 1).to(tl.float32)
-    acc = tl.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=tl.float32)
-    for k in range(0, limit, BLOCK_SIZE_K):
-        x = tl.load(x_ptrs, mask=(offs_m[:, None] < hdim) & (offs_k[None, :] < limit - k), other=0.0)
-        b = tl.load(b_ptrs, mask=(offs_k[:, None] < limit - k) & (offs_n[None, :] < dstate), other=0.0).to(tl.float32)
-        dA = tl.load(dA_ptrs, mask=offs_k < chunk_size - k, other=0.0).to(tl.float32)
-        dt = tl.load(dt_ptrs, mask=offs_k < chunk_size - k, other=0.0).to(tl.float32)
-        b *= (tl.exp(dA_last - dA) * dt)[:, None]
-        acc += tl.dot(x, b.to(x_ptr.dtype.element_ty), input_precision="ieee")
-        x_ptrs += BLOCK_SIZE_K * stride_x_seqlen
-        b_ptrs += BLOCK_SIZE_K * stride_b_seqlen
-        dt_ptrs += BLOCK_SIZE_K
-        dA_ptrs += BLOCK_SIZE_K
-    out = states_ptr + pid_c * stride_states_chunk + pid_h * stride_states_head
-    out_ptrs = out + (offs_m[:, None] * dstate + offs_n[None, :])
-    tl.store(out_ptrs, acc.to(states_ptr.dtype.element_ty), mask=(offs_m[:, None] < hdim) & (offs_n[None, :] < dstate))
+def _tile(ptr, rows, cols, row_pitch, col_pitch, height, width):
+    """The elements of a matrix at a column of row indices and a row of column indices; zero past its bounds."""
+    at = rows[:, None] * row_pitch + cols[None, :] * col_pitch
+    return tl.load(ptr + at, mask=(rows[:, None] < height) & (cols[None, :] < width), other=0.0)
 
 
 @triton.jit
-def ssd_state_passing(
-    states_ptr, out_ptr, final_ptr, dA_ptr, init_ptr, dim, nchunks, stride_chunk, stride_head, stride_dA_chunk,
-    HAS_INIT: tl.constexpr, BLOCK_SIZE: tl.constexpr,
+def state_gained(
+    out_ptr, x_ptr, key_ptr, step_ptr, decay_ptr, width, states, chunk, length, sharing, x_pitch, x_head, key_pitch,
+    key_head, out_chunk, out_head, step_chunk, step_head, ROWS: tl.constexpr, COLS: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
-    pid_m, pid_h = tl.program_id(0), tl.program_id(1)
-    offs = pid_m * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
-    states_ptrs = states_ptr + pid_h * stride_head + offs
-    out_ptrs = out_ptr + pid_h * stride_head + offs
-    dA_ptr += pid_h
-    if not HAS_INIT:
-        states = tl.zeros((BLOCK_SIZE,), dtype=tl.float32)
-    else:
-        states = tl.load(init_ptr + pid_h * dim + offs, mask=offs < dim, other=0.0).to(tl.float32)
-    tl.store(out_ptrs, states, mask=offs < dim)
-    out_ptrs += stride_chunk
-    for c in range(nchunks):
-        new_states = tl.load(states_ptrs, mask=offs < dim, other=0.0).to(tl.float32)
-        scale = tl.exp(tl.load(dA_ptr).to(tl.float32))
-        states = scale * states + new_states
-        if c < nchunks - 1:
-            tl.store(out_ptrs, states, mask=offs < dim)
-        else:
-            tl.store(final_ptr + pid_h * dim + offs, states, mask=offs < dim)
-        states_ptrs += stride_chunk
-        dA_ptr += stride_dA_chunk
-        out_ptrs += stride_chunk
+    """What a chunk adds to a head's state: the sum over its times t of exp(total - decay[t]) step[t] x[t] key[t]^T.
+
+    T. Dao, A. Gu, "Transformers are SSMs", 2024.
+    """
+    number, head = tl.program_id(axis=1), tl.program_id(axis=2)
+    across = tl.cdiv(states, COLS)
+    row = tl.program_id(axis=0) // across * ROWS + tl.arange(0, ROWS)
+    col = tl.program_id(axis=0) % across * COLS + tl.arange(0, COLS)
+    many = min(chunk, length - number * chunk)
+    x_ptr += head * x_head + number * chunk * x_pitch
+    key_ptr += head // sharing * key_head + number * chunk * key_pitch
+    decay_ptr += number * step_chunk + head * step_head
+    step_ptr += number * step_chunk + head * step_head
+    total = tl.load(decay_ptr + chunk - 1).to(tl.float32)
+    gained = tl.zeros((ROWS, COLS), dtype=tl.float32)
+    time = tl.arange(0, DEPTH)
+    while many > 0:
+        remains = tl.exp(total - tl.load(decay_ptr + time, mask=time < many, other=0.0).to(tl.float32))
+        weight = remains * tl.load(step_ptr + time, mask=time < many, other=0.0).to(tl.float32)
+        keys = _tile(key_ptr, time, col, key_pitch, 1, many, states).to(tl.float32) * weight[:, None]
+        values = _tile(x_ptr, row, time, 1, x_pitch, width, many)
+        gained += tl.dot(values, keys.to(values.dtype), input_precision="ieee")
+        x_ptr += DEPTH * x_pitch
+        key_ptr += DEPTH * key_pitch
+        decay_ptr += DEPTH
+        step_ptr += DEPTH
+        many -= DEPTH
+    out_ptr += number * out_chunk + head * out_head
+    live = (row[:, None] < width) & (col[None, :] < states)
+    tl.store(out_ptr + row[:, None] * states + col[None, :], gained.to(out_ptr.dtype.element_ty), mask=live)
 
 
 @triton.jit
-def ssd_chunk_scan(
-    x_ptr, z_ptr, out_ptr, dt_ptr, dA_cumsum_ptr, C_ptr, B_ptr, prev_states_ptr, D_ptr, chunk_size, hdim, dstate, seqlen,
-    ratio, stride_x_seqlen, stride_x_head, stride_c_seqlen, stride_c_head, stride_states_chunk, stride_states_head,
-    stride_dt_chunk, stride_dt_head, HAS_Z: tl.constexpr, D_HAS_HDIM: tl.constexpr,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_S: tl.constexpr,
+def states_before_chunks(
+    gained_ptr, before_ptr, final_ptr, decay_ptr, initial_ptr, size, chunks, chunk_pitch, head_pitch, decay_pitch,
+    STARTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    pid_m, pid_c, pid_h = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    offs_m, offs_n = pid_m * BLOCK_M + tl.arange(0, BLOCK_M), tl.arange(0, BLOCK_N)
-    offs_s, offs_k = tl.arange(0, BLOCK_S), tl.arange(0, BLOCK_K)
-    first = pid_c * chunk_size
-    limit = min(chunk_size, seqlen - first)
-    dt_ptr += pid_c * stride_dt_chunk + pid_h * stride_dt_head
-    dA_cumsum_ptr += pid_c * stride_dt_chunk + pid_h * stride_dt_head
-    C_ptr += first * stride_c_seqlen + (pid_h // ratio) * stride_c_head
-    B_ptr += first * stride_c_seqlen + (pid_h // ratio) * stride_c_head
-    x_ptr += first * stride_x_seqlen + pid_h * stride_x_head
-    dA_m = tl.load(dA_cumsum_ptr + offs_m, mask=offs_m < limit, other=0.0)
-    state_ptrs = prev_states_ptr + pid_c * stride_states_chunk + pid_h * stride_states_head
-    prev = tl.load(
-        state_ptrs + offs_n[None, :] * dstate + offs_s[:, None],
-        mask=(offs_s[:, None] < dstate) & (offs_n[None, :] < hdim), other=0.0,
-    )  # fmt: skip
-    C = tl.load(
-        C_ptr + offs_m[:, None] * stride_c_seqlen + offs_s[None, :],
-        mask=(offs_m[:, None] < limit) & (offs_s[None, :] < dstate), other=0.0,
-    )  # fmt: skip
-    acc = tl.dot(C, prev, input_precision="ieee") * tl.exp(dA_m)[:, None]
-    K_MAX = min((pid_m + 1) * BLOCK_M, limit)
-    for k in range(0, K_MAX, BLOCK_K):
-        k = tl.multiple_of(k, BLOCK_K)
-        cols = k + offs_k
-        B = tl.load(
-            B_ptr + cols[None, :] * stride_c_seqlen + offs_s[:, None],
-            mask=(cols[None, :] < limit) & (offs_s[:, None] < dstate), other=0.0,
-        )  # fmt: skip
-        cb = tl.dot(C, B, input_precision="ieee")
-        dA_k = tl.load(dA_cumsum_ptr + cols, mask=cols < limit, other=0.0)
-        cb *= tl.exp(tl.minimum(dA_m[:, None] - dA_k[None, :], 0.0))
-        cb *= tl.load(dt_ptr + cols, mask=cols < limit, other=0.0)
-        cb = tl.where(offs_m[:, None] >= cols[None, :], cb, 0.0)
-        x = tl.load(
-            x_ptr + cols[:, None] * stride_x_seqlen + offs_n[None, :],
-            mask=(cols[:, None] < limit) & (offs_n[None, :] < hdim), other=0.0,
-        )  # fmt: skip
-        acc += tl.dot(cb.to(x.dtype), x, input_precision="ieee")
-    here = offs_m[:, None] * stride_x_seqlen + offs_n[None, :]
-    live = (offs_m[:, None] < limit) & (offs_n[None, :] < hdim)
-    if D_HAS_HDIM:
-        D = tl.load(D_ptr + pid_h * hdim + offs_n, mask=offs_n < hdim, other=0.0).to(tl.float32)
+    """The recurrence over chunks: each decays the state and adds what it gained; the last state apart."""
+    head = tl.program_id(1)
+    cell = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    live = cell < size
+    at = head * head_pitch + cell
+    state = tl.zeros((BLOCK,), dtype=tl.float32)
+    if STARTS:
+        state += tl.load(initial_ptr + head * size + cell, mask=live, other=0.0).to(tl.float32)
+    for chunk in range(chunks):
+        tl.store(before_ptr + at, state, mask=live)
+        state *= tl.exp(tl.load(decay_ptr + chunk * decay_pitch + head).to(tl.float32))
+        state += tl.load(gained_ptr + at, mask=live, other=0.0).to(tl.float32)
+        at += chunk_pitch
+    tl.store(final_ptr + head * size + cell, state, mask=live)
+
+
+@triton.jit
+def chunk_answers(
+    out_ptr, x_ptr, gate_ptr, query_ptr, key_ptr, before_ptr, step_ptr, decay_ptr, skip_ptr, width, states, chunk, length,
+    sharing, x_pitch, x_head, query_pitch, query_head, before_chunk, before_head, step_chunk, step_head,
+    GATED: tl.constexpr, SKIP_BY_CHANNEL: tl.constexpr,
+    TIMES: tl.constexpr, CHANNELS: tl.constexpr, PART: tl.constexpr, STATES: tl.constexpr,
+):  # fmt: skip
+    """At each time of a chunk: the query on the state before the chunk, decayed, and on what the chunk gained so far;
+    then the skip connection and the gate."""
+    number, head = tl.program_id(1), tl.program_id(2)
+    many = min(chunk, length - number * chunk)
+    values = number * chunk * x_pitch + head * x_head
+    queries = number * chunk * query_pitch + head // sharing * query_head
+    step_ptr += number * step_chunk + head * step_head
+    decay_ptr += number * step_chunk + head * step_head
+    now = tl.program_id(0) * TIMES + tl.arange(0, TIMES)
+    channel, state = tl.arange(0, CHANNELS), tl.arange(0, STATES)
+    query = _tile(query_ptr + queries, now, state, query_pitch, 1, many, states)
+    before = _tile(before_ptr + number * before_chunk + head * before_head, state, channel, 1, states, states, width)
+    decay_now = tl.load(decay_ptr + now, mask=now < many, other=0.0)
+    answer = tl.exp(decay_now)[:, None] * tl.dot(query, before, input_precision="ieee")
+    for start in range(0, min(many, (tl.program_id(0) + 1) * TIMES), PART):
+        then = tl.multiple_of(start, PART) + tl.arange(0, PART)
+        keys = _tile(key_ptr + queries, state, then, 1, query_pitch, states, many)
+        remains = decay_now[:, None] - tl.load(decay_ptr + then, mask=then < many, other=0.0)[None, :]
+        weight = tl.exp(tl.minimum(remains, 0.0)) * tl.load(step_ptr + then, mask=then < many, other=0.0)[None, :]
+        scores = tl.where(then[None, :] > now[:, None], 0.0, weight * tl.dot(query, keys, input_precision="ieee"))
+        earlier = _tile(x_ptr + values, then, channel, x_pitch, 1, many, width)
+        answer += tl.dot(scores.to(earlier.dtype), earlier, input_precision="ieee")
+    if SKIP_BY_CHANNEL:
+        skip = tl.load(skip_ptr + head * width + channel, mask=channel < width, other=0.0).to(tl.float32)[None, :]
     else:
-        D = tl.load(D_ptr + pid_h).to(tl.float32)
-    acc += tl.load(x_ptr + here, mask=live, other=0.0).to(tl.float32) * D
-    if HAS_Z:
-        z = tl.load(z_ptr + first * stride_x_seqlen + pid_h * stride_x_head + here, mask=live, other=0.0).to(tl.float32)
-        acc *= z * tl.sigmoid(z)
-    tl.store(out_ptr + first * stride_x_seqlen + pid_h * stride_x_head + here, acc, mask=live)
+        skip = tl.load(skip_ptr + head).to(tl.float32)
+    answer += skip * _tile(x_ptr + values, now, channel, x_pitch, 1, many, width).to(tl.float32)
+    if GATED:
+        gate = _tile(gate_ptr + values, now, channel, x_pitch, 1, many, width).to(tl.float32)
+        answer *= gate * tl.sigmoid(gate)
+    live = (now[:, None] < many) & (channel[None, :] < width)
+    tl.store(out_ptr + values + now[:, None] * x_pitch + channel[None, :], answer, mask=live)
 
 
 @LIBRARY.case
@@ -374,23 +367,21 @@ def state_space_duality() -> Checks:
         states, passed = np.zeros((nchunks, heads, p, n), np.float32), np.zeros((nchunks, heads, p, n), np.float32)
         final, out = np.zeros((heads, p, n), np.float32), np.empty_like(x)
         ratio = heads // groups
-        ssd_chunk_state[
-            lambda meta: (
-                triton.cdiv(p, meta["BLOCK_SIZE_M"]) * triton.cdiv(n, meta["BLOCK_SIZE_N"]), nchunks, heads,  # noqa: B023
-            )
+        state_gained[
+            lambda meta: (triton.cdiv(p, meta["ROWS"]) * triton.cdiv(n, meta["COLS"]), nchunks, heads)  # noqa: B023
         ](
-            x, b, states, dt_chunks, dA, p, n, chunk, seq, ratio, *strides(x)[:2], *strides(b)[:2], *strides(states)[:2],
-            *strides(dA)[:2], BLOCK_SIZE_M=16, BLOCK_SIZE_N=16, BLOCK_SIZE_K=16,
+            states, x, b, dt_chunks, dA, p, n, chunk, seq, ratio, *strides(x)[:2], *strides(b)[:2], *strides(states)[:2],
+            *strides(dA)[:2], ROWS=16, COLS=16, DEPTH=16,
         )  # fmt: skip
         last = np.ascontiguousarray(dA[:, :, -1])
-        ssd_state_passing[(triton.cdiv(p * n, 128), heads)](
+        states_before_chunks[(triton.cdiv(p * n, 128), heads)](
             states, passed, final, last, init, p * n, nchunks, *strides(states)[:2], heads,
-            HAS_INIT=init is not None, BLOCK_SIZE=128,
+            STARTS=init is not None, BLOCK=128,
         )  # fmt: skip
-        ssd_chunk_scan[(triton.cdiv(chunk, 16), nchunks, heads)](
-            x, z, out, dt_chunks, dA, c, b, passed, skip, chunk, p, n, seq, ratio, *strides(x)[:2], *strides(c)[:2],
-            *strides(passed)[:2], *strides(dA)[:2], HAS_Z=gated, D_HAS_HDIM=gated, BLOCK_M=16, BLOCK_N=32, BLOCK_K=16,
-            BLOCK_S=32,
+        chunk_answers[(triton.cdiv(chunk, 16), nchunks, heads)](
+            out, x, z, c, b, passed, dt_chunks, dA, skip, p, n, chunk, seq, ratio, *strides(x)[:2], *strides(c)[:2],
+            *strides(passed)[:2], *strides(dA)[:2], GATED=gated, SKIP_BY_CHANNEL=gated,
+            TIMES=16, CHANNELS=32, PART=16, STATES=32,
         )  # fmt: skip
         state = np.zeros((heads, p, n)) if init is None else wide(init)
         expected = np.empty(out.shape)
