@@ -106,6 +106,17 @@ def test_the_page_needs_nothing_else(file: Path) -> None:
     assert stretch["lines"][LOAD - stretch["first"]].strip().startswith("x = halved(")
 
 
+def test_markup_in_the_source_stays_text(tmp_path: Path) -> None:
+    path = tmp_path / "markup.py"
+    markup = '    # <!-- <script> an innocent comment "</script><img src=x onerror=alert(1)>'
+    path.write_text(KERNEL.replace("    mask = offsets < n\n", f"    mask = offsets < n\n{markup}\n"))
+    page = render_page(recorded(path, "cpu"))
+    _, _, data = page.partition('id="data">')
+    assert "<" not in data.partition("</script>")[0]
+    shown = next(file for file in data_in(page)["files"] if file["name"] == str(path))
+    assert any(markup in stretch["lines"] for stretch in shown["stretches"])
+
+
 def test_of_long_files_the_page_has_stretches(tmp_path: Path) -> None:
     gap = "\n".join(f"# {number}" for number in range(200))
     text = f"""\

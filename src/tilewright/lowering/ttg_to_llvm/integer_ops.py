@@ -22,9 +22,9 @@ _DIVISIONS: dict[type[Operation], str] = {
     arith.DivUIOp: "udiv",
     arith.RemSIOp: "srem",
     arith.RemUIOp: "urem",
-    arith.CeilDivSIOp: "ceil sdiv",
-    arith.CeilDivUIOp: "ceil udiv",
-    arith.FloorDivSIOp: "floor sdiv",
+    arith.CeilDivSIOp: "up sdiv",
+    arith.CeilDivUIOp: "unsigned up udiv",
+    arith.FloorDivSIOp: "down sdiv",
 }
 _UNARY: dict[type[Operation], tuple[str, str]] = {
     math.CountLeadingZerosOp: ("ctlz", ", i1 false"),
@@ -86,11 +86,13 @@ def _safe_divisor(b: LaneBuilder, y: str, type_text: str) -> str:
 
 
 def _rounded(b: LaneBuilder, rounding: str, x: str, y: str, quotient: str, type_text: str) -> str:
-    """A quotient that was rounded towards zero, rounded up or down."""
+    """Round a quotient up or down that was rounded towards zero; `unsigned up` where operands have no sign."""
     rest = b.sub(x, b.mul(quotient, y, type_text), type_text)
     has_rest = b.icmp("ne", rest, "0", type_text)
+    if rounding == "unsigned up":
+        return b.add(quotient, b.cast("zext", has_rest, "i1", type_text), type_text)
     unlike = b.icmp("slt", b.xor(x, y, type_text), "0", type_text)
-    if rounding == "floor":
+    if rounding == "down":
         adjust = b.and_(has_rest, unlike, "i1")
         return b.sub(quotient, b.cast("zext", adjust, "i1", type_text), type_text)
     adjust = b.and_(has_rest, b.not_(unlike), "i1")

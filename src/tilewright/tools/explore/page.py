@@ -22,7 +22,7 @@ BEFORE, AFTER = 12, 6
 def render_page(recording: Recording) -> str:
     """The page's text."""
     template = files("tilewright.tools.explore").joinpath("page.html").read_text(encoding="utf-8")
-    data = json.dumps(page_data(recording), separators=(",", ":")).replace("</", "<\\/")
+    data = json.dumps(page_data(recording), separators=(",", ":")).replace("<", "\\u003c")  # no tag, no comment
     return template.replace("{{title}}", escape(f"{recording.name} for {recording.target}")).replace("{{data}}", data)
 
 
