@@ -38,7 +38,7 @@ def print_lines(op: Operation, names: ValueNames | None = None) -> list[PrintedL
     ends = [0, *(position for position, _ in printer.marks)]
     for (start, end), (_, marked) in zip(pairwise(ends), printer.marks, strict=True):
         number += _newlines(join_pieces(printer.pieces[start:end]))
-        places[number] = tuple(find_spans(marked.location))
+        places[number] = find_spans(marked.location)
     known: tuple[Span, ...] = ()
     printed: list[PrintedLine] = []
     for index, line in enumerate(lines):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
@@ -19,7 +20,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from tilewright.ir.sharing import share_parts
 from tilewright.support.spans import Span
+
+share_parts()
+
+CALL_SITES = 1000
+"""Call sites that are found around one place."""
 
 
 def file_location(filename: str, line: int, col: int) -> FileLineColLoc:
@@ -44,40 +51,62 @@ def find_span(location: Attribute) -> Span | None:
             return Span(location.filename.data, location.line.data, location.column.data)
         case NameLoc():
             return find_span(location.location)
-        case CallSiteLoc():
-            return find_span(location.callee) or find_span(location.caller)
-        case FusedLoc(locations=ArrayAttr(data=parts)):
-            return next((span for part in parts if (span := find_span(part)) is not None), None)
+        case CallSiteLoc() | FusedLoc():
+            return _find_span_in_parts(location)
         case _:
             return None
 
 
-def find_spans(location: Attribute) -> list[Span]:
+@lru_cache(maxsize=4096)
+def _find_span_in_parts(location: CallSiteLoc | FusedLoc) -> Span | None:
+    """Find the span of a location of several parts, which may share parts with each other: each is looked at once."""
+    return next((span for part in _parts(location) if (span := find_span(part)) is not None), None)
+
+
+def _parts(location: CallSiteLoc | FusedLoc) -> tuple[Attribute, ...]:
+    match location:
+        case CallSiteLoc():
+            return location.callee, location.caller
+        case FusedLoc(locations=ArrayAttr(data=parts)):
+            return tuple(parts)
+        case _:
+            return ()
+
+
+def find_spans(location: Attribute) -> tuple[Span, ...]:
     """Every place in a source file that a location names, the innermost first: those of a fusion, and call sites."""
     match location:
         case FileLineColLoc():
-            return [Span(location.filename.data, location.line.data, location.column.data)]
+            return (Span(location.filename.data, location.line.data, location.column.data),)
         case NameLoc():
             return find_spans(location.location)
-        case CallSiteLoc():
-            return list(dict.fromkeys([*find_spans(location.callee), *find_spans(location.caller)]))
-        case FusedLoc(locations=ArrayAttr(data=parts)):
-            return list(dict.fromkeys(span for part in parts for span in find_spans(part)))
+        case CallSiteLoc() | FusedLoc():
+            return _find_spans_in_parts(location)
         case _:
-            return []
+            return ()
 
 
-def find_call_sites(location: Attribute) -> list[Span]:
+@lru_cache(maxsize=4096)
+def _find_spans_in_parts(location: CallSiteLoc | FusedLoc) -> tuple[Span, ...]:
+    return tuple(dict.fromkeys(span for part in _parts(location) for span in find_spans(part)))
+
+
+def find_call_sites(location: Attribute) -> tuple[Span, ...]:
     """The call sites around the innermost place, innermost first: empty for code that was not inlined."""
     match location:
         case NameLoc():
             return find_call_sites(location.location)
         case CallSiteLoc():
-            caller = find_span(location.caller)
-            outer = find_call_sites(location.caller)
-            return [*find_call_sites(location.callee), *([caller] if caller is not None else []), *outer]
+            return _find_callers(location)
         case _:
-            return []
+            return ()
+
+
+@lru_cache(maxsize=4096)
+def _find_callers(location: CallSiteLoc) -> tuple[Span, ...]:
+    caller = find_span(location.caller)
+    nearest = () if caller is None else (caller,)
+    return (*find_call_sites(location.callee), *nearest, *find_call_sites(location.caller))[:CALL_SITES]
 
 
 def describe_location(location: Attribute) -> str:
@@ -103,9 +132,12 @@ def find_name(location: Attribute) -> str | None:
     match location:
         case NameLoc():
             return location.desc.data
-        case CallSiteLoc():
-            return find_name(location.callee) or find_name(location.caller)
-        case FusedLoc(locations=ArrayAttr(data=parts)):
-            return next((name for part in parts if (name := find_name(part)) is not None), None)
+        case CallSiteLoc() | FusedLoc():
+            return _find_name_in_parts(location)
         case _:
             return None
+
+
+@lru_cache(maxsize=4096)
+def _find_name_in_parts(location: CallSiteLoc | FusedLoc) -> str | None:
+    return next((name for part in _parts(location) if (name := find_name(part)) is not None), None)

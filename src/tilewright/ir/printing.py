@@ -43,7 +43,7 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.ir.affine_text import format_map, format_set
-from tilewright.ir.aliases import AliasTable, Pieces, alias_base, join_pieces
+from tilewright.ir.aliases import Alias, AliasTable, Pieces, alias_base, join_pieces
 from tilewright.ir.diagnostics import op_name
 from tilewright.ir.floats import float_from_bits, format_float
 from tilewright.ir.naming import ValueNames
@@ -53,6 +53,10 @@ _DEFAULT_DIALECT = {"builtin.module": "builtin.", "func.func": "func."}
 
 _HEX_ABOVE = 100
 """Dense constants with more elements than this are printed as one hexadecimal string."""
+
+_MANY, _LONG = 1 << 11, 1 << 14
+"""Pieces from which on an attribute may be long, and characters from which on it is. A long one gets an alias: where
+it is used twice by one that is used twice, and so on, its text would double at each step."""
 
 
 def print_op(
@@ -89,7 +93,7 @@ class MLIRPrinter(Printer):
         self.inline_aliases = False
         self._line_break = "\n"
         self._elided_dialect = ""
-        self._type_pieces: dict[int, tuple[Attribute, Pieces]] = {}
+        self._known_pieces: dict[int, tuple[Attribute, Pieces]] = {}
 
     def text(self) -> str:
         """Everything printed so far, between the definitions of the aliases it uses."""
@@ -314,7 +318,7 @@ class MLIRPrinter(Printer):
         self.pieces.append("}")
 
     def print_attribute(self, attribute: Attribute) -> None:
-        known = self._type_pieces.get(id(attribute))
+        known = self._known_pieces.get(id(attribute))
         if known is not None:
             self.pieces += known[1]
             return
@@ -323,12 +327,24 @@ class MLIRPrinter(Printer):
             if base is not None:
                 self.pieces.append(self.aliases.use(attribute, base, lambda out: self._print_body_to(out, attribute)))
                 return
-        if not isinstance(attribute, TypeAttribute):
-            self._print_attribute_body(attribute)
-            return
         start = len(self.pieces)
         self._print_attribute_body(attribute)
-        self._type_pieces[id(attribute)] = attribute, _merge(self.pieces[start:])
+        if isinstance(attribute, TypeAttribute):
+            written = self._shorten(attribute, _merge(self.pieces[start:]))
+        elif self.inline_aliases or len(self.pieces) - start > _MANY:
+            written = self._shorten(attribute, self.pieces[start:])
+        else:
+            return
+        self._known_pieces[id(attribute)] = attribute, written
+        self.pieces[start:] = written
+
+    def _shorten(self, attribute: Attribute, pieces: Pieces) -> Pieces:
+        """An alias in place of a long text; in an error message, which has no room for aliases, its beginning."""
+        if sum(map(_length, pieces)) <= _LONG:
+            return pieces
+        if self.inline_aliases:
+            return [f"{join_pieces(pieces)[:_LONG]}..."]
+        return [self.aliases.use(attribute, "long", lambda out: out.extend(pieces))]
 
     def _print_body_to(self, out: Pieces, attribute: Attribute) -> None:
         outer, self.pieces = self.pieces, out
@@ -439,9 +455,16 @@ class MLIRPrinter(Printer):
     def _nested_location(self, location: Attribute, deferrable: bool) -> Any:
         if not self.inline_aliases:
             return self._use_location(location, deferrable=deferrable)
-        pieces: Pieces = []
-        self._print_location_body(location, pieces, deferrable=deferrable)
-        return join_pieces(pieces)
+        known = self._known_pieces.get(id(location))
+        if known is None:
+            pieces: Pieces = []
+            self._print_location_body(location, pieces, deferrable=deferrable)
+            known = self._known_pieces[id(location)] = location, self._shorten(location, _merge(pieces))
+        return join_pieces(known[1])
+
+
+def _length(piece: str | Alias) -> int:
+    return len(piece) if isinstance(piece, str) else len(piece.base)
 
 
 def _merge(pieces: Pieces) -> Pieces:

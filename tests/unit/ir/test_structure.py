@@ -256,4 +256,4 @@ def test_locations_are_fused_without_repeats() -> None:
     fused = fuse_locations([first, second, first])
     assert describe_location(fused) == "a.py:1:1"
     assert find_name(name_location("x", fused)) == "x"
-    assert find_call_sites(first) == []
+    assert find_call_sites(first) == ()

@@ -12,11 +12,13 @@ from tilewright.dialects.arith import constant_int, find_constant_int
 from tilewright.dialects.tt.definition import i32_attr
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
-from tilewright.ir.walking import ops_inside_out
+from tilewright.ir.walking import ops_inside_out, ops_within
 from tilewright.transforms.common.loop_rules import constant_trip_count
 
 FACTOR = "tt.loop_unroll_factor"
 STAGES = "tt.num_stages"
+MOST_OPS = 1 << 14
+"""Ops that the body of an unrolled loop may have: more than any kernel gains from, and seconds to compile."""
 
 
 def unroll(loop: scf.ForOp, factor: int) -> None:
@@ -103,7 +105,8 @@ def _unrolled(loop: scf.ForOp, middle: SSAValue, wide: SSAValue, factor: int) ->
 
 @register_pass
 class LoopUnrollPass(Pass):
-    """Unrolls loops that carry `tt.loop_unroll_factor`; the attribute goes.
+    """Unrolls loops that carry `tt.loop_unroll_factor`; the attribute goes. A loop that would get more than 16,384 ops
+    stays as it is, with a remark.
 
     Before:
     ```mlir
@@ -132,7 +135,16 @@ class LoopUnrollPass(Pass):
             factor = loop.attributes[FACTOR]
             if not isinstance(factor, IntegerAttr):
                 context.remark(loop, f"'{FACTOR}' must be an integer, got {factor}")
-            elif factor.value.data >= 2:
+            elif _fits(loop, factor.value.data, context):
                 unroll(loop, factor.value.data)
             else:
                 del loop.attributes[FACTOR]
+
+
+def _fits(loop: scf.ForOp, factor: int, context: PassContext) -> bool:
+    """Whether there is something to unroll, and the copies are not too many."""
+    num_ops = len(ops_within(loop.body))
+    if factor * num_ops > MOST_OPS:
+        reason = f"not unrolled: {factor} copies of {num_ops} ops are more than {MOST_OPS} ops"
+        context.remark(loop, f"{reason}; a smaller loop_unroll_factor is followed")
+    return factor >= 2 and factor * num_ops <= MOST_OPS

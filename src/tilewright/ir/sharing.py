@@ -1,0 +1,67 @@
+"""Attributes that share their parts: hashed once, compared by identity first.
+
+MLIR keeps equal attributes once. In xDSL each is an object of its own, whose hash and comparison go through all parts,
+and through a part that is used twice twice: what 25 aliases make, of which each names the one before it twice, has
+2^25 leaves as a tree. `share_parts` gives the classes whose attributes can have several parts that are
+attributes a hash that is computed once, a comparison that remembers what it found equal, and a bounded text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, DictionaryAttr, FunctionType, FusedLoc, NameLoc, TupleType
+from xdsl.ir import Attribute
+
+SHARING_CLASSES: tuple[type[Attribute], ...] = (
+    ArrayAttr,
+    DictionaryAttr,
+    TupleType,
+    FunctionType,
+    NameLoc,
+    CallSiteLoc,
+    FusedLoc,
+)
+
+
+def _share(cls: type[Any]) -> None:
+    """Replace the methods of one class."""
+    hash_of_parts: Callable[[Any], int] = getattr(cls, "__hash__")  # noqa: B009 (of instances)
+    parts_are_equal: Callable[[Any, Any], bool] = getattr(cls, "__eq__")  # noqa: B009
+
+    def hash_once(self: Any) -> int:
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash_of_parts(self)
+        return known
+
+    def is_equal(self: Any, other: object) -> Any:
+        if self is other:
+            return True
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        if self.__dict__.get("_equal") is other:
+            return True
+        if hash_once(self) != hash_once(other) or not parts_are_equal(self, other):
+            return False
+        self.__dict__["_equal"] = other
+        return True
+
+    methods = {"__hash__": hash_once, "__eq__": is_equal, "__str__": _text, "__repr__": _text}
+    for name, method in methods.items():
+        setattr(cls, name, method)
+
+
+def _text(self: Any) -> str:
+    from tilewright.ir.printing import print_attribute
+
+    return print_attribute(self)
+
+
+@cache
+def share_parts() -> None:
+    """Replace the methods of all classes, once."""
+    for cls in SHARING_CLASSES:
+        _share(cls)
