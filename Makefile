@@ -114,7 +114,7 @@ oracles: $(STAMP) ## add what tests compare with where it is found: mlir-opt 22 
 	  || echo "Unicorn cannot be installed: code for AArch64 will be compiled, but not run"
 
 MINUTES ?= 10
-fuzz: $(PACKAGE) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --mutations N")
+fuzz: $(PACKAGE) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --addresses N --mutations N")
 	@$(BIN)/tilewright fuzz --minutes $(MINUTES) $(ARGS)
 
 fuzz-middle-layer: $(STAMP) ## mutated IR through every pass of the middle layer (ARGS="--start 0 --count 20000")

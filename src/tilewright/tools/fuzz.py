@@ -23,9 +23,12 @@ from random import Random
 
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
+from tilewright.tools.fuzzing.address_kernels import AddressKernelGenerator
 from tilewright.tools.fuzzing.apart import LostError, run_apart
 from tilewright.tools.fuzzing.differential import (
+    BASELINE,
     CPU,
+    CPU_ALONE,
     GPU,
     GPUS,
     HOPPER,
@@ -39,6 +42,7 @@ from tilewright.tools.fuzzing.generator import KernelGenerator
 from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render, tolerance_of_file
 from tilewright.tools.fuzzing.shrink import shrink_generated
+from tilewright.tools.fuzzing.values import GeneratedKernel
 from tilewright.tools.user_files import UserFileError
 
 SHRINK_ATTEMPTS = 150
@@ -48,7 +52,7 @@ OF_HOPPER = {"float8e4nv"}
 FINE_EVERY = 8
 """Of how many kernels on GPUs the first two are compared behind every pass."""
 
-PARTS = {"fuzz_kernels": 32, "fuzz_texts": 5000}
+PARTS = {"fuzz_kernels": 32, "fuzz_addresses": 64, "fuzz_texts": 5000}
 """Inputs that go to a worker of a farm at a time: a minute's work at most."""
 
 DEFAULT_MINUTES = 1.0
@@ -123,10 +127,13 @@ def run_fuzz(options: argparse.Namespace) -> int:
         return _replay(Path(options.replay))
     seed = options.seed if options.seed is not None else int(time.time())
     tallies: list[Tally] = []
-    if options.only != "mutations":
-        tallies.append(_in_shares(fuzz_kernels, options, seed, options.kernels, 1.0 if options.only else 0.8))
-    if options.only != "kernels":
-        tallies.append(_in_shares(fuzz_texts, options, seed, options.mutations, 1.0 if options.only else 0.2))
+    for name, run, limit, part_of_time in (
+        ("kernels", fuzz_kernels, options.kernels, 0.6),
+        ("addresses", fuzz_addresses, options.addresses, 0.2),
+        ("mutations", fuzz_texts, options.mutations, 0.2),
+    ):
+        if options.only in (None, name):
+            tallies.append(_in_shares(run, options, seed, limit, 1.0 if options.only else part_of_time))
     for tally in tallies:
         print(tally)
     return 1 if any(tally.failures for tally in tallies) else 0
@@ -202,30 +209,50 @@ def fuzz_kernels(share: Share) -> Tally:
     """Random kernels on all engines."""
     tally = Tally("kernels", share.first)
     start = time.perf_counter()
-    with knobs.scope(validate=False, sanitize=()):
+    with knobs.scope(validate=False, sanitize=(), opt="strict"):
         for number in share.numbers():
             kernel = KernelGenerator(Random(number)).generate()
             routes = routes_of(number, share.gpu_every, kernel.features)
             tally.on_gpus += len(routes) - 1
             if share.has_gpu and len(routes) > 1 and "without barriers" not in kernel.features:
                 routes = (*routes, GPU)
-            failure = check_kernel(kernel, routes)
-            tally.count += 1
-            if failure is not None:
-                tally.failures[f"{failure.engine} {failure.kind}"] += 1
-                check = partial(check_kernel, routes=routes)
-                if share.folder is not None:
-                    # As it is, until it is smaller: that takes minutes, and the run may be stopped before.
-                    _keep(f"kernel_{number}.py", render(kernel, f"seed {number}\n{failure}"), failure, share, tally)
-                is_lost = (failure.engine, failure.kind) == (GPU.target, "error")
-                small = kernel if is_lost else shrink_generated(kernel, check, failure, SHRINK_ATTEMPTS)
-                note = f"seed {number}\n{failure if small is kernel else check(small) or failure}"
-                _keep(f"kernel_{number}.py", render(small, note), failure, share, tally)
-                if is_lost:
-                    print(f"seed {share.first}: the GPU is lost to this process, which ends here")
-                    break
+            if not _check(f"kernel_{number}.py", number, kernel, routes, share, tally):
+                print(f"seed {share.first}: the GPU is lost to this process, which ends here")
+                break
     tally.seconds = time.perf_counter() - start
     return tally
+
+
+def fuzz_addresses(share: Share) -> Tally:
+    """Random kernels of address algebra, returns and dot loops, on the CPU with optimising passes and without."""
+    tally = Tally("kernels of address algebra", share.first)
+    start = time.perf_counter()
+    with knobs.scope(validate=False, sanitize=(), opt="strict"):
+        for number in share.numbers():
+            kernel = AddressKernelGenerator(Random(number)).generate()
+            _check(f"addresses_{number}.py", number, kernel, (CPU_ALONE, BASELINE), share, tally)
+    tally.seconds = time.perf_counter() - start
+    return tally
+
+
+def _check(
+    name: str, number: int, kernel: GeneratedKernel, routes: tuple[Route, ...], share: Share, tally: Tally
+) -> bool:
+    """Run a kernel on some routes, count it, and keep it if it fails; whether the GPU is still there."""
+    failure = check_kernel(kernel, routes)
+    tally.count += 1
+    if failure is None:
+        return True
+    tally.failures[f"{failure.engine} {failure.kind}"] += 1
+    check = partial(check_kernel, routes=routes)
+    if share.folder is not None:
+        # As it is, until it is smaller: that takes minutes, and the run may be stopped before.
+        _keep(name, render(kernel, f"seed {number}\n{failure}"), failure, share, tally)
+    is_lost = (failure.engine, failure.kind) == (GPU.target, "error")
+    small = kernel if is_lost else shrink_generated(kernel, check, failure, SHRINK_ATTEMPTS)
+    note = f"seed {number}\n{failure if small is kernel else check(small) or failure}"
+    _keep(name, render(small, note), failure, share, tally)
+    return not is_lost
 
 
 def routes_of(number: int, gpu_every: int, features: frozenset[str]) -> tuple[Route, ...]:
@@ -267,7 +294,7 @@ def _replay(path: Path) -> int:
         if path.suffix == ".mlir":
             failure = check_text(path.read_text(), None)
         else:
-            failure = check_launch(launch_of_file(path), tolerance_of_file(path), (CPU, *GPUS))
+            failure = check_launch(launch_of_file(path), tolerance_of_file(path), (CPU, BASELINE, *GPUS))
     except UserFileError:
         raise
     except TilewrightError as error:

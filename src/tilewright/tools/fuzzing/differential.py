@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tilewright.ir.verify import verify_module
 from tilewright.support.errors import TilewrightError
-from tilewright.targets.base import find_target
+from tilewright.targets.base import HasBaseline, Target, find_target
 from tilewright.tools.fuzzing.replay import render, tolerance_of
 from tilewright.tools.fuzzing.values import GeneratedKernel
 from tilewright.tools.user_files import UserFileError, load_file
@@ -30,12 +30,26 @@ class Route:
     is_fine: bool = False
     """Whether the reference runs the module behind every pass of these stages."""
     has_machine_code: bool = True
+    is_baseline: bool = False
+    """Whether no pass optimises linalg."""
+
+    @property
+    def compares_stages(self) -> bool:
+        """Whether the reference runs more than the front end's output."""
+        return bool(self.stages) or self.is_fine
 
     def named(self, engine: str) -> str:
-        return f"{engine} {self.arch}" if self.arch else engine
+        return f"{engine} {self.arch}" if self.arch else f"{engine} baseline" if self.is_baseline else engine
+
+    def find_target(self) -> Target:
+        target = find_target(self.target)
+        return target.baseline() if self.is_baseline and isinstance(target, HasBaseline) else target
 
 
 CPU = Route()
+CPU_ALONE = Route(stages=())
+BASELINE = Route(stages=(), is_baseline=True)
+"""Machine code alone, with optimising passes and without."""
 GPU_STAGES = ("ttgir", "memory")
 AMPERE, HOPPER = (Route("cuda_sim", arch, GPU_STAGES) for arch in ("sm80", "sm90"))
 GPUS = (AMPERE, HOPPER)
@@ -99,10 +113,11 @@ def _check_route(
     launch: Launch, tolerance: Tolerance, route: Route, expected: Outcome | None
 ) -> Failure | Outcome | None:
     """A failure, or what is right."""
-    target, engine = find_target(route.target), "source"
+    target, engine = route.find_target(), "source"
     walk = walk_passes if route.is_fine else walk_stages
     try:
-        for point, module in walk(launch, target):
+        points = walk(launch, target) if expected is None or route.compares_stages else ()
+        for point, module in points:
             engine = route.named(point.stage)
             if point.number and point.stage not in route.stages:
                 continue
@@ -112,6 +127,8 @@ def _check_route(
             if failure is not None:
                 return failure if not point.pass_name else failure.behind(point.pass_name)
             expected = expected or outcome
+            if not route.compares_stages:
+                break
         engine = route.named(target.name)
         if route.has_machine_code:
             return _judge(launch, expected, run_native(launch, target, engine), tolerance) or expected

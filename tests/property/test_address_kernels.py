@@ -1,0 +1,80 @@
+"""Random kernels of address algebra, returns and dot loops: the CPU agrees with the reference, optimised and not.
+`tilewright fuzz --only addresses` runs many more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tilewright.support import knobs
+from tilewright.tools.fuzzing.address_kernels import AddressKernelGenerator
+from tilewright.tools.fuzzing.differential import BASELINE, CPU_ALONE, check_kernel
+from tilewright.tools.fuzzing.indices import Index, Indices
+from tilewright.tools.fuzzing.replay import render
+
+KERNELS = 12
+
+
+@settings(
+    max_examples=KERNELS,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    print_blob=False,
+)
+@given(st.integers(0, 1 << 40))
+def test_both_ways_agree_with_the_reference(seed: int) -> None:
+    kernel = AddressKernelGenerator(Random(seed)).generate()
+    with knobs.scope(opt="strict"):
+        failure = check_kernel(kernel, (CPU_ALONE, BASELINE))
+    assert failure is None, render(kernel, f"seed {seed}\n{failure}")
+
+
+def test_kernels_have_what_they_are_for() -> None:
+    features, texts = Counter[str](), Counter[str]()
+    for seed in range(300):
+        kernel = AddressKernelGenerator(Random(seed)).generate()
+        features.update(kernel.features)
+        texts.update(part for part in ("//", " % ", " & ", ">>", "tl.where", "int64", "elif", "else:", "max_contig")
+                     if part in kernel.source)  # fmt: skip
+    assert {"return", "loop", "while", "dot loop"} <= set(features)
+    assert min(features.values()) >= 10
+    assert len(texts) == 9
+    assert min(texts.values()) >= 10
+
+
+def test_ranges_of_indices_hold() -> None:
+    """What an index is computed from is tried out with Python's own integers, which divide the other way below zero."""
+    for seed in range(400):
+        generator = AddressKernelGenerator(Random(seed))
+        generator.b.shape = (16,)
+        indices = Indices(generator.b, [Index("x", 0, 15)], [Index("n", 3, 3), Index("m", 40, 40)])
+        made = indices.index()
+        assert made.low <= made.high
+        if any(form in made.text for form in ("//", "%", ">>", "tl.", ".to")):
+            continue
+        values = [eval(made.text, {"x": x, "n": 3, "m": 40}) for x in range(16)]
+        assert made.low <= min(values) <= max(values) <= made.high
+
+
+@pytest.mark.parametrize("route", [CPU_ALONE, BASELINE], ids=["optimised", "baseline"])
+def test_a_wrong_engine_is_seen(route, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tilewright.tools.fuzzing import differential
+
+    original = differential.run_native
+
+    def spoilt(*args):
+        outcome = original(*args)
+        for region in outcome.memory:
+            region[...] ^= 1
+        return outcome
+
+    monkeypatch.setattr(differential, "run_native", spoilt)
+    failure = check_kernel(AddressKernelGenerator(Random(3)).generate(), (route,))
+    assert failure is not None
+    assert (failure.engine, failure.kind) == ("cpu baseline" if route.is_baseline else "cpu", "difference")
