@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import ml_dtypes
 import numpy as np
 import pytest
-from loops_kernels import run_loops  # pyright: ignore[reportMissingImports]
+from loops_kernels import parse_loops, run_loops  # pyright: ignore[reportMissingImports]
 
+from tilewright.lowering.loops_to_llvm import lower, lower_to_llvm
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
 
@@ -73,18 +75,50 @@ DTYPES = {
 @pytest.mark.parametrize("type", DTYPES)
 @pytest.mark.parametrize("count", [-5, 0, 1, 7, 16, 2**20])
 def test_masked_lanes_are_not_touched(type: str, count: int) -> None:
+    for facts in machines():
+        check_masked_lanes(MASKED, type, count, facts)
+
+
+@pytest.mark.parametrize("type", DTYPES)
+@pytest.mark.parametrize("count", [-5, 0, 1, 7, 16, 2**20])
+def test_masked_lanes_that_functions_test_are_not_touched(
+    type: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lower, "MOST_TESTED_LANES", 0)
+    for facts in [*machines(), *([named_facts("x86-64")] if host_facts().is_x86 else [])]:
+        check_masked_lanes(f"// by calls{MASKED}", type, count, facts)
+
+
+def check_masked_lanes(kernel: str, type: str, count: int, facts: CpuFacts) -> None:
     """The input ends where the mask does, right before an unmapped page."""
-    zero = "1.0" if type[0] in "fb" else "1"
-    kernel = MASKED.replace("$T", type).replace("$Z", zero)
+    kernel = kernel.replace("$T", type).replace("$Z", "1.0" if type[0] in "fb" else "1")
     valid = min(max(count, 0), 16)
     x = _before_a_hole(DTYPES[type], valid)
     x[:] = np.arange(2, 2 + valid)
-    for facts in machines():
-        out = np.full(32, 99, DTYPES[type])
-        run_loops(kernel, x, out, count, facts=facts)
-        expected = np.concatenate([np.arange(2, 2 + valid), np.full(16 - valid, 1)]).astype(DTYPES[type])
-        assert np.array_equal(out[:16], expected)
-        assert np.array_equal(out[16 : 16 + valid], expected[:valid]) and np.all(out[16 + valid :] == 99)
+    out = np.full(32, 99, DTYPES[type])
+    run_loops(kernel, x, out, count, facts=facts)
+    expected = np.concatenate([np.arange(2, 2 + valid), np.full(16 - valid, 1)]).astype(DTYPES[type])
+    assert np.array_equal(out[:16], expected)
+    assert np.array_equal(out[16 : 16 + valid], expected[:valid]) and np.all(out[16 + valid :] == 99)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "type", "count", "tests"),
+    [
+        ("x86-64-v3", "f16", 4, 8),
+        ("x86-64-v3", "f16", 40, 2),
+        ("x86-64-v3", "f32", 40, 80),  # there are instructions
+        ("x86-64-v4", "f16", 40, 80),
+        ("x86-64", "f32", 40, 2),
+        ("generic-aarch64", "f32", 40, 2),
+    ],
+)
+def test_many_masked_accesses_test_their_lanes_in_one_function(cpu: str, type: str, count: int, tests: int) -> None:
+    """LLVM takes seconds for some thousands of branches, two of them for each lane."""
+    start, access, end = re.split(r"(?m)^(?=  %v =|  return)", MASKED.replace("$T", type).replace("$Z", "1.0"))
+    accesses = [re.sub(r"%(v|c16)\b", rf"%\1_{number}", access) for number in range(count)]
+    text = str(lower_to_llvm(parse_loops("".join([start, *accesses, end])), named_facts(cpu)).text)
+    assert len(re.findall(r"call .*@llvm\.masked\.(?:load|store)", text)) == tests
 
 
 def _before_a_hole(dtype: type, count: int) -> np.ndarray:

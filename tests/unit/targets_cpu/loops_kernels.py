@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import make_context
 from tilewright.ir.parsing import parse_module
@@ -18,9 +19,14 @@ GRID = "%gx: i32, %gy: i32, %gz: i32, %px: i32, %py: i32, %pz: i32"
 Argument = np.ndarray | int | float | np.generic
 
 
+def parse_loops(text: str) -> ModuleOp:
+    """The module of loops stage text."""
+    return parse_module(text.replace("$GRID", GRID), make_context())
+
+
 def compile_loops(text: str, facts: CpuFacts | None = None) -> CpuArtefact:
     """Machine code of loops stage text."""
-    return CpuTarget(facts or host_facts()).emit(parse_module(text.replace("$GRID", GRID), make_context()))
+    return CpuTarget(facts or host_facts()).emit(parse_loops(text))
 
 
 @lru_cache(maxsize=64)

@@ -90,6 +90,8 @@ class ModuleLowering:
     """Loops in which a program may be waiting for another (see `waiting.py`)."""
     open_kernels: frozenset[str] = frozenset()
     """Micro-kernels that are called somewhere with counts that are known at run time only."""
+    outlines_masks: bool = False
+    """Whether masked accesses that the machine has no instruction for are calls (see `masked_access.py`)."""
     fuses: bool = True
     """Whether a product and a sum may become one fused operation."""
 

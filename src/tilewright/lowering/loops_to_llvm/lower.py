@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.codegen.llvm_text import FunctionText, ModuleText, Parameter
 from tilewright.codegen.math_library import MathLibrary
-from tilewright.dialects import cf, func, memref
+from tilewright.dialects import cf, func, memref, vector
 from tilewright.dialects.attributes import NO_FP_FUSION, NOALIAS
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
@@ -45,6 +45,7 @@ from tilewright.lowering.loops_to_llvm.function_lowering import (
     Rule,
     result_struct,
 )
+from tilewright.lowering.loops_to_llvm.masked_access import MOST_TESTED_LANES, tested_lanes
 from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
 from tilewright.lowering.loops_to_llvm.waiting import find_waiting_loops
@@ -93,12 +94,13 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
             raise op_error(op, "is not allowed at the top of a loops stage module", pass_name=PASS_NAME)
     bodies = {op.sym_name.data: op for op in functions if op.body.blocks}
     kernel = _find_kernel(module, list(bodies.values()))
-    scans = {name: _scan(op) for name, op in bodies.items()}
+    scans = {name: _scan(op, facts) for name, op in bodies.items()}
     lowering.waiting_loops = frozenset(find_waiting_loops(bodies))
     for loop in lowering.waiting_loops:
         scans[_function_of(loop)].may_stop = True
     stopping = _close_over_calls(scans)
     lowering.has_atomics = any(scan.has_atomics for scan in scans.values())
+    lowering.outlines_masks = sum(scan.tested_lanes for scan in scans.values()) > MOST_TESTED_LANES
     lowering.open_kernels = frozenset[str]().union(*(scan.open_kernels for scan in scans.values()))
     for op in functions:
         _declare_shape(lowering, op, is_kernel=op is kernel, may_stop=op.sym_name.data in stopping)
@@ -150,10 +152,12 @@ class _Scan:
     may_stop: bool
     """Whether it may end early because the grid is stopped: fails an assertion, or waits."""
     has_atomics: bool = False
+    tested_lanes: int = 0
+    """Of masked accesses that the machine has no instruction for."""
     open_kernels: set[str] = field(default_factory=set[str])
 
 
-def _scan(function: func.FuncOp) -> _Scan:
+def _scan(function: func.FuncOp, facts: TargetFacts) -> _Scan:
     found = _Scan(function, FramePlan(), [], False)
     for op in ops_within(function.body):
         match op:
@@ -168,6 +172,8 @@ def _scan(function: func.FuncOp) -> _Scan:
                 found.may_stop = True
             case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp():
                 found.has_atomics = True
+            case vector.MaskedLoadOp() | vector.MaskedStoreOp():
+                found.tested_lanes += tested_lanes(op, facts)
             case _:
                 pass
     return found

@@ -23,6 +23,7 @@ from tilewright.lowering.loops_to_llvm.arith_ops import FLOAT_MINMAX
 from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_compute, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
 from tilewright.lowering.loops_to_llvm.mask_bits import for_masked_store, for_scalar_use
+from tilewright.lowering.loops_to_llvm.masked_access import emit_masked_load, emit_masked_store
 from tilewright.lowering.loops_to_llvm.near_lanes import NearLanes, compare_places, gather_near, may_be_near
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
@@ -63,10 +64,8 @@ def lower_masked_load(low: FunctionLowering, op: Operation) -> None:
     type = low.type_of(op.results[0])
     align = _alignment(op) or type.scalar.bytes
     memory, other = _to_memory(low, type, low.get(passed))
-    name = f"llvm.masked.load.{intrinsic_suffix(type.scalar.memory, type.lanes)}.p0"
-    arguments = [(f"ptr align {align}", address), (type.of("i1"), low.get(mask)), (memory, other)]
-    low.fn.declare(f"declare {memory} @{name}(ptr, {type.of('i1')}, {memory})")
-    low.set(op.results[0], _from_memory(low, type, low.fn.call(memory, name, arguments)))
+    loaded = emit_masked_load(low, type, memory, (address, align), low.get(mask), other)
+    low.set(op.results[0], _from_memory(low, type, loaded))
 
 
 def lower_masked_store(low: FunctionLowering, op: Operation) -> None:
@@ -80,10 +79,7 @@ def lower_masked_store(low: FunctionLowering, op: Operation) -> None:
     lanes = low.get(mask)
     if type.scalar.memory.startswith("i"):
         stored, lanes = for_masked_store(low, stored, lanes, 8 * type.scalar.bytes, type.lanes)
-    name = f"llvm.masked.store.{intrinsic_suffix(type.scalar.memory, type.lanes)}.p0"
-    arguments = [(memory, stored), (f"ptr align {align}", address), (type.of("i1"), lanes)]
-    low.fn.declare(f"declare void @{name}({memory}, ptr, {type.of('i1')})")
-    low.fn.call("void", name, arguments)
+    emit_masked_store(low, type, memory, (address, align), lanes, stored)
 
 
 def _to_memory(low: FunctionLowering, type: ValueType, value: str) -> tuple[str, str]:
