@@ -10,7 +10,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.runtime.tensor_descriptor import TensorDescriptor
-from tilewright.support.errors import ArgumentValueError, DeviceAssertionError
+from tilewright.support.errors import ArgumentValueError, CompilationError, DeviceAssertionError
 from tilewright.tools.ragged_tma import (
     atomic_add_ragged,
     create_ragged_descriptor,
@@ -158,3 +158,35 @@ def test_wrong_groups_of_rows() -> None:
         create_ragged_descriptor(normal(8, 16), [8, 16], ragged_dim=1)
     with pytest.raises(ArgumentValueError, match="two or three"):
         create_ragged_descriptor(np.zeros(8, np.float32), [8])
+
+
+@triton.jit
+def rows_by_number(x, out, KIND: tl.constexpr, ROWS: tl.constexpr, N: tl.constexpr):
+    source = tl.make_tensor_descriptor(x, [16, 16], [16, 1], [1, N])
+    target = tl.make_tensor_descriptor(out, [16, 16], [16, 1], [1, N])
+    rows = (15 - tl.arange(0, ROWS)).to(KIND)
+    target.scatter(source.gather(rows, 0), rows, 0)
+
+
+@pytest.mark.parametrize("kind", [tl.int16, tl.int32])
+def test_rows_are_gathered_by_integers_of_two_widths(kind: Any) -> None:
+    """As official Triton 3.9 takes them; 3.6 takes int32 alone."""
+    x, out = normal(16, 16), np.zeros((16, 16), np.float32)
+    rows_by_number[(1,)](x, out, kind, 8, 16)
+    np.testing.assert_array_equal(out[8:], x[8:])
+    assert not out[:8].any()
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "columns", "message"),
+    [
+        (tl.int8, 8, 16, "x offsets must be a 1D block of int16 or int32, got a tensor int8"),
+        (tl.int64, 8, 16, "x offsets must be a 1D block of int16 or int32, got a tensor int64"),
+        (tl.int32, 4, 16, "descriptor gather must have at least 8 rows, but got 4"),
+        (tl.int32, 8, 4, "descriptor gather of fp32 must have at least 8 columns, but got 4"),
+        (tl.int32, 8, 2, r"at least 16 bytes in the last dimension, but got 2 \* 4 = 8 bytes"),
+    ],
+)
+def test_rows_and_blocks_that_are_refused(kind: Any, rows: int, columns: int, message: str) -> None:
+    with pytest.raises(CompilationError, match=message):
+        rows_by_number[(1,)](normal(16, 16), np.zeros((16, 16), np.float32), kind, rows, columns)

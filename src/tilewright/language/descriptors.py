@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from tilewright.dialects.tt import TensorDescType
 
 
+def _counts_rows(kind: dtype) -> bool:
+    """Whether elements of a type can be the rows of a gather or scatter; int16 came with Triton 3.9."""
+    return kind.is_int32() or kind.is_int16()
+
+
 class tensor_descriptor_type(base_type):
     """Type of a descriptor: the block that one access moves, and the types of shape and strides."""
 
@@ -139,31 +144,36 @@ class tensor_descriptor(base_value):
 
     @builtin
     def gather(self, x_offsets: Any, y_offset: Any) -> tensor:
-        """Rows `x_offsets` (a block of at least 8 int32), each from column `y_offset` on. The block has one row."""
-        self._check_rows(x_offsets)
+        """Rows `x_offsets` (a block of at least 8 int32 or int16), each from column `y_offset` on. The block has one
+        row."""
+        rows = self._rows(x_offsets, "gather")
         column = integers([y_offset], 32, "y_offset")[0]
-        ty = block_of(self.dtype, (x_offsets.extents[0], self.block_type.shape[1]))
-        return tensor(emit(tt.DescriptorGatherOp(self.handle, x_offsets.handle, column.handle, ty.to_ir())), ty)
+        ty = block_of(self.dtype, (rows.extents[0], self.block_type.shape[1]))
+        return tensor(emit(tt.DescriptorGatherOp(self.handle, rows.handle, column.handle, ty.to_ir())), ty)
 
     @builtin
     def scatter(self, value: Any, x_offsets: Any, y_offset: Any) -> None:
         """Write the rows of `value` to rows `x_offsets`, each from column `y_offset` on."""
-        self._check_rows(x_offsets)
+        rows = self._rows(x_offsets, "scatter")
         column = integers([y_offset], 32, "y_offset")[0]
-        rows = cast_to(as_tensor(value, "value"), self.dtype)
-        emit_void(tt.DescriptorScatterOp(self.handle, x_offsets.handle, column.handle, rows.handle))
+        block = cast_to(as_tensor(value, "value"), self.dtype)
+        emit_void(tt.DescriptorScatterOp(self.handle, rows.handle, column.handle, block.handle))
 
-    def _check_rows(self, x_offsets: Any) -> None:
+    def _rows(self, x_offsets: Any, what: str) -> tensor:
+        """Check the rows of a gather or scatter, and return them as int32."""
         shape = self.block_type.shape
         if len(shape) != 2 or shape[0] != 1:
             raise ValueError(f"descriptor gather and scatter need a 2D block with one row, got {shape}")
-        if not isinstance(x_offsets, tensor) or len(x_offsets.extents) != 1 or not x_offsets.dtype.is_int32():
-            raise ValueError(f"x offsets must be a 1D block of int32, got {describe(x_offsets)}")
+        if not isinstance(x_offsets, tensor) or len(x_offsets.extents) != 1 or not _counts_rows(x_offsets.dtype):
+            raise ValueError(f"x offsets must be a 1D block of int16 or int32, got {describe(x_offsets)}")
         if x_offsets.extents[0] < 8:
-            raise ValueError("descriptor gather must have at least 8 rows")
+            raise ValueError(f"descriptor {what} must have at least 8 rows, but got {x_offsets.extents[0]}")
         minimum = 32 // self.dtype.primitive_bitwidth * 8
         if shape[1] < minimum:
-            raise ValueError(f"descriptor gather of {self.dtype} must have at least {minimum} columns")
+            raise ValueError(
+                f"descriptor {what} of {self.dtype} must have at least {minimum} columns, but got {shape[1]}"
+            )
+        return cast_to(x_offsets, dt.int32)
 
     def _reduce(self, kind: str, offsets: Any, value: Any, allowed: Sequence[str]) -> None:
         if self.dtype.name not in allowed:
@@ -231,7 +241,7 @@ def make_tensor_descriptor(
     if block[-1] * element.itemsize < 16:
         raise ValueError(
             f"Descriptor block shape must have at least 16 bytes in the last dimension, but got {block[-1]} * "
-            f"{element.itemsize} bytes"
+            f"{element.itemsize} = {block[-1] * element.itemsize} bytes"
         )
     if padding == "nan" and element.is_int():
         raise ValueError("Padding option `nan` is not supported for integer blocks")
