@@ -50,6 +50,9 @@ def start(cache: Path, folder: Path, *, kernels: int = 2, limit: int = 0) -> sub
     script = folder / f"script_{kernels}_{limit}.py"
     script.write_text(SCRIPT.format(kernels=kernels, limit=limit))
     environment = {**os.environ, "TILEWRIGHT_CACHE_DIR": str(cache)}
+    if limit:
+        # Python writes half a .pyc where files are limited, and cannot import it afterwards.
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
     return subprocess.Popen(
         [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import corpus_oracle
@@ -16,6 +17,11 @@ ROOT = Path(__file__).parents[3]
 
 PREPARE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-rewrite-tensor-descriptor-to-pointer,canonicalize,cse"
 TO_STRUCTURED = "triton-to-structured,cse,canonicalize,triton-to-unstructured"
+
+
+EXAMPLES = "examples"
+FILES = (*corpus_oracle.files(), EXAMPLES)
+"""What is lowered together: the files of the corpus, and the examples."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +50,16 @@ def lowered(name: str, module: ModuleOp) -> Stages:
     return Stages(name, module, structured, linalg, tuple(map(str, context.remarks)))
 
 
+@cache
+def stages_of(file: str) -> list[Stages]:
+    """Every case of a file of the corpus, or every example."""
+    if file == EXAMPLES:
+        return [lowered(name, module) for name, module in example_kernels.modules(ROOT / "examples")]
+    cases = [case for case in corpus_oracle.cases() if case.file == file]
+    return [lowered(str(case), corpus_oracle.our_module(case)) for case in cases]
+
+
 def all_stages() -> Iterator[Stages]:
     """Every case of the corpus and every example."""
-    for case in corpus_oracle.cases():
-        yield lowered(str(case), corpus_oracle.our_module(case))
-    for name, module in example_kernels.modules(ROOT / "examples"):
-        yield lowered(name, module)
+    for file in FILES:
+        yield from stages_of(file)

@@ -6,11 +6,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus_stages import Stages
+from corpus_stages import FILES, Stages, stages_of
 from stage_runs import NOT_RUN, compare_stages
 from xdsl.dialects.builtin import ModuleOp
 
@@ -27,32 +26,37 @@ EXPECTED_REMARKS = (
 )
 
 
+@pytest.fixture(params=FILES, scope="module")
+def kernels(request: pytest.FixtureRequest) -> list[Stages]:
+    """The kernels of one file of the corpus, or the examples."""
+    return stages_of(request.param)
+
+
 def short_name(name: str) -> str:
     return name.split(":")[1]
 
 
-def test_nothing_of_triton_is_left(corpus: list[Stages]) -> None:
-    for stages in corpus:
+def test_nothing_of_triton_is_left(kernels: list[Stages]) -> None:
+    for stages in kernels:
         verify_module(stages.structured)
         verify_module(stages.linalg)
         assert not stages.left, (stages.name, stages.left, stages.remarks)
 
 
-def test_remarks_only_where_an_access_has_no_structure(corpus: list[Stages]) -> None:
-    for stages in corpus:
+def test_remarks_only_where_an_access_has_no_structure(kernels: list[Stages]) -> None:
+    for stages in kernels:
         assert all(any(text in remark for text in EXPECTED_REMARKS) for remark in stages.remarks), stages.remarks
 
 
-@pytest.mark.skipif(not Path(MLIR_OPT).exists(), reason="mlir-opt of LLVM 22 is not installed")
-def test_upstream_accepts_the_linalg_stage(corpus: list[Stages]) -> None:
-    modules = [stages for stages in corpus if not stages.left]
-    assert len(modules) > 300
+@pytest.mark.needs("mlir-opt")
+def test_upstream_accepts_the_linalg_stage(kernels: list[Stages]) -> None:
+    modules = [stages for stages in kernels if not stages.left]
     check_with_upstream((stages.name, stages.linalg) for stages in modules)
 
 
-@pytest.mark.skipif(not Path(MLIR_OPT).exists(), reason="mlir-opt of LLVM 22 is not installed")
-def test_upstream_accepts_the_loops_stage(corpus: list[Stages]) -> None:
-    check_with_upstream((stages.name, at_loops_stage(stages)) for stages in corpus if not stages.left)
+@pytest.mark.needs("mlir-opt")
+def test_upstream_accepts_the_loops_stage(kernels: list[Stages]) -> None:
+    check_with_upstream((stages.name, at_loops_stage(stages)) for stages in kernels if not stages.left)
 
 
 def at_loops_stage(stages: Stages) -> ModuleOp:
@@ -65,21 +69,21 @@ def at_loops_stage(stages: Stages) -> ModuleOp:
 
 
 def check_with_upstream(modules: Iterable[tuple[str, ModuleOp]]) -> None:
-    """One process for all: about 1.5 s for 330 modules."""
+    """One process for a file: about 1.5 s for 330 modules."""
     text = "\n// -----\n".join(f"// {name}\n{print_op(module)}" for name, module in modules)
     command = [MLIR_OPT, "--split-input-file", "--verify-each", "--canonicalize", "-o", "/dev/null"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]
 
 
-def test_stages_compute_the_same(corpus: list[Stages]) -> None:
+def test_stages_compute_the_same(kernels: list[Stages]) -> None:
     """Random inputs, odd sizes: whatever does not leave memory before the middle layer does not leave it behind, and
     leaves the same in the arrays."""
     rng = np.random.default_rng(11)
     ran: set[str] = set()
-    for stages in corpus:
+    for stages in kernels:
         name = short_name(stages.name)
         if name not in NOT_RUN and compare_stages(stages, rng):
             ran.add(stages.name)
-    missing = {s.name for s in corpus if short_name(s.name) not in NOT_RUN} - ran
+    missing = {s.name for s in kernels if short_name(s.name) not in NOT_RUN} - ran
     assert not missing, f"no inputs found on which these run: {sorted(missing)}"

@@ -28,6 +28,7 @@ def test_mutants(seeds: list[Seed], chunk: int) -> None:
     assert kinds.count("valid") > size // 5, "mutants that every pass sees are the point"
 
 
+@pytest.mark.costly
 def test_mutants_that_were_defects(seeds: list[Seed]) -> None:
     outcomes = [try_mutant(seeds, number) for number in KNOWN]
     assert not [outcome.story for outcome in outcomes if outcome.kind == "defect"]
