@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from tilewright.compat.children import hand_on, keep
+
 ALIAS = "triton"
 REAL = "tilewright"
 TRITON_VERSION = "3.6.0"
@@ -102,24 +104,27 @@ def real_name(alias: str) -> str:
 _finder = _AliasFinder()
 
 
-def install() -> None:
-    """Make `triton` mean tilewright in this process. Calling it again does nothing.
+def install(*, children: bool = True) -> None:
+    """Make `triton` mean tilewright in this process and, with `children`, in those that it starts (see `children.py`).
+    Calling it again does nothing.
 
     Raises ImportError when the official package has been imported already: its kernels and ours do not mix.
     """
-    if _finder in sys.meta_path:
-        return
-    if not isinstance(sys.modules.get(ALIAS), StandIn | None):
+    if _finder not in sys.meta_path and not isinstance(sys.modules.get(ALIAS), StandIn | None):
         raise ImportError(
             "the official triton package is already imported; call tilewright.compat.install() before `import triton`"
         )
-    sys.meta_path.insert(0, _finder)
+    if children:
+        hand_on()
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
 
 
 def uninstall() -> None:
     """Undo `install`: later imports of `triton` find the official package again, if there is one."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+    keep()
     _take_modules()
 
 
@@ -131,7 +136,7 @@ def standing_in() -> Generator[None]:
     """
     already = _finder in sys.meta_path
     official = {} if already else _take_modules()
-    install()
+    install(children=False)
     try:
         yield
     finally:
