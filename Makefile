@@ -12,7 +12,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-sanitizers ttgir-table gpu oracles torch fuzz fuzz-middle-layer official-front-end clean
+.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-sanitizers ttgir-table gpu oracles mlir-tools torch fuzz fuzz-middle-layer official-front-end clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -97,19 +97,21 @@ gpu: $(STAMP) $(TORCH_STAMP) ## tests and benchmarks on an NVIDIA GPU; results i
 	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh tests
 	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh bench
 
-$(TORCH_STAMP): $(STAMP)
+$(TORCH_STAMP): $(PACKAGE)
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	@touch $@
 
 torch: $(TORCH_STAMP) ## add PyTorch (optional: tests with tensors, benchmarks)
 
-oracles: $(STAMP) ## add what tests compare with where it is found: mlir-opt 22 (Debian, as root), official Triton and an AArch64 emulator (PyPI)
+mlir-tools:
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 	  { apt-get update -qq && apt-get install -y -qq $(MLIR_PACKAGES) >/dev/null; } \
-	    || echo "mlir-22-tools cannot be installed: the tests that need it will be skipped"; \
+	    || echo "mlir-22-tools cannot be installed: the tests that need it will not run"; \
 	fi
+
+oracles: $(TEST) mlir-tools ## add what tests compare with where it is found: mlir-opt 22 (Debian, as root), official Triton and an AArch64 emulator (PyPI)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[oracle]' \
-	  || echo "official Triton cannot be installed: the tests that need it will be skipped"
+	  || echo "official Triton cannot be installed: the tests that need it will not run"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[emulator]' \
 	  || echo "Unicorn cannot be installed: code for AArch64 will be compiled, but not run"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="the programs use PyTorch, a test-only dependency that is not installed")
+pytestmark = pytest.mark.needs("torch")
 
 PROGRAMS = sorted((Path(__file__).parent / "host_programs").glob("*.py"))
 

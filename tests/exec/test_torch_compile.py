@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch, a test-only dependency, is not installed")
+pytestmark = pytest.mark.needs("torch")
 
 PROGRAM = Path(__file__).with_name("compiled_by_torch.py")
 

@@ -50,8 +50,8 @@ EXCEPTIONS: dict[tuple[str, int], str] = {
 def _parameters() -> list[object]:
     return [
         pytest.param(case, capability, marks=() if case.is_sample else (pytest.mark.long,), id=f"{capability}-{case}")
-        for case in gpu_cases()
         for capability in (80, 90)
+        for case in gpu_cases()
     ]
 
 
