@@ -211,7 +211,7 @@ class Compilation:
         assert self._module is not None, "a source yields at least its own stage"
         try:
             artefact = self.target.emit(self._module)
-        except TilewrightError:
+        except (TilewrightError, MemoryError):
             raise
         except Exception as error:
             reason = f"internal error: {type(error).__name__}: {error}"

@@ -105,11 +105,11 @@ def _loops(builder: ScalarBuilder, op: StructuredOp, extents: Sequence[Index], i
 def _step(builder: ScalarBuilder, op: StructuredOp, indices: Sequence[SSAValue]) -> None:
     """One element: the operands that the body reads, the body, the destinations."""
     block = op.body.block
-    places = [_subscripts(builder, map_, indices) if map_.results else [] for map_ in op.maps]
-    for argument, operand, place in zip(block.args, op.operands, places, strict=True):
+    subscripts = [_subscripts(builder, map_, indices) if map_.results else [] for map_ in op.maps]
+    for argument, operand, indices_of in zip(block.args, op.operands, subscripts, strict=True):
         if argument.uses.get_length():
             is_element = is_memref(operand.type)
-            value = builder.insert(memref.LoadOp(operand, place)).result if is_element else operand
+            value = builder.insert(memref.LoadOp(operand, indices_of)).result if is_element else operand
             argument.replace_all_uses_with(value)
     for inner in list(block.ops):
         if isinstance(inner, linalg.IndexOp):
@@ -120,8 +120,8 @@ def _step(builder: ScalarBuilder, op: StructuredOp, indices: Sequence[SSAValue])
     first = len(op.operands) - len(op.outputs)
     terminator = block.last_op
     assert terminator is not None
-    for value, target, place in zip(terminator.operands, op.outputs, places[first:], strict=True):
-        builder.insert(memref.StoreOp(value, target, place))
+    for value, target, indices_of in zip(terminator.operands, op.outputs, subscripts[first:], strict=True):
+        builder.insert(memref.StoreOp(value, target, indices_of))
 
 
 def _subscripts(builder: ScalarBuilder, map_: AffineMap, operands: Sequence[SSAValue]) -> list[SSAValue]:

@@ -187,7 +187,7 @@ class BodyValues:
         """A copy of an elementwise op on the current values; its results are remembered."""
         dims = self.nest.depends[op.results[0]]
         lanes = self.is_lanes(dims)
-        # A number all along a segment may be the difference of lanes: their first ones give it.
+        # What is the same all along a segment may be the difference of lanes: those of the first lane give it.
         operands = [self.get_lanes(operand) if lanes else self.first(operand) for operand in op.operands]
         types = [vector_type(self.nest.lanes, result.type) if lanes else result.type for result in op.results]
         frame = self.frames[self.depth(dims)]

@@ -52,14 +52,14 @@ class AddressKernelGenerator:
         b, w = self.b, self.w
         w.line("pid = tl.program_id(0)")
         scalars = [Index("pid", 0, b.programs - 1)]
-        for number, most in enumerate((9, 40, 130)):
-            name, value = f"n{number}", b.integer(0, most)
+        for position, most in enumerate((9, 40, 130)):
+            name, value = f"n{position}", b.integer(0, most)
             w.scalars[name] = value
             scalars.append(Index(name, value, value))
         names = ("[:, None]", "[None, :]") if len(b.shape) == 2 else ("",)
         lanes: list[Index] = []
-        for dim, (extent, place) in enumerate(zip(b.shape, names, strict=True)):
-            w.line(f"x{dim} = tl.arange(0, {extent}){place}")
+        for dim, (extent, subscript) in enumerate(zip(b.shape, names, strict=True)):
+            w.line(f"x{dim} = tl.arange(0, {extent}){subscript}")
             lanes.append(Index(f"x{dim}", 0, extent - 1))
         if b.chance(0.5):
             w.line(f"g0 = pid * {b.shape[0]} + x0")
@@ -132,9 +132,9 @@ class AddressKernelGenerator:
 
     def _store(self, text: str) -> None:
         """A tile to the program's own part of an array, under a mask at times."""
-        place, _ = self._own()
+        address, _ = self._own()
         mask = f", mask={self.indices.condition()}" if self.b.chance(0.4) else ""
-        self.w.line(f"tl.store({place}, {text}{mask})")
+        self.w.line(f"tl.store({address}, {text}{mask})")
 
     def _store_index(self) -> None:
         self._store(self._whole(f"{self._tile_text()}.to(tl.int32)"))

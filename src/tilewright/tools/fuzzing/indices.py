@@ -1,6 +1,6 @@
 """Integers whose range is known: indices of lanes, scalars, and what `//`, `%`, `&`, `where` and clamps make of them.
 
-An address may be any of these, as it stands: its range says how large the memory behind it has to be.
+An address may be any of these, as it stands: its range says how large the memory has to be.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Indices:
         return made if made.width <= WIDEST and abs(made.low) < 1 << 20 and abs(made.high) < 1 << 20 else self._leaf()
 
     def scalar(self) -> Index:
-        """A number of the whole program."""
+        """An integer that all lanes share."""
         return self.b.pick(self.scalars)
 
     def _leaf(self) -> Index:
@@ -89,8 +89,8 @@ class Indices:
         if choice == 0:
             return self.scalar()
         if choice == 1:
-            number = self.b.integer(-9, 40)
-            return Index(str(number) if number >= 0 else f"({number})", number, number)
+            value = self.b.integer(-9, 40)
+            return Index(str(value) if value >= 0 else f"({value})", value, value)
         return self.index(depth - 1)
 
     def _sum(self, one: Index, depth: int) -> Index:
@@ -110,8 +110,8 @@ class Indices:
         positive = [scalar for scalar in self.scalars if scalar.low > 0]
         if positive and self.b.chance(0.35):
             return self.b.pick(positive)
-        number = self.b.pick(DIVISORS)
-        return Index(str(number), number, number)
+        divisor = self.b.pick(DIVISORS)
+        return Index(str(divisor), divisor, divisor)
 
     def _divided(self, one: Index, depth: int) -> Index:
         by = self._divisor()

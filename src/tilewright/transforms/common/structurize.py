@@ -122,7 +122,7 @@ class Structurizer:
     ) -> list[SSAValue]:
         """Append copies of `block` and of what follows up to `exits` to the block `into`.
 
-        Returns the values that reach the only exit, or of several the number and then the values of each."""
+        Returns the values that reach the only exit, or of several the index and then the values of each."""
         while block not in exits:
             self._count(block)
             mapping.update(zip(block.args, arguments, strict=True))
@@ -236,7 +236,7 @@ def _integer(value: int) -> arith.ConstantOp:
 def _conditional(
     branch: Operation, condition: SSAValue, into: Block, sides: Sequence[tuple[Block, list[SSAValue]]]
 ) -> list[SSAValue]:
-    """An `scf.if` in the place of a branch, from its two sides and what these yield."""
+    """The `scf.if` of a branch, from its two sides and what these yield."""
     (then, values), (otherwise, _) = sides
     for body, yielded in sides:
         body.add_op(scf.YieldOp(*yielded))

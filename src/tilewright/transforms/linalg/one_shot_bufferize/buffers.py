@@ -86,10 +86,10 @@ class Buffers:
         module = self._function.parent_op()
         assert isinstance(module, ModuleOp)
         shape = "x".join([*map(str, type_.get_shape()), str(type_.element_type)])
-        name, number = f"__constant_{shape}", 0
+        name, suffix = f"__constant_{shape}", 0
         present = {op.sym_name.data: op for op in module.ops if isinstance(op, memref.GlobalOp)}
         while (found := present.get(name)) is not None and found.initial_value != value:
-            name, number = f"__constant_{shape}_{number}", number + 1
+            name, suffix = f"__constant_{shape}_{suffix}", suffix + 1
         if found is None:
             table = memref.GlobalOp(name, type_, value, constant=True, alignment=ALIGNMENT)
             module.body.block.insert_op_before(table, self._function)

@@ -59,9 +59,9 @@ def bufferize_splat(f: Bufferizer, op: tensor.SplatOp) -> None:
 def bufferize_from_elements(f: Bufferizer, op: tensor.FromElementsOp) -> None:
     """One store for each element."""
     buffer = f.buffers.of(op.result)
-    places = product(*(range(extent) for extent in as_tensor(op.result.type).get_shape()))
-    for element, place in zip(op.elements, places, strict=True):
-        f.builder.insert(memref.StoreOp(element, buffer, [f.index(index) for index in place]))
+    positions = product(*(range(extent) for extent in as_tensor(op.result.type).get_shape()))
+    for element, position in zip(op.elements, positions, strict=True):
+        f.builder.insert(memref.StoreOp(element, buffer, [f.index(index) for index in position]))
     f.retire(op)
 
 
@@ -72,7 +72,7 @@ def bufferize_generate(f: Bufferizer, op: tensor.GenerateOp) -> None:
 
 
 def bufferize_pad(f: Bufferizer, op: tensor.PadOp) -> None:
-    """The padding everywhere, then the source in its place."""
+    """The padding everywhere, then the source at its offsets."""
     buffer = f.buffers.of(op.result)
     _compute(f, op.region, buffer)
     source = f.buffers.of(op.source)
