@@ -134,7 +134,7 @@ class _Launch:
         """The program that a race is with; None where several have read the element."""
         if not site.check.startswith("race") or site.argument < 0:
             return None
-        kind = "writers" if site.check == "race-write" else "readers"
+        kind = {"race-write": "writers", "race-read": "readers", "race-atomic": "atomics"}[site.check]
         storage, region = self.storages[site.argument], self.regions[site.argument]
         words = self._shadows[kind, region.low, site.element_bytes].words
         word = int(words[(storage.address - region.low) // site.element_bytes + index])

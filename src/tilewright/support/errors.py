@@ -298,9 +298,9 @@ class DeviceAssertionError(TilewrightError, AssertionError):
 class SanitizerError(DeviceAssertionError):
     """A sanitiser found a bad access: says where in the source, which program, lane, argument and element.
 
-    `check` is `bounds`, `race-write`, `race-read`, `unwritten` or `undefined`; `index` counts elements from the
-    argument's address and `extent` is the range of elements that the argument's memory has; `other` is the program
-    that a race is with. `notes` say where the functions around the access are called.
+    `check` is `bounds`, `race-write`, `race-read`, `race-atomic`, `unwritten` or `undefined`; `index` counts elements
+    from the argument's address and `extent` is the range of elements that the argument's memory has; `other` is the
+    program that a race is with. `notes` say where the functions around the access are called.
     """
 
     def __init__(

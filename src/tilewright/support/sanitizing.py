@@ -25,7 +25,8 @@ OFFSET_BITS = 43
 ASSERTION = "sanitizer"
 """Message of the device assertion that stops the grid after a report."""
 
-BOUNDS, RACE_WRITE, RACE_READ, UNWRITTEN, UNDEFINED = "bounds", "race-write", "race-read", "unwritten", "undefined"
+BOUNDS, RACE_WRITE, RACE_READ, RACE_ATOMIC = "bounds", "race-write", "race-read", "race-atomic"
+UNWRITTEN, UNDEFINED = "unwritten", "undefined"
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Site:
     """One check of one access: what it looks for, and what the report says about where it is."""
 
     check: str
-    """One of the words above: out of bounds; another program wrote; another program read; read before any write; an
-    undefined lane is stored."""
+    """One of the words above: out of bounds; another program wrote, read, or changed by an atomic; read before any
+    write; an undefined lane is stored."""
     access: str
     """`load`, `store` or `atomic`."""
     argument: int
@@ -67,7 +68,8 @@ class Site:
 
 @dataclass(frozen=True)
 class Extra:
-    """One further argument: the `table`, or the shadow (`writers`, `readers`, `written`) of a pointer argument."""
+    """One further argument: the `table`, or the shadow of a pointer argument: `writers`, `readers`, `atomics`, or
+    `written`."""
 
     kind: str
     argument: int = -1
@@ -125,10 +127,11 @@ def describe(site: Site, lane: Sequence[int], index: int, argument: str, extent:
     match site.check:
         case "bounds":
             return f"{site.access} out of bounds: {element}{where}, which has {size}"
-        case "race-write" | "race-read":
-            did = "stored to" if site.check == "race-write" else "loaded"
-            mine = "is loaded" if site.access == "load" else "is stored to"
-            return f"race: {element}{where} {mine} here, and {other} {did} it without an atomic"
+        case "race-write" | "race-read" | "race-atomic":
+            did = {"race-write": "stored to", "race-read": "loaded", "race-atomic": "changed"}[site.check]
+            mine = {"load": "is loaded", "store": "is stored to", "atomic": "is changed by an atomic"}[site.access]
+            how = "by an atomic" if site.check == "race-atomic" else "without an atomic"
+            return f"race: {element}{where} {mine} here, and {other} {did} it {how}"
         case "unwritten":
             return f"{site.access} of memory that was never written: {element}{where}, which has {size}"
         case _:

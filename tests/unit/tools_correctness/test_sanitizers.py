@@ -78,6 +78,36 @@ def counted(count_ptr, place):
 
 
 @triton.jit
+def adds_and_loads(count_ptr, out_ptr, PLAIN_FIRST: tl.constexpr):
+    if PLAIN_FIRST:
+        tl.store(out_ptr + tl.program_id(0), tl.load(count_ptr))
+    tl.atomic_add(count_ptr, 1)
+    if not PLAIN_FIRST:
+        tl.store(out_ptr + tl.program_id(0), tl.load(count_ptr))
+
+
+@triton.jit
+def clears_and_adds(count_ptr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    if tl.program_id(0) == 0:
+        tl.store(count_ptr + lanes, 0)
+    tl.atomic_add(count_ptr + lanes, 1)
+
+
+@triton.jit
+def adds_and_the_last_one_loads(count_ptr, sum_ptr, out_ptr):
+    tl.atomic_add(sum_ptr, 2)
+    if tl.atomic_add(count_ptr, 1) == tl.num_programs(0) - 1:
+        tl.store(out_ptr, tl.load(sum_ptr))
+
+
+@triton.jit
+def adds_twice(count_ptr):
+    tl.atomic_add(count_ptr + tl.program_id(0), 1)
+    tl.store(count_ptr + tl.program_id(0), tl.load(count_ptr + tl.program_id(0)) + 1)
+
+
+@triton.jit
 def all_store(out_ptr, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)
     tl.store(out_ptr + lanes, tl.program_id(0) + lanes)
@@ -287,6 +317,38 @@ def test_an_atomic_whose_result_nobody_looks_at_orders_nothing(checks: None) -> 
     with pytest.raises(SanitizerError) as caught:
         counts_before_storing[(3,)](count, last)
     assert (caught.value.check, caught.value.argument, caught.value.program) == ("race-write", "last_ptr", (1, 0, 0))
+
+
+@sanitize("race")
+@pytest.mark.parametrize("plain_first", [False, True])
+def test_an_atomic_against_a_plain_load_of_another_program(checks: None, plain_first: bool) -> None:
+    with pytest.raises(SanitizerError) as caught:
+        adds_and_loads[(3,)](np.zeros(1, np.int32), np.zeros(3, np.int32), plain_first)
+    error = caught.value
+    check = "race-atomic" if plain_first else "race-read"  # the second program reports
+    assert (error.check, error.argument, error.program, error.index) == (check, "count_ptr", (1, 0, 0), 0)
+    said = "changed it by an atomic" if plain_first else "is changed by an atomic here"
+    assert said in str(error)
+
+
+@sanitize("race")
+def test_an_atomic_against_a_plain_store_of_another_program(checks: None) -> None:
+    with pytest.raises(SanitizerError) as caught:
+        clears_and_adds[(2,)](np.zeros(16, np.int32), BLOCK=16)
+    error = caught.value
+    assert (error.check, error.program, error.other) == ("race-write", (1, 0, 0), (0, 0, 0))
+    clears_and_adds[(1,)](np.zeros(16, np.int32), BLOCK=16)
+
+
+@sanitize("race")
+def test_what_orders_plain_accesses_after_atomics(checks: None) -> None:
+    """Another atomic whose result decides, or that the program is the same."""
+    count, total, out = (np.zeros(1, np.int32) for _ in range(3))
+    adds_and_the_last_one_loads[(5,)](count, total, out)
+    assert out[0] == 10
+    own = np.zeros(4, np.int32)
+    adds_twice[(4,)](own)
+    assert own.tolist() == [2] * 4
 
 
 @pytest.mark.costly

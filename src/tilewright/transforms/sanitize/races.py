@@ -1,13 +1,15 @@
-"""The race check: two programs of a grid touch one element, one of them writes, and none of them by an atomic.
+"""The race check: two programs of a grid touch one element, one of them writes, and not both by atomics.
 
-Every element of an argument that is stored to has two shadow words, of who wrote and of who read it last:
+Every element of an argument that is written has shadow words, of who wrote and of who read it last, and of who changed
+it by an atomic where some op does:
 
     0                 nobody
     2 (p + 1) + s     program number p (x fastest); s = 1 where p had acquired something before
-    -1, -2            (readers) several programs; -1 where all had acquired something
+    -1, -2            (readers, atomics) several programs; -1 where all had acquired something
 
 An access conflicts with a shadow word of another program, unless both programs had acquired something: an acquiring
-atomic that comes before an access is taken for a lock that orders it behind what other programs did under theirs.
+atomic that comes before an access is taken for a lock that orders it after what other programs did under theirs. It
+orders a plain access after the atomics of others, too, which may be what it looked at.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from tilewright.dialects import arith, tt
 from tilewright.dialects.attributes import NOALIAS
 from tilewright.dialects.tt.enums import MemSemantic
 from tilewright.ir.builder import OpBuilder
-from tilewright.support.sanitizing import RACE_READ, RACE_WRITE
+from tilewright.support.sanitizing import RACE_ATOMIC, RACE_READ, RACE_WRITE
 from tilewright.transforms.sanitize.accesses import ATOMICS, Access
 from tilewright.transforms.sanitize.emission import Emitter
 from tilewright.transforms.sanitize.roots import Extent, Extents
@@ -39,7 +41,8 @@ class Races:
         self._kernel = kernel
         self._table = table
         of = [(access, extents.argument_of(access.base)) for access in accesses]
-        stored = {argument for access, argument in of if access.kind == "store"}
+        stored = {argument for access, argument in of if access.kind != "load"}
+        self._changed = {argument for access, argument in of if access.kind == "atomic"}
         may_alias = NOALIAS not in kernel.function.attributes
         everything = {argument for _, argument in of}
         self._watched = everything if stored and (may_alias or -1 in stored) else stored
@@ -49,7 +52,7 @@ class Races:
 
     def check(self, e: Emitter, access: Access, extent: Extent, offset: SSAValue | None) -> None:
         argument = extent.argument
-        if argument < 0 or argument not in self._watched or access.kind == "atomic":
+        if argument < 0 or argument not in self._watched:
             return
         if len(self._sizes.get(argument, ())) != 1:
             return
@@ -63,13 +66,19 @@ class Races:
 
         site = self._kernel.site(RACE_WRITE, access, argument)
         report_where(e, access, writers, offset, 0, conflicts, self._table, site)
+        if access.kind != "atomic" and argument in self._changed and not locked:
+            atomics = self._kernel.extra("atomics", argument, access.element_bytes)
+            site = self._kernel.site(RACE_ATOMIC, access, argument)
+            report_where(e, access, atomics, offset, 0, conflicts, self._table, site)
         if access.kind == "load":
-            base = shadow_base(e, readers, offset)
-            old = access.load_from(e, base, 0)
-            access.store_to(e, base, _joined(e, old, me))
+            _note_one_more(e, access, shadow_base(e, readers, offset), me)
             return
         site = self._kernel.site(RACE_READ, access, argument)
         report_where(e, access, readers, offset, 0, conflicts, self._table, site)
+        if access.kind == "atomic":
+            atomics = self._kernel.extra("atomics", argument, access.element_bytes)
+            _note_one_more(e, access, shadow_base(e, atomics, offset), me)
+            return
         shape = access.load_from(e, shadow_base(e, writers, offset), 0).type
         access.store_to(e, shadow_base(e, writers, offset), e.like(me, shape))
 
@@ -110,8 +119,13 @@ def _conflicts(e: Emitter, word: SSAValue, me: SSAValue, locked: bool) -> SSAVal
     return bad
 
 
+def _note_one_more(e: Emitter, access: Access, shadow: SSAValue, me: SSAValue) -> None:
+    """Add `me` to those whom the shadow words of an access stand for."""
+    access.store_to(e, shadow, _joined(e, access.load_from(e, shadow, 0), me))
+
+
 def _joined(e: Emitter, old: SSAValue, me: SSAValue) -> SSAValue:
-    """The readers' word after `me` has read too."""
+    """A word of readers, or of atomics, after `me` has come to them."""
     me = e.like(me, old.type)
     common = e.binary(arith.AndIOp, old, me)
     several = e.binary(arith.OrIOp, common, e.constant(-2, old.type))

@@ -29,7 +29,7 @@ from tilewright.transforms.sanitize.roots import Extent, Extents
 PLAN_ATTRIBUTE = "tilewright.sanitizer"
 """Of a sanitised kernel: its plan, as JSON."""
 
-_SHADOWS = {"table": i64, "writers": i32, "readers": i32, "written": i8}
+_SHADOWS = {"table": i64, "writers": i32, "readers": i32, "atomics": i32, "written": i8}
 
 
 @dataclass
@@ -99,7 +99,7 @@ class SanitizePass(Pass):
     bounds: bool = True
     """Accesses outside the storage of the argument that the address derives from."""
     race: bool = False
-    """Two programs that touch one element without atomics, one of them storing."""
+    """Two programs that touch one element, one of them writing, and not both by atomics."""
     init: bool = False
     """Reads of memory that nobody wrote, and stores of lanes without a value."""
 
