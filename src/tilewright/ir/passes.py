@@ -84,6 +84,8 @@ class Pass(ABC):
     """One transformation of a module. Options are dataclass fields; `name` is the flag of tilewright-opt."""
 
     name: ClassVar[str]
+    takes: ClassVar[tuple[str, ...]] = ()
+    """Names of the stages whose modules the pass takes, where they differ from its package's (`ir.stage_guard`)."""
 
     @abstractmethod
     def run(self, module: ModuleOp, context: PassContext) -> None:

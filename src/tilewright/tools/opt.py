@@ -41,6 +41,7 @@ from tilewright.ir.passes import (
     parse_pipeline,
 )
 from tilewright.ir.printing import print_op
+from tilewright.ir.stage_guard import StageGuard
 from tilewright.ir.stages import STAGES, check_stage
 from tilewright.ir.verify import verify_module
 from tilewright.support import knobs
@@ -223,7 +224,7 @@ class _Session:
 
     def _instruments(self) -> list[Instrument]:
         request = self.request
-        instruments = instruments_from_knobs(self.stderr)
+        instruments = [StageGuard(), *instruments_from_knobs(self.stderr)]
         if request.has("verify_each"):
             instruments.append(VerifyEach())
         if request.has("print_after_all") or request.print_after:

@@ -46,6 +46,7 @@ class ConvertTritonToTritonGPUPass(Pass):
     """
 
     name = "convert-triton-to-tritongpu"
+    takes = ("tt", "ttg")
 
     target: str = ""
     """The device, as `cuda:80`, or `KIND:MACHINE` of another back end."""

@@ -27,6 +27,7 @@ class RelayoutTritonGPUPass(Pass):
     """
 
     name = "relayout-tritongpu"
+    takes = ("tt", "ttg")
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         shape = program_shape(module)

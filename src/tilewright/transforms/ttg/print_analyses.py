@@ -31,6 +31,7 @@ class PrintAlignmentPass(Pass):
     """
 
     name = "test-print-alignment"
+    takes = ("tt", "structured", "ttg")
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         infos = ModuleAxisInfo(module)
@@ -51,6 +52,7 @@ class PrintAliasPass(Pass):
     """
 
     name = "test-print-alias"
+    takes = ("tt", "structured", "ttg")
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         aliases = ModuleAliases(call_graph_of(module))
