@@ -26,7 +26,7 @@ from tilewright.tools.explore.terminal import (
 )
 from tilewright.tools.validation.file_launches import find_launches
 
-MADE_UP = "types are made up from the names of parameters; --signature says what they are"
+MADE_UP = "types are made up from the kernel's text; --main runs the file as a program, --signature says the types"
 
 NAMED_MACHINES = ("cpu", "cuda")
 """Targets of which `tilewright compile` takes a machine, too."""
@@ -76,14 +76,15 @@ def _find_source(options: argparse.Namespace, arch: str | None) -> tuple[Source,
         return source_of(function, read_signature(options.signature, function)), given
     if not path.is_file():
         raise ExploreError(f"no such file: {name}")
-    names: set[str] = set()
-    for found in find_launches(path):
-        launch = found.launch
-        if not kernel or launch.name == kernel:
+    launches = list(find_launches(path, as_main=options.main))
+    wanted = kernel or next((found.launch.name for found in launches), "")
+    # Of a kernel that is tuned the last launch has the configuration that was chosen.
+    for found in reversed(launches):
+        if found.launch.name == wanted:
             if found.is_made_up:
-                print(f"{name} launches nothing: {MADE_UP}", file=sys.stderr)
-            return launch.source, launch.for_architecture(arch).options
-        names.add(launch.name)
+                print(f"{name} launches nothing while it is imported: {MADE_UP}", file=sys.stderr)
+            return found.launch.source, found.launch.for_architecture(arch).options
+    names = {found.launch.name for found in launches}
     there_are = f"; it launches {', '.join(sorted(names))}" if names else ""
     what = f"kernel {kernel!r}" if kernel else "a kernel"
     raise ExploreError(f"{name} has no launch of {what}{there_are}; --signature says what it is compiled for")

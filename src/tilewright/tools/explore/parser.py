@@ -26,6 +26,7 @@ def add_explore_parser(commands: Any) -> None:
     )
     parser.add_argument("file", metavar="FILE[:KERNEL]", help="a Python file and a kernel in it, or a file of IR")
     parser.add_argument("--signature", "-s", help="as '*fp32:16, *fp32:16, i32, 1024'")
+    parser.add_argument("--main", action="store_true", help="run the file as a program to see what it launches")
     add_compilation_arguments(parser)
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--output", "-o", metavar="PAGE.html", help="write the page")

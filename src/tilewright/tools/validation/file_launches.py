@@ -6,6 +6,7 @@ those that the file makes while it is imported; else they are made up from the p
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import sys
@@ -15,19 +16,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
-import numpy as np
-
+from tilewright.runtime.interface import KernelInterface
 from tilewright.runtime.jit import JITFunction
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.user_files import UserFileError, load_file, users_errors
 from tilewright.tools.validation.compare import Tolerance
 from tilewright.tools.validation.launches import Launch, record_launch
+from tilewright.tools.validation.made_up import made_up_arguments
 from tilewright.tools.validation.observer import FLOATS
 
 GIVEN = "tilewright_inputs"
-
-MADE_UP = 4096
-"""Elements of a made-up array."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +37,12 @@ class FileLaunch:
     is_made_up: bool = False
 
 
-def find_launches(path: Path) -> Iterator[FileLaunch]:
-    """The launches of a file, each once per kernel and specialisation."""
+def find_launches(path: Path, *, as_main: bool = False) -> Iterator[FileLaunch]:
+    """The launches of a file, each once per kernel and specialisation; with `as_main`, of what stands under `if
+    __name__ == "__main__"`, too."""
     recorded: list[Launch] = []
     with _recording(recorded), contextlib.redirect_stdout(io.StringIO()):
-        module = load_file(path)
+        module = load_file(path, as_main=as_main)
     if hasattr(module, GIVEN):
         arguments = getattr(module, "ARGUMENTS", None)
         exact = Tolerance(absolute={a.name: a.slack for a in arguments}) if arguments else FLOATS
@@ -57,13 +56,36 @@ def find_launches(path: Path) -> Iterator[FileLaunch]:
             seen.add(key)
             yield FileLaunch(launch)
     if not recorded:
-        for kernel in [value for value in vars(module).values() if isinstance(value, JITFunction)]:
+        for kernel, constants in kernels_of(module):
             try:
-                launch = record_launch(kernel, (2,), (), made_up_arguments(kernel))
+                launch = record_launch(kernel, (2,), (), made_up_arguments(kernel, constants))
             except TilewrightError as error:
                 print(f"{kernel.fn.__name__}: left out: {error}", file=sys.stderr)
             else:
                 yield FileLaunch(launch, is_made_up=True)
+
+
+def kernels_of(module: ModuleType) -> list[tuple[JITFunction, dict[str, Any]]]:
+    """The kernels of a module, out of their autotuners and heuristics, each with the constants of the first
+    configuration. Functions that another one calls are none."""
+    found: dict[JITFunction, dict[str, Any]] = {}
+    for value in vars(module).values():
+        kernel: Any = value
+        constants: dict[str, Any] = {}
+        while isinstance(kernel, KernelInterface) and not isinstance(kernel, JITFunction):
+            configurations = getattr(kernel, "configs", ())
+            constants |= dict(configurations[0].kwargs) if configurations else {}
+            kernel = getattr(kernel, "fn", None)
+        if isinstance(kernel, JITFunction):
+            found.setdefault(kernel, constants)
+    called = {name for kernel in found for name in _called_names(kernel)}
+    return [(kernel, constants) for kernel, constants in found.items() if kernel.fn.__name__ not in called]
+
+
+def _called_names(kernel: JITFunction) -> Iterator[str]:
+    for node in ast.walk(ast.parse(kernel.source.text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.func.id
 
 
 def given_launches(path: Path, module: ModuleType) -> Iterator[Launch]:
@@ -106,21 +128,3 @@ def _recording(launches: list[Launch]) -> Generator[None]:
         yield
     finally:
         JITFunction.run = original
-
-
-def made_up_arguments(kernel: JITFunction) -> dict[str, Any]:
-    """Arguments for a kernel of which nothing but the parameters is known: arrays for what is called a pointer, 16 for
-    constants, and sizes for the rest."""
-    rng = np.random.default_rng(0)
-    arguments: dict[str, Any] = {}
-    for rule, parameter in zip(kernel.binder.rules, kernel.signature.parameters.values(), strict=True):
-        name = rule.name.lower()
-        if parameter.default is not parameter.empty:
-            continue
-        if rule.is_constexpr:
-            arguments[rule.name] = 16
-        elif name.endswith(("ptr", "pointer")) or (rule.forced_type or "").startswith("*"):
-            arguments[rule.name] = rng.standard_normal(MADE_UP).astype(np.float32)
-        else:
-            arguments[rule.name] = 16 if "stride" in name else 30
-    return arguments
