@@ -105,6 +105,7 @@ def test_writers_that_died_leave_nothing_for_ever(tmp_path: Path) -> None:
     assert fresh.exists()
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(sys.platform == "win32", reason="limits on the size of files are POSIX")
 def test_full_disk(tmp_path: Path) -> None:
     """Writes that fail half way cost a warning, and leave no half entry."""
@@ -139,6 +140,7 @@ def test_damaged_entries_are_made_again(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.costly
 def test_processes_that_compile_the_same_kernels(tmp_path: Path) -> None:
     """Both have right results, and one entry for each kernel is left."""
     alone, shared = tmp_path / "alone", tmp_path / "shared"

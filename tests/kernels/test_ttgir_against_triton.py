@@ -6,6 +6,7 @@ corpus, as it is and with aligned arguments. `make ttgir-table` writes down all 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -55,15 +56,26 @@ def _parameters() -> list[object]:
     ]
 
 
-@cache
-def _official(capability: int, is_long: bool) -> dict[str, Official]:
-    return official(capability, [case for case in gpu_cases() if case.is_sample or is_long])
+@pytest.fixture(scope="session")
+def official_kernels(request: pytest.FixtureRequest) -> Callable[[int], dict[str, Official]]:
+    """What official Triton makes of the kernels that this run looks at, asked for once for a compute capability."""
+
+    @cache
+    def find(capability: int) -> dict[str, Official]:
+        chosen = [getattr(item, "callspec", None) for item in request.session.items]
+        params = [callspec.params for callspec in chosen if callspec is not None]
+        wanted = {each["case"] for each in params if isinstance(each.get("case"), GpuCase)}
+        return official(capability, [case for case in gpu_cases() if case in wanted])
+
+    return find
 
 
 @pytest.mark.needs("triton")
 @pytest.mark.parametrize(("case", "capability"), _parameters())
-def test_costs_no_more_than_triton(case: GpuCase, capability: int, request: pytest.FixtureRequest) -> None:
-    found = _official(capability, bool(request.config.getoption("--long"))).get(str(case))
+def test_costs_no_more_than_triton(
+    case: GpuCase, capability: int, official_kernels: Callable[[int], dict[str, Official]]
+) -> None:
+    found = official_kernels(capability).get(str(case))
     if found is None:
         pytest.skip("official Triton refuses this kernel for this architecture")
     ours = our_module(case, capability)

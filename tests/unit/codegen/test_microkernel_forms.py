@@ -81,6 +81,7 @@ def outputs_of(kind: str, facts: CpuFacts) -> tuple[str, ...]:
     return plan_panels(kind, TYPES[kind][2], 64, 64, facts, transposed_b=False).outputs
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16", "f8E4M3FN", "i8"])
 def test_every_form(kind: str) -> None:
     for facts in machines():

@@ -52,6 +52,7 @@ def machine(name: str) -> CpuFacts:
     return facts
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", WIDTHS)
 def test_forms_of_int8(name: str) -> None:
     facts = machine(name)

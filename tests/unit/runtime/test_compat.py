@@ -107,6 +107,7 @@ def test_what_back_ends_have_in_common() -> None:
         assert BaseBackend.parse_attr("D") == [["tt.divisibility", 16]] and BaseBackend.parse_attr("") == []
 
 
+@pytest.mark.costly
 def test_running_a_script(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(suffix=""))

@@ -214,6 +214,7 @@ for attempt in range({attempts}):
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("threads", [1, 2])
 def test_control_c_stops_a_long_grid(threads: int) -> None:
     """Within 100 ms; other processes may take the processor away in some of the attempts, not in all."""

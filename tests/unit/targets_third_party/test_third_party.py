@@ -78,6 +78,7 @@ def run(folder: Path, arguments: list[str], **environment: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.costly
 def test_kernels_run_on_a_third_partys_target(installed: Path) -> None:
     (installed / "script.py").write_text(SCRIPT)
     output = run(installed, [str(installed / "script.py")], TILEWRIGHT_TARGET="toy")
