@@ -26,6 +26,8 @@ def triton_to_linalg(
         ("canonicalize", {}),
         # The other accesses become base and offset.
         ("triton-to-unstructured", {}),
+        # Arguments that are tiles of pointers are memory as they are.
+        ("tile-arguments-to-memref", {}),
         # Everything that is not memory becomes linalg; ids become arguments, tt.func becomes func.func.
         ("triton-arith-to-linalg", to_linalg),
         # Memory.

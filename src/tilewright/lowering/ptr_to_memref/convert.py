@@ -11,6 +11,7 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import arith, cf, func, scf, tt
 from tilewright.dialects.tt.types import PointerType
+from tilewright.dialects.types import is_memref
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops, is_subclass, ops_within
 from tilewright.lowering.access_lowering import erase_unused
@@ -18,7 +19,7 @@ from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.ptr_to_memref.addresses import lower_addresses
 from tilewright.lowering.ptr_to_memref.byte_memory import BYTES, find_byte_memory, recast_bytes, view_bytes
 from tilewright.lowering.ptr_to_memref.reconcile import reconcile_casts
-from tilewright.lowering.tensor_builder import unranked_memref_of
+from tilewright.lowering.tensor_builder import is_tensor, unranked_memref_of
 
 CARRIERS = (
     arith.SelectOp,
@@ -75,6 +76,7 @@ class TritonPtrToMemrefPass(Pass):
         erase_unused(module, (tt.AddPtrOp, tt.BitcastOp, tt.IntToPtrOp, tt.PtrToIntOp))
         for function in functions:
             _retype_bitcast_arguments(function)
+            _retype_tiles(function)
         retyping = _Retyping(find_byte_memory(module))
         for function in functions:
             retyping.retype_function(function)
@@ -113,6 +115,25 @@ def _retype_bitcast_arguments(function: func.FuncOp | tt.FuncOp) -> None:
     _sync_signature(function)
 
 
+def _retype_tiles(function: func.FuncOp | tt.FuncOp) -> None:
+    """An argument that is a tile of pointers, and only cast to memory, takes the type of the memory."""
+    entry = function.body.blocks.first
+    for argument in () if entry is None else entry.args:
+        users = [use.operation for use in argument.uses]
+        kinds = {user.results[0].type for user in users if isinstance(user, UnrealizedConversionCastOp)}
+        if len(kinds) != 1 or len(users) != sum(isinstance(user, UnrealizedConversionCastOp) for user in users):
+            continue
+        (kind,) = kinds
+        if not is_tensor(argument) or not is_memref(kind):
+            continue
+        retyped = Rewriter.replace_value_with_new_type(argument, kind)
+        for user in users:
+            user.results[0].replace_all_uses_with(retyped)
+            user.detach()
+            user.erase()
+    _sync_signature(function)
+
+
 @dataclass(frozen=True)
 class _Retyping:
     """Gives pointers their memref types; those of `byte_memory` become bytes."""
@@ -130,8 +151,9 @@ class _Retyping:
         return BYTES if value in self.byte_memory else memory_type(value.type)
 
     def _retype_block(self, block: Block) -> None:
-        for argument in block.args:
-            self._retype_value(argument)
+        if is_subclass(type(block.parent_op()), (*CARRIERS, func.FuncOp, tt.FuncOp)):
+            for argument in block.args:
+                self._retype_value(argument)
         for op in block.ops:
             for region in op.regions:
                 for inner in region.blocks:
