@@ -298,6 +298,7 @@ def test_bessel_functions(name: str, dtype: Any) -> None:
         np.testing.assert_allclose(got, [value], rtol=1e-14)
 
 
+@pytest.mark.costly
 def test_single_bessel_functions_are_next_to_the_exact_value() -> None:
     x = np.random.default_rng(8).uniform(0, 100, 300).astype(np.float32)
     for name in VALUES:

@@ -119,6 +119,7 @@ def test_the_reference_cuts_towards_zero(source: Any, to: Any) -> None:
     assert np.all((got >> 7 == np.signbit(wide[finite])) | ((number == 0) & (name_of(to) in UNSIGNED_ZERO)))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("rounding", ["rtne", "rtz"])
 @pytest.mark.parametrize("to", BYTES, ids=name_of)
 @pytest.mark.parametrize("source", SOURCES, ids=name_of)

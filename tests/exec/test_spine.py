@@ -94,6 +94,7 @@ def test_vector_add(n: int, dtype: Any) -> None:
     assert np.all(out[n:] == np.asarray(77, dtype)), "a store went past the end"
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (4, 64), (5, 100), (2, 781), (3, 1024), (0, 8)])
 def test_softmax(shape: tuple[int, int], dtype: Any) -> None:
@@ -105,6 +106,7 @@ def test_softmax(shape: tuple[int, int], dtype: Any) -> None:
     assert_close(out, expected / expected.sum(axis=1, keepdims=True), dtype)
 
 
+@pytest.mark.costly
 @pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", ALL[:3], ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize(

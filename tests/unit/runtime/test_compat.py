@@ -208,6 +208,7 @@ def test_one():
 """
 
 
+@pytest.mark.costly
 def test_pytest_does_not_collect_kernels(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(KERNELS_NAMED_AS_TESTS)
     (tmp_path / "conftest.py").write_text("from tilewright import compat\ncompat.install()\n")

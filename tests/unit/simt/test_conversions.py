@@ -42,6 +42,7 @@ def test_bytes_are_extended() -> None:
     np.testing.assert_array_equal(convert("s16.s8", values, np.int16), values.astype(np.uint8).view(np.int8))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize("out_of", INTEGERS)
 @pytest.mark.parametrize("into", FLOATS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suite.pairwise import Row, cover_pairs
@@ -14,6 +14,7 @@ def pairs(rows: list[Row]) -> set[tuple[int, int, int, int]]:
     return {(i, row[i], j, row[j]) for row in rows for i, j in combinations(range(len(row)), 2)}
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 4)), max_size=40))
 def test_every_pair_occurs(rows: list[Row]) -> None:
     chosen = cover_pairs(rows)

@@ -235,6 +235,7 @@ def rewrite(path: Path, change: Any) -> None:
     path.write_bytes(found.encode())
 
 
+@pytest.mark.costly
 def test_kernels_are_compiled_again_where_entries_are_not_what_they_should_be(tmp_path: Path) -> None:
     folder = str(tmp_path / "cache")
     run_program(tmp_path, TILEWRIGHT_CACHE_DIR=folder)
@@ -252,6 +253,7 @@ def test_kernels_are_compiled_again_where_entries_are_not_what_they_should_be(tm
         run_program(tmp_path, TILEWRIGHT_CACHE_DIR=folder)
 
 
+@pytest.mark.costly
 def test_users_without_a_home_get_a_warning_and_no_cache(tmp_path: Path) -> None:
     nobody = "import os, pwd\nfor name in ('HOME', 'XDG_CACHE_HOME', 'TILEWRIGHT_CACHE_DIR'): os.environ.pop(name, 0)\n"
     nobody += "def getpwuid(user): raise KeyError(user)\npwd.getpwuid = getpwuid\n"
@@ -303,6 +305,7 @@ def write_many(folder: Path, seed: int) -> bool:
     return True
 
 
+@pytest.mark.costly
 def test_processes_share_the_limit(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert pool.starmap(write_many, [(tmp_path, 1), (tmp_path, 2)]) == [True, True]

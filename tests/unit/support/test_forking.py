@@ -58,6 +58,7 @@ print(statuses)
 """
 
 
+@pytest.mark.costly
 @needs_fork
 def test_children_of_a_process_that_compiles_compile(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)

@@ -50,6 +50,7 @@ def run(tmp_path: Path, body: str, **environment: str) -> subprocess.CompletedPr
     )  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_wild_store_names_kernel_and_program(tmp_path: Path, threads: int) -> None:
     done = run(tmp_path, f"run({BAD})", TILEWRIGHT_NUM_THREADS=str(threads))
@@ -59,6 +60,7 @@ def test_a_wild_store_names_kernel_and_program(tmp_path: Path, threads: int) -> 
     assert "TILEWRIGHT_SANITIZE=bounds" in line
 
 
+@pytest.mark.costly
 def test_the_advice_is_right(tmp_path: Path) -> None:
     done = run(tmp_path, f"run({BAD})", TILEWRIGHT_SANITIZE="bounds")
     assert done.returncode == 1
@@ -84,6 +86,7 @@ def test_faulthandler_keeps_working(tmp_path: Path, order: str, threads: int) ->
     assert 'program.py", line' in done.stderr
 
 
+@pytest.mark.costly
 def test_faults_elsewhere_are_none_of_ours(tmp_path: Path) -> None:
     for body in ("ctypes.string_at(1)", "import os; os.kill(os.getpid(), signal.SIGSEGV)"):
         done = run(tmp_path, body)

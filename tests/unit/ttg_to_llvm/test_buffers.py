@@ -74,6 +74,7 @@ ENCODINGS: tuple[SharedLayout, ...] = (
 )
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("layout", ENCODINGS, ids=lambda layout: type(layout).__name__)
 @pytest.mark.parametrize("element", ["i8", "f16", "f32", "f64"])
 @pytest.mark.parametrize("capability", [80, 90])
