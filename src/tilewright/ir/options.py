@@ -7,7 +7,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import Enum
 from typing import Any
@@ -189,18 +189,27 @@ def _scan_value(text: str, pos: int) -> tuple[str, int]:
     return text[start:pos], pos
 
 
-def parse_pipeline_text(text: str) -> list[tuple[str, dict[str, str]]]:
-    """``a,b{x=1},builtin.module(c,d)`` to names with their options, nesting removed."""
-    entries: list[tuple[str, dict[str, str]]] = []
+@dataclass(frozen=True)
+class PipelineEntry:
+    """A pass as a pipeline writes it: its name, its options, and the anchors around it, the outermost first."""
+
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    anchors: tuple[str, ...] = ()
+
+
+def parse_pipeline_text(text: str, anchors: tuple[str, ...] = ()) -> list[PipelineEntry]:
+    """``builtin.module(a,func.func(b{x=1}))`` to `a` below one anchor, and `b` with its option below two."""
+    entries: list[PipelineEntry] = []
     for part in _split_commas(text):
         name, bracket, rest = _split_name(part)
         match bracket:
             case "(":
-                entries.extend(parse_pipeline_text(rest))
+                entries.extend(parse_pipeline_text(rest, (*anchors, name)))
             case "{":
-                entries.append((name, parse_option_text(rest)))
+                entries.append(PipelineEntry(name, parse_option_text(rest), anchors))
             case _:
-                entries.append((name, {}))
+                entries.append(PipelineEntry(name, {}, anchors))
     return entries
 
 

@@ -56,6 +56,8 @@ SPLIT_MARKER = re.compile(r"^// -----.*$", re.MULTILINE)
 
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z0-9_$.-]+)[ \t]*=[ \t\n]*", re.MULTILINE)
 
+_OP_NAME = re.compile(r'"?([^\s"({<%@]+)"?')
+
 _ALIAS_USE = re.compile(r"[#!][A-Za-z0-9_$.-]+")
 
 
@@ -128,7 +130,7 @@ def _guarded(parser: MLIRParser, what: str) -> Any:
     except exceptions.MultipleSpansParseError as error:
         raise parser.error_with_references(error) from None
     except exceptions.ParseError as error:
-        raise parser.error_at(error.span.start, error.span.end, error.msg) from None
+        raise parser.error_at(error.span.start, error.span.end, parser.complete_reason(error)) from None
     except TilewrightError:
         raise
     except OverflowError:
@@ -216,6 +218,14 @@ class MLIRParser(Parser):
             source_line=source,
         )
 
+    def complete_reason(self, error: exceptions.ParseError) -> str:
+        """What an error of xDSL's says; of some it says only where."""
+        ended = error.span.start >= len(self._text.rstrip())
+        said = error.msg if not error.msg.startswith(" ") else "" if ended else f"expected an operation,{error.msg}"
+        if not ended:
+            return said
+        return f"the input ends before its last op does: {said}" if said else "the input ends before its last op does"
+
     def error_with_references(self, error: exceptions.MultipleSpansParseError) -> ParseError:
         """An error about several places: a block that is used but never defined, or defined twice."""
         if error.msg.startswith("region ends with missing block"):
@@ -256,11 +266,21 @@ class MLIRParser(Parser):
             assert blanks is not None
             start = blanks.end()
         self._op_start = start
-        op = super().parse_operation()
+        try:
+            op = super().parse_operation()
+        except exceptions.VerifyException as error:
+            name = _OP_NAME.match(self._text, start)
+            assert name is not None
+            raise self.error_at(start, name.end(), f"'{self._full_name(name[1])}': {error}") from error
         if op.location is UNKNOWN_LOC:
             line, col = self._line_and_column(start)
             op.location = FileLineColLoc(self._file_attribute, _int(line), _int(col))
         return op
+
+    def _full_name(self, written: str) -> str:
+        """The name of an op that may be written without its dialect."""
+        found = self.ctx.get_optional_op(written, dialect_stack=self._parser_state.dialect_stack)
+        return written if found is None or issubclass(found, UnregisteredOp) else found.name
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span[str]) -> None:
         super()._register_ssa_definition(name, values, span)

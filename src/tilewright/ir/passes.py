@@ -86,6 +86,8 @@ class Pass(ABC):
     name: ClassVar[str]
     takes: ClassVar[tuple[str, ...]] = ()
     """Names of the stages whose modules the pass takes, where they differ from its package's (`ir.stage_guard`)."""
+    is_nested: ClassVar[bool] = False
+    """Whether the pass has an anchor below the module (`ir.nesting`)."""
 
     @abstractmethod
     def run(self, module: ModuleOp, context: PassContext) -> None:
@@ -214,7 +216,8 @@ class PassPipeline:
 
     def spelling(self) -> str:
         """Text that `parse_pipeline` reads back."""
-        return ",".join(pass_.spelling() for pass_ in self.passes)
+        text = ",".join(pass_.spelling() for pass_ in self.passes)
+        return f"builtin.module({text})" if any(pass_.is_nested for pass_ in self.passes) else text
 
     def run(
         self, module: ModuleOp, context: PassContext | None = None, instruments: Sequence[Instrument] = ()
@@ -255,5 +258,10 @@ def _as_pass_error(raised: Exception, pass_: Pass) -> TilewrightError:
 
 
 def parse_pipeline(text: str) -> PassPipeline:
-    """Read ``a,b{x=1 y=2},c``; also accepts MLIR's ``builtin.module(a,b)`` around it. Raises `PipelineError`."""
-    return PassPipeline(pass_ for name, options in parse_pipeline_text(text) for pass_ in build_passes(name, options))
+    """Read ``a,b{x=1 y=2},c`` and MLIR's ``builtin.module(a,func.func(b))``. Raises `PipelineError`."""
+    from tilewright.ir.nesting import anchor_passes
+
+    entries = parse_pipeline_text(text)
+    return PassPipeline(
+        pass_ for entry in entries for pass_ in anchor_passes(entry.anchors, build_passes(entry.name, entry.options))
+    )

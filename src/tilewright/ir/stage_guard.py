@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
 
 from tilewright.ir.diagnostics import op_name, op_place
+from tilewright.ir.nesting import NestedPass
 from tilewright.ir.passes import Instrument, Pass
 from tilewright.ir.stages import STAGES, Stage
 from tilewright.ir.walking import ops_within
@@ -52,7 +53,7 @@ def stages_of(cls: type[Pass]) -> tuple[Stage, ...]:
     return tuple(STAGES[name] for name in names)
 
 
-def refuse_other_stages(pass_: Pass, module: ModuleOp) -> None:
+def refuse_other_stages(pass_: Pass, module: Operation) -> None:
     """Raise `StageContractError` at the first op that belongs to none of the stages that a pass takes."""
     stages = stages_of(type(pass_))
     if not stages:
@@ -82,4 +83,8 @@ class StageGuard(Instrument):
     """Before each pass, refuse a module that it does not take."""
 
     def before_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
-        refuse_other_stages(pass_, module)
+        if not isinstance(pass_, NestedPass):
+            refuse_other_stages(pass_, module)
+            return
+        for op in pass_.targets(module):
+            refuse_other_stages(pass_.inner, op)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
-from xdsl.traits import IsTerminator, NoTerminator
+from xdsl.traits import IsTerminator, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
 
 from tilewright.ir.diagnostics import verify_error
 from tilewright.ir.dominance import verify_dominance
+from tilewright.ir.locations import describe_location
 from tilewright.ir.walking import ops_within
 from tilewright.support.errors import TilewrightError
 
@@ -38,6 +40,8 @@ def verify_module(module: Operation) -> None:
 
 def _verify_op(op: Operation) -> None:
     _verify_structure(op)
+    if op.regions and op.has_trait(SymbolTable, value_if_unregistered=False):
+        _verify_symbols(op)
     try:
         op.verify_()
     except TilewrightError:
@@ -46,6 +50,21 @@ def _verify_op(op: Operation) -> None:
         raise verify_error(op, ": ".join(str(error).split(":\n"))) from error
     except Exception as error:
         raise verify_error(op, f"is too malformed to check ({type(error).__name__}: {error})") from error
+
+
+def _verify_symbols(table: Operation) -> None:
+    """Raise at the second op of a name, where xDSL's trait only knows the table."""
+    known: dict[str, Operation] = {}
+    for op in (op for region in table.regions for block in region.blocks for op in block.ops):
+        name = op.get_attr_or_prop("sym_name")
+        if not isinstance(name, StringAttr):
+            continue
+        first = known.setdefault(name.data, op)
+        if first is not op:
+            place = describe_location(first.location)
+            raise verify_error(
+                op, f"redefinition of symbol named '{name.data}'" + (f", first at {place}" if place else "")
+            )
 
 
 def _verify_structure(op: Operation) -> None:

@@ -22,7 +22,7 @@ usage: tilewright-opt [FILE|-] [passes and flags, in any order; passes run in th
 passes:
   --PASS                            run a pass or a named pipeline
   --PASS="option=value flag"        the same with options
-  -p TEXT, --pass-pipeline=TEXT     run 'a,b{x=1 y=2}' (builtin.module(...) around it is accepted)
+  -p TEXT, --pass-pipeline=TEXT     run 'a,b{x=1 y=2}' or 'builtin.module(a,func.func(b))'
   --list-passes                     names, options and summaries of all passes
 
 input and output:

@@ -60,3 +60,15 @@ func.func @dialect() {
   test.op // expected-error {{unknown op 'test.op': no dialect 'test'}}
   return
 }
+
+// -----
+
+func.func @verifier_while_parsing(%x: tensor<4xf32>) {
+  %y = arith.addi %x, %x : tensor<4xf32> // expected-error {{'arith.addi': expected integers or index, got tensor<4xf32>}}
+  return
+}
+
+// -----
+
+func.func @twice() { return }
+func.func @twice() { return } // expected-error {{redefinition of symbol named 'twice', first at}}

@@ -22,7 +22,7 @@ from tilewright.ir.instruments import (
     instruments_from_knobs,
     read_reproducer_pipeline,
 )
-from tilewright.ir.options import format_options, parse_option_text, parse_pipeline_text
+from tilewright.ir.options import PipelineEntry, format_options, parse_option_text, parse_pipeline_text
 from tilewright.ir.passes import Pass, PassContext, PassPipeline, parse_pipeline, register_pass, register_pipeline
 from tilewright.support import knobs
 from tilewright.support.errors import KnobError, PassError, PipelineError
@@ -126,18 +126,68 @@ SOURCE = """func.func @f(%a: i32) -> i32 {
 }"""
 
 
-PIPELINES: list[tuple[str, list[tuple[str, dict[str, str]]]]] = [
-    ("a", [("a", {})]),
-    ("a,b{x=1 flag},c", [("a", {}), ("b", {"x": "1", "flag": "true"}), ("c", {})]),
-    ("builtin.module(a,func.func(b{l=1,2,3}))", [("a", {}), ("b", {"l": "1,2,3"})]),
-    ('a{s="x y, z" t=[1,2]}', [("a", {"s": "x y, z", "t": "[1,2]"})]),
+PIPELINES: list[tuple[str, list[PipelineEntry]]] = [
+    ("a", [PipelineEntry("a")]),
+    ("a,b{x=1 flag},c", [PipelineEntry("a"), PipelineEntry("b", {"x": "1", "flag": "true"}), PipelineEntry("c")]),
+    (
+        "builtin.module(a,func.func(b{l=1,2,3}))",
+        [
+            PipelineEntry("a", {}, ("builtin.module",)),
+            PipelineEntry("b", {"l": "1,2,3"}, ("builtin.module", "func.func")),
+        ],
+    ),
+    ('a{s="x y, z" t=[1,2]}', [PipelineEntry("a", {"s": "x y, z", "t": "[1,2]"})]),
     (" ", []),
 ]
 
 
 @pytest.mark.parametrize(("text", "entries"), PIPELINES)
-def test_pipeline_text(text: str, entries: list[tuple[str, dict[str, str]]]) -> None:
+def test_pipeline_text(text: str, entries: list[PipelineEntry]) -> None:
     assert parse_pipeline_text(text) == entries
+
+
+TWO_DIALECTS = """
+func.func @first(%a: i32) { %0 = arith.addi %a, %a : i32 return }
+tt.func @second(%a: i32) { %0 = arith.addi %a, %a : i32 tt.return }
+module @third { func.func @inner(%a: i32) { %0 = arith.addi %a, %a : i32 return } }
+func.func @fourth(%a: i32) { %0 = arith.addi %a, %a : i32 return }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("builtin.module(func.func(dce))", ["first", "fourth"]),
+        ("func.func(dce)", ["first", "fourth"]),
+        ("builtin.module(tt.func(dce))", ["second"]),
+        ("builtin.module(builtin.module(dce))", ["inner"]),
+        ("builtin.module(builtin.module(func.func(dce)))", ["inner"]),
+        ("any(dce)", ["first", "second", "inner", "fourth"]),
+    ],
+)
+def test_passes_run_on_their_anchors(text: str, cleaned: list[str], parse: Parse) -> None:
+    module = parse(TWO_DIALECTS)
+    pipeline = parse_pipeline(text)
+    pipeline.run(module)
+    functions = [op for op in module.walk() if op.name in ("func.func", "tt.func")]
+    names = [op.properties["sym_name"].data for op in functions]  # pyright: ignore[reportAttributeAccessIssue]
+    assert names == ["first", "second", "inner", "fourth"]
+    left = [op.parent_op() for op in module.walk() if op.name == "arith.addi"]
+    assert [name for name, op in zip(names, functions, strict=True) if op not in left] == cleaned
+    assert parse_pipeline(pipeline.spelling()).passes == pipeline.passes
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("builtin.module(foo.bar(dce))", "unknown op 'foo.bar' in the pipeline; passes run on builtin.module"),
+        ("scf.for(dce)", "no pass can run on 'scf.for' alone"),
+    ],
+)
+def test_anchors_that_cannot_be_are_refused(text: str, reason: str) -> None:
+    with pytest.raises(PipelineError) as caught:
+        parse_pipeline(text)
+    assert reason in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["a{", "a}", "a,,b", "a b", "a{x=1", 'a{s="x}', "a{x=1}b", "(a", "a{=3}"])

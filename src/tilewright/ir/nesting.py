@@ -1,0 +1,90 @@
+"""Anchors of pipelines: in `builtin.module(cse,func.func(canonicalize))` the second pass sees `func.func` ops alone."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.traits import IsolatedFromAbove
+
+from tilewright.ir.passes import Pass, PassContext
+from tilewright.support.errors import PipelineError
+
+ROOTS = ("builtin.module", "any")
+"""Anchors of the module that a pipeline runs on."""
+
+
+@dataclass
+class NestedPass(Pass):
+    """Runs a pass on the ops of one name directly below the module; everything else is put aside meanwhile."""
+
+    is_nested = True
+
+    anchor: str
+    inner: Pass
+
+    def __post_init__(self) -> None:
+        self.name = self.inner.name  # pyright: ignore[reportAttributeAccessIssue] (what instruments print)
+
+    def spelling(self) -> str:
+        return f"{self.anchor}({self.inner.spelling()})"
+
+    def targets(self, module: ModuleOp) -> list[Operation]:
+        """The ops that the pass sees."""
+        return [op for op in module.ops if op.name == self.anchor]
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        targets = self.targets(module)
+        if self.anchor == ModuleOp.name:
+            for inner in targets:
+                assert isinstance(inner, ModuleOp)
+                self.inner.run(inner, context)
+        elif targets:
+            self._run_without_others(module, context)
+
+    def _run_without_others(self, module: ModuleOp, context: PassContext) -> None:
+        block = module.body.block
+        before = list(block.ops)
+        others = [op for op in before if op.name != self.anchor]
+        for op in others:
+            op.detach()
+        try:
+            self.inner.run(module, context)
+        finally:
+            previous: Operation | None = None
+            for op in before:
+                if op in others:
+                    _insert_after(block, previous, op)
+                previous = op if op.parent is block else previous
+
+
+def _insert_after(block: Block, previous: Operation | None, op: Operation) -> None:
+    if previous is not None:
+        block.insert_op_after(op, previous)
+    elif block.first_op is not None:
+        block.insert_op_before(op, block.first_op)
+    else:
+        block.add_op(op)
+
+
+def anchor_passes(anchors: tuple[str, ...], passes: list[Pass]) -> list[Pass]:
+    """Passes below anchors, the outermost first. Raises `PipelineError` for what no pass can be anchored at."""
+    for anchor in anchors:
+        check_anchor(anchor)
+    inner = anchors[1:] if anchors and anchors[0] in ROOTS else anchors
+    for anchor in reversed(inner):
+        passes = [NestedPass(anchor, pass_) for pass_ in passes] if anchor != "any" else passes
+    return passes
+
+
+def check_anchor(name: str) -> None:
+    """Raise `PipelineError` unless an op of this name exists, and passes can run on it alone."""
+    if name in ROOTS:
+        return
+    found = importlib.import_module("tilewright.dialects").make_context().get_optional_op(name)
+    if found is None:
+        raise PipelineError(f"unknown op '{name}' in the pipeline; passes run on builtin.module, func.func or tt.func")
+    if not found.has_trait(IsolatedFromAbove):
+        raise PipelineError(f"no pass can run on '{name}' alone: values from outside are used in it")
