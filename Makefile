@@ -103,6 +103,7 @@ $(TORCH_STAMP): $(PACKAGE)
 
 torch: $(TORCH_STAMP) ## add PyTorch (optional: tests with tensors, benchmarks)
 
+NEWEST_TRITON := 3.9
 mlir-tools:
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 	  { apt-get update -qq && apt-get install -y -qq $(MLIR_PACKAGES) >/dev/null; } \
@@ -112,6 +113,9 @@ mlir-tools:
 oracles: $(TEST) mlir-tools ## add what tests compare with where it is found: mlir-opt 22 (Debian, as root), official Triton and an AArch64 emulator (PyPI)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[oracle]' \
 	  || echo "official Triton cannot be installed: the tests that need it will not run"
+	@test -d $(VENV)/oracles/triton-$(NEWEST_TRITON) || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --no-deps --target $(VENV)/oracles/triton-$(NEWEST_TRITON) triton==$(NEWEST_TRITON).0 \
+	  || echo "official Triton $(NEWEST_TRITON) cannot be installed: the tests that need it will not run"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[emulator]' \
 	  || echo "Unicorn cannot be installed: code for AArch64 will be compiled, but not run"
 

@@ -32,6 +32,7 @@ _HOMES = {
     "compile": "tilewright.runtime.compiling",
     "cdiv": "tilewright.language.host",
     "next_power_of_2": "tilewright.language.host",
+    "aggregate": "tilewright.language.aggregates",
     "constexpr_function": "tilewright.language.callables",
     "must_use_result": "tilewright.language.registry",
     "CompilationError": "tilewright.support.errors",
@@ -63,6 +64,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "TritonError",
     "UnsupportedLanguageConstruct",
     "__version__",
+    "aggregate",
     "autotune",
     "cdiv",
     "compat",
@@ -86,6 +88,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
     from tilewright import compat, compiler, knobs, language, runtime, testing, tools
+    from tilewright.language.aggregates import aggregate
     from tilewright.language.callables import constexpr_function
     from tilewright.language.host import cdiv, next_power_of_2
     from tilewright.language.registry import must_use_result

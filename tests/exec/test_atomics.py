@@ -284,3 +284,86 @@ def test_types_without_atomics(dtype: Any) -> None:
     x = np.zeros(16, dtype)
     with pytest.raises(TilewrightError, match="atomic_add does not support"):
         update[(1,)](x, x.copy(), x.copy(), 16, OP=tl.atomic_add, SEM="relaxed", SCOPE="gpu", N=16)
+
+
+@triton.jit
+def copy_atomically(x_ptr, y_ptr, n, LOAD: tl.constexpr, STORE: tl.constexpr, SCOPE: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.atomic_load(x_ptr + i, mask=i < n, sem=LOAD, scope=SCOPE)
+    tl.atomic_store(y_ptr + i, x, mask=i < n, sem=STORE, scope=SCOPE)
+
+
+@triton.jit
+def copy_one(x_ptr, y_ptr):
+    tl.atomic_store(y_ptr, tl.atomic_load(x_ptr))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "i1", "u1", "i2", "u2", "i4", "i8", "f2", "f4", "f8", ml_dtypes.bfloat16, ml_dtypes.float8_e5m2]
+)
+def test_reads_and_writes(dtype: Any) -> None:
+    x = (np.arange(64) % 2 if dtype == "bool" else np.arange(64)).astype(dtype)
+    for load, store, scope in ((None, None, None), ("relaxed", "relaxed", "cta"), ("acquire", "release", "sys")):
+        y = np.zeros_like(x)
+        copy_atomically[(1,)](x, y, 50, load, store, scope, 64)
+        np.testing.assert_array_equal(y[:50], x[:50])
+        assert not y[50:].any()
+    y = np.zeros_like(x)
+    copy_one[(1,)](x[1:], y)
+    np.testing.assert_array_equal(y, np.where(np.arange(64) == 0, x[1], np.zeros_like(x)))
+
+
+def test_reading_needs_no_writable_array() -> None:
+    x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    x.flags.writeable = False
+    copy_atomically[(1,)](x, y, 4, None, None, None, 4)
+    np.testing.assert_array_equal(y, x)
+    y.flags.writeable = False
+    with pytest.raises(TilewrightError, match="y_ptr"):
+        copy_atomically[(1,)](x, y, 4, None, None, None, 4)
+
+
+@triton.jit
+def poll_lanes(x_ptr, expected_ptr, y_ptr, timeout, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(y_ptr + i, tl.atomic_poll(x_ptr + i, tl.load(expected_ptr + i), timeout_ns=timeout))
+
+
+@triton.jit
+def poll_one(x_ptr, y_ptr, value, timeout, SEM: tl.constexpr):
+    tl.store(y_ptr, tl.atomic_poll(x_ptr, value, sem=SEM, timeout_ns=timeout))
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.uint32, np.int64])
+@pytest.mark.parametrize("timeout", [0, 1000])
+def test_polls_tell_which_values_came(dtype: Any, timeout: int) -> None:
+    expected = np.arange(64, dtype=dtype)
+    x, y = np.where(expected % 3 == 0, 99, expected).astype(dtype), np.zeros(64, np.bool_)
+    poll_lanes[(1,)](x, expected, y, timeout, 64)
+    np.testing.assert_array_equal(y, x == expected)
+
+
+@pytest.mark.parametrize("sem", ["acquire", "relaxed"])
+def test_polls_of_one_value(sem: str) -> None:
+    x, y = np.array([7, 1], np.int32), np.zeros(1, np.bool_)
+    poll_one[(1,)](x, y, 7, None, sem)
+    assert y[0]
+    poll_one[(1,)](x, y, 1, 100_000, sem)
+    assert not y[0]
+
+
+@triton.jit
+def divide_roughly(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    tl.store(out_ptr + i, tl.fdiv(x, y, approx=True))
+    tl.store(out_ptr + N + i, tl.fdiv(x, y, ieee_rounding=True))
+
+
+def test_approximate_division() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal(256).astype(np.float32), rng.standard_normal(256).astype(np.float32)
+    out = np.zeros(512, np.float32)
+    divide_roughly[(1,)](x, y, out, 256)
+    np.testing.assert_allclose(out[:256], x / y, rtol=2.5e-7)
+    np.testing.assert_array_equal(out[256:], x / y)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -311,3 +312,40 @@ def test_what_nobody_ends_can_be_interrupted() -> None:
     script = FOREVER.format(folder=str(Path(__file__).parent))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout.split("\n")[:2] == ["interrupted [1, 1, 1]", "[2, 2, 2]"], done.stdout + done.stderr
+
+
+@triton.jit
+def sums_by_polls(flags_ptr, x_ptr):
+    """As `sums_from_the_back`, by polls."""
+    program, last = tl.program_id(0), tl.num_programs(0) - 1
+    total = tl.load(x_ptr + program)
+    if program != last:
+        tl.atomic_poll(flags_ptr + program + 1, 1)
+        total += tl.load(x_ptr + program + 1, volatile=True)
+    tl.store(x_ptr + program, total)
+    tl.atomic_store(flags_ptr + program, 1)
+
+
+@triton.jit
+def polls_for_ever(flag_ptr, out_ptr, timeout):
+    tl.store(out_ptr, tl.atomic_poll(flag_ptr, 1, timeout_ns=timeout))
+
+
+@pytest.mark.parametrize("programs", [2, 150])
+def test_polls_for_those_behind_them(threads: int, programs: int) -> None:
+    def check() -> None:
+        flags, x = np.zeros(programs, np.int32), np.arange(programs, dtype=np.int32)
+        sums_by_polls[(programs,)](flags, x)
+        np.testing.assert_array_equal(x, np.arange(programs)[::-1].cumsum()[::-1])
+
+    in_time(check)
+
+
+def test_a_poll_ends_when_its_time_is_over(threads: int) -> None:
+    def check() -> None:
+        flag, out = np.zeros(1, np.int32), np.ones(1, np.bool_)
+        began = time.monotonic()
+        polls_for_ever[(1,)](flag, out, 50_000_000)
+        assert not out[0] and time.monotonic() - began >= 0.05
+
+    in_time(check)

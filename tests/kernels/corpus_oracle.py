@@ -172,8 +172,9 @@ def op_counts(module: ModuleOp) -> Counter[str]:
     return Counter(op.name for op in module.walk() if op.name != "builtin.module")
 
 
-def official_module(case: Case) -> ModuleOp:
-    return parse_module(official_text(case), make_context(), filename=str(case))
+def official_module(case: Case, text: str) -> ModuleOp:
+    """The module of a text of the official front end's."""
+    return parse_module(text, make_context(), filename=str(case))
 
 
 __all__ = ["Case", "cases", "cleaned", "dtype", "official_module", "op_counts", "our_module"]

@@ -8,10 +8,12 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
+
+from suite import official_packages
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,12 @@ REQUIREMENTS = {
     "ptxas": Requirement("ptxas (make oracles)", cache(_has_ptxas)),
     "torch": Requirement("PyTorch (make torch)", cache(_has_package("torch"))),
     "triton": Requirement("official Triton (make oracles)", cache(_has_package("triton"))),
+    **{
+        f"triton-{version}": Requirement(
+            f"official Triton {version} (make oracles)", partial(official_packages.is_available, version)
+        )
+        for version in (official_packages.NEWEST, official_packages.OLDEST)
+    },
 }
 
 

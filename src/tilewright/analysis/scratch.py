@@ -15,7 +15,16 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects.tt import AtomicCASOp, AtomicRMWOp, GatherOp, HistogramOp, ReduceOp, ScanOp
+from tilewright.dialects.tt import (
+    AtomicCASOp,
+    AtomicLoadOp,
+    AtomicPollOp,
+    AtomicRMWOp,
+    GatherOp,
+    HistogramOp,
+    ReduceOp,
+    ScanOp,
+)
 from tilewright.dialects.tt.types import PointerType
 from tilewright.dialects.ttg import ConvertLayoutOp
 from tilewright.dialects.ttg.encodings import layout_of
@@ -137,7 +146,7 @@ def _histogram_bytes(op: HistogramOp) -> int:
     return max(as_tensor(op.result.type).element_count(), MIN_HISTOGRAM_BINS) * 4
 
 
-def _atomic_bytes(op: AtomicRMWOp | AtomicCASOp) -> int:
+def _atomic_bytes(op: AtomicRMWOp | AtomicCASOp | AtomicLoadOp | AtomicPollOp) -> int:
     """Results that more threads want than ran the atomic."""
     if not op.result.uses:
         return 0
@@ -159,6 +168,8 @@ _BYTES: dict[type[Operation], Callable[..., int]] = {
     HistogramOp: _histogram_bytes,
     AtomicRMWOp: _atomic_bytes,
     AtomicCASOp: _atomic_bytes,
+    AtomicLoadOp: _atomic_bytes,
+    AtomicPollOp: _atomic_bytes,
     TensormapCreateOp: _tensor_map_bytes,
 }
 

@@ -34,6 +34,9 @@ ADDRESS_OPERANDS: dict[type[Operation], tuple[int, ...]] = {
     tt.StoreOp: (0, 2),
     tt.AtomicRMWOp: (0, 2),
     tt.AtomicCASOp: (0,),
+    tt.AtomicLoadOp: (0, 1),
+    tt.AtomicStoreOp: (0, 2),
+    tt.AtomicPollOp: (0,),
 }
 """Operand numbers that are addresses and masks, for accesses of the `tt` dialect."""
 

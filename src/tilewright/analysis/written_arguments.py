@@ -22,6 +22,7 @@ WRITERS = (
     tt.StoreOp,
     tt.AtomicRMWOp,
     tt.AtomicCASOp,
+    tt.AtomicStoreOp,
     tt.DescriptorStoreOp,
     tt.DescriptorReduceOp,
     tt.DescriptorScatterOp,

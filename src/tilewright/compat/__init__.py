@@ -18,12 +18,10 @@ from types import ModuleType
 from typing import Any
 
 from tilewright.compat.children import hand_on, keep
+from tilewright.support import knobs
 
 ALIAS = "triton"
 REAL = "tilewright"
-TRITON_VERSION = "3.6.0"
-"""What `triton.__version__` says: programs choose by it how they call Triton."""
-
 #: Where a module or package of Triton has another place here.
 RENAMED = {
     "triton.backends": "tilewright.compat.backends",
@@ -45,7 +43,11 @@ class StandIn(ModuleType):
     def __init__(self, real: ModuleType) -> None:
         super().__init__(ALIAS, real.__doc__)
         self._real = real
-        self.__version__ = TRITON_VERSION
+
+    @property
+    def __version__(self) -> str:
+        """Programs choose by it how they call Triton: the switch `triton_version` says which one this is."""
+        return f"{knobs.get('triton_version')}.0"
 
     def __getattr__(self, name: str) -> Any:
         if f"{ALIAS}.{name}" in RENAMED:

@@ -23,3 +23,6 @@ would let these start from what a register happens to hold, and arithmetic on su
 
 FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
 """On an `arith.truncf` whose subnormal results may become zeros."""
+
+NANOSECONDS = "tilewright_nanoseconds"
+"""The function of the runtime's that a module declares for `tts.nanoseconds`: `() -> i64`."""

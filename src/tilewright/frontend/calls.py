@@ -32,6 +32,7 @@ from tilewright.language.values import (
     type_of,
     unwrap,
 )
+from tilewright.language.versions import check_call
 from tilewright.support.errors import CompilationError
 
 DEEPEST_RECURSION = 100
@@ -70,6 +71,7 @@ def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[st
     from tilewright.frontend.scope import PYTHON_BUILTINS
 
     function = unwrap(function)
+    check_call(function, keywords)
     if isinstance(function, BoundMethod):
         return call_jit(state, function.function, [function.owner, *args], keywords)
     if isinstance(function, JITCallable):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -12,7 +13,6 @@ from tilewright.frontend.calls import lower_call
 from tilewright.frontend.conditions import RuntimeCondition, decide
 from tilewright.frontend.errors import cause_of
 from tilewright.frontend.state import FunctionState, Visitor
-from tilewright.language.arithmetic import logical_and, logical_or
 from tilewright.language.callables import JITCallable
 from tilewright.language.dtypes import base_type
 from tilewright.language.values import (
@@ -28,6 +28,7 @@ from tilewright.language.values import (
     type_of,
     unwrap,
 )
+from tilewright.language.versions import check_available
 from tilewright.support.errors import CompilationError
 
 
@@ -109,30 +110,51 @@ def lower_unary(state: FunctionState, node: ast.UnaryOp) -> Any:
 
 
 def lower_compare(state: FunctionState, node: ast.Compare) -> Any:
-    values = [evaluate(state, part) for part in (node.left, *node.comparators)]
-    state.locate(node)
-    return operators.compare(state, node, values)
+    """`a < b < c`: neighbours are compared, each operand computed once, and the results combined by `and`."""
+    left = evaluate(state, node.left)
+
+    def compared(position: int) -> Any:
+        nonlocal left
+        right = evaluate(state, node.comparators[position])
+        state.locate(node)
+        result = operators.compare(state, node, node.ops[position], left, right)
+        left = right
+        return result
+
+    if len(node.ops) == 1:
+        return compared(0)
+    check_available("3.9", "a chain of comparisons")
+    return _decided_in_turn(state, node, map(compared, range(len(node.ops))), is_and=True)
 
 
 def lower_boolean(state: FunctionState, node: ast.BoolOp) -> Any:
     """`and`/`or`: constants decide at once and end the evaluation, run-time values are combined bit by bit."""
-    is_and = isinstance(node.op, ast.And)
-    runtime: list[tensor] = []
-    last: Any = None
-    for part in node.values:
-        value = last = evaluate(state, part)
-        if isinstance(value, tensor):
-            if value.extents:
+
+    def values() -> Iterator[Any]:
+        for part in node.values:
+            value = evaluate(state, part)
+            if isinstance(value, tensor) and value.extents:
                 state.warn("logical operators 'and' and 'or' on blocks are deprecated: use '&' and '|'")
+            yield value
+
+    return _decided_in_turn(state, node, values(), is_and=isinstance(node.op, ast.And))
+
+
+def _decided_in_turn(state: FunctionState, node: ast.expr, values: Iterator[Any], *, is_and: bool) -> Any:
+    runtime: list[Any] = []
+    last: Any = None
+    for value in values:
+        last = value
+        if operators.has_runtime_operators(value):
             runtime.append(value)
         elif bool(unwrap(value)) is not is_and:
             return value
     if not runtime:
         return last
     state.locate(node)
-    result = runtime[0]
-    for value in runtime[1:]:
-        result = logical_and(result, value) if is_and else logical_or(result, value)
+    result = runtime.pop()
+    while runtime:
+        result = operators.logical(state, node, is_and=is_and, lhs=runtime.pop(), rhs=result)
     return result
 
 
@@ -253,6 +275,17 @@ def lower_comprehension(state: FunctionState, node: ast.ListComp) -> tuple:
     return tuple(results)
 
 
+def lower_named(state: FunctionState, node: ast.NamedExpr) -> Any:
+    """`(name := value)`."""
+    from tilewright.frontend.statements import assigned_value, bind
+
+    check_available("3.8", "`:=`")
+    value = evaluate(state, node.value)
+    state.locate(node)
+    bind(state, node.target, assigned_value(state, node.target, node.value, value))
+    return state.find(node.target.id)
+
+
 class CompileTimeLambda:
     """A lambda: its body is compiled anew at each call, with the names of the place where it was written."""
 
@@ -299,10 +332,10 @@ EXPRESSIONS: dict[type[ast.expr], Visitor] = {
     ast.ListComp: lower_comprehension,
     ast.Lambda: lower_lambda,
     ast.Starred: lower_starred,
+    ast.NamedExpr: lower_named,
 }
 
 UNSUPPORTED: dict[type[ast.expr], Any] = {
-    ast.NamedExpr: ("unsupported AST node type: NamedExpr", "assign in a statement of its own"),
     ast.Dict: ("unsupported AST node type: Dict", "use a tuple or a named tuple"),
     ast.Set: ("unsupported AST node type: Set", "use a tuple"),
     ast.GeneratorExp: ("unsupported AST node type: GeneratorExp", "use a list comprehension over a tuple"),

@@ -10,7 +10,8 @@ from typing import Any
 from xdsl.dialects.builtin import NameLoc
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
-from tilewright.dialects import tt, ub
+from tilewright.dialects import tt
+from tilewright.frontend.returns import emit_returns
 from tilewright.frontend.state import CompiledFunction, FunctionState, ModuleState
 from tilewright.frontend.statements import lower_body
 from tilewright.ir.naming import hint_value
@@ -54,20 +55,7 @@ def build_body(state: FunctionState, types: Sequence[Any]) -> None:
             entry.args[cursor + position].location = NameLoc(state.module.string(name), location)
         cursor = end
     lower_body(state, state.source.tree.body)
-    if not state.terminated:
-        _fall_through(state)
-
-
-def _fall_through(state: FunctionState) -> None:
-    """The end of the body is reached: return nothing, or, where other ways return a value, an undefined one."""
-    state.builder.location = state.location_of(state.source.tree)
-    if not state.has_returned or state.return_type == void:
-        state.has_returned, state.return_type = True, void
-        state.insert(tt.ReturnOp())
-        return
-    state.warn(f"`{state.function.fn.__name__}` returns a value on some ways only; on the others it is undefined")
-    poison = [state.insert(ub.PoisonOp(ir)).results[0] for ir in state.return_type.flatten_ir_types()]
-    state.insert(tt.ReturnOp(poison))
+    emit_returns(state)
 
 
 def finish(

@@ -318,6 +318,11 @@ def lower_while(state: FunctionState, node: ast.While) -> None:
         raise state.unsupported(
             node.orelse[0], "`else` after a `while` loop is not supported", "put the code after the loop"
         )
+    named = next((part for part in ast.walk(node.test) if isinstance(part, ast.NamedExpr)), None)
+    if named is not None:
+        raise state.unsupported(
+            named, "`:=` in the condition of a `while` loop is not supported", "assign before the loop and in its body"
+        )
     carried = Carried(state, assigned_names(node.body))
     test, work = Block(arg_types=carried.ir_types()), Block(arg_types=carried.ir_types())
     with state.in_region(test):

@@ -7,8 +7,8 @@ import operator
 from typing import Any
 
 from tilewright.frontend.state import FunctionState
-from tilewright.language.arithmetic import logical_and
-from tilewright.language.callables import JITCallable
+from tilewright.language.arithmetic import logical_and, logical_or
+from tilewright.language.callables import ConstexprFunction, JITCallable
 from tilewright.language.dtypes import dtype
 from tilewright.language.values import constexpr, describe, tensor, tuple, unwrap
 
@@ -41,6 +41,9 @@ _COMPARE: dict[type[ast.cmpop], Any] = {
     ast.Eq: ("eq", "==", _python("eq")),
     ast.NotEq: ("ne", "!=", _python("ne")),
 }
+_REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+"""What a comparison is with its operands exchanged; the methods of other operators have an `r` in front."""
+_LOGICAL = ("logical_and", "logical_or")
 _UNARY: dict[type[ast.unaryop], Any] = {
     ast.USub: ("neg", "-", _python("neg")),
     ast.UAdd: ("pos", "+", _python("pos")),
@@ -69,24 +72,58 @@ def has_runtime_operators(value: Any) -> bool:
     return isinstance(value, tensor) or hasattr(value, "__triton_aggregate__")
 
 
+def _priority(value: Any) -> int:
+    """Whose operator decides: that of a record, then of a tensor, then Python's."""
+    if hasattr(value, "__triton_aggregate__"):
+        return 2
+    return 1 if isinstance(value, tensor) else 0
+
+
+def _owners(entry: Any, lhs: Any, rhs: Any) -> list[Any]:
+    """Who may compute `lhs <op> rhs`, with the other operand and the method's name, the first choice first.
+
+    As in Python, the right side comes first where its class is derived from the left side's.
+    """
+    name = entry[0]
+    found: list[Any] = [(lhs, rhs, f"__{name}__"), (rhs, lhs, f"__{_REFLECTED.get(name, 'r' + name)}__")]
+    if name in _LOGICAL:
+        found = [(lhs, rhs, name), (rhs, lhs, name)]
+    first, second = _priority(lhs), _priority(rhs)
+    if first == second and type(lhs) is not type(rhs) and isinstance(rhs, type(lhs)):
+        found.reverse()
+    return [choice for choice in found if _priority(choice[0]) == max(first, second) > 0]
+
+
 def _apply(state: FunctionState, node: ast.AST, entry: Any, lhs: Any, rhs: Any) -> Any:
     """Apply a binary operator: a run-time operand decides, else Python computes at compile time."""
     from tilewright.frontend.calls import call
     from tilewright.frontend.expressions import wrap
 
-    name, symbol, python = entry
-    for owner, other, method_name in ((lhs, rhs, f"__{name}__"), (rhs, lhs, f"__r{name}__")):
-        if not has_runtime_operators(owner):
-            continue
+    _, symbol, python = entry
+    owners = _owners(entry, lhs, rhs)
+    for owner, other, method_name in owners:
         method = _operator_method(owner, method_name)
-        if isinstance(method, JITCallable):
-            return call(state, method, [owner, other], {})
-        if method is None or isinstance(other, tuple):
+        if method is None:
+            continue
+        if isinstance(method, JITCallable | ConstexprFunction):
+            result = call(state, method, [owner, other], {})
+        elif isinstance(owner, tensor) and isinstance(other, tuple):
             raise _unavailable(state, node, symbol, lhs, rhs)
-        result = method(owner, other)
-        if result is not NotImplemented:
+        else:
+            result = method(owner, other)
+        if unwrap(result) is not NotImplemented:
             return result
+    if owners:
+        raise _unavailable(state, node, symbol, lhs, rhs)
     return wrap(python(_constant(lhs), _constant(rhs)))
+
+
+def logical(state: FunctionState, node: ast.AST, *, is_and: bool, lhs: Any, rhs: Any) -> Any:
+    """`lhs and rhs`, `lhs or rhs`, where one of them is known at run time."""
+    if isinstance(lhs, tensor) and isinstance(rhs, tensor):
+        return logical_and(lhs, rhs) if is_and else logical_or(lhs, rhs)
+    entry = ("logical_and", "and", None) if is_and else ("logical_or", "or", None)
+    return _apply(state, node, entry, lhs, rhs)
 
 
 def _constant(value: Any) -> Any:
@@ -100,32 +137,25 @@ def binary(state: FunctionState, node: ast.AST, kind: ast.operator, lhs: Any, rh
 
 def unary(state: FunctionState, node: ast.AST, kind: ast.unaryop, value: Any) -> Any:
     """`<kind> value`."""
+    from tilewright.frontend.calls import call
     from tilewright.frontend.expressions import wrap
 
     name, symbol, python = _UNARY[type(kind)]
-    if isinstance(value, tensor):
-        method = getattr(type(value), f"__{name}__", None)
-        if method is None:
+    if has_runtime_operators(value):
+        method = _operator_method(value, f"__{name}__")
+        result = NotImplemented
+        if isinstance(method, JITCallable | ConstexprFunction):
+            result = call(state, method, [value], {})
+        elif method is not None:
+            result = method(value)
+        if unwrap(result) is NotImplemented:
             raise _unavailable(state, node, f"unary {symbol}", value)
-        return method(value)
+        return result
     return wrap(python(_constant(value)))
 
 
-def compare(state: FunctionState, node: ast.Compare, values: list[Any]) -> Any:
-    """`a < b < c`: each neighbouring pair is compared, the results combined by `and`."""
-    result: Any = None
-    for kind, lhs, rhs in zip(node.ops, values, values[1:], strict=False):
-        pair = _compare_pair(state, node, kind, lhs, rhs)
-        if result is None:
-            result = pair
-        elif isinstance(result, tensor) or isinstance(pair, tensor):
-            result = logical_and(result, pair)
-        else:
-            result = constexpr(bool(unwrap(result)) and bool(unwrap(pair)))
-    return result
-
-
-def _compare_pair(state: FunctionState, node: ast.Compare, kind: ast.cmpop, lhs: Any, rhs: Any) -> Any:
+def compare(state: FunctionState, node: ast.Compare, kind: ast.cmpop, lhs: Any, rhs: Any) -> Any:
+    """One comparison."""
     if isinstance(kind, ast.Is):
         return constexpr(_is_same(unwrap(lhs), unwrap(rhs)))
     if isinstance(kind, ast.IsNot):

@@ -84,7 +84,10 @@ class FunctionState:
         self.scope: dict[str, Any] = {}
         self.undefined_reasons: dict[str, str] = {}
         self.return_type: Any = None
-        self.has_returned = False
+        self.collected_returns: list[Any] = []
+        """The `return` statements so far, see `frontend.returns`."""
+        self.declared_constants: set[str] = set()
+        """Names that are declared `name: tl.constexpr` and not assigned yet."""
         self.terminated = False
         self.structured_depth = 0
         """How many regions of scf ops lie around the current place; `return` is possible only outside of all."""

@@ -6,16 +6,17 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from tilewright.dialects import tt
 from tilewright.frontend.branches import lower_if
 from tilewright.frontend.errors import cause_of
 from tilewright.frontend.expressions import CompileTimeLambda, evaluate, wrap
 from tilewright.frontend.loops import lower_for, lower_while
 from tilewright.frontend.operators import binary
+from tilewright.frontend.returns import collect_return
 from tilewright.frontend.state import FunctionState, Visitor
 from tilewright.language.creation import to_tensor
-from tilewright.language.dtypes import base_type, void
+from tilewright.language.dtypes import base_type
 from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, unwrap
+from tilewright.language.versions import is_before
 from tilewright.support.errors import CompilationError
 
 
@@ -61,20 +62,30 @@ def lower_assign(state: FunctionState, node: ast.Assign) -> None:
         raise state.unsupported(node, "simultaneous multiple assignment is not supported", "assign one name at a time")
     value = evaluate(state, node.value)
     state.locate(node)
+    bind(state, node.targets[0], assigned_value(state, node.targets[0], node.value, value))
+
+
+def assigned_value(state: FunctionState, target: ast.expr, source: ast.expr, value: Any) -> Any:
+    """What an assignment stores: a name that was declared `name: tl.constexpr` before keeps its constant."""
+    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, tuple) and len(value) == len(target.elts):
+        parts = zip(target.elts, value.values, strict=True)
+        return value.with_values([assigned_value(state, element, source, part) for element, part in parts])
+    if isinstance(target, ast.Name) and target.id in state.declared_constants:
+        state.declared_constants.discard(target.id)
+        return value if isinstance(value, base_value) else constexpr(value)
     try:
-        value = materialize(value)
+        return materialize(value)
     except TypeError:
         raise state.error(
-            node.value,
+            source,
             f"cannot assign {describe(value)} to a variable",
             "annotate the variable to keep a compile-time value: `name: tl.constexpr = ...`",
         ) from None
-    bind(state, node.targets[0], value)
 
 
 def bind(state: FunctionState, target: ast.expr, value: Any) -> None:
-    """Store a value under a name, or the elements of a tuple under several. Elements beyond the last name are dropped
-    with a warning, as kernels that official Triton compiles rely on it."""
+    """Store a value under a name, or the elements of a tuple under as many. Triton before 3.9 dropped elements beyond
+    the last name: so does this, with a warning, where such a version is asked for."""
     match target:
         case ast.Name(id=name):
             state.assign(name, value)
@@ -87,9 +98,15 @@ def bind(state: FunctionState, target: ast.expr, value: Any) -> None:
                     starred, "starred assignment is not supported", "unpack into one name per element"
                 )
             if len(elements) > len(value):
-                raise state.error(target, f"cannot unpack {len(value)} values into {len(elements)} names")
+                counts = f"(expected {len(elements)}, got {len(value)})"
+                raise state.error(target, f"not enough values to unpack {counts}")
             if len(elements) < len(value):
-                state.warn(f"{len(value)} values are unpacked into {len(elements)} names: the others are dropped")
+                counts = f"(expected {len(elements)}, got {len(value)})"
+                if not is_before("3.9"):
+                    raise state.error(
+                        target, f"too many values to unpack {counts}", "name the others, too: `a, _ = f()`"
+                    )
+                state.warn(f"too many values to unpack {counts}: the others are dropped")
             for element, part in zip(elements, value.values, strict=False):
                 bind(state, element, part)
         case ast.Subscript():
@@ -107,16 +124,20 @@ def assign_attribute(state: FunctionState, target: ast.expr, owner: Any, attribu
     if getattr(owner, "_is_under_construction", False):
         setattr(owner, attribute, value)
         return
-    raise state.unsupported(
-        target, "Attribute assignment is not supported in triton", "make a new value with the changed field"
-    )
+    hint = "make a new value with the changed field"
+    if hasattr(owner, "__triton_aggregate__"):
+        hint = f"an aggregate is immutable; use tl.aggregate_replace(..., {attribute}=...) to make a changed copy"
+    raise state.unsupported(target, "Attribute assignment is not supported in triton", hint)
 
 
 def lower_annotated_assign(state: FunctionState, node: ast.AnnAssign) -> None:
-    if node.value is None:
-        raise state.unsupported(node, "a variable annotation needs a value", "write `name: tl.constexpr = value`")
     annotation = ast.unparse(node.annotation).strip("'\"")
-    if annotation != "constexpr" and not annotation.endswith(".constexpr"):
+    is_constant = annotation == "constexpr" or annotation.endswith(".constexpr")
+    if node.value is None:
+        if is_constant and isinstance(node.target, ast.Name):
+            state.declared_constants.add(node.target.id)
+        return
+    if not is_constant:
         lower_assign(state, ast.copy_location(ast.Assign([node.target], node.value), node))
         return
     if not isinstance(node.target, ast.Name):
@@ -153,34 +174,7 @@ def lower_return(state: FunctionState, node: ast.Return) -> None:
         )
     value = evaluate(state, node.value) if node.value is not None else None
     state.locate(node)
-    handles: list[Any] = []
-    return_type: Any = void
-    if unwrap(value) is not None:
-        value = returned_value(state, node, value)
-        value.flatten_ir(handles)
-        return_type = value.type
-    if state.has_returned and state.return_type != return_type:
-        raise state.error(node, f"Inconsistent return types: {state.return_type} and {return_type}")
-    state.has_returned, state.return_type = True, return_type
-    state.insert(tt.ReturnOp(handles))
-    state.terminated = True
-
-
-def returned_value(state: FunctionState, node: ast.Return, value: Any) -> base_value:
-    """What a function gives back: numbers become run-time scalars, also inside tuples."""
-    if isinstance(value, tuple):
-        return value.with_values([_decayed(v) for v in value.values])
-    value = _decayed(value)
-    if not isinstance(value, base_value):
-        raise state.error(node, f"cannot return {describe(value)} from a kernel function")
-    return value
-
-
-def _decayed(value: Any) -> Any:
-    plain = unwrap(value)
-    if isinstance(plain, bool | int | float):
-        return to_tensor(plain)
-    return value.with_values([_decayed(v) for v in value.values]) if isinstance(value, tuple) else value
+    collect_return(state, node, value)
 
 
 def lower_assert(state: FunctionState, node: ast.Assert) -> None:

@@ -12,19 +12,25 @@ class Accumulator:
         self.scale = scale
 ```
 
-An instance is immutable once made; it flows through calls, branches and loops like a tuple of its fields.
+A class without `__init__` gets one that takes its fields in order, with the values in the class as defaults. Fields are
+inherited from other aggregates; operators are the methods that Python calls them by. An instance is immutable once
+made: `aggregate_replace` makes a changed copy. It flows through calls, branches and loops like a tuple of its fields.
 """
 
 from __future__ import annotations
 
 import builtins
 import inspect
+import typing
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilewright.language.callables import JITCallable
+from tilewright.language.context import current, is_active
 from tilewright.language.dtypes import base_type
-from tilewright.language.values import base_value, constexpr, describe, type_of
+from tilewright.language.registry import builtin, with_hint
+from tilewright.language.values import base_value, constexpr, describe, is_python_sequence, tuple, tuple_type, type_of
+from tilewright.language.versions import since
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, SSAValue
@@ -65,40 +71,130 @@ def new_record(cls: Any) -> Any:
     return object.__new__(cls)
 
 
-class _Record(base_value):
+class _AggregateClass(type):
+    """What makes instances outside of a kernel: in functions that run while compiling."""
+
+    def __call__(cls, *args: Any, **keywords: Any) -> Any:
+        return construct(cls, list(args), keywords, _refuse_device_function)
+
+
+def class_of(instance: Any) -> Any:
+    """The class of an instance, as a value of any type."""
+    return instance.__class__
+
+
+def _fields_of(cls: Any) -> dict[str, Any]:
+    return cls.__aggregate_fields__
+
+
+def _defaults_of(cls: Any) -> dict[str, Any]:
+    return cls.__aggregate_defaults__
+
+
+def _refuse_device_function(function: Any, *_: Any) -> None:
+    name = function.fn.__qualname__
+    raise TypeError(f"`{name}` is a device function, so that only a kernel makes instances of its class")
+
+
+class _Record(base_value, metaclass=_AggregateClass):
     """Base of every aggregate class."""
 
     __triton_aggregate__ = True
     __aggregate_fields__: dict[str, Any] = {}
+    __aggregate_defaults__: dict[str, Any] = {}
     _is_under_construction = False
 
     @property
     def type(self) -> aggregate_type:  # pyright: ignore[reportIncompatibleVariableOverride]
-        fields = type(self).__aggregate_fields__
+        fields = _fields_of(type(self))
         return aggregate_type(type(self), [(name, type_of(getattr(self, name))) for name in fields])
 
     def flatten_ir(self, handles: list[SSAValue]) -> None:
-        for name in type(self).__aggregate_fields__:
+        for name in _fields_of(type(self)):
             value = getattr(self, name)
             if isinstance(value, base_value):
                 value.flatten_ir(handles)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        cls: Any = type(self)
+        if name not in _fields_of(cls):
+            raise with_hint(
+                AttributeError(f"{cls.__name__} has no field '{name}'"),
+                f"its fields are {', '.join(_fields_of(cls))}",
+            )
         if not self._is_under_construction:
-            raise AttributeError(f"{type(self).__name__} is immutable: `{name}` can be set only in __init__")
-        if name not in type(self).__aggregate_fields__:
-            raise AttributeError(f"{type(self).__name__} declares no field `{name}`")
+            raise with_hint(
+                AttributeError(f"cannot assign to field '{name}' on immutable aggregate {cls.__name__}"),
+                f"use aggregate_replace(..., {name}=...) to make a changed copy",
+            )
+        _check_field(cls, name, _fields_of(cls)[name], value)
         object.__setattr__(self, name, value)
 
 
 def aggregate(cls: type) -> type:
-    """Class decorator: make a class with annotated fields a value that kernels can hold."""
-    fields = inspect.get_annotations(cls)
+    """Class decorator, `@triton.aggregate`: make a class with annotated fields a value that kernels can hold.
+
+    Raises TypeError where a base class is not an aggregate.
+    """
+    fields, defaults = _inherited_fields(cls)
+    declared = inspect.get_annotations(cls)
     namespace = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__")}
-    namespace["__aggregate_fields__"] = fields
-    record = type(cls.__name__, (_Record,), namespace)
+    for name, annotation in _resolved(cls, declared).items():
+        fields[name] = annotation
+        value = namespace.get(name, fields)
+        if value is not fields and (not callable(value) or isinstance(value, base_value)):
+            defaults[name] = namespace.pop(name)
+    namespace.update(__aggregate_fields__=fields, __aggregate_defaults__=defaults)
+    namespace["__aggregate_init__"] = namespace.pop("__init__", None)
+    bases = builtins.tuple(base for base in cls.__bases__ if base is not object) or (_Record,)
+    record = _AggregateClass(cls.__name__, bases, namespace)
     record.__module__, record.__qualname__, record.__doc__ = cls.__module__, cls.__qualname__, cls.__doc__
     return record
+
+
+def _inherited_fields(cls: type) -> builtins.tuple[dict[str, Any], dict[str, Any]]:
+    """Fields and defaults of the base classes, the oldest first, so that younger ones override."""
+    fields: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        if base in (object, base_value, _Record):
+            continue
+        if not getattr(base, "__triton_aggregate__", False):
+            raise TypeError(f"an aggregate can only inherit from other aggregates, not from {base.__qualname__}")
+        fields.update(_fields_of(base))
+        defaults.update(_defaults_of(base))
+    return fields, defaults
+
+
+def _resolved(cls: type, declared: dict[str, Any]) -> dict[str, Any]:
+    """Annotations that are written as text, as what they name; all as they are where a name is not there yet."""
+    if not any(isinstance(annotation, str) for annotation in declared.values()):
+        return declared
+    try:
+        hints = typing.get_type_hints(cls)
+    except NameError:
+        return declared
+    return {name: hints[name] for name in declared}
+
+
+@since("3.8")
+@builtin
+def aggregate_replace(instance: Any, **changes: Any) -> Any:
+    """A copy of an aggregate with some fields changed: its `__init__` is called with all of them, by name.
+
+    Raises TypeError for other values, and for names that are no fields.
+    """
+    cls = class_of(instance)
+    if not getattr(cls, "__triton_aggregate__", False):
+        raise TypeError(f"aggregate_replace() expects an aggregate instance, got {describe(instance)}")
+    for name in changes:
+        if name not in _fields_of(cls):
+            raise with_hint(
+                TypeError(f"{cls.__name__} has no field '{name}'"),
+                f"its fields are {', '.join(_fields_of(cls))}",
+            )
+    fields = {name: getattr(instance, name) for name in _fields_of(cls)}
+    return current().call(cls, [], {**fields, **changes}) if is_active() else cls(**{**fields, **changes})
 
 
 def construct(cls: Any, args: list[Any], keywords: dict[str, Any], inline: Callable[..., Any]) -> Any:
@@ -108,18 +204,51 @@ def construct(cls: Any, args: list[Any], keywords: dict[str, Any], inline: Calla
     """
     instance = new_record(cls)
     object.__setattr__(instance, "_is_under_construction", True)
-    init = inspect.getattr_static(cls, "__init__", None)
-    if isinstance(init, JITCallable):
+    init = cls.__aggregate_init__
+    if init is None:
+        _set_fields(instance, args, dict(keywords))
+    elif isinstance(init, JITCallable):
         inline(init, [instance, *args], keywords)
     else:
-        target = getattr(init, "fn", init)
-        target(instance, *args, **keywords)
+        getattr(init, "fn", init)(instance, *args, **keywords)
     object.__delattr__(instance, "_is_under_construction")
-    for name, declared in cls.__aggregate_fields__.items():
+    for name in _fields_of(cls):
         if not hasattr(instance, name):
-            raise AttributeError(f"{cls.__name__}.__init__ does not set the field `{name}`")
-        _check_field(cls, name, declared, getattr(instance, name))
+            raise AttributeError(f"constructor for {cls.__name__} did not initialize attribute '{name}'")
     return instance
+
+
+def _set_fields(instance: Any, args: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """What `__init__` does where a class has none of its own: fields in order, by name, or by default."""
+    cls = class_of(instance)
+    names = list(_fields_of(cls))
+    if len(args) > len(names):
+        raise TypeError(
+            f"{cls.__name__}() takes {len(names)} arguments, {', '.join(names)}, but {len(args)} were given"
+        )
+    given = dict(zip(names, args, strict=False))
+    for name in names:
+        if name in given and name in keywords:
+            raise TypeError(f"{cls.__name__}() got multiple values for argument '{name}'")
+        if name not in given and name not in keywords and name not in _defaults_of(cls):
+            raise TypeError(f"{cls.__name__}() missing required argument: '{name}'")
+        value = given[name] if name in given else keywords.pop(name, _defaults_of(cls).get(name))
+        setattr(instance, name, _as_field(value))
+    for name in keywords:
+        raise with_hint(
+            TypeError(f"{cls.__name__}() got an unexpected keyword argument '{name}'"),
+            f"its fields are {', '.join(names)}",
+        )
+
+
+def _as_field(value: Any) -> Any:
+    """A value as a field holds it: what is no value of the language becomes a constant."""
+    if isinstance(value, tuple):
+        return value.with_values([_as_field(part) for part in value.values])
+    if is_python_sequence(value):
+        fields, parts = getattr(value, "_fields", None), [_as_field(part) for part in value]
+        return tuple(parts, tuple_type([type_of(part) for part in parts], fields) if fields else None)
+    return value if isinstance(value, base_value) else constexpr(value)
 
 
 def _check_field(cls: Any, name: str, declared: Any, value: Any) -> None:

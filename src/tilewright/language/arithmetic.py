@@ -18,6 +18,8 @@ from tilewright.language.values import tensor, unwrap
 
 def _same(op_class: Any, lhs: tensor, rhs: tensor) -> tensor:
     """A binary op whose result has the type of its operands."""
+    if lhs.dtype.is_fp8e4b15():
+        raise with_hint(TypeError("fp8e4b15 has no arithmetic"), "convert both sides first: `.to(tl.float16)`")
     return tensor(emit(op_class(lhs.handle, rhs.handle)), lhs.type)
 
 
@@ -115,10 +117,12 @@ def mod(x: Any, y: Any) -> tensor:
 
 
 def negate(x: Any) -> tensor:
-    """`-x`, computed as `0 - x`."""
+    """`-x`: of a float the sign is flipped, of an integer `0 - x` computed."""
     value = as_tensor(x, "x")
     if value.dtype.is_ptr():
         raise ValueError(f"wrong type argument to unary minus ({value.dtype})")
+    if value.dtype.is_floating():
+        return tensor(emit(arith.NegfOp(value.handle)), value.type)
     return sub(constant(0, value.type), value)
 
 
@@ -183,10 +187,9 @@ def _check_shift(x: Any, y: Any) -> None:
 def compare(predicate: str, x: Any, y: Any) -> tensor:
     """One of lt, le, gt, ge, eq, ne, element by element; int1. NaN compares unequal to everything.
 
-    Unlike in arithmetic, a Python number does not adopt the other side's type: it enters as int32 or float32 (see
-    `literal_dtype`), and the comparison is done in the common type.
+    A Python number adopts the other side's type, as in arithmetic; one that the type cannot hold is a ValueError.
     """
-    lhs, rhs = promote_operands(as_tensor(x, "x"), as_tensor(y, "y"))
+    lhs, rhs = promote_operands(x, y)
     ty = lhs.type.with_element_ty(dt.int1)
     if lhs.dtype.is_floating():
         name = "une" if predicate == "ne" else "o" + predicate

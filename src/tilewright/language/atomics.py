@@ -1,4 +1,4 @@
-"""Read-modify-write operations on memory that no other program can interleave with."""
+"""Reads, writes and read-modify-writes of memory that no other program can interleave with, and waiting for a value."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Any
 from tilewright.language import dtypes as dt
 from tilewright.language.arithmetic import and_, compare, invert, where
 from tilewright.language.casts import bitcast_to, cast_to, pointer_to
-from tilewright.language.context import emit
+from tilewright.language.context import emit, emit_void
 from tilewright.language.creation import as_tensor, constant
 from tilewright.language.dtypes import dtype, pointer_type
 from tilewright.language.ir_modules import tt
-from tilewright.language.memory import broadcast_to_lanes, keyword_of
+from tilewright.language.memory import as_bytes, broadcast_to_lanes, keyword_of
 from tilewright.language.registry import builtin, member
+from tilewright.language.shape import broadcast_pair
 from tilewright.language.values import tensor, unwrap
+from tilewright.language.versions import since
 
 _SEMANTICS = {"": "acq_rel", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel", "relaxed": "relaxed"}
 _SCOPES = {"": "gpu", "gpu": "gpu", "cta": "cta", "sys": "sys"}
@@ -41,14 +43,19 @@ def _operands(pointer: Any, val: Any, mask: Any, function: str) -> tuple[tensor,
     element = _element_type(target, function)
     _check_element(element, function)
     value = as_tensor(val, "val")
-    mask = unwrap(mask)
-    lanes = as_tensor(mask, "mask") if mask is not None else constant(True, dt.int1)
-    if not lanes.dtype.is_bool():
-        raise ValueError("Mask must have boolean scalar type")
+    lanes = _lanes_of(mask)
     if not target.extents and (value.extents or lanes.extents):
         raise ValueError(f"{function}: a scalar pointer takes a scalar value and mask")
     value = cast_to(broadcast_to_lanes(value, target), element)
     return target, value, broadcast_to_lanes(lanes, target)
+
+
+def _lanes_of(mask: Any) -> tensor:
+    mask = unwrap(mask)
+    lanes = as_tensor(mask, "mask") if mask is not None else constant(True, dt.int1)
+    if not lanes.dtype.is_bool():
+        raise ValueError("Mask must have boolean scalar type")
+    return lanes
 
 
 def _emit_rmw(kind: str, pointer: tensor, value: tensor, mask: tensor, sem: Any, scope: Any) -> tensor:
@@ -168,3 +175,109 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = N
         scope=keyword_of(_SCOPES, scope, "Memory scope"),
     )
     return tensor(emit(op), value.type)
+
+
+# -- reads, writes, waiting -------------------------------------------------------------------------------------------
+def _order(function: str, sem: Any, scope: Any, ordered: str) -> dict[str, str]:
+    """The semantics, of which there are two, and the scope of a read or a write."""
+    semantics = unwrap(sem) or ordered
+    if semantics not in ("relaxed", ordered):
+        keyword_of(_SEMANTICS, semantics, "Memory semantic")
+        raise ValueError(f"{function} only supports {ordered} and relaxed semantics, got {semantics!r}")
+    return {"sem": semantics, "scope": keyword_of(_SCOPES, scope, "Memory scope")}
+
+
+def _pointee(pointer: tensor, function: str) -> dtype:
+    ty = pointer.dtype
+    if not isinstance(ty, pointer_type) or ty.element_ty.is_block():
+        raise ValueError(f"Unsupported ptr type {pointer} in `tl.{function}`")
+    return ty.element_ty
+
+
+def _number_pointers(pointer: Any, function: str) -> tensor:
+    """Pointers to numbers; those to int1 as bytes, in which form booleans lie in memory."""
+    target = as_tensor(pointer, "pointer")
+    element = _pointee(target, function)
+    if not (element.is_int() or element.is_floating()):
+        raise ValueError(f"{function} only supports integer and floating-point elements, got {element}")
+    return as_bytes(target)
+
+
+@since("3.9")
+@member
+@builtin
+def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = None) -> tensor:
+    """Read the elements behind `pointer`, each as one indivisible step. Numbers of every type.
+
+    Lanes where `mask` is false are not read and give an undefined value. `sem` is "acquire" (the default: what was
+    written before a release of the value that is read is there for all that follows) or "relaxed"; `scope` as in
+    `atomic_add`.
+    """
+    order = _order("atomic_load", sem, scope, "acquire")
+    target = _number_pointers(pointer, "atomic_load")
+    lanes = _lanes_of(mask)
+    if lanes.extents and not target.extents:
+        raise ValueError("Mask argument cannot be block type if pointer argument is not a block")
+    target, lanes = broadcast_pair(target, lanes)
+    op = tt.AtomicLoadOp(target.handle, lanes.handle, **order)
+    loaded = tensor(emit(op), target.type.with_element_ty(_pointee(target, "atomic_load")))
+    was_bool = _pointee(as_tensor(pointer, "pointer"), "atomic_load").is_bool()
+    return cast_to(loaded, dt.int1) if was_bool else loaded
+
+
+@since("3.9")
+@member
+@builtin
+def atomic_store(pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None) -> None:
+    """Write `val` behind `pointer`, each element as one indivisible step. Numbers of every type.
+
+    Lanes where `mask` is false are left alone. `sem` is "release" (the default: who acquires the value sees all that
+    was written before) or "relaxed"; `scope` as in `atomic_add`.
+    """
+    order = _order("atomic_store", sem, scope, "release")
+    _element_type(as_tensor(pointer, "pointer"), "atomic_store")
+    target = _number_pointers(pointer, "atomic_store")
+    value, lanes = as_tensor(val, "val"), _lanes_of(mask)
+    for name, operand in {"Value": value, "Mask": lanes}.items():
+        if operand.extents and not target.extents:
+            raise ValueError(f"{name} argument cannot be block type if pointer argument is not a block")
+    value = cast_to(broadcast_to_lanes(value, target), _pointee(target, "atomic_store"))
+    lanes = broadcast_to_lanes(lanes, target)
+    emit_void(tt.AtomicStoreOp(target.handle, value.handle, lanes.handle, **order))
+
+
+@since("3.9")
+@member
+@builtin
+def atomic_poll(
+    pointer: Any, expected_value: Any, sem: Any = None, scope: Any = None, timeout_ns: Any = None
+) -> tensor:
+    """Wait until the integers behind `pointer` (16, 32 or 64 bits) equal `expected_value`.
+
+    Returns a block of int1 of the pointers' shape: whether each had the value before `timeout_ns` nanoseconds had
+    passed, which all elements share; without a timeout the program waits for as long as it takes. Each element is read
+    once at least. `sem` is "acquire" (the default) or "relaxed", `scope` as in `atomic_add`.
+    """
+    order = _order("atomic_poll", sem, scope, "acquire")
+    target = as_tensor(pointer, "pointer")
+    element = _pointee(target, "atomic_poll")
+    if not element.is_int() or element.primitive_bitwidth not in (16, 32, 64):
+        raise ValueError(f"atomic_poll only supports integer elements with width {{16, 32, 64}}, got {element}")
+    expected = as_tensor(expected_value, "expected_value")
+    if expected.extents and not target.extents:
+        raise ValueError("Value argument cannot be block type if pointer argument is not a block")
+    expected = broadcast_to_lanes(cast_to(expected, element), target)
+    timeout = _timeout(unwrap(timeout_ns))
+    op = tt.AtomicPollOp(target.handle, expected.handle, None if timeout is None else timeout.handle, **order)
+    return tensor(emit(op), expected.type.with_element_ty(dt.int1))
+
+
+def _timeout(timeout_ns: Any) -> tensor | None:
+    if timeout_ns is None:
+        return None
+    if isinstance(timeout_ns, int) and timeout_ns < 0:
+        raise ValueError("atomic_poll timeout_ns must be non-negative")
+    timeout = as_tensor(timeout_ns, "timeout_ns")
+    if timeout.extents or not timeout.dtype.is_int():
+        raise ValueError(f"atomic_poll timeout_ns must be a scalar integer, got {timeout}")
+    return cast_to(timeout, dt.uint64)

@@ -34,7 +34,7 @@ def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any 
     Floating to a narrower floating type rounds to nearest even, or towards zero with `fp_downcast_rounding="rtz"`; the
     option is an error for other conversions, and without effect where the dtype is that of `input`. Floating to integer
     truncates; to int1 is `!= 0`. Signed integers are sign extended, unsigned and int1 zero extended. float16 to and
-    from bfloat16 passes through float32. Integers reach a float8 type only through a wider float. What is too large for
+    from bfloat16 rounds to nearest even. Integers reach a float8 type only through a wider float. What is too large for
     a float8 type, infinities too, becomes its largest finite value, and NaN stays NaN (float8e4b15 has none, and goes
     through float16 to at most 1.75). With `bitcast=True` the bits are kept; the widths must agree.
     """
@@ -89,6 +89,9 @@ def _float_to_float(value: tensor, target: dtype, rounding: str, narrowing: bool
     if source.is_fp8() or target.is_fp8() or rounding != "rtne":
         ty = value.type.with_element_ty(target)
         return tensor(emit(tt.FpToFpOp(value.handle, ty.to_ir(), rounding=rounding if narrowing else None)), ty)
+    if {source.name, target.name} == {"fp16", "bf16"}:
+        ty = value.type.with_element_ty(target)
+        return tensor(emit(tt.FpToFpOp(value.handle, ty.to_ir(), rounding="rtne")), ty)
     if (source.is_fp16() or source.is_bf16()) and not target.is_fp32():
         return cast_to(cast_to(value, dt.float32), target)
     return _convert(value, arith.TruncFOp if narrowing else arith.ExtFOp, target)

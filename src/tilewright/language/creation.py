@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math as pymath
+import struct
 from typing import TYPE_CHECKING, Any
 
 from tilewright.language import dtypes as dt
@@ -16,6 +17,9 @@ from tilewright.language.values import constexpr, describe, tensor, tuple, unwra
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
+LARGEST_FP8E4B15 = 0x3F00
+"""1.75 as float16: what is larger becomes it."""
+
 _LARGEST_F32 = (2 - 2**-23) * 2**127
 _SMALLEST_NORMAL_F32 = 2.0**-126
 
@@ -24,12 +28,19 @@ def constant_handle(value: Any, ty: dtype) -> SSAValue:
     """`arith.constant` of a scalar or, for a block type, of a block filled with the value."""
     scalar = ty.scalar
     if scalar.is_fp8e4b15():
-        raise TypeError("constants of type fp8e4b15 are not supported; cast a float constant")
+        return constant_handle(encode_fp8e4b15(float(value)), ty.with_element_ty(dt.uint8))
     if isinstance(ty, dt.block_type):
         return emit(arith.constant_splat(int(value) if scalar.is_int() else float(value), ty.to_ir()))
     if scalar.is_int():
         return emit(arith.constant_int(int(value), ty.int_bitwidth))
     return emit(arith.constant_float(float(value), ty.to_ir()))
+
+
+def encode_fp8e4b15(number: float) -> int:
+    """The byte of a number in fp8e4b15, as `float8.encode_fp8e4b15` computes it from the float16 next to the number."""
+    (single,) = struct.unpack("<f", struct.pack("<f", max(-2.0, min(2.0, number))))
+    (bits,) = struct.unpack("<H", struct.pack("<e", single))
+    return (bits & 0x8000) >> 8 | (min(bits & 0x7FFF, LARGEST_FP8E4B15) + 0x40) >> 7
 
 
 def constant(value: Any, ty: dtype) -> tensor:

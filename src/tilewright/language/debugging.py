@@ -7,7 +7,7 @@ import string
 import sys
 from typing import Any
 
-from tilewright.language.arithmetic import logical_not, or_
+from tilewright.language.arithmetic import compare, logical_not, or_
 from tilewright.language.casts import cast_to
 from tilewright.language.context import current, emit_void
 from tilewright.language.creation import as_tensor
@@ -16,6 +16,7 @@ from tilewright.language.ir_modules import builtin as builtin_dialect
 from tilewright.language.ir_modules import gpu, ir, llvm, tt
 from tilewright.language.registry import builtin, with_hint
 from tilewright.language.values import describe, is_sequence, tensor, unwrap
+from tilewright.language.versions import since
 
 
 @builtin
@@ -90,6 +91,17 @@ def device_assert(cond: Any, msg: Any = "", mask: Any = None) -> None:
     if mask is not None:
         condition = or_(condition, logical_not(mask))
     emit_void(tt.AssertOp(condition.handle, message))
+
+
+@since("3.8")
+@builtin
+def expect_zero(x: Any, mask: Any) -> Any:
+    """`x`, which is expected to be zero where `mask` holds (by underflow, say). With `debug` this is asserted."""
+    value, lanes = as_tensor(x, "x"), as_tensor(mask, "mask")
+    if current().options.debug:
+        is_zero = or_(compare("eq", value, 0), logical_not(lanes))
+        device_assert(is_zero, "expect_zero expected x == 0 where mask is true")
+    return x
 
 
 @builtin

@@ -37,9 +37,10 @@ class tensor_descriptor_type(base_type):
         self.block_type, self.shape_type, self.strides_type = block, shape_type, strides_type
 
     @classmethod
-    def of_block(cls, block: block_type) -> tensor_descriptor_type:
-        """The type of a descriptor that comes as a kernel argument: i32 shape, i64 strides."""
-        rank = len(block.shape)
+    def of_block(cls, block: block_type, rank: int | None = None) -> tensor_descriptor_type:
+        """The type of a descriptor that comes as a kernel argument: i32 shape, i64 strides. The tensor may be of
+        another rank than its blocks (those of `tensordesc_im2col` are)."""
+        rank = len(block.shape) if rank is None else rank
         return cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank))
 
     def descriptor_ir(self) -> TensorDescType:

@@ -51,6 +51,7 @@ SECTIONS: list[tuple[str, ModuleType]] = [
     ("Sorting", sorting),
     ("Random numbers", random),
     ("Loops", iteration),
+    ("Records", aggregates),
     ("Debugging and hints", debugging),
     ("Assembly and device library", inline),
     ("Target", target_info),
@@ -66,7 +67,9 @@ tensor too: `x.sum(0)` is `tl.sum(x, 0)`.
 
 ## What differs from Triton
 
-- Chained comparisons (`1 < n < 3`), `in` on compile-time values, and lambdas are supported.
+- `in` on compile-time values and lambdas are supported, block pointers still are.
+- The language is that of Triton 3.9. `TILEWRIGHT_TRITON_VERSION` (3.6 to 3.9) says which Triton programs are told that
+  they run on: its version and its deprecations; what came later is then an error of its own.
 - `and` and `or` on run-time scalars that are not int1 compare with zero first; Triton reinterprets the bits.
 - A loop over unsigned bounds compares unsigned.
 - A loop variable read after its loop is undefined, as in Triton, but gives a warning; so does a function that returns a
@@ -84,15 +87,17 @@ PYTHON = """\
 Supported: assignment to names and tuples of names, augmented assignment, `if`/`elif`/`else` (decided at compile time
 where the condition is constant), conditional expressions, `for` over `range`, `tl.range` and `tl.static_range`,
 `while`, `return` at the top level of a function and in `if`s there, `assert`, `with`, calls of `@jit` functions with
-defaults, keywords and `*tuple`, tuples, named tuples and records, list comprehensions over tuples, lambdas, f-strings
-of constants, and the builtins `abs`, `bool`, `float`, `getattr`, `hasattr`, `int`, `isinstance`, `len`, `list`, `max`,
-`min`, `print`, `range`, `tuple`.
+defaults, keywords and `*tuple`, tuples, named tuples and records, list comprehensions over tuples, `:=`, chained
+comparisons, lambdas, f-strings of constants, and the builtins `abs`, `bool`, `float`, `getattr`, `hasattr`, `int`,
+`isinstance`, `len`, `list`, `max`, `min`, `print`, `range`, `tuple`.
 
-A number that is assigned to a plain name becomes a run-time scalar; `name: tl.constexpr = ...` keeps it a constant.
+A number that is assigned to a plain name becomes a run-time scalar; `name: tl.constexpr = ...` keeps it a constant, and
+so does an assignment after `name: tl.constexpr`. A function that returns the same constant on all ways returns a
+constant.
 Names from outside must be constants (`tl.constexpr(...)`), types, modules or functions for kernels.
 
 Not supported, each with an error that says what to do instead: `break`, `continue`, `return` in loops, nested
-functions and classes, exceptions, dictionaries, sets, generators, `:=`, assignment to elements or attributes.
+functions and classes, exceptions, dictionaries, sets, generators, assignment to elements or attributes.
 
 A function may call itself with other constants or other shapes, so that compiling ends; with the same ones it may not.
 """

@@ -8,15 +8,14 @@ from enum import IntEnum
 from typing import Any
 
 from tilewright.language import dtypes as dt
-from tilewright.language.casts import cast_to
 from tilewright.language.context import emit
 from tilewright.language.creation import as_tensor
 from tilewright.language.dtypes import dtype
 from tilewright.language.ir_modules import arith, math, tt
-from tilewright.language.promotion import promote_operands
+from tilewright.language.promotion import promote_all, promote_operands
 from tilewright.language.registry import builtin, member, with_hint
-from tilewright.language.shape import broadcast_pair
 from tilewright.language.values import constexpr, tensor, unwrap
+from tilewright.language.versions import since
 
 
 class PropagateNan(IntEnum):
@@ -147,21 +146,28 @@ def abs(x: Any) -> tensor:
 @builtin
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z` with a single rounding. Floating types."""
-    a, b = promote_operands(x, y)
-    c, a = promote_operands(z, a)
-    b, c = promote_operands(b, c)
-    a, b = broadcast_pair(a, b)
+    a, b, c = promote_all(x, y, z)
     return tensor(emit(math.FmaOp(a.handle, b.handle, c.handle)), a.type)
 
 
+@since("3.6", approx="3.9")
 @builtin
-def fdiv(x: Any, y: Any, ieee_rounding: Any = False) -> tensor:
-    """`x / y` for floating operands. `ieee_rounding` is accepted; the quotient is what `/` gives."""
-    lhs, rhs = as_tensor(x, "x"), as_tensor(y, "y")
-    if not lhs.dtype.is_floating() or not rhs.dtype.is_floating():
-        raise TypeError("both operands of fdiv must have floating scalar type")
-    lhs, rhs = promote_operands(lhs, rhs, arithmetic=False, is_division=True)
-    return tensor(emit(arith.DivfOp(lhs.handle, rhs.handle)), lhs.type)
+def fdiv(x: Any, y: Any, ieee_rounding: Any = False, approx: Any = False) -> tensor:
+    """`x / y` for floating operands, in float32 at least.
+
+    With `ieee_rounding` rounded to nearest as IEEE 754 says; with `approx`, of float32 only, within 2 ULP where the
+    magnitude of `y` lies in [2**-126, 2**126]. Raises ValueError for both at once.
+    """
+    is_precise, is_approximate = bool(unwrap(ieee_rounding)), bool(unwrap(approx))
+    if is_precise and is_approximate:
+        raise ValueError("approx and ieee_rounding cannot both be True")
+    lhs, rhs = promote_operands(x, y, is_division=True)
+    if not lhs.dtype.is_floating():
+        raise TypeError("fdiv requires floating-point operands after type promotion")
+    if is_approximate and not lhs.dtype.is_fp32():
+        raise ValueError(f"approx division requires float32 operands, got {lhs.dtype}")
+    op_class = tt.ApproxDivFOp if is_approximate else tt.PreciseDivFOp if is_precise else arith.DivfOp
+    return tensor(emit(op_class(lhs.handle, rhs.handle)), lhs.type)
 
 
 @builtin
@@ -177,10 +183,10 @@ def umulhi(x: Any, y: Any) -> tensor:
 
 
 def _pair_math(x: Any, y: Any, op_class: Any, function: str, allowed: Sequence[str]) -> tensor:
-    lhs, rhs = as_tensor(x, "x"), as_tensor(y, "y")
-    _require(lhs, allowed, function)
-    _require(rhs, allowed, function)
-    lhs, rhs = promote_operands(lhs, rhs)
+    for value in (x, y):
+        if isinstance(value, tensor):
+            _require(value, allowed, function)
+    lhs, rhs = promote_operands(x, y)
     return tensor(emit(op_class(lhs.handle, rhs.handle)), lhs.type)
 
 
@@ -192,14 +198,9 @@ def _nan_rule(propagate_nan: Any) -> PropagateNan:
     return PropagateNan(value)
 
 
-def _in_float32_if_bf16(x: Any) -> Any:
-    return cast_to(x, dt.float32) if isinstance(x, tensor) and x.dtype.is_bf16() else x
-
-
 def extremum(x: Any, y: Any, propagate_nan: Any, *, largest: bool) -> tensor:
-    """Minimum or maximum of two values; bfloat16 operands are promoted to float32."""
+    """Minimum or maximum of two values, in their common type."""
     rule = _nan_rule(propagate_nan)
-    x, y = _in_float32_if_bf16(as_tensor(x, "x")), _in_float32_if_bf16(as_tensor(y, "y"))
     lhs, rhs = promote_operands(x, y)
     ty = lhs.dtype
     if ty.is_floating():
@@ -216,29 +217,25 @@ def extremum(x: Any, y: Any, propagate_nan: Any, *, largest: bool) -> tensor:
 
 @builtin
 def maximum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE) -> tensor:
-    """The larger of `x` and `y` element by element. `propagate_nan` says what a NaN does; bfloat16 gives float32."""
+    """The larger of `x` and `y` element by element. `propagate_nan` says what a NaN does."""
     return extremum(x, y, propagate_nan, largest=True)
 
 
 @builtin
 def minimum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE) -> tensor:
-    """The smaller of `x` and `y` element by element. `propagate_nan` says what a NaN does; bfloat16 gives float32."""
+    """The smaller of `x` and `y` element by element. `propagate_nan` says what a NaN does."""
     return extremum(x, y, propagate_nan, largest=False)
 
 
 @builtin
 def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = PropagateNan.NONE) -> tensor:
-    """`x` limited to [min, max]. Floating types; undefined where `min > max`. bfloat16 is promoted to float32."""
+    """`x` limited to [min, max], of integers and floats; undefined where `min > max`."""
     rule = _nan_rule(propagate_nan)
-    value, low, high = (_in_float32_if_bf16(as_tensor(v, n)) for v, n in ((x, "x"), (min, "min"), (max, "max")))
-    low, high = promote_operands(low, high)
-    value, low = promote_operands(value, low)
-    value, high = promote_operands(value, high)
-    low, value = broadcast_pair(low, value)
+    value, low, high = promote_all(x, min, max)
+    if value.dtype.is_int():
+        return minimum(maximum(value, low, rule), high, rule)
     if not value.dtype.is_floating():
-        raise with_hint(
-            TypeError(f"Unexpected dtype {value.dtype} in `tl.clamp`"), "use tl.minimum and tl.maximum for integers"
-        )
+        raise TypeError(f"Unexpected dtype {value.dtype} in `tl.clamp`")
     op = tt.ClampFOp(value.handle, low.handle, high.handle, propagate_nan=int(rule))
     return tensor(emit(op), value.type)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from tilewright.language import dtypes as dt
 from tilewright.language.arithmetic import add, and_, or_, shl, shr
 from tilewright.language.casts import bitcast_to, cast_to
+from tilewright.language.creation import LARGEST_FP8E4B15
 from tilewright.language.elementwise import minimum
 from tilewright.language.values import tensor
 
@@ -23,7 +24,7 @@ def encode_fp8e4b15(value: tensor) -> tensor:
     three bits, halves away from zero."""
     bits = bitcast_to(value, dt.uint16)
     sign = shr(and_(bits, 0x8000), 8)
-    magnitude = minimum(and_(bits, 0x7FFF), 0x3F00)
+    magnitude = minimum(and_(bits, 0x7FFF), LARGEST_FP8E4B15)
     rounded = shr(cast_to(add(magnitude, 0x40), dt.uint16), 7)
     byte = cast_to(or_(sign, rounded), dt.uint8)
     ty = value.type.with_element_ty(dt.float8e4b15)

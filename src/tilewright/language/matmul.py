@@ -24,13 +24,14 @@ def dot(
     input_precision: Any = None,
     allow_tf32: Any = None,
     max_num_imprecise_acc: Any = None,
-    out_dtype: Any = dt.float32,
+    out_dtype: Any = None,
 ) -> tensor:
     """The matrix product of two blocks, plus `acc`.
 
     Shapes [M, K] and [K, N], or with equal leading batch dimensions. dtypes: both equal (or both float8). int8
     accumulates in int32 (there is no product of uint8); float32 and bfloat16 in float32; float64 in float64; float16
-    and float8 in `out_dtype`, float32 or float16. `acc` has the result's shape and dtype. `input_precision` ("tf32",
+    and float8 in `out_dtype`, float32 or float16: by default the dtype of `acc`, else float32. `acc` has the result's
+    shape and dtype. `input_precision` ("tf32",
     "tf32x3", "ieee", "bf16x3", "bf16x6", as far as the target offers them) says how float32 inputs are multiplied;
     `allow_tf32` is its older form.
 
@@ -40,13 +41,15 @@ def dot(
         if not is_block(value):
             raise TypeError(f"tl.dot needs blocks; `{name}` is {describe(value)}")
     precision = _input_precision(unwrap(input_precision), unwrap(allow_tf32))
-    target = unwrap(out_dtype)
+    acc, target = unwrap(acc), unwrap(out_dtype)
+    if target is None:
+        target = acc.dtype if isinstance(acc, tensor) else dt.float32
     lhs, rhs, collapse = _check_dot_shapes(input, other)
     _check_dot_dtypes(lhs.dtype, rhs.dtype)
     lhs, rhs = _in_machine_format(lhs, rhs)
     result_type = _accumulator_type(lhs.dtype, target)
     extents = [*lhs.extents[:-1], rhs.extents[-1]]
-    accumulator = _accumulator(unwrap(acc), extents, result_type, collapse)
+    accumulator = _accumulator(acc, extents, result_type, collapse)
     imprecise = _imprecise_limit(lhs, unwrap(max_num_imprecise_acc))
     op = tt.DotOp(
         lhs.handle, rhs.handle, accumulator.handle, input_precision=precision, max_num_imprecise_acc=imprecise

@@ -14,8 +14,9 @@ from tilewright.language.ir_modules import tt
 from tilewright.language.registry import builtin, member, must_use_result, unwrap_list, unwrap_shape, with_hint
 from tilewright.language.shape import broadcast_pair, broadcast_to_shape
 from tilewright.language.values import describe, tensor, unwrap
+from tilewright.language.versions import warn_since
 
-LOAD_CACHE = {"": "none", ".ca": "ca", ".cg": "cg", ".cv": "cv"}
+LOAD_CACHE = {"": "none", ".ca": "ca", ".cg": "cg", ".cs": "cs", ".cv": "cv"}
 _STORE_CACHE = {"": "none", ".wb": "wb", ".cg": "cg", ".cs": "cs", ".wt": "wt"}
 EVICTION = {
     "": "evict_normal",
@@ -60,8 +61,9 @@ def load(
     - block pointer: a block; `boundary_check` lists the dimensions to check, outside elements are filled as
       `padding_option` ("zero" or "nan") says.
 
-    `cache_modifier` is "", ".ca", ".cg" or ".cv"; `eviction_policy` "", "evict_first" or "evict_last". Pointers to int1
-    read bytes and compare with zero. Raises ValueError for `other` without `mask` and for options of the other forms.
+    `cache_modifier` is "", ".ca", ".cg", ".cs" or ".cv"; `eviction_policy` "", "evict_first" or "evict_last". Pointers
+    to int1 read bytes and compare with zero. Raises ValueError for `other` without `mask` and for options of the other
+    forms.
     """
     if hasattr(pointer, "load") and not isinstance(pointer, tensor):
         raise TypeError("tl.load takes a pointer; read a tensor descriptor with its method .load(offsets)")
@@ -128,7 +130,7 @@ def _widen_for_mask(pointer: tensor, mask: Any) -> tensor:
     return broadcast_pair(pointer, mask)[0]
 
 
-def _as_bytes(pointer: tensor) -> tensor:
+def as_bytes(pointer: tensor) -> tensor:
     """A pointer to int1 as one to int8, the form in which booleans lie in memory; others unchanged."""
     ty = pointer.dtype
     if isinstance(ty, pointer_type) and ty.element_ty.is_bool():
@@ -146,7 +148,7 @@ def _load_lanes(
     mask_value = _mask_for(pointer, mask) if mask is not None else None
     other_value = _scalar_or_block(pointer, other, "other") if other is not None else None
     was_bool = _pointee(pointer).is_bool()
-    pointer = _as_bytes(pointer)
+    pointer = as_bytes(pointer)
     element = _pointee(pointer)
     if other_value is not None:
         other_value = cast_to(other_value, element)
@@ -230,7 +232,7 @@ def _store_lanes(pointer: tensor, value: tensor, mask: Any, checked: list[int], 
     pointer = _widen_for_mask(pointer, mask)
     value = _scalar_or_block(pointer, value, "value")
     mask_value = _mask_for(pointer, mask) if mask is not None else None
-    pointer = _as_bytes(pointer)
+    pointer = as_bytes(pointer)
     value = cast_to(value, _pointee(pointer))
     emit_void(tt.StoreOp(pointer.handle, value.handle, mask_value.handle if mask_value is not None else None, **hints))
 
@@ -275,10 +277,11 @@ def make_block_ptr(base: Any, shape: Any, strides: Any, offsets: Any, block_shap
     integers; `block_shape` is a list of compile-time powers of two; `order` lists the dimensions from the fastest to
     the slowest and is a permutation. All lists have the same length.
     """
+    warn_since("3.7", "tl.make_block_ptr is deprecated: use tl.make_tensor_descriptor or a TensorDescriptor")
     pointer = as_tensor(base, "base")
     if not isinstance(pointer.type, pointer_type) or pointer.type.element_ty.is_block():
         raise ValueError("Expected `base` to be a pointer type (but not a block pointer type or others)")
-    pointer = _as_bytes(pointer)
+    pointer = as_bytes(pointer)
     extents = integers(shape, 64, "shape")
     steps = integers(strides, 64, "strides")
     starts = integers(offsets, 32, "offsets")

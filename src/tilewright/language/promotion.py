@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from typing import Any
 
 from tilewright.language import dtypes as dt
@@ -59,20 +60,21 @@ def computation_dtype(a: dtype, a_is_number: bool, b: dtype, b_is_number: bool, 
 
     A Python number adopts the other operand's type unless its own kind is higher. Then fp64 wins over fp32 over fp16;
     bf16 stays only with bf16; two different float8 types meet in fp16; integers follow C. Divisions and remainders of
-    16-bit floats are computed in fp32. Raises TypeError for a float8 with an integer, and for a division of integers of
-    different signedness.
+    floats below 32 bits are computed in fp32. Raises TypeError for a float8 with an integer, and for a division of
+    integers of different signedness.
     """
     if a_is_number != b_is_number:
         number, other = (a, b) if a_is_number else (b, a)
         if number.kind() <= other.kind():
-            return dt.float32 if is_division and (other.is_fp16() or other.is_bf16()) else other
-    for wide in (dt.float64, dt.float32):
-        if wide in (a, b):
-            return wide
+            a = b = other
+    if dt.float64 in (a, b):
+        return dt.float64
+    if dt.float32 in (a, b) or (is_division and (a.is_floating() or b.is_floating())):
+        return dt.float32
     if a.is_fp16() or b.is_fp16():
-        return dt.float32 if is_division else dt.float16
+        return dt.float16
     if a.is_bf16() or b.is_bf16():
-        return dt.bfloat16 if a == b and not is_division else dt.float32
+        return dt.bfloat16 if a == b else dt.float32
     if a.is_fp8() and b.is_fp8():
         return a if a == b else dt.float16
     if not (a.is_int() and b.is_int()):
@@ -116,6 +118,34 @@ def promote_operands(
     return broadcast_pair(to_tensor(a), to_tensor(b))
 
 
+def promote_all(*values: Any) -> list[tensor]:
+    """Three or more operands as tensors of one shape and one element type.
+
+    Tensors come to their common type first, and so do Python numbers; then the two follow `computation_dtype`. No
+    number is rounded to a type in between.
+    """
+    operands = [operand(value) for value in values]
+    tensors = [value.dtype for value in operands if isinstance(value, tensor)]
+    numbers = [literal_dtype(value) for value in operands if not isinstance(value, tensor)]
+    kinds = [
+        reduce(partial(_common_dtype, are_numbers), types)
+        for types, are_numbers in ((tensors, False), (numbers, True))
+        if types
+    ]
+    common = kinds[0]
+    if len(kinds) == 2:
+        common = computation_dtype(kinds[0], False, kinds[1], True, is_division=False)
+    cast = [cast_to(v, common) if isinstance(v, tensor) else number_as(v, common) for v in operands]
+    for first in range(len(cast)):
+        for second in range(first + 1, len(cast)):
+            cast[first], cast[second] = broadcast_pair(cast[first], cast[second])
+    return cast
+
+
+def _common_dtype(are_numbers: bool, a: dtype, b: dtype) -> dtype:
+    return computation_dtype(a, are_numbers, b, are_numbers, is_division=False)
+
+
 def number_as(number: bool | int | float, ty: dtype) -> tensor:
     """A Python number as a constant of type `ty`, a scalar or a block; refuses what the element type cannot hold."""
     whole, ty = ty, ty.scalar
@@ -126,8 +156,6 @@ def number_as(number: bool | int | float, ty: dtype) -> tensor:
         )
     if ty.is_int() and not ty.get_int_min_value() <= number <= ty.get_int_max_value():
         raise ValueError(f"Scalar {number} is out of range for type {ty}")
-    if ty.is_fp8e4b15():
-        return cast_to(constant(number, whole.with_element_ty(dt.float32)), ty)
     return constant(number, whole)
 
 

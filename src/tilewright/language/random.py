@@ -137,7 +137,7 @@ def uint_to_uniform_float(x):
     width: constexpr = x.dtype.primitive_bitwidth
     static_assert(width == 32 or width == 64, "uint_to_uniform_float needs integers of 32 or 64 bits")
     signed = x.to(_int32 if width == 32 else _int64, bitcast=True)
-    return where(signed < 0, -signed - 1, signed) * _largest_below_one(width)
+    return where(signed < 0, ~signed, signed) * _largest_below_one(width)
 
 
 @constexpr_function

@@ -13,6 +13,7 @@ from tilewright.language.dtypes import block_of
 from tilewright.language.ir_modules import tt
 from tilewright.language.registry import builtin, member, unwrap_list, unwrap_shape, varargs, with_hint
 from tilewright.language.values import describe, is_sequence, slice, tensor, tuple, unwrap
+from tilewright.language.versions import since, warn_since
 
 
 def wrap_axis(axis: Any, rank: int) -> int:
@@ -128,7 +129,10 @@ def reshape(input: Any, *shape: Any, can_reorder: Any = False) -> tensor:
     block.
     """
     value = as_tensor(input, "input")
-    return reshape_to(value, unwrap_shape(varargs(shape)), allow_reorder=bool(unwrap(can_reorder)))
+    may_reorder = bool(unwrap(can_reorder))
+    if may_reorder:
+        warn_since("3.9", "the `can_reorder` argument of tl.reshape is deprecated: leave it out")
+    return reshape_to(value, unwrap_shape(varargs(shape)), allow_reorder=may_reorder)
 
 
 def reshape_to(value: tensor, extents: list[int], *, allow_reorder: bool = False) -> tensor:
@@ -169,7 +173,7 @@ def permute_by(value: tensor, order: list[int]) -> tensor:
     """`permute` with a plain list."""
     rank = len(value.extents)
     if len(order) != rank:
-        raise ValueError("permute dims must have the same length as input shape")
+        raise ValueError(f"permute dims must have the same length as input shape, got {rank} and {len(order)}")
     if sorted(order) != list(range(rank)):
         raise ValueError(f"permute dims must be a permutation of 0, 1, ..., n-1, but were {order}")
     ty = block_of(value.dtype, builtins.tuple([value.extents[d] for d in order]))
@@ -227,17 +231,33 @@ def split(a: tensor) -> tuple:
     return tuple([unsplat(half) for half in halves] if rank_one else halves)
 
 
+@since("3.6", dim="3.7")
 @builtin
-def cat(input: Any, other: Any, can_reorder: Any = False) -> tensor:
-    """Concatenate two blocks of rank 1 and of one dtype. `can_reorder=True` is required: the order of elements is
-    unspecified."""
-    if not unwrap(can_reorder):
-        raise ValueError("current implementation of `cat` always may reorder elements: pass can_reorder=True")
+def cat(input: Any, other: Any, can_reorder: Any = False, dim: Any = 0) -> tensor:
+    """Concatenate two blocks of one shape and dtype along `dim`.
+
+    With `can_reorder=True`, which is deprecated, blocks of rank 1 give their elements in any order. Raises ValueError
+    for shapes or dtypes that differ.
+    """
     left, right = as_tensor(input, "input"), as_tensor(other, "other")
-    if len(left.extents) != 1 or left.extents != right.extents or left.dtype != right.dtype:
-        raise ValueError(f"cat needs two blocks of rank 1 with one shape and dtype, got {left} and {right}")
+    if left.extents != right.extents or left.dtype != right.dtype:
+        raise ValueError(f"tl.cat requires tensors of the same shape and dtype, got {left} and {right}")
+    if not unwrap(can_reorder):
+        return _concatenated(left, right, wrap_axis(dim, len(left.extents)))
+    warn_since("3.7", "the `can_reorder` argument of tl.cat is deprecated: leave it out")
+    if len(left.extents) != 1:
+        raise ValueError(f"cat with can_reorder=True needs blocks of rank 1, got {left}")
     ty = block_of(left.dtype, (left.extents[0] + right.extents[0],))
     return tensor(emit(tt.CatOp(left.handle, right.handle, ty.to_ir())), ty)
+
+
+def _concatenated(left: tensor, right: tensor, dim: int) -> tensor:
+    """Stack the blocks, move the new dimension before `dim`, and merge the two."""
+    extents = left.extents
+    stacked = join(left, right)
+    order = list(range(len(extents)))
+    order.insert(dim, len(extents))
+    return reshape_to(permute_by(stacked, order), [*extents[:dim], 2 * extents[dim], *extents[dim + 1 :]])
 
 
 @member
@@ -263,15 +283,18 @@ def gather(src: tensor, index: tensor, axis: Any) -> tensor:
 @member
 @builtin
 def histogram(input: tensor, num_bins: Any, mask: Any = None) -> tensor:
-    """Count how often each value of [0, num_bins) occurs in a block of rank 1 of integers; int32 counts.
+    """Count how often each value of [0, num_bins) occurs in a block of rank 1 of 32-bit integers; int32 counts.
 
     Elements that `mask` switches off are not counted, nor are values outside of the bins (whose effect Triton leaves
     open).
     """
     if len(input.extents) != 1:
         raise ValueError("histogram only supports 1D input")
-    if not input.dtype.is_int():
-        raise ValueError("histogram only supports integer input")
+    if not input.dtype.is_int() or input.dtype.int_bitwidth != 32:
+        raise with_hint(
+            ValueError(f"histogram only supports 32-bit integer input, but got {input.dtype}"),
+            "convert it: `.to(tl.int32)`",
+        )
     mask_handle = None
     if unwrap(mask) is not None:
         mask_value = broadcast_to_shape(as_tensor(mask, "mask"), input.extents)
@@ -285,13 +308,15 @@ def histogram(input: tensor, num_bins: Any, mask: Any = None) -> tensor:
 def subscript(value: tensor, index: Any) -> tensor:
     """`x[None, :]`, `x[:, None]`: each None inserts a dimension, each full slice keeps one."""
     items: list[Any] = list(index) if is_sequence(index) else [index]
-    kept = 0
+    rank, kept = len(value.extents), 0
     for position, entry in enumerate(items):
         entry = unwrap(entry)
         if entry is None:
             value = expand_at(value, position)
         elif isinstance(entry, slice) and unwrap(entry.start) is unwrap(entry.stop) is unwrap(entry.step) is None:
             kept += 1
+            if kept > rank:
+                raise ValueError(f"too many indices for tensor of rank {rank}")
         else:
             advice = (
                 "load the elements that are needed, or pick them with tl.gather, tl.split, or tl.sum(tl.where(...))"

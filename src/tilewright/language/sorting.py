@@ -28,6 +28,7 @@ from tilewright.language.standard import (
     member_function,
 )
 from tilewright.language.values import constexpr
+from tilewright.language.versions import since
 
 ASCENDING = constexpr(0)
 DESCENDING = constexpr(1)
@@ -131,11 +132,15 @@ def sort(x, dim: constexpr = None, descending: constexpr = ASCENDING):
     return _sort(x, None, dim, descending)
 
 
+@since("3.6", descending="3.8")
 @language_function
-def topk(x, k: constexpr, dim: constexpr = None):
-    """The `k` largest elements along the last dimension, in descending order. `k` is a power of two."""
-    static_assert(_is_power_of_two(k), "topk needs a power of two")
-    return _sort(x, k, dim, True)
+def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = DESCENDING):
+    """The `k` largest elements along the last dimension, in descending order; the smallest in ascending order unless
+    `descending`. `k` is a power of two, at most the dimension's extent."""
+    static_assert(k > 0, "topk: k must be greater than 0")
+    static_assert(_is_power_of_two(k), "topk: k must be a power of two")
+    static_assert(k <= x.shape[len(x.shape) - 1], "topk: k must not exceed the size of the selected dimension")
+    return _sort(x, k, dim, descending)
 
 
 @language_function

@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from tilewright.language import combining, creation, elementwise, shape
+from tilewright.language import combining, context, creation, elementwise, shape
 from tilewright.language import dtypes as core_dtypes
 from tilewright.language import values as core
 from tilewright.language.arithmetic import where
@@ -22,6 +22,7 @@ from tilewright.language.callables import ConstexprFunction, JITCallable, langua
 from tilewright.language.debugging import static_assert
 from tilewright.language.registry import MEMBER_MARK
 from tilewright.language.values import tensor
+from tilewright.language.versions import since
 
 constexpr = core.constexpr
 int1, int32, uint32, float32 = core_dtypes.int1, core_dtypes.int32, core_dtypes.uint32, core_dtypes.float32
@@ -59,12 +60,22 @@ def sigmoid(x):
     return 1 / (1 + elementwise.exp(-x))
 
 
+@ConstexprFunction
+def _warn_of_keep_dims():
+    context.current().warn("the keep_dims argument of tl.softmax is deprecated and ignored: the shape stays that of x")
+
+
 @member_function
-def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
-    """exp(x - max) / sum of it, along `dim` (by default 0, as in Triton). float32 and float64."""
+def softmax(x, dim=None, keep_dims=None, ieee_rounding=False):
+    """exp(x - max) / sum of it, along `dim` (by default 0, as in Triton). float32 and float64.
+
+    The shape is that of `x`; `keep_dims` has no effect, and is deprecated.
+    """
+    if keep_dims is not None:
+        _warn_of_keep_dims()
     axis: constexpr = 0 if dim is None else dim
-    weights = elementwise.exp(x - max(x, axis, keep_dims=keep_dims))
-    return elementwise.fdiv(weights, sum(weights, axis, keep_dims=keep_dims), ieee_rounding)
+    weights = elementwise.exp(x - max(x, axis, keep_dims=True))
+    return elementwise.fdiv(weights, sum(weights, axis, keep_dims=True), ieee_rounding)
 
 
 @member_function
@@ -145,19 +156,12 @@ _argmin_combine_tie_break_fast = _better_with_index(_less, constexpr(False))
 
 
 @language_function
-def _promote_bfloat16_to_float32(t):
-    if t.dtype.is_bf16():
-        return t.to(float32)
-    return t
-
-
-@language_function
 def _promote_for_extremum(t):
     if t.dtype.primitive_bitwidth < 32:
         if t.dtype.is_floating():
             return t.to(float32)
         return t.to(int32)
-    return _promote_bfloat16_to_float32(t)
+    return t
 
 
 @language_function
@@ -203,24 +207,22 @@ def _indexed(input, axis, first: constexpr, combine_first, combine_any, keep_dim
 def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
     """The largest element along `axis`, of all if None. NaN is ignored where another number is there.
 
-    Types below 32 bits are promoted to float32 or int32. With `return_indices` also the index (int32) of the maximum:
-    the first one if `return_indices_tie_break_left`, else any.
+    Types below 32 bits are promoted to float32 or int32. With `return_indices` the maximum in its own type, and its
+    index (int32): the first one if `return_indices_tie_break_left`, else any.
     """
-    x = _promote_bfloat16_to_float32(input)
     if not return_indices:
-        return combining.reduce(_promote_for_extremum(x), axis, _elementwise_max, keep_dims=keep_dims)
+        return combining.reduce(_promote_for_extremum(input), axis, _elementwise_max, keep_dims=keep_dims)
     first: constexpr = return_indices_tie_break_left
-    return _indexed(x, axis, first, _argmax_combine_tie_break_left, _argmax_combine_tie_break_fast, keep_dims)
+    return _indexed(input, axis, first, _argmax_combine_tie_break_left, _argmax_combine_tie_break_fast, keep_dims)
 
 
 @member_function
 def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
     """The smallest element along `axis`, of all if None; otherwise as `max`."""
-    x = _promote_bfloat16_to_float32(input)
     if not return_indices:
-        return combining.reduce(_promote_for_extremum(x), axis, _elementwise_min, keep_dims=keep_dims)
+        return combining.reduce(_promote_for_extremum(input), axis, _elementwise_min, keep_dims=keep_dims)
     first: constexpr = return_indices_tie_break_left
-    return _indexed(x, axis, first, _argmin_combine_tie_break_left, _argmin_combine_tie_break_fast, keep_dims)
+    return _indexed(input, axis, first, _argmin_combine_tie_break_left, _argmin_combine_tie_break_fast, keep_dims)
 
 
 @member_function
@@ -294,19 +296,55 @@ def reduce_or(input, axis, keep_dims=False):
 
 @member_function
 def cumsum(input, axis=0, reverse=False, dtype: constexpr = None):
-    """The running sum along `axis`, from the end with `reverse`. bfloat16 is summed in float32; dtypes as in `sum`."""
-    input = _promote_bfloat16_to_float32(input)
+    """The running sum along `axis`, from the end with `reverse`. dtypes as in `sum`."""
     accumulate: constexpr = _sum_dtype(input.dtype, dtype)
     if accumulate is not None:
         input = input.to(accumulate)
     return combining.associative_scan(input, axis, _sum_combine, reverse)
 
 
+@since("3.6", dtype="3.9")
 @member_function
-def cumprod(input, axis=0, reverse=False):
-    """The running product along `axis`, from the end with `reverse`. bfloat16 is multiplied in float32."""
-    input = _promote_bfloat16_to_float32(input)
+def cumprod(input, axis=0, reverse=False, dtype: constexpr = None):
+    """The running product along `axis`, from the end with `reverse`. dtypes as in `sum`."""
+    accumulate: constexpr = _sum_dtype(input.dtype, dtype)
+    if accumulate is not None:
+        input = input.to(accumulate)
     return combining.associative_scan(input, axis, _prod_combine, reverse)
+
+
+@ConstexprFunction
+def _squeezed_shape(extents, dim):
+    rank = len(extents)
+    if not -rank <= dim < rank:
+        raise ValueError(f"squeeze: dimension {dim} is out of range for rank {rank}")
+    if extents[dim] != 1:
+        raise ValueError(f"squeeze: dimension {dim} must have extent 1, the shape is {list(extents)}")
+    dim %= rank
+    return [*extents[:dim], *extents[dim + 1 :]]
+
+
+@ConstexprFunction
+def _unsqueezed_shape(extents, dim):
+    rank = len(extents) + 1
+    if not -rank <= dim < rank:
+        raise ValueError(f"unsqueeze: dimension {dim} is out of range for a result of rank {rank}")
+    dim %= rank
+    return [*extents[:dim], 1, *extents[dim:]]
+
+
+@since("3.7")
+@language_function
+def squeeze(x, dim: constexpr):
+    """Remove the dimension `dim`, which has extent 1."""
+    return shape.reshape(x, _squeezed_shape(x.shape, dim))
+
+
+@since("3.7")
+@language_function
+def unsqueeze(x, dim: constexpr):
+    """Insert a dimension of extent 1 before `dim` of the result, as `expand_dims` does."""
+    return shape.reshape(x, _unsqueezed_shape(x.shape, dim))
 
 
 @language_function

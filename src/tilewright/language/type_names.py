@@ -21,7 +21,7 @@ SCALARS: dict[str, dt.dtype] = {
     "f32": dt.float32,
     "f64": dt.float64,
 }
-_DESCRIPTOR = re.compile(r"tensordesc<\s*(\w+)\s*\[([\d,\s]*)\].*>$")
+_DESCRIPTOR = re.compile(r"tensordesc(?:_im2col)?<\s*(\w+)\s*\[([\d,\s]*)\](?:,input_rank=(\d+))?.*>$")
 
 
 def scalar_type(text: str) -> dt.dtype:
@@ -49,7 +49,8 @@ def parse_type(text: Any, constants: dict[tuple[int, ...], Any], path: tuple[int
     match = _DESCRIPTOR.match(text)
     if match:
         shape = tuple(int(extent) for extent in match[2].split(",") if extent.strip())
-        return tensor_descriptor_type.of_block(dt.block_of(scalar_type(match[1]), shape))
+        rank = int(match[3]) if match[3] else None
+        return tensor_descriptor_type.of_block(dt.block_of(scalar_type(match[1]), shape), rank)
     return scalar_type(text)
 
 

@@ -17,6 +17,7 @@ have the shape of the lanes;
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -27,7 +28,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects import memref, tt
-from tilewright.dialects.attributes import PRINT
+from tilewright.dialects.attributes import NANOSECONDS, PRINT
 from tilewright.dialects.numeric import Array, dtype_of, wrap_to_width
 from tilewright.dialects.tt import PointerType
 from tilewright.dialects.types import is_float
@@ -112,6 +113,8 @@ class Machine:
             if isinstance(meaning, DictionaryAttr):
                 self.output.append(format_declared(meaning, arguments))
                 return ()
+            if name == NANOSECONDS:
+                return (np.int64(time.monotonic_ns()),)
             if name not in self.external:
                 raise reference_error(caller or function, f"'{name}' is declared outside of the module")
             found = self.external[name](*arguments)

@@ -105,6 +105,9 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_INTERPRET"),
     Knob("triton_backend", str, "", "The target that launches of the official triton package run on, through the back "
          "end that tilewright is for it; by default none."),
+    Knob("triton_version", str, "3.9", "The version of Triton that is stood in for: what it reports, deprecates, and "
+         "how modules are printed.", changes_code=True,
+         choices=("3.6", "3.7", "3.8", "3.9")),
     Knob("default_fp_fusion", bool, True, "Allow a*b+c to become one fused operation.",
          triton_env="TRITON_DEFAULT_FP_FUSION", changes_code=True),
     Knob("f32_default", str, "", "Precision of float32 dots that do not ask for one.",

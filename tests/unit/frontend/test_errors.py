@@ -1,6 +1,6 @@
 """Every mistake in a kernel is an error at the right place, in the user's words, with advice where there is any."""
 
-# ruff: noqa: B007, F821, F841, F842, RUF059, SIM105, SIM108
+# ruff: noqa: B007, F821, F841, RUF059, SIM105, SIM108
 # The kernels here are wrong on purpose.
 # pyright: reportUndefinedVariable=false, reportUnusedExpression=false, reportUnusedVariable=false
 # pyright: reportConstantRedefinition=false, reportPossiblyUnboundVariable=false
@@ -17,6 +17,7 @@ import pytest
 import tilewright.language as tl
 from tilewright.frontend import JITCallable, compile_to_tt
 from tilewright.frontend import language_function as jit
+from tilewright.language.aggregates import aggregate
 from tilewright.support.errors import (
     ArgumentError,
     CompilationError,
@@ -159,7 +160,7 @@ def conditional_return_in_loop(o, n):
 def inconsistent_returns(n):
     if n > 3:
         return 1
-    return 2.0  # HERE
+    return 2.5  # HERE
 
 
 @jit
@@ -375,7 +376,7 @@ def element_index(o, n):
 
 @jit
 def walrus(o, n):
-    if (y := n) > 3:  # HERE
+    while (y := n) > 3:  # HERE
         pass
 
 
@@ -438,8 +439,106 @@ def double_star(o, n):
 
 
 @jit
-def unknown_in_annotation_only(o, n):
-    x: tl.constexpr  # HERE
+def unpacks_too_many(o, n):
+    a, b = n, 2, 3  # HERE
+
+
+@jit
+def top_of_none(o, n):
+    tl.topk(tl.arange(0, 8), 0)  # HERE
+
+
+@jit
+def top_of_more(o, n):
+    tl.topk(tl.arange(0, 8), 16)  # HERE
+
+
+@jit
+def cat_of_two_shapes(o, n):
+    tl.cat(tl.arange(0, 8), tl.arange(0, 4))  # HERE
+
+
+@jit
+def wide_histogram(o, n):
+    tl.histogram(tl.arange(0, 8).to(tl.int64), 4)  # HERE
+
+
+@jit
+def loads_with_release(o, n):
+    tl.atomic_load(o, sem="release")  # HERE
+
+
+@jit
+def stores_with_acquire(o, n):
+    tl.atomic_store(o, 1, sem="acquire")  # HERE
+
+
+@jit
+def polls_floats(o, n):
+    tl.atomic_poll(o, 1)  # HERE
+
+
+@jit
+def polls_in_the_past(o, n):
+    tl.atomic_poll(o.to(tl.pointer_type(tl.int32)), 1, timeout_ns=-1)  # HERE
+
+
+@jit
+def polls_by_lanes(o, n):
+    tl.atomic_poll(o.to(tl.pointer_type(tl.int32)), 1, timeout_ns=tl.arange(0, 4))  # HERE
+
+
+@jit
+def approximates_precisely(o, n):
+    tl.fdiv(1.0, n, ieee_rounding=True, approx=True)  # HERE
+
+
+@jit
+def approximates_doubles(o, n):
+    tl.fdiv(n.to(tl.float64), 3.0, approx=True)  # HERE
+
+
+@jit
+def too_many_indices(o, n):
+    tl.arange(0, 4)[:, :]  # HERE
+
+
+@jit
+def adds_bits(o, n):
+    tl.full((4,), 1, tl.float8e4b15) + 1.0  # HERE
+
+
+@aggregate
+class Pair:
+    first: tl.tensor
+    second: tl.tensor
+
+
+@jit
+def misses_field(o, n):
+    Pair(n)  # HERE
+
+
+@jit
+def sets_no_field(o, n):
+    pair = Pair(n, n)
+    tl.aggregate_replace(pair, third=n)  # HERE
+
+
+@jit
+def changes_field(o, n):
+    pair = Pair(n, n)
+    pair.first = n  # HERE
+
+
+@jit
+def no_operator(o, n):
+    Pair(n, n) + n  # HERE
+
+
+@jit
+def squeezes_wide(o, n):
+    tl.squeeze(tl.arange(0, 4), 0)  # HERE
 
 
 @jit
@@ -552,7 +651,7 @@ CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (power, UnsupportedLanguageConstruct, "`**` is not defined", "multiply"),
     (matmul_operator, UnsupportedLanguageConstruct, "`@` is not defined", "tl.dot"),
     (unpacking, CompilationError, "cannot unpack a run-time scalar int32 into 2 names", None),
-    (wrong_count, CompilationError, "cannot unpack 2 values into 3 names", None),
+    (wrong_count, CompilationError, "not enough values to unpack (expected 3, got 2)", None),
     (starred, UnsupportedLanguageConstruct, "starred assignment", "one name per element"),
     (chained_assignment, UnsupportedLanguageConstruct, "simultaneous multiple assignment", "one name"),
     (float_floor_division, CompilationError, "`//` is defined for integers only", "tl.floor"),
@@ -570,7 +669,7 @@ CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (unknown_keyword, CompilationError, "unexpected keyword argument 'wrong'", None),
     (runtime_fstring, UnsupportedLanguageConstruct, "Cannot evaluate f-string", "tl.device_print"),
     (element_index, CompilationError, "unsupported tensor index", None),
-    (walrus, UnsupportedLanguageConstruct, "NamedExpr", None),
+    (walrus, UnsupportedLanguageConstruct, "`:=` in the condition of a `while`", "before the loop"),
     (
         over_tuple,
         UnsupportedLanguageConstruct,
@@ -586,7 +685,25 @@ CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (bad_cache_modifier, CompilationError, "Cache modifier '.zz' not supported", None),
     (runtime_static_assert, CompilationError, "static_assert needs a compile-time condition", "tl.device_assert"),
     (double_star, UnsupportedLanguageConstruct, "`**` arguments", None),
-    (unknown_in_annotation_only, UnsupportedLanguageConstruct, "needs a value", None),
+    (unpacks_too_many, CompilationError, "too many values to unpack (expected 2, got 3)", "a, _ = f()"),
+    (top_of_none, CompileTimeAssertionFailure, "topk: k must be greater than 0", None),
+    (top_of_more, CompileTimeAssertionFailure, "topk: k must not exceed", None),
+    (cat_of_two_shapes, CompilationError, "tl.cat requires tensors of the same shape", None),
+    (wide_histogram, CompilationError, "histogram only supports 32-bit integer input, but got int64", ".to(tl.int32)"),
+    (loads_with_release, CompilationError, "atomic_load only supports acquire and relaxed", None),
+    (stores_with_acquire, CompilationError, "atomic_store only supports release and relaxed", None),
+    (polls_floats, CompilationError, "atomic_poll only supports integer elements", None),
+    (polls_in_the_past, CompilationError, "timeout_ns must be non-negative", None),
+    (polls_by_lanes, CompilationError, "timeout_ns must be a scalar integer", None),
+    (approximates_precisely, CompilationError, "approx and ieee_rounding cannot both be True", None),
+    (approximates_doubles, CompilationError, "approx division requires float32 operands", None),
+    (too_many_indices, CompilationError, "too many indices for tensor of rank 1", None),
+    (adds_bits, CompilationError, "fp8e4b15 has no arithmetic", ".to(tl.float16)"),
+    (misses_field, CompilationError, "Pair() missing required argument: 'second'", None),
+    (sets_no_field, CompilationError, "Pair has no field 'third'", "first, second"),
+    (changes_field, UnsupportedLanguageConstruct, "Attribute assignment", "aggregate_replace(..., first=...)"),
+    (no_operator, UnsupportedLanguageConstruct, "the operator `+` is not defined for", None),
+    (squeezes_wide, CompilationError, "squeeze: dimension 0 must have extent 1", None),
     (half_of_sqrt, CompilationError, "Expected dtype ['fp32', 'fp64'] but got fp16", ".to(tl.float32)"),
 ]
 
@@ -624,7 +741,7 @@ def test_error_in_callee_names_every_call_site() -> None:
 
 
 def test_inconsistent_returns() -> None:
-    assert "Inconsistent return types" in failure(calls_inconsistent).message
+    assert "Return type mismatch: the constant 1 and the constant 2.5" in failure(calls_inconsistent).message
 
 
 @jit

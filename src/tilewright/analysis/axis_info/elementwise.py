@@ -7,7 +7,7 @@ from tilewright.analysis.axis_info.rules import RULES, elementwise_constancy
 from tilewright.dialects import arith, math, tt
 from tilewright.dialects.traits import ElementwiseMappable
 
-OTHERS = (tt.ClampFOp, tt.FpToFpOp, tt.MulhiUIOp, tt.PreciseDivFOp, tt.PreciseSqrtOp)
+OTHERS = (tt.ApproxDivFOp, tt.ClampFOp, tt.FpToFpOp, tt.MulhiUIOp, tt.PreciseDivFOp, tt.PreciseSqrtOp)
 RULE_FILES = (arithmetic, bits, memory, shapes)
 """Imported before, for their rules go first."""
 

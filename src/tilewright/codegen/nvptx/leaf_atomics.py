@@ -125,6 +125,39 @@ class AtomicLeaf:
         asm = f"{guard}atom.{order.semantics}.{order.scope}.global.cas.b{bits} $0, [$1], $2, $3;"
         return inline_asm(text, asm, ",".join(constraints), [type], operands, clobbers_memory=True)[0]
 
+    def atomic_load(
+        self, text: FunctionText, pointer: str, bits: int, *, order: AtomicOrder, predicate: str | None
+    ) -> str:
+        """The integer there: `@$2 ld.acquire.gpu.global.b32 $0, [$1];` (0 where the predicate is false)."""
+        type, register, wide = _integer_words(bits)
+        constraints, operands, guard = [f"={register}", "l"], [("ptr addrspace(1)", pointer)], ""
+        if predicate is not None:
+            constraints += ["0", "b"]
+            operands += [(wide, "0"), ("i1", predicate)]
+            guard = "@$3 "
+        asm = f"{guard}ld.{order.semantics}.{order.scope}.global.b{bits} $0, [$1];"
+        [value] = inline_asm(text, asm, ",".join(constraints), [wide], operands, clobbers_memory=True)
+        return value if wide == type else text.value(f"trunc {wide} {value} to {type}")
+
+    def atomic_store(
+        self, text: FunctionText, pointer: str, bits: int, value: str, *, order: AtomicOrder, predicate: str | None
+    ) -> None:
+        """Write an integer: `@$2 st.release.gpu.global.b32 [$0], $1;`."""
+        type, register, wide = _integer_words(bits)
+        if wide != type:
+            value = text.value(f"zext {type} {value} to {wide}")
+        constraints, operands, guard = ["l", register], [("ptr addrspace(1)", pointer), (wide, value)], ""
+        if predicate is not None:
+            constraints.append("b")
+            operands.append(("i1", predicate))
+            guard = "@$2 "
+        asm = f"{guard}st.{order.semantics}.{order.scope}.global.b{bits} [$0], $1;"
+        inline_asm(text, asm, ",".join(constraints), [], operands, clobbers_memory=True)
+
+    def nanoseconds(self, text: FunctionText) -> str:
+        """The GPU's clock, as i64."""
+        return inline_asm(text, "mov.u64 $0, %globaltimer;", "=l", ["i64"], [], clobbers_memory=True)[0]
+
     def _has_instruction(self, kind: str, scalar: str, bits: int, count: int) -> bool:
         if kind == "fadd":
             return scalar != "bfloat" or self.facts.capability >= 90
@@ -154,6 +187,12 @@ class AtomicLeaf:
         phi.add("0" if scalar.startswith("i") else "zeroinitializer", before)
         phi.add(old, body)
         return phi.name
+
+
+def _integer_words(bits: int) -> tuple[str, str, str]:
+    """An integer type, the class of registers that hold it in inline PTX, and the type that it has there."""
+    wide = "i16" if bits == 8 else f"i{bits}"
+    return f"i{bits}", _CLASSES[wide], wide
 
 
 def _operation(kind: str) -> str:

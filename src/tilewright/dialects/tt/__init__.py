@@ -1,10 +1,10 @@
-"""The `tt` dialect: Triton IR, as Triton 3.6 prints and parses it."""
+"""The `tt` dialect: Triton IR, as Triton 3.6 to 3.9 print and parse it."""
 
 from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects.tt.atomics import AtomicCASOp, AtomicRMWOp
+from tilewright.dialects.tt.atomics import AtomicCASOp, AtomicLoadOp, AtomicPollOp, AtomicRMWOp, AtomicStoreOp
 from tilewright.dialects.tt.block_pointer import AdvanceOp, MakeTensorPtrOp
 from tilewright.dialects.tt.debug import AssertOp, PrintOp
 from tilewright.dialects.tt.descriptor import (
@@ -17,6 +17,7 @@ from tilewright.dialects.tt.descriptor import (
 )
 from tilewright.dialects.tt.dot import DotOp, DotScaledOp
 from tilewright.dialects.tt.elementwise import (
+    ApproxDivFOp,
     ClampFOp,
     ElementwiseInlineAsmOp,
     ExternElementwiseOp,
@@ -64,12 +65,21 @@ from tilewright.dialects.tt.shape import (
 )
 from tilewright.dialects.tt.types import PointerType, TensorDescType, pointer_type, tensor_type
 
+Atomic = AtomicCASOp | AtomicLoadOp | AtomicPollOp | AtomicRMWOp | AtomicStoreOp
+"""Any op that accesses memory as one indivisible step."""
+
+ATOMICS = (AtomicCASOp, AtomicLoadOp, AtomicPollOp, AtomicRMWOp, AtomicStoreOp)
+
 OPS = (
     AddPtrOp,
     AdvanceOp,
+    ApproxDivFOp,
     AssertOp,
     AtomicCASOp,
+    AtomicLoadOp,
+    AtomicPollOp,
     AtomicRMWOp,
+    AtomicStoreOp,
     BitcastOp,
     BroadcastOp,
     CallOp,
@@ -122,13 +132,19 @@ TT = Dialect("tt", list(OPS), [PointerType, TensorDescType])
 """The dialect, to be loaded into a context."""
 
 __all__ = [
+    "ATOMICS",
     "OPS",
     "TT",
     "AddPtrOp",
     "AdvanceOp",
+    "ApproxDivFOp",
     "AssertOp",
+    "Atomic",
     "AtomicCASOp",
+    "AtomicLoadOp",
+    "AtomicPollOp",
     "AtomicRMWOp",
+    "AtomicStoreOp",
     "BitcastOp",
     "BroadcastOp",
     "CacheModifier",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, f32
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     AnyAttr,
@@ -32,7 +32,7 @@ from tilewright.dialects.tt.traits import (
     TensorSizeTrait,
 )
 from tilewright.dialects.tt.types import is_tensor
-from tilewright.dialects.types import FLOAT_LIKE
+from tilewright.dialects.types import FLOAT_LIKE, element_type
 
 FLOAT_T = VarConstraint("T", FLOAT_LIKE)
 INTEGER_T = VarConstraint("T", INTEGER_LIKE)
@@ -103,6 +103,29 @@ class PreciseDivFOp(IRDLOperation):
     def __init__(self, x: Value, y: Value):
         source = value_of(x)
         init_op(self, (source, value_of(y)), (source.type,))
+
+
+@op_definition
+class ApproxDivFOp(IRDLOperation):
+    """Division of f32 within 2 ULP, where the divisor's magnitude lies in [2**-126, 2**126]:
+    `%r = tt.approx_divf %a, %b : tensor<16xf32>`."""
+
+    name = "tt.approx_divf"
+
+    x = operand_def(FLOAT_T)
+    y = operand_def(SAME_TYPE)
+    result = result_def(VarConstraint("T", AnyAttr()))
+
+    assembly_format = "$x `,` $y attr-dict `:` type($x)"
+    traits = traits_def(Pure(), TensorSizeTrait())
+
+    def __init__(self, x: Value, y: Value):
+        source = value_of(x)
+        init_op(self, (source, value_of(y)), (source.type,))
+
+    def verify_(self) -> None:
+        if element_type(self.x.type) != f32:
+            raise VerifyException(f"tt.approx_divf divides f32, not {self.x.type}")
 
 
 @op_definition

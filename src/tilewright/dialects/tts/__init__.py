@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from tilewright.dialects.tts.accesses import GatherOp, LoadOp, ScatterOp, StoreOp
-from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp
+from tilewright.dialects.tts.atomics import AtomicCASOp, AtomicRMWOp, NanosecondsOp
 from tilewright.dialects.tts.masked import MaskedLoadOp, MaskedStoreOp
 from tilewright.dialects.tts.pointers import (
     GetStructuredStateOp,
@@ -26,6 +26,7 @@ TTS = Dialect(
         MakeTensorPtrOp,
         MaskedLoadOp,
         MaskedStoreOp,
+        NanosecondsOp,
         ScatterOp,
         StoreOp,
     ],
@@ -43,6 +44,7 @@ __all__ = [
     "MakeTensorPtrOp",
     "MaskedLoadOp",
     "MaskedStoreOp",
+    "NanosecondsOp",
     "PointerKind",
     "ScatterOp",
     "StoreOp",

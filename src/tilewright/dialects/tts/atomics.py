@@ -5,6 +5,7 @@ Every lane performs one atomic access, in no particular order between lanes.
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
@@ -124,3 +125,18 @@ class AtomicCASOp(IRDLOperation):
         _check_access(self, self.base.type, self.offset.type, self.value.type)
         if self.cmp.type != self.value.type or self.result.type != self.value.type:
             raise VerifyException(f"tts.atomic_cas: compared, stored and returned values are all {self.value.type}")
+
+
+@irdl_op_definition
+class NanosecondsOp(IRDLOperation):
+    """Nanoseconds that a clock shows which never goes back: `%t = "tts.nanoseconds"() : () -> i64`. Its readings keep
+    their order among accesses to memory."""
+
+    name = "tts.nanoseconds"
+
+    result = result_def(i64)
+
+    traits = traits_def(ReadWriteEffect())
+
+    def __init__(self) -> None:
+        init_op(self, (), (i64,))

@@ -134,7 +134,7 @@ class _ModuleLowering:
         grid = programs.append_grid_arguments(op) if self.options.pids_to_func_args else ()
         entry = op.body.blocks.first
         if entry is not None:
-            lowering = FunctionLowering(TensorBuilder(entry), self.options, grid, self._declare)
+            lowering = FunctionLowering(TensorBuilder(entry), self.options, grid, self._declare, self._declare_external)
             self._lower_region(op.body, lowering)
         if self.options.tt_to_func_func:
             programs.convert_function(op)
@@ -155,6 +155,15 @@ class _ModuleLowering:
         function.attributes.update(attributes)
         self.module.body.block.add_op(function)
         return name
+
+    def _declare_external(self, name: str, results: Sequence[Attribute]) -> None:
+        """A function of the runtime's, without parameters, under its own name."""
+        if name in self.names:
+            return
+        self.names.add(name)
+        function = func.FuncOp.external(name, [], list(results))
+        function.properties["sym_visibility"] = StringAttr("private")
+        self.module.body.block.add_op(function)
 
     def _lower_region(self, region: Region, f: FunctionLowering) -> None:
         for block in region.blocks:

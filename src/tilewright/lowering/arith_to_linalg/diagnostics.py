@@ -38,8 +38,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects import arith, cf, func, gpu, tt
-from tilewright.dialects.attributes import PRINT
+from tilewright.dialects import arith, cf, func, gpu, tt, tts
+from tilewright.dialects.attributes import NANOSECONDS, PRINT
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.types import bit_width, is_float
 from tilewright.lowering.arith_to_linalg.elementwise import emit_float_cast
@@ -139,4 +139,15 @@ def lower_barrier(op: gpu.BarrierOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return ()
 
 
-LOWERINGS: LoweringTable = {tt.AssertOp: lower_assert, tt.PrintOp: lower_print, gpu.BarrierOp: lower_barrier}
+def lower_nanoseconds(op: tts.NanosecondsOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """A call of the runtime's clock."""
+    f.declare_external(NANOSECONDS, [i64])
+    return f.b.insert(func.CallOp(NANOSECONDS, (), (i64,))).results
+
+
+LOWERINGS: LoweringTable = {
+    tt.AssertOp: lower_assert,
+    tt.PrintOp: lower_print,
+    tts.NanosecondsOp: lower_nanoseconds,
+    gpu.BarrierOp: lower_barrier,
+}

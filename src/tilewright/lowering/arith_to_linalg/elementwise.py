@@ -174,7 +174,7 @@ def scalar_precise_sqrt(op: tt.PreciseSqrtOp, b: ScalarBuilder, x: Sequence[SSAV
     return (b.emit(math.SqrtOp, x[0]),)
 
 
-def scalar_precise_divf(op: tt.PreciseDivFOp, b: ScalarBuilder, x: Sequence[SSAValue]) -> Sequence[SSAValue]:
+def scalar_divf(op: tt.ApproxDivFOp | tt.PreciseDivFOp, b: ScalarBuilder, x: Sequence[SSAValue]) -> Sequence[SSAValue]:
     """``arith.divf`` is correctly rounded."""
     return (b.emit(arith.DivfOp, x[0], x[1]),)
 
@@ -218,7 +218,8 @@ LOWERINGS: LoweringTable = {
     tt.ClampFOp: lower_by_lane(scalar_clampf),
     tt.MulhiUIOp: lower_by_lane(scalar_mulhiui),
     tt.PreciseSqrtOp: lower_by_lane(scalar_precise_sqrt),
-    tt.PreciseDivFOp: lower_by_lane(scalar_precise_divf),
+    tt.ApproxDivFOp: lower_by_lane(scalar_divf),
+    tt.PreciseDivFOp: lower_by_lane(scalar_divf),
     tt.ExternElementwiseOp: lower_extern_elementwise,
     tt.ElementwiseInlineAsmOp: lower_inline_asm,
 }

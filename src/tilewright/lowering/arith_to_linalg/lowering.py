@@ -44,6 +44,7 @@ class FunctionLowering:
     options: LoweringOptions
     grid: Sequence[SSAValue]  # the six trailing arguments, or nothing where ids are not arguments
     declare: Callable[[str, Sequence[Attribute], dict[str, Attribute]], str]  # a new private function; gives its name
+    declare_external: Callable[[str, Sequence[Attribute]], None]  # a function of the runtime's without parameters
 
 
 Lowering: TypeAlias = Callable[[Any, FunctionLowering], Sequence[SSAValue]]

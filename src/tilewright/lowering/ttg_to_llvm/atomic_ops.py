@@ -1,8 +1,9 @@
-"""tt.atomic_rmw and tt.atomic_cas.
+"""tt.atomic_rmw, tt.atomic_cas, tt.atomic_load, tt.atomic_store and tt.atomic_poll.
 
 One thread runs the atomic of an element (of a scalar: the first thread of the program); where others want its result
 too, it reaches them through shared memory. A scalar atomic that releases comes after a barrier, so that it publishes
-what all threads of the program have written.
+what all threads of the program have written; so does every write that releases. After a read that acquires a barrier
+follows, so that what any thread has acquired is there for all.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import SSAValue
 
 from tilewright.analysis.scratch import sharing_plan
+from tilewright.codegen.llvm_text import FunctionText
 from tilewright.codegen.nvptx.leaf_atomics import AtomicOrder
 from tilewright.dialects import tt
 from tilewright.dialects.tt.enums import MemSemantic, MemSyncScope, RMWOp
@@ -23,8 +25,6 @@ from tilewright.lowering.ttg_to_llvm.function_lowering import PASS_NAME, Functio
 from tilewright.lowering.ttg_to_llvm.memory_ops import SCALAR_PLAN, access_plan, from_memory, memory_type, to_memory
 from tilewright.lowering.ttg_to_llvm.packing import as_integer, from_integer
 from tilewright.lowering.ttg_to_llvm.types import ElementType
-
-Atomic = tt.AtomicRMWOp | tt.AtomicCASOp
 
 
 @lowers(tt.AtomicRMWOp)
@@ -74,7 +74,106 @@ def lower_atomic_cas(op: tt.AtomicCASOp, fn: FunctionLowering) -> None:
     _run_all(op, fn, plan, element, None, run)
 
 
-def _order(op: Atomic) -> AtomicOrder:
+@lowers(tt.AtomicLoadOp)
+def lower_atomic_load(op: tt.AtomicLoadOp, fn: FunctionLowering) -> None:
+    element, order = fn.element(op.result), _order(op)
+    plan = _narrowed(access_plan(fn, op.ptr, op.mask, element), 1)
+    pointers = fn.registers(op.ptr)
+
+    def run(group: Sequence[int], predicate: str | None) -> list[str]:
+        loaded = fn.leaf.atomic_load(fn.text, pointers[group[0]], element.bits, order=order, predicate=predicate)
+        return [from_integer(fn.text, element, loaded)]
+
+    _run_all(op, fn, plan, element, op.mask, run)
+    _wait_for_acquired(op, fn)
+
+
+@lowers(tt.AtomicStoreOp)
+def lower_atomic_store(op: tt.AtomicStoreOp, fn: FunctionLowering) -> None:
+    element, order = fn.element(op.value), _order(op)
+    plan = _narrowed(access_plan(fn, op.ptr, op.mask, element), 1)
+    pointers, values = fn.registers(op.ptr), fn.registers(op.value)
+    owner = fn.owner_predicate(fn.layout(op.ptr)) if is_tensor(op.ptr.type) else fn.first_thread()
+    masks = fn.registers(op.mask) if op.mask is not None else None
+    if _releases(op):
+        fn.barrier()
+    for [register] in plan.groups:
+        predicate = fn.both(None if masks is None else masks[register], owner)
+        value = as_integer(fn.text, element, values[register])
+        fn.leaf.atomic_store(fn.text, pointers[register], element.bits, value, order=order, predicate=predicate)
+
+
+@lowers(tt.AtomicPollOp)
+def lower_atomic_poll(op: tt.AtomicPollOp, fn: FunctionLowering) -> None:
+    element, order = fn.element(op.expected), _order(op)
+    plan = _narrowed(access_plan(fn, op.ptr, None, element), 1)
+    pointers, expected = fn.registers(op.ptr), fn.registers(op.expected)
+    timeout = fn.scalar(op.timeout) if op.timeout is not None else None
+    start = fn.leaf.nanoseconds(fn.text) if timeout is not None else None
+
+    def is_late() -> str | None:
+        if timeout is None:
+            return None
+        passed = fn.text.value(f"sub i64 {fn.leaf.nanoseconds(fn.text)}, {start}")
+        return fn.text.value(f"icmp uge i64 {passed}, {timeout}")
+
+    def run(group: Sequence[int], predicate: str | None) -> list[str]:
+        [register] = group
+
+        def is_there() -> str:
+            pointer = pointers[register]
+            found = fn.leaf.atomic_load(fn.text, pointer, element.bits, order=order, predicate=None)
+            return fn.text.value(f"icmp eq i{element.bits} {found}, {expected[register]}")
+
+        return [_repeated(fn.text, is_there, is_late, predicate)]
+
+    _run_all(op, fn, plan, fn.element(op.result), None, run)
+    _wait_for_acquired(op, fn)
+
+
+def _repeated(
+    text: FunctionText, is_there: Callable[[], str], is_late: Callable[[], str | None], predicate: str | None
+) -> str:
+    """Go around until the one holds or the other; whether the first does. Nothing where the predicate is false."""
+    loop, look_again, end, before = (
+        text.new_label("poll"),
+        text.new_label("again"),
+        text.new_label("polled"),
+        text.label,
+    )
+    if predicate is None:
+        text.branch(loop)
+    else:
+        text.branch_if(predicate, loop, end)
+    text.start(loop)
+    there = is_there()
+    looked = text.label
+    text.branch_if(there, end, look_again)
+    text.start(look_again)
+    late = is_late()
+    waited = text.label
+    if late is None:
+        text.branch(loop)
+    else:
+        text.branch_if(late, end, loop)
+    text.start(end)
+    result = text.phi("i1")
+    result.add("true", looked)
+    if late is not None:
+        result.add("false", waited)
+    if predicate is not None:
+        result.add("false", before)
+    return result.name
+
+
+def _wait_for_acquired(op: tt.AtomicLoadOp | tt.AtomicPollOp, fn: FunctionLowering) -> None:
+    """A barrier after reads that acquire; where a scalar was shared, one has been there."""
+    is_shared = not is_tensor(op.ptr.type) and bool(op.result.uses)
+    if MemSemantic.of(op.sem) == MemSemantic.ACQUIRE and not is_shared:
+        fn.barrier()
+
+
+def _order(op: tt.Atomic) -> AtomicOrder:
     return AtomicOrder(MemSemantic.of(op.sem).keyword, MemSyncScope.of(op.scope).keyword)
 
 
@@ -85,7 +184,7 @@ def _narrowed(plan: AccessPlan, width: int) -> AccessPlan:
 
 
 def _run_all(
-    op: Atomic,
+    op: tt.AtomicRMWOp | tt.AtomicCASOp | tt.AtomicLoadOp | tt.AtomicPollOp,
     fn: FunctionLowering,
     plan: AccessPlan,
     element: ElementType,
@@ -95,7 +194,7 @@ def _run_all(
     """Run the atomic of each group where its mask holds and this thread is the one to do it, and share the results."""
     is_scalar = plan is SCALAR_PLAN or not is_tensor(op.ptr.type)
     owner = fn.first_thread() if is_scalar else fn.owner_predicate(fn.layout(op.ptr))
-    if is_scalar and MemSemantic.of(op.sem) in (MemSemantic.RELEASE, MemSemantic.ACQ_REL):
+    if is_scalar and _releases(op):
         fn.barrier()
     masks = fn.registers(mask) if mask is not None else None
     old: dict[int, str] = {}
@@ -115,7 +214,11 @@ def _run_all(
     fn.set(op.result, registers)
 
 
-def _broadcast_scalar(op: Atomic, fn: FunctionLowering, element: ElementType, value: str) -> str:
+def _releases(op: tt.Atomic) -> bool:
+    return MemSemantic.of(op.sem) in (MemSemantic.RELEASE, MemSemantic.ACQ_REL)
+
+
+def _broadcast_scalar(op: tt.Atomic, fn: FunctionLowering, element: ElementType, value: str) -> str:
     """What the first thread has, for all."""
     pointer, scalar = fn.shared_pointer(op), memory_type(element)
     stored = to_memory(fn, element, value)

@@ -90,6 +90,14 @@ def lower_precise_divf(op: tt.PreciseDivFOp, fn: FunctionLowering) -> None:
     fn.elementwise(op, lambda a, b: divide(fn, a, b, element, precise=True))
 
 
+@lowers(tt.ApproxDivFOp)
+def lower_approx_divf(op: tt.ApproxDivFOp, fn: FunctionLowering) -> None:
+    def quotient(a: str, b: str) -> str:
+        return fn.text.call("float", "llvm.nvvm.div.approx.f", [("float", a), ("float", b)])
+
+    fn.elementwise(op, quotient)
+
+
 def divide(fn: FunctionLowering, a: str, b: str, element: ElementType, *, precise: bool) -> str:
     """A quotient; f16 and bf16 are divided as f32, whose two roundings give the one right result."""
     if element == F64:

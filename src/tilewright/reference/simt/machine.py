@@ -40,6 +40,8 @@ class Machine:
         self.pc = 0
         self.time = 0
         """Counts accesses to shared memory and barriers: what came before what."""
+        self.clock = 0
+        """What clocks show, in nanoseconds."""
         self.all_threads = np.arange(self.total)
         self.cta_of_thread = self.all_threads // threads_per_cta
         self.exited = np.zeros(self.total, np.bool_)

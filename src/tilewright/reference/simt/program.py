@@ -63,6 +63,9 @@ SPECIAL = (
 )
 """Special registers that keep their value; each is a register of the machine."""
 
+READING_NS = 1000
+"""How far each reading of a clock moves it, about what simulating an instruction takes: who waits gets there."""
+
 COUNTERS = ("clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 """Special registers that count."""
 
@@ -261,7 +264,11 @@ class Decoder:
 
 
 def _counter(type_: Type) -> Source:
-    return lambda machine: np.asarray(machine.time).astype(type_.dtype)[()]
+    def read(machine: Machine) -> Values:
+        machine.clock += READING_NS
+        return np.asarray(machine.clock).astype(type_.dtype)[()]
+
+    return read
 
 
 def unknown(instruction: Instruction, reason: str = "") -> UnknownInstruction:

@@ -71,6 +71,32 @@ def atomic_cas(op: tt.AtomicCASOp, frame: Frame) -> Values:
     return (update_lanes(frame, frame.get(op.ptr), operands, element_type(op.val.type), swap_equal),)
 
 
+@meaning_of(tt.AtomicLoadOp)
+def atomic_load(op: tt.AtomicLoadOp, frame: Frame) -> Values:
+    addresses = np.asarray(frame.get(op.ptr))
+    live = live_lanes(frame, None if op.mask is None else frame.get(op.mask), addresses.shape)
+    return (read_lanes(frame, addresses, element_type(op.result.type), live),)
+
+
+@meaning_of(tt.AtomicStoreOp)
+def atomic_store(op: tt.AtomicStoreOp, frame: Frame) -> Values:
+    addresses = np.asarray(frame.get(op.ptr))
+    live = live_lanes(frame, None if op.mask is None else frame.get(op.mask), addresses.shape)
+    write_lanes(frame, addresses, np.asarray(frame.get(op.value)), element_type(op.value.type), live)
+    return ()
+
+
+@meaning_of(tt.AtomicPollOp)
+def atomic_poll(op: tt.AtomicPollOp, frame: Frame) -> Values:
+    """Programs run one after another: what is not there when a program looks will not be there later."""
+    expected = np.asarray(frame.get(op.expected))
+    found = np.asarray(read_lanes(frame, np.asarray(frame.get(op.ptr)), element_type(op.expected.type), None))
+    is_there = found == expected
+    if op.timeout is None and not np.all(is_there):
+        raise reference_error(op, "waits for ever: the programs that run before it leave another value there")
+    return (is_there,)
+
+
 def rmw_update(op: Any, kind: RMWOp, element: Attribute) -> Update:
     """The update of a read-modify-write; an error where the element type has no such atomic."""
 

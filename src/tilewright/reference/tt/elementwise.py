@@ -62,8 +62,9 @@ def square_root(op: tt.PreciseSqrtOp, frame: Frame) -> Values:
     return (math_meaning.float_unary("math.sqrt", np.asarray(frame.get(op.x))),)
 
 
+@meaning_of(tt.ApproxDivFOp)
 @meaning_of(tt.PreciseDivFOp)
-def divide(op: tt.PreciseDivFOp, frame: Frame) -> Values:
+def divide(op: tt.ApproxDivFOp | tt.PreciseDivFOp, frame: Frame) -> Values:
     return (np.asarray(np.divide(*frame.get_all(op.operands))),)
 
 

@@ -13,6 +13,7 @@ LANE_OPS = (
     scf.IfOp,
     scf.YieldOp,
     ub.PoisonOp,
+    tt.ApproxDivFOp,
     tt.BitcastOp,
     tt.ClampFOp,
     tt.ExternElementwiseOp,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
+import numpy as np
+
 from tilewright.dialects import tts
 from tilewright.dialects.tt import RMWOp
 from tilewright.dialects.types import element_type
@@ -24,3 +28,8 @@ def atomic_cas(op: tts.AtomicCASOp, frame: Frame) -> Values:
     operands = [frame.get(op.cmp), frame.get(op.value)]
     addresses = element_addresses(op.base, op.offset, frame)
     return (update_lanes(frame, addresses, operands, element_type(op.value.type), swap_equal),)
+
+
+@meaning_of(tts.NanosecondsOp)
+def nanoseconds(op: tts.NanosecondsOp, frame: Frame) -> Values:
+    return (np.int64(time.monotonic_ns()),)

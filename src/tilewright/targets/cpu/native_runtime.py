@@ -35,6 +35,7 @@ KERNEL_IMPORTS = (
     "tilewright_leave_alone",
     "tilewright_wait",
     "tilewright_end_wait",
+    "tilewright_nanoseconds",
 )
 """What kernels call."""
 

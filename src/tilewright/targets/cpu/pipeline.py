@@ -27,6 +27,7 @@ def _to_structured() -> Sequence[Pass]:
     from tilewright.transforms.common.inline import InlinePass
     from tilewright.transforms.common.structurize import LiftCfToScfPass
     from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass
+    from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
     from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
 
     return (
@@ -34,6 +35,7 @@ def _to_structured() -> Sequence[Pass]:
         InlinePass(insists=True),
         LiftCfToScfPass(),  # early returns: tiles cross no blocks
         RewriteTensorDescriptorToPointerPass(unit_inner_stride=True),  # only IR from elsewhere still has descriptors
+        ExpandAtomicsPass(),  # reads, writes and polls by read-modify-writes
         InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
         TritonToStructuredPass(),
         CsePass(),

@@ -184,7 +184,7 @@ def _find_rewrite(
 def _places_of_stores(module: ModuleOp) -> dict[str, Span | str]:
     """Where each pointer argument is stored to, by the name that the signature has for it."""
     places: dict[str, Span | str] = {}
-    writers = (tt.StoreOp, tt.AtomicRMWOp, tt.AtomicCASOp, tt.DescriptorStoreOp)
+    writers = (tt.StoreOp, tt.AtomicRMWOp, tt.AtomicCASOp, tt.AtomicStoreOp, tt.DescriptorStoreOp)
     for op in module.walk():
         if not isinstance(op, writers):
             continue

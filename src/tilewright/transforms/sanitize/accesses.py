@@ -273,7 +273,7 @@ def _describe(op: Operation) -> Access | str | None:
             return _tile_access(op, op.ptr, [0] * len(counts), counts, None)
         case tts.MaskedLoadOp() | tts.MaskedStoreOp():
             return _tile_access(op, op.ptr, op.mixed_mask_starts(), op.mixed_mask_dims(), op.mask)
-        case tt.LoadOp() | tt.StoreOp() | tt.AtomicRMWOp() | tt.AtomicCASOp():
+        case tt.LoadOp() | tt.StoreOp() | tt.AtomicRMWOp() | tt.AtomicCASOp():  # the others are expanded
             return "its address has no form that can be checked"
         case _:
             return None

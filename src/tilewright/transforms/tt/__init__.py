@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.transforms.tt.combine import CombinePass
+from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
 from tilewright.transforms.tt.hoist_masked_loads import TritonLicmPass
 from tilewright.transforms.tt.mark_awaited_loads import MarkAwaitedLoadsPass
 from tilewright.transforms.tt.merge_carried_values import LoopAwareCsePass
@@ -14,6 +15,7 @@ from tilewright.transforms.tt.unroll_loops import LoopUnrollPass
 
 __all__ = [
     "CombinePass",
+    "ExpandAtomicsPass",
     "LoopAwareCsePass",
     "LoopUnrollPass",
     "MarkAwaitedLoadsPass",

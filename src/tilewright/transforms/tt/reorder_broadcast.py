@@ -22,6 +22,7 @@ from tilewright.transforms.common.greedy import rewrite_greedily
 
 TT_ELEMENTWISE = (
     tt.AddPtrOp,
+    tt.ApproxDivFOp,
     tt.BitcastOp,
     tt.ClampFOp,
     tt.FpToFpOp,

@@ -53,7 +53,7 @@ def find_exchange(op: Operation) -> str | None:
         case ttg.ConvertLayoutOp():
             moves = _parts(op.src.type) != _parts(op.result.type) and not _is_everywhere(op.src.type)
             return "moves elements from CTA to CTA" if moves else None
-        case tt.AtomicRMWOp() | tt.AtomicCASOp() if not is_tensor(op.ptr.type):
+        case _ if isinstance(op, tt.ATOMICS) and not is_tensor(op.ptr.type):
             return "is done once, by one CTA, and its result is everybody's"
         case tt.DotOp() | tt.DotScaledOp() | tt.GatherOp() | tt.HistogramOp() | ttg.WarpSpecializeOp():
             return "reads elements of several CTAs"

@@ -30,7 +30,9 @@ POINTER_BITS = 64
 def pointers_of(op: Operation) -> SSAValue | None:
     """The tensor of pointers that an op accesses memory through; None for any other op."""
     match op:
-        case tt.LoadOp() | tt.StoreOp() | tt.AtomicRMWOp() | tt.AtomicCASOp():
+        case tt.LoadOp() | tt.StoreOp():
+            pointers = op.ptr
+        case _ if isinstance(op, tt.Atomic):
             pointers = op.ptr
         case ttg.AsyncCopyGlobalToLocalOp():
             pointers = op.src

@@ -35,6 +35,7 @@ from tilewright.layouts.distributed import (
 
 ELEMENTWISE_TT = (
     tt.AddPtrOp,
+    tt.ApproxDivFOp,
     tt.BitcastOp,
     tt.ClampFOp,
     tt.ElementwiseInlineAsmOp,
@@ -48,7 +49,7 @@ ELEMENTWISE_TT = (
 )
 """Ops of the tt dialect that act on each element by itself."""
 
-SAME_LAYOUT_TT = (tt.AtomicCASOp, tt.AtomicRMWOp, tt.BroadcastOp, tt.MapElementwiseOp, tt.ScanOp, tt.SplatOp)
+SAME_LAYOUT_TT = (*tt.ATOMICS, tt.BroadcastOp, tt.MapElementwiseOp, tt.ScanOp, tt.SplatOp)
 """Other ops whose operands and results share a layout."""
 
 RESHAPING = (tt.ExpandDimsOp, tt.JoinOp, tt.ReduceOp, tt.ReshapeOp, tt.SplitOp, tt.TransOp)
@@ -231,14 +232,14 @@ def is_anchor(op: Operation, program: ProgramShape) -> bool:
     match op:
         case tt.LoadOp() | tt.StoreOp():
             return is_expensive_access(op, program)
-        case tt.DotOp() | tt.DotScaledOp() | ttng.WarpGroupDotOp() | tt.AtomicRMWOp() | tt.AtomicCASOp():
+        case tt.DotOp() | tt.DotScaledOp() | ttng.WarpGroupDotOp():
             return True
         case tt.GatherOp():
             return op.efficient_layout is not None
         case tt.ReshapeOp():
             return op.allow_reorder is not None
         case _:
-            return isinstance(op, DESCRIPTOR_ACCESS)
+            return isinstance(op, (*DESCRIPTOR_ACCESS, *tt.ATOMICS))
 
 
 def can_be_recomputed(op: Operation, program: ProgramShape) -> bool:

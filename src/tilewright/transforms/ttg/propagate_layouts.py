@@ -39,7 +39,7 @@ Encodings = dict[Attribute, None]
 _ENDS = (scf.YieldOp, scf.ConditionOp)
 """Ops whose operands must be as values of another op are, which may have been retyped where the operands were not."""
 
-Accesses = tt.LoadOp | tt.StoreOp | tt.AtomicRMWOp | tt.AtomicCASOp
+Accesses = tt.LoadOp | tt.StoreOp | tt.Atomic
 
 
 class LayoutPropagation:

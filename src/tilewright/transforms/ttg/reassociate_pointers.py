@@ -253,7 +253,7 @@ def _pointers(builder: OpBuilder, base: SSAValue, lanes: SSAValue, type: Attribu
     return builder.insert(tt.AddPtrOp(splat, lanes)).results[0]
 
 
-ACCESSES = (tt.LoadOp, tt.StoreOp, tt.AtomicRMWOp, tt.AtomicCASOp)
+ACCESSES = (tt.LoadOp, tt.StoreOp, *tt.ATOMICS)
 
 
 @register_pass

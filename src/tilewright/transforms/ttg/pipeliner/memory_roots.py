@@ -80,7 +80,7 @@ def _argument_sources(value: BlockArgument, block: Block) -> list[SSAValue] | No
 def _address_of(op: Operation) -> SSAValue | None:
     """The address that a write goes to; None where an op may write anywhere."""
     match op:
-        case tt.StoreOp() | tt.AtomicRMWOp() | tt.AtomicCASOp():
+        case tt.StoreOp() | tt.AtomicRMWOp() | tt.AtomicCASOp() | tt.AtomicStoreOp():
             return op.ptr
         case tt.DescriptorStoreOp() | tt.DescriptorReduceOp() | tt.DescriptorScatterOp():
             return op.desc
