@@ -22,6 +22,7 @@ REFUSED: dict[str, str] = {
 }
 """Kernels that the newest Triton does not compile, and why ours does."""
 
+FOLDED = "random floats come of `~x` where `x` is negative since 3.9; it was `-x - 1`"
 SIGN = "-x of a float flips the sign since 3.7; it was 0 - x"
 HALVES = "float16 and bfloat16 are converted into each other directly since 3.8; it was by way of float32"
 NUMBERS = "a number in a comparison or a minimum adopts the type of the tensor since 3.9; it was int32 or float32"
@@ -31,6 +32,7 @@ ROUNDED = "a division that asks for IEEE rounding is one since 3.8; it was as fa
 CHANGED: dict[str, str] = {
     "clamps": BFLOATS,
     "convert": HALVES,
+    "dropout": FOLDED,
     "every_operator": SIGN,
     "extrema": BFLOATS,
     "limits": NUMBERS,
@@ -39,8 +41,12 @@ CHANGED: dict[str, str] = {
     "narrow_arguments": HALVES,
     "normalised": SIGN,
     "numbers": NUMBERS,
+    "philox_wide": FOLDED,
     "positions": BFLOATS,
+    "random_numbers": FOLDED,
+    "random_numbers_wide": FOLDED,
     "running": BFLOATS,
+    "seeded_dropout": FOLDED,
     "selections": NUMBERS,
     "swiglu": SIGN,
 }

@@ -68,7 +68,7 @@ def _parameters(function: tt.FuncOp, kinds: Sequence[tuple[int, str] | None]) ->
 def _kinds(arguments: Sequence[BlockArgument]) -> Iterator[tuple[int, str] | None]:
     """Yield the index and the type of each argument that a launch passes; None for a type that it cannot pass.
 
-    The extents and strides of a descriptor follow it, and come with it: ``%d: !tt.tensordesc<tensor<8x8xf16>>, %m: i32,
+    The extents and strides of a descriptor follow it, and come with it: ``%d: !tt.tensordesc<8x8xf16>, %m: i32,
     %n: i32, %row: i64, %column: i64`` is one argument.
     """
     remaining = enumerate(arguments)

@@ -11,12 +11,25 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
+from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 if TYPE_CHECKING:
     from xdsl.irdl.declarative_assembly_format import FormatProgram
+
+
+class OfTwoForms:
+    """An op with attributes in its text that are something else in the op."""
+
+    def after_parsing(self) -> None:
+        """Take in the attributes that were read."""
+
+    def text_attributes(self) -> dict[str, Attribute]:
+        """The attributes that are printed in addition."""
+        return {}
+
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
@@ -49,10 +62,19 @@ def _define(cls: type[OpT], directives_module: str) -> type[OpT]:
         return FormatProgram.from_str(text, definition)
 
     def parse(op_type: type[OpT], parser: Parser) -> OpT:
-        return program().parse(parser, op_type)
+        op = program().parse(parser, op_type)
+        if isinstance(op, OfTwoForms):
+            op.after_parsing()
+        return op
 
     def print(self: OpT, printer: Printer) -> None:
-        program().print(printer, self)
+        added = self.text_attributes() if isinstance(self, OfTwoForms) else {}
+        self.attributes.update(added)
+        try:
+            program().print(printer, self)
+        finally:
+            for name in added:
+                del self.attributes[name]
 
     setattr(cls, "parse", classmethod(parse))  # noqa: B010
     setattr(cls, "print", print)  # noqa: B010

@@ -16,8 +16,8 @@ from tilewright.frontend.state import FunctionState, Visitor
 from tilewright.language.creation import to_tensor
 from tilewright.language.dtypes import base_type
 from tilewright.language.values import base_value, constexpr, describe, tensor, tuple, unwrap
-from tilewright.language.versions import is_before
 from tilewright.support.errors import CompilationError
+from tilewright.support.triton_version import is_before
 
 
 def lower_body(state: FunctionState, body: Iterable[ast.stmt]) -> None:

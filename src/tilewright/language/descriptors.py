@@ -44,7 +44,7 @@ class tensor_descriptor_type(base_type):
         return cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank))
 
     def descriptor_ir(self) -> TensorDescType:
-        """`!tt.tensordesc<tensor<32x64xf16>>`; integer elements carry their signedness."""
+        """`!tt.tensordesc<32x64xf16>`; integer elements carry their signedness."""
         element = self.block_type.element_ty
         ir = element.to_ir()
         if element.is_int() and not element.is_bool():

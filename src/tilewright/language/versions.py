@@ -12,22 +12,11 @@ from typing import Any, TypeVar
 
 from tilewright.language.context import current
 from tilewright.support import knobs
+from tilewright.support.triton_version import is_before
 
 SINCE_MARK = "__tilewright_since__"
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def triton_version() -> tuple[int, int]:
-    """Major and minor version of the Triton that is stood in for."""
-    major, minor = knobs.get("triton_version").split(".")
-    return int(major), int(minor)
-
-
-def is_before(version: str) -> bool:
-    """Is the Triton that is stood in for older than `version`?"""
-    major, minor = version.split(".")
-    return triton_version() < (int(major), int(minor))
 
 
 def since(version: str, **keywords: str) -> Callable[[F], F]:

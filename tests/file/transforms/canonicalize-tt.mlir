@@ -98,9 +98,9 @@ tt.func public @dead(%p: !tt.ptr<f32>) {
 //   }
 //   tt.func public @masks(%arg0: tensor<16x!tt.ptr<f32>>, %arg1: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) {
 //     %cst = arith.constant dense<false> : tensor<16xi1>
-//     %0 = tt.load %arg0 cacheModifier = ca {tt.latency = 1 : i32} : tensor<16x!tt.ptr<f32>>
+//     %0 = tt.load %arg0 {cachePolicy = #tt.cache_policy<cache_modifier = ca, eviction_policy = evict_normal>, tt.latency = 1 : i32} : tensor<16x!tt.ptr<f32>>
 //     %1 = tt.load %arg0, %cst : tensor<16x!tt.ptr<f32>>
-//     tt.store %arg0, %arg1 evictionPolicy = evict_first : tensor<16x!tt.ptr<f32>>
+//     tt.store %arg0, %arg1 {cachePolicy = #tt.cache_policy<cache_modifier = none, eviction_policy = evict_first>} : tensor<16x!tt.ptr<f32>>
 //     tt.return %0, %arg1, %1 : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>
 //   }
 //   tt.func public @dead(%arg0: !tt.ptr<f32>) {

@@ -5,24 +5,24 @@ tt.func public @k(%p: !tt.ptr<f16>, %m: i32, %n: i32, %s: i64, %lb: i32, %xs: te
   %c0 = arith.constant 0 : i32
   %one = arith.constant 1 : i64
   %d = tt.make_tensor_descriptor %p, [%m, %n], [%s, %one] {padding = 2 : i32} : <f16>, <tensor<32x64xf16>>
-  %v = tt.descriptor_load %d[%lb, %c0] : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>
-  tt.descriptor_store %d[%lb, %c0], %v : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>
-  tt.descriptor_reduce add, %d[%lb, %c0], %v : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>
+  %v = tt.descriptor_load %d[%lb, %c0] : !tt.tensordesc<32x64xf16> -> tensor<32x64xf16>
+  tt.descriptor_store %d[%lb, %c0], %v : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>
+  tt.descriptor_reduce add, %d[%lb, %c0], %v : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>
   %d1 = tt.make_tensor_descriptor %p, [%m, %n], [%s, %one] : <f16>, <tensor<1x64xf16>>
-  %33 = tt.descriptor_gather %d1[%xs, %c0] : (!tt.tensordesc<tensor<1x64xf16>>, tensor<16xi32>, i32) -> tensor<16x64xf16>
-  tt.descriptor_scatter %d1[%xs, %c0], %33 : !tt.tensordesc<tensor<1x64xf16>>, tensor<16xi32>, i32, tensor<16x64xf16>
+  %33 = tt.descriptor_gather %d1[%xs, %c0] : (!tt.tensordesc<1x64xf16>, tensor<16xi32>, i32) -> tensor<16x64xf16>
+  tt.descriptor_scatter %d1[%xs, %c0], %33 : !tt.tensordesc<1x64xf16>, tensor<16xi32>, i32, tensor<16x64xf16>
   tt.return
 }
-tt.func public @arg(%d: !tt.tensordesc<tensor<4x8xf32>>, %c0: i32) {
-  %v = tt.descriptor_load %d[%c0, %c0] : !tt.tensordesc<tensor<4x8xf32>> -> tensor<4x8xf32>
-  tt.descriptor_store %d[%c0, %c0], %v : !tt.tensordesc<tensor<4x8xf32>>, tensor<4x8xf32>
+tt.func public @arg(%d: !tt.tensordesc<4x8xf32>, %c0: i32) {
+  %v = tt.descriptor_load %d[%c0, %c0] : !tt.tensordesc<4x8xf32> -> tensor<4x8xf32>
+  tt.descriptor_store %d[%c0, %c0], %v : !tt.tensordesc<4x8xf32>, tensor<4x8xf32>
   tt.return
 }
 tt.func public @rank_reduced(%p: !tt.ptr<i8>, %m: i32, %s: i64, %i: i32) -> tensor<8x16xi8> {
   %one = arith.constant 1 : i64
   %d = tt.make_tensor_descriptor %p, [%m, %m, %m], [%s, %s, %one] : <i8>, <tensor<1x8x16xui8>>
-  %v = tt.descriptor_load %d[%i, %i, %i] evictionPolicy = evict_last : !tt.tensordesc<tensor<1x8x16xui8>> -> tensor<8x16xi8>
-  tt.descriptor_reduce max, %d[%i, %i, %i], %v : !tt.tensordesc<tensor<1x8x16xui8>>, tensor<8x16xi8>
+  %v = tt.descriptor_load %d[%i, %i, %i] evictionPolicy = evict_last : !tt.tensordesc<1x8x16xui8> -> tensor<8x16xi8>
+  tt.descriptor_reduce max, %d[%i, %i, %i], %v : !tt.tensordesc<1x8x16xui8>, tensor<8x16xi8>
   tt.return %v : tensor<8x16xi8>
 }
 
@@ -175,7 +175,7 @@ tt.func public @rank_reduced(%p: !tt.ptr<i8>, %m: i32, %s: i64, %i: i32) -> tens
 //     %40 = arith.andi %37, %39 : tensor<1x1x16xi1>
 //     %41 = tt.broadcast %40 : tensor<1x1x16xi1> -> tensor<1x8x16xi1>
 //     %42 = arith.andi %36, %41 : tensor<1x8x16xi1>
-//     %43 = tt.load %25, %42, %cst evictionPolicy = evict_last : tensor<1x8x16x!tt.ptr<i8>>
+//     %43 = tt.load %25, %42, %cst {cachePolicy = #tt.cache_policy<cache_modifier = none, eviction_policy = evict_last>} : tensor<1x8x16x!tt.ptr<i8>>
 //     %44 = tt.reshape %43 : tensor<1x8x16xi8> -> tensor<8x16xi8>
 //     %45 = tt.atomic_rmw umax, release, gpu, %25, %43, %42 : (tensor<1x8x16x!tt.ptr<i8>>, tensor<1x8x16xi8>, tensor<1x8x16xi1>) -> tensor<1x8x16xi8>
 //     tt.return %44 : tensor<8x16xi8>

@@ -153,7 +153,7 @@ tt.func public @while_loop(%p: !tt.ptr<f32>, %n: i64, %x: i32) -> tensor<8xf32> 
 //     %10 = tt.splat %arg1 : i64 -> tensor<64xi64>
 //     %11 = arith.cmpi slt, %7, %10 : tensor<64xi64>
 //     %12 = arith.andi %9, %11 : tensor<64xi1>
-//     tt.store %8, %arg4, %12 cacheModifier = cs : tensor<64x!tt.ptr<i32>>
+//     tt.store %8, %arg4, %12 {cachePolicy = #tt.cache_policy<cache_modifier = cs, eviction_policy = evict_normal>} : tensor<64x!tt.ptr<i32>>
 //     tt.return
 //   }
 //   tt.func public @blocks(%arg0: !tt.ptr<f32>, %arg1: i64, %arg2: i32, %arg3: i1) -> tensor<8xf32> {

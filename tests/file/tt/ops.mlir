@@ -1,4 +1,4 @@
-// Every op of the dialect as Triton 3.6 prints it; we print the same text.
+// Every op of the dialect, in the text of Triton 3.9; that of 3.6 is compared with what 3.6 prints.
 // RUN: tilewright-opt %s --verify-each | exact %s
 
 module {
@@ -14,14 +14,14 @@ module {
     %2 = tt.make_range {a.b, end = 16 : i32, start = 0 : i32, tt.foo = 1 : i32} : tensor<16xi32>
     %3 = tt.splat %arg0 : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
     %4 = tt.addptr %3, %2 {tt.divisibility = dense<8> : tensor<1xi32>} : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
-    %5 = tt.load %4 cacheModifier = ca evictionPolicy = evict_last {b.c, isVolatile = true} : tensor<16x!tt.ptr<f32>>
+    %5 = tt.load %4 {b.c, cachePolicy = #tt.cache_policy<cache_modifier = ca, eviction_policy = evict_last>, isVolatile = true} : tensor<16x!tt.ptr<f32>>
     %cst = arith.constant dense<true> : tensor<16xi1>
     %true = arith.constant true
     %6 = tt.load %4, %cst : tensor<16x!tt.ptr<f32>>
-    %7 = tt.load %4, %cst, %5 cacheModifier = cg : tensor<16x!tt.ptr<f32>>
+    %7 = tt.load %4, %cst, %5 {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_normal>} : tensor<16x!tt.ptr<f32>>
     %8 = tt.load %arg0 : !tt.ptr<f32>
     tt.store %4, %5 {b.c} : tensor<16x!tt.ptr<f32>>
-    tt.store %4, %5, %cst cacheModifier = wb evictionPolicy = evict_first : tensor<16x!tt.ptr<f32>>
+    tt.store %4, %5, %cst {cachePolicy = #tt.cache_policy<cache_modifier = wb, eviction_policy = evict_first>} : tensor<16x!tt.ptr<f32>>
     tt.store %arg0, %8 : !tt.ptr<f32>
     %9 = tt.load %arg2 {boundaryCheck = array<i32: 0>, padding = 1 : i32} : !tt.ptr<tensor<4x4xf32>>
     tt.store %arg2, %9 {boundaryCheck = array<i32: 0, 1>} : !tt.ptr<tensor<4x4xf32>>
@@ -48,13 +48,13 @@ module {
     %29 = tt.atomic_cas acquire, cta, %arg6, %0, %0 : (!tt.ptr<i32>, i32, i32) -> i32
     %30 = tt.make_tensor_ptr %arg4, [%arg3, %arg3], [%arg3, %arg3], [%0, %0] {order = array<i32: 1, 0>} : <tensor<64x32xf16>>
     %31 = tt.advance %30, [%0, %0] : <tensor<64x32xf16>>
-    %32 = tt.make_tensor_descriptor %arg4, [%0, %0], [%arg3, %arg3] {padding = 2 : i32} : <f16>, <tensor<32x64xf16>>
-    %33 = tt.make_tensor_descriptor %arg4, [%0, %0], [%arg3, %arg3] : <f16>, <tensor<1x64xf16>>
-    %34 = tt.descriptor_load %32[%0, %0] cacheModifier = cg : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>
-    tt.descriptor_store %32[%0, %0], %34 : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>
-    tt.descriptor_reduce add, %32[%0, %0], %34 : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>
-    %35 = tt.descriptor_gather %33[%2, %0] : (!tt.tensordesc<tensor<1x64xf16>>, tensor<16xi32>, i32) -> tensor<16x64xf16>
-    tt.descriptor_scatter %33[%2, %0], %35 : !tt.tensordesc<tensor<1x64xf16>>, tensor<16xi32>, i32, tensor<16x64xf16>
+    %32 = tt.make_tensor_descriptor %arg4, [%0, %0], [%arg3, %arg3] {padding = 2 : i32} : <f16>, <32x64xf16>
+    %33 = tt.make_tensor_descriptor %arg4, [%0, %0], [%arg3, %arg3] : <f16>, <1x64xf16>
+    %34 = tt.descriptor_load %32[%0, %0] {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_normal>} : !tt.tensordesc<32x64xf16> -> tensor<32x64xf16>
+    tt.descriptor_store %32[%0, %0], %34 : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>
+    tt.descriptor_reduce add, %32[%0, %0], %34 : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>
+    %35 = tt.descriptor_gather %33[%2, %0] : (!tt.tensordesc<1x64xf16>, tensor<16xi32>, i32) -> tensor<16x64xf16>
+    tt.descriptor_scatter %33[%2, %0], %35 : !tt.tensordesc<1x64xf16>, tensor<16xi32>, i32, tensor<16x64xf16>
     %cst_0 = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
     %cst_1 = arith.constant dense<0.000000e+00> : tensor<16x16xf16>
     %36 = tt.dot %cst_1, %cst_1, %cst_0, inputPrecision = tf32 {maxNumImpreciseAcc = 32 : i32} : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
@@ -115,14 +115,14 @@ module {
 //     %2 = tt.make_range {a.b, end = 16 : i32, start = 0 : i32, tt.foo = 1 : i32} : tensor<16xi32>
 //     %3 = tt.splat %arg0 : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
 //     %4 = tt.addptr %3, %2 {tt.divisibility = dense<8> : tensor<1xi32>} : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
-//     %5 = tt.load %4 cacheModifier = ca evictionPolicy = evict_last {b.c, isVolatile = true} : tensor<16x!tt.ptr<f32>>
+//     %5 = tt.load %4 {b.c, cachePolicy = #tt.cache_policy<cache_modifier = ca, eviction_policy = evict_last>, isVolatile = true} : tensor<16x!tt.ptr<f32>>
 //     %cst = arith.constant dense<true> : tensor<16xi1>
 //     %true = arith.constant true
 //     %6 = tt.load %4, %cst : tensor<16x!tt.ptr<f32>>
-//     %7 = tt.load %4, %cst, %5 cacheModifier = cg : tensor<16x!tt.ptr<f32>>
+//     %7 = tt.load %4, %cst, %5 {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_normal>} : tensor<16x!tt.ptr<f32>>
 //     %8 = tt.load %arg0 : !tt.ptr<f32>
 //     tt.store %4, %5 {b.c} : tensor<16x!tt.ptr<f32>>
-//     tt.store %4, %5, %cst cacheModifier = wb evictionPolicy = evict_first : tensor<16x!tt.ptr<f32>>
+//     tt.store %4, %5, %cst {cachePolicy = #tt.cache_policy<cache_modifier = wb, eviction_policy = evict_first>} : tensor<16x!tt.ptr<f32>>
 //     tt.store %arg0, %8 : !tt.ptr<f32>
 //     %9 = tt.load %arg2 {boundaryCheck = array<i32: 0>, padding = 1 : i32} : !tt.ptr<tensor<4x4xf32>>
 //     tt.store %arg2, %9 {boundaryCheck = array<i32: 0, 1>} : !tt.ptr<tensor<4x4xf32>>
@@ -149,13 +149,13 @@ module {
 //     %29 = tt.atomic_cas acquire, cta, %arg6, %0, %0 : (!tt.ptr<i32>, i32, i32) -> i32
 //     %30 = tt.make_tensor_ptr %arg4, [%arg3, %arg3], [%arg3, %arg3], [%0, %0] {order = array<i32: 1, 0>} : <tensor<64x32xf16>>
 //     %31 = tt.advance %30, [%0, %0] : <tensor<64x32xf16>>
-//     %32 = tt.make_tensor_descriptor %arg4, [%0, %0], [%arg3, %arg3] {padding = 2 : i32} : <f16>, <tensor<32x64xf16>>
-//     %33 = tt.make_tensor_descriptor %arg4, [%0, %0], [%arg3, %arg3] : <f16>, <tensor<1x64xf16>>
-//     %34 = tt.descriptor_load %32[%0, %0] cacheModifier = cg : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>
-//     tt.descriptor_store %32[%0, %0], %34 : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>
-//     tt.descriptor_reduce add, %32[%0, %0], %34 : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>
-//     %35 = tt.descriptor_gather %33[%2, %0] : (!tt.tensordesc<tensor<1x64xf16>>, tensor<16xi32>, i32) -> tensor<16x64xf16>
-//     tt.descriptor_scatter %33[%2, %0], %35 : !tt.tensordesc<tensor<1x64xf16>>, tensor<16xi32>, i32, tensor<16x64xf16>
+//     %32 = tt.make_tensor_descriptor %arg4, [%0, %0], [%arg3, %arg3] {padding = 2 : i32} : <f16>, <32x64xf16>
+//     %33 = tt.make_tensor_descriptor %arg4, [%0, %0], [%arg3, %arg3] : <f16>, <1x64xf16>
+//     %34 = tt.descriptor_load %32[%0, %0] {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_normal>} : !tt.tensordesc<32x64xf16> -> tensor<32x64xf16>
+//     tt.descriptor_store %32[%0, %0], %34 : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>
+//     tt.descriptor_reduce add, %32[%0, %0], %34 : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>
+//     %35 = tt.descriptor_gather %33[%2, %0] : (!tt.tensordesc<1x64xf16>, tensor<16xi32>, i32) -> tensor<16x64xf16>
+//     tt.descriptor_scatter %33[%2, %0], %35 : !tt.tensordesc<1x64xf16>, tensor<16xi32>, i32, tensor<16x64xf16>
 //     %cst_0 = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
 //     %cst_1 = arith.constant dense<0.000000e+00> : tensor<16x16xf16>
 //     %36 = tt.dot %cst_1, %cst_1, %cst_0, inputPrecision = tf32 {maxNumImpreciseAcc = 32 : i32} : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>

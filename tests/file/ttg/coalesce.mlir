@@ -149,7 +149,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: %[[P:.*]] = ttg.convert_layout %{{.*}} : tensor<2048x!tt.ptr<f32>, #blocked{{[0-9]*}}> -> tensor<2048x!tt.ptr<f32>, [[W4]]>
   // CHECK: %[[M:.*]] = ttg.convert_layout %{{.*}} : tensor<2048xi1, #blocked{{[0-9]*}}> -> tensor<2048xi1, [[W4]]>
   // CHECK: %[[O:.*]] = ttg.convert_layout %{{.*}} : tensor<2048xf32, #blocked{{[0-9]*}}> -> tensor<2048xf32, [[W4]]>
-  // CHECK: tt.load %[[P]], %[[M]], %[[O]] cacheModifier = cg evictionPolicy = evict_first : tensor<2048x!tt.ptr<f32>, [[W4]]>
+  // CHECK: tt.load %[[P]], %[[M]], %[[O]] {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_first>} : tensor<2048x!tt.ptr<f32>, [[W4]]>
   // CHECK: tt.load %{{.*}} : !tt.ptr<f32>
   // CHECK: tt.atomic_rmw fadd, relaxed, gpu, {{.*}} : (tensor<2048x!tt.ptr<f32>, [[W4]]>, tensor<2048xf32, [[W4]]>, tensor<2048xi1, [[W4]]>) -> tensor<2048xf32, [[W4]]>
   tt.func @all_operands(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %mask: tensor<2048xi1, #b>, %other: tensor<2048xf32, #b>) {
@@ -172,9 +172,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK-LABEL: @descriptors
   // CHECK: tt.descriptor_load %{{.*}} -> tensor<64x64xf16, [[D]]>
   // CHECK: tt.descriptor_store {{.*}}, tensor<64x64xf16, [[D]]>
-  tt.func @descriptors(%d: !tt.tensordesc<tensor<64x64xf16>>, %i: i32) {
-    %0 = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16, #b>
-    tt.descriptor_store %d[%i, %i], %0 : !tt.tensordesc<tensor<64x64xf16>>, tensor<64x64xf16, #b>
+  tt.func @descriptors(%d: !tt.tensordesc<64x64xf16>, %i: i32) {
+    %0 = tt.descriptor_load %d[%i, %i] : !tt.tensordesc<64x64xf16> -> tensor<64x64xf16, #b>
+    tt.descriptor_store %d[%i, %i], %0 : !tt.tensordesc<64x64xf16>, tensor<64x64xf16, #b>
     tt.return
   }
 }

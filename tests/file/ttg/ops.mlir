@@ -14,7 +14,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %1 = ttg.local_alloc : () -> !ttg.memdesc<2x16x32xf16, #shared, #smem, mutable>
     %2 = ttg.local_alloc %arg0 {allocation.offset = 0 : i32} : (tensor<16x32xf16, #blocked>) -> !ttg.memdesc<16x32xf16, #shared, #smem>
     %3 = ttg.memdesc_index %1[%arg1] : !ttg.memdesc<2x16x32xf16, #shared, #smem, mutable> -> !ttg.memdesc<16x32xf16, #shared, #smem, mutable>
-    %4 = ttg.async_copy_global_to_local %arg2, %3 mask %arg3 other %arg0 cacheModifier = cg evictionPolicy = evict_last {contiguity = 8 : i32, isVolatile = true} : tensor<16x32x!tt.ptr<f16>, #blocked> -> <16x32xf16, #shared, #smem, mutable>
+    %4 = ttg.async_copy_global_to_local %arg2, %3 mask %arg3 other %arg0 {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_last>, contiguity = 8 : i32, isVolatile = true} : tensor<16x32x!tt.ptr<f16>, #blocked> -> <16x32xf16, #shared, #smem, mutable>
     %5 = ttg.async_commit_group tokens %4
     %6 = ttg.async_commit_group
     %7 = ttg.async_wait %5, %6 {num = 0 : i32}
@@ -56,6 +56,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 }
+
 // EXACT:
 // #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 // #blocked1 = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
@@ -71,7 +72,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //     %1 = ttg.local_alloc : () -> !ttg.memdesc<2x16x32xf16, #shared, #smem, mutable>
 //     %2 = ttg.local_alloc %arg0 {allocation.offset = 0 : i32} : (tensor<16x32xf16, #blocked>) -> !ttg.memdesc<16x32xf16, #shared, #smem>
 //     %3 = ttg.memdesc_index %1[%arg1] : !ttg.memdesc<2x16x32xf16, #shared, #smem, mutable> -> !ttg.memdesc<16x32xf16, #shared, #smem, mutable>
-//     %4 = ttg.async_copy_global_to_local %arg2, %3 mask %arg3 other %arg0 cacheModifier = cg evictionPolicy = evict_last {contiguity = 8 : i32, isVolatile = true} : tensor<16x32x!tt.ptr<f16>, #blocked> -> <16x32xf16, #shared, #smem, mutable>
+//     %4 = ttg.async_copy_global_to_local %arg2, %3 mask %arg3 other %arg0 {cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_last>, contiguity = 8 : i32, isVolatile = true} : tensor<16x32x!tt.ptr<f16>, #blocked> -> <16x32xf16, #shared, #smem, mutable>
 //     %5 = ttg.async_commit_group tokens %4
 //     %6 = ttg.async_commit_group
 //     %7 = ttg.async_wait %5, %6 {num = 0 : i32}

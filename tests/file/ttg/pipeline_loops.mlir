@@ -161,12 +161,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: ttng.warp_group_dot_wait %{{.*}} {pendings = 0 : i32}
   // CHECK-COUNT-3: ttng.inval_barrier
   // CHECK: ttg.local_dealloc %[[BARS]]
-  tt.func public @descriptors(%a: !tt.tensordesc<tensor<64x64xf16, #nvmma>>, %b: !tt.tensordesc<tensor<64x64xf16, #nvmma>>, %n: i32, %zero: tensor<64x64xf32, #mma3>) -> tensor<64x64xf32, #mma3> {
+  tt.func public @descriptors(%a: !tt.tensordesc<64x64xf16, #nvmma>, %b: !tt.tensordesc<64x64xf16, #nvmma>, %n: i32, %zero: tensor<64x64xf32, #mma3>) -> tensor<64x64xf32, #mma3> {
     %c0 = arith.constant 0 : i32
     %c64 = arith.constant 64 : i32
     %r = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma3>) : i32 {
-      %x = tt.descriptor_load %a[%c0, %i] {tt.latency = 2 : i32} : !tt.tensordesc<tensor<64x64xf16, #nvmma>> -> tensor<64x64xf16, #a>
-      %y = tt.descriptor_load %b[%i, %c0] {tt.latency = 2 : i32} : !tt.tensordesc<tensor<64x64xf16, #nvmma>> -> tensor<64x64xf16, #a>
+      %x = tt.descriptor_load %a[%c0, %i] {tt.latency = 2 : i32} : !tt.tensordesc<64x64xf16, #nvmma> -> tensor<64x64xf16, #a>
+      %y = tt.descriptor_load %b[%i, %c0] {tt.latency = 2 : i32} : !tt.tensordesc<64x64xf16, #nvmma> -> tensor<64x64xf16, #a>
       %mx = ttg.local_alloc %x : (tensor<64x64xf16, #a>) -> !ttg.memdesc<64x64xf16, #nvmma, #smem>
       %my = ttg.local_alloc %y : (tensor<64x64xf16, #a>) -> !ttg.memdesc<64x64xf16, #nvmma, #smem>
       %d = ttng.warp_group_dot %mx, %my, %acc {inputPrecision = 0 : i32} : !ttg.memdesc<64x64xf16, #nvmma, #smem> * !ttg.memdesc<64x64xf16, #nvmma, #smem> -> tensor<64x64xf32, #mma3>
@@ -187,12 +187,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: } else {
   // CHECK: scf.yield %[[W]]#0
   // CHECK: scf.yield {{.*}}%[[NEXT]]
-  tt.func public @looked_at_in_a_branch(%a: !tt.tensordesc<tensor<64x64xf16, #nvmma>>, %b: !tt.tensordesc<tensor<64x64xf16, #nvmma>>, %n: i32, %last: i32, %out: tensor<64x64x!tt.ptr<f32>, #mma3>, %zero: tensor<64x64xf32, #mma3>) {
+  tt.func public @looked_at_in_a_branch(%a: !tt.tensordesc<64x64xf16, #nvmma>, %b: !tt.tensordesc<64x64xf16, #nvmma>, %n: i32, %last: i32, %out: tensor<64x64x!tt.ptr<f32>, #mma3>, %zero: tensor<64x64xf32, #mma3>) {
     %c0 = arith.constant 0 : i32
     %c64 = arith.constant 64 : i32
     %r = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma3>) : i32 {
-      %x = tt.descriptor_load %a[%c0, %i] {tt.latency = 2 : i32} : !tt.tensordesc<tensor<64x64xf16, #nvmma>> -> tensor<64x64xf16, #a>
-      %y = tt.descriptor_load %b[%i, %c0] {tt.latency = 2 : i32} : !tt.tensordesc<tensor<64x64xf16, #nvmma>> -> tensor<64x64xf16, #a>
+      %x = tt.descriptor_load %a[%c0, %i] {tt.latency = 2 : i32} : !tt.tensordesc<64x64xf16, #nvmma> -> tensor<64x64xf16, #a>
+      %y = tt.descriptor_load %b[%i, %c0] {tt.latency = 2 : i32} : !tt.tensordesc<64x64xf16, #nvmma> -> tensor<64x64xf16, #a>
       %mx = ttg.local_alloc %x : (tensor<64x64xf16, #a>) -> !ttg.memdesc<64x64xf16, #nvmma, #smem>
       %my = ttg.local_alloc %y : (tensor<64x64xf16, #a>) -> !ttg.memdesc<64x64xf16, #nvmma, #smem>
       %d = ttng.warp_group_dot %mx, %my, %acc {inputPrecision = 0 : i32} : !ttg.memdesc<64x64xf16, #nvmma, #smem> * !ttg.memdesc<64x64xf16, #nvmma, #smem> -> tensor<64x64xf32, #mma3>
@@ -222,15 +222,15 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK-NEXT: ttg.local_dealloc %[[M]]
   // CHECK: scf.for
   // CHECK-NEXT: tt.descriptor_store
-  tt.func public @stores(%d: !tt.tensordesc<tensor<64x64xf16, #nvmma>>, %x: tensor<64x64xf16, #a>, %n: i32) {
+  tt.func public @stores(%d: !tt.tensordesc<64x64xf16, #nvmma>, %x: tensor<64x64xf16, #a>, %n: i32) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     scf.for %i = %c0 to %n step %c1 : i32 {
-      tt.descriptor_store %d[%c0, %i], %x : !tt.tensordesc<tensor<64x64xf16, #nvmma>>, tensor<64x64xf16, #a>
-      tt.descriptor_reduce add, %d[%i, %c0], %x : !tt.tensordesc<tensor<64x64xf16, #nvmma>>, tensor<64x64xf16, #a>
+      tt.descriptor_store %d[%c0, %i], %x : !tt.tensordesc<64x64xf16, #nvmma>, tensor<64x64xf16, #a>
+      tt.descriptor_reduce add, %d[%i, %c0], %x : !tt.tensordesc<64x64xf16, #nvmma>, tensor<64x64xf16, #a>
     }
     scf.for %i = %c0 to %n step %c1 : i32 {
-      tt.descriptor_store %d[%c0, %i], %x : !tt.tensordesc<tensor<64x64xf16, #nvmma>>, tensor<64x64xf16, #a>
+      tt.descriptor_store %d[%c0, %i], %x : !tt.tensordesc<64x64xf16, #nvmma>, tensor<64x64xf16, #a>
     } {tt.num_stages = 1 : i32}
     tt.return
   }

@@ -4,7 +4,7 @@
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
   // CHECK-LABEL: @copy
-  // CHECK-SAME: !tt.tensordesc<tensor<128x64xf16, #shared>>
+  // CHECK-SAME: !tt.tensordesc<128x64xf16, #shared>
   // CHECK: ttng.init_barrier
   // CHECK: ttng.barrier_expect %{{.*}}, 16384, %true
   // CHECK: ttng.async_tma_copy_global_to_local
@@ -15,9 +15,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK-NEXT: ttng.fence_async_shared
   // CHECK-NEXT: ttng.async_tma_copy_local_to_global
   // CHECK-NEXT: ttng.async_tma_store_wait {pendings = 0 : i32}
-  tt.func @copy(%a: !tt.tensordesc<tensor<128x64xf16>>, %b: !tt.tensordesc<tensor<128x64xf16>>, %i: i32) {
-    %0 = tt.descriptor_load %a[%i, %i] : !tt.tensordesc<tensor<128x64xf16>> -> tensor<128x64xf16, #blocked>
-    tt.descriptor_store %b[%i, %i], %0 : !tt.tensordesc<tensor<128x64xf16>>, tensor<128x64xf16, #blocked>
+  tt.func @copy(%a: !tt.tensordesc<128x64xf16>, %b: !tt.tensordesc<128x64xf16>, %i: i32) {
+    %0 = tt.descriptor_load %a[%i, %i] : !tt.tensordesc<128x64xf16> -> tensor<128x64xf16, #blocked>
+    tt.descriptor_store %b[%i, %i], %0 : !tt.tensordesc<128x64xf16>, tensor<128x64xf16, #blocked>
     tt.return
   }
 
@@ -30,7 +30,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   tt.func @made(%p: !tt.ptr<f16>, %n: i32, %s: i64, %x: tensor<128x64xf16, #blocked>) {
     %one = arith.constant 1 : i64
     %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one] : <f16>, <tensor<128x64xf16>>
-    tt.descriptor_reduce add, %d[%n, %n], %x : !tt.tensordesc<tensor<128x64xf16>>, tensor<128x64xf16, #blocked>
+    tt.descriptor_reduce add, %d[%n, %n], %x : !tt.tensordesc<128x64xf16>, tensor<128x64xf16, #blocked>
     tt.return
   }
 }

@@ -19,13 +19,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK-NEXT: ttg.local_load
 // CHECK-NEXT: ttg.local_barrier
 // CHECK-NEXT: ttng.inval_barrier
-tt.func @load(%d: !tt.tensordesc<tensor<64x64xf16, #shared>>, %i: i32, %p: i1) -> tensor<64x64xf16, #blocked> {
+tt.func @load(%d: !tt.tensordesc<64x64xf16, #shared>, %i: i32, %p: i1) -> tensor<64x64xf16, #blocked> {
   %c0 = arith.constant 0 : i32
   %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
   %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #line, #smem, mutable>
   ttng.init_barrier %b, 1 : !ttg.memdesc<1xi64, #line, #smem, mutable>
   ttng.barrier_expect %b, 8192, %p : !ttg.memdesc<1xi64, #line, #smem, mutable>
-  ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<1xi64, #line, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+  ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p : !tt.tensordesc<64x64xf16, #shared>, !ttg.memdesc<1xi64, #line, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
   ttng.wait_barrier %b, %c0 : !ttg.memdesc<1xi64, #line, #smem, mutable>
   %0 = ttg.local_load %m : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #blocked>
   ttng.inval_barrier %b : !ttg.memdesc<1xi64, #line, #smem, mutable>
@@ -40,15 +40,15 @@ tt.func @load(%d: !tt.tensordesc<tensor<64x64xf16, #shared>>, %i: i32, %p: i1) -
 // CHECK-NEXT: ttg.local_load
 // CHECK: ttg.local_barrier
 // CHECK-NEXT: ttng.async_tma_copy_global_to_local
-tt.func @two_loads(%d: !tt.tensordesc<tensor<64x64xf16, #shared>>, %i: i32, %p: i1, %b: !ttg.memdesc<1xi64, #line, #smem, mutable>) -> tensor<64x64xf16, #blocked> {
+tt.func @two_loads(%d: !tt.tensordesc<64x64xf16, #shared>, %i: i32, %p: i1, %b: !ttg.memdesc<1xi64, #line, #smem, mutable>) -> tensor<64x64xf16, #blocked> {
   %c0 = arith.constant 0 : i32
   %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
   %n = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-  ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<1xi64, #line, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-  ttng.async_tma_copy_global_to_local %d[%i, %i] %n, %b, %p : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<1xi64, #line, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+  ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p : !tt.tensordesc<64x64xf16, #shared>, !ttg.memdesc<1xi64, #line, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+  ttng.async_tma_copy_global_to_local %d[%i, %i] %n, %b, %p : !tt.tensordesc<64x64xf16, #shared>, !ttg.memdesc<1xi64, #line, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
   ttng.wait_barrier %b, %c0 : !ttg.memdesc<1xi64, #line, #smem, mutable>
   %0 = ttg.local_load %m : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #blocked>
-  ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<1xi64, #line, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+  ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p : !tt.tensordesc<64x64xf16, #shared>, !ttg.memdesc<1xi64, #line, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
   %1 = ttg.local_load %n : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #blocked>
   %2 = arith.addf %0, %1 : tensor<64x64xf16, #blocked>
   tt.return %2 : tensor<64x64xf16, #blocked>
@@ -80,11 +80,11 @@ tt.func @products(%x: tensor<64x64xf16, #blocked>, %acc: tensor<64x64xf32, #mma>
 // CHECK-NEXT: ttng.async_tma_store_wait
 // CHECK-NEXT: ttg.local_barrier
 // CHECK-NEXT: ttg.local_store
-tt.func @store(%d: !tt.tensordesc<tensor<64x64xf16, #shared>>, %i: i32, %x: tensor<64x64xf16, #blocked>) {
+tt.func @store(%d: !tt.tensordesc<64x64xf16, #shared>, %i: i32, %x: tensor<64x64xf16, #blocked>) {
   %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
   ttg.local_store %x, %m : tensor<64x64xf16, #blocked> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
   ttng.fence_async_shared {bCluster = false}
-  ttng.async_tma_copy_local_to_global %d[%i, %i] %m : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+  ttng.async_tma_copy_local_to_global %d[%i, %i] %m : !tt.tensordesc<64x64xf16, #shared>, !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
   ttng.async_tma_store_wait {pendings = 0 : i32}
   ttg.local_store %x, %m : tensor<64x64xf16, #blocked> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
   tt.return

@@ -128,11 +128,11 @@ DESCRIPTOR = """tt.func public @k(%x: !tt.ptr<{t}>, %o: !tt.ptr<{t}>) {{
 
 
 def test_descriptor_loads_pad_and_stores_cut() -> None:
-    body = """%v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<2x4xf32>> -> tensor<2x4xf32>
+    body = """%v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<2x4xf32> -> tensor<2x4xf32>
       %w = tt.reshape %v : tensor<2x4xf32> -> tensor<8xf32>
       tt.store %op, %w : tensor<8x!tt.ptr<f32>>
-      tt.descriptor_store %d[%j, %i], %v : !tt.tensordesc<tensor<2x4xf32>>, tensor<2x4xf32>
-      tt.descriptor_store %d[%i, %j], %two : !tt.tensordesc<tensor<2x4xf32>>, tensor<2x4xf32>"""
+      tt.descriptor_store %d[%j, %i], %v : !tt.tensordesc<2x4xf32>, tensor<2x4xf32>
+      tt.descriptor_store %d[%i, %j], %two : !tt.tensordesc<2x4xf32>, tensor<2x4xf32>"""
     body = "%two = arith.constant dense<2.0> : tensor<2x4xf32>\n" + body
     for padding, outside in {1: 0.0, 2: np.nan}.items():
         x, out = np.arange(1, 16, dtype=np.float32), np.zeros(8, np.float32)
@@ -143,7 +143,7 @@ def test_descriptor_loads_pad_and_stores_cut() -> None:
 
 def test_descriptor_reductions() -> None:
     body = """%three = arith.constant dense<3> : tensor<2x4xi32>
-      tt.descriptor_reduce {kind}, %d[%i, %j], %three : !tt.tensordesc<tensor<2x4xi32>>, tensor<2x4xi32>"""
+      tt.descriptor_reduce {kind}, %d[%i, %j], %three : !tt.tensordesc<2x4xi32>, tensor<2x4xi32>"""
     for kind, last in {"add": [16, 18], "max": [13, 15], "min": [3, 3], "xor": [14, 12], "inc": [0, 0]}.items():
         x = np.arange(15, dtype=np.int32)
         x[13:] = 13, 15

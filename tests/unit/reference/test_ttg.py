@@ -245,7 +245,7 @@ def test_products_under_way_keep_their_operands_and_result(body: str, reason: st
 
 
 BAR = "!ttg.memdesc<1xi64, #plain, #smem, mutable>"
-DESC = "!tt.tensordesc<tensor<64x64xf16, #n>>"
+DESC = "!tt.tensordesc<64x64xf16, #n>"
 TMA = f"""
   %c48 = arith.constant 48 : i32
   %c40 = arith.constant 40 : i32

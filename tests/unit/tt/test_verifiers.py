@@ -13,7 +13,7 @@ from tilewright.support.errors import ParseError, TilewrightError
 HEADER = """tt.func public @k(
   %p: !tt.ptr<f32>, %ps: tensor<16x!tt.ptr<f32>>, %v: tensor<16xf32>, %i: tensor<16xi32>, %m: tensor<16xi1>,
   %a: tensor<16x32xf16>, %b: tensor<32x16xf16>, %c: tensor<16x16xf32>, %f: f32, %n: i32, %l: i64,
-  %d: !tt.tensordesc<tensor<4x8xf32>>, %rows: !tt.tensordesc<tensor<1x64xf16>>, %two: !tt.tensordesc<tensor<2x64xf16>>,
+  %d: !tt.tensordesc<4x8xf32>, %rows: !tt.tensordesc<1x64xf16>, %two: !tt.tensordesc<2x64xf16>,
   %h: !tt.ptr<f16>, %x: tensor<8x4xf32>, %e: tensor<16xf8E5M2>) {
 """
 
@@ -67,13 +67,13 @@ REJECTED = [
      " : (tensor<16xf32>) -> f32", "type mismatch on combine operation"),
     ("scan-return", '%0 = "tt.scan"(%v) <{axis = 0 : i32, reverse = false}> ({\n ^bb0(%q: f32, %w: f32):\n'
      " tt.scan.return %n : i32\n}) : (tensor<16xf32>) -> tensor<16xf32>", "type mismatch on combine operation"),
-    ("descriptor-load", "%0 = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<tensor<4x8xf32>> -> tensor<4x8xf16>",
+    ("descriptor-load", "%0 = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<4x8xf32> -> tensor<4x8xf16>",
      "tensor descriptor block and tensor types must match"),
-    ("descriptor-gather-rows", "%0 = tt.descriptor_gather %two[%i, %n] : (!tt.tensordesc<tensor<2x64xf16>>, "
+    ("descriptor-gather-rows", "%0 = tt.descriptor_gather %two[%i, %n] : (!tt.tensordesc<2x64xf16>, "
      "tensor<16xi32>, "
      "i32) -> tensor<16x64xf16>", "exactly 1 row"),
     ("descriptor-gather-few", '%0 = "test.op"() : () -> tensor<4xi32>\n %1 = tt.descriptor_gather %rows[%0, %n] : '
-     "(!tt.tensordesc<tensor<1x64xf16>>, tensor<4xi32>, i32) -> tensor<4x64xf16>", "at least 8 rows"),
+     "(!tt.tensordesc<1x64xf16>, tensor<4xi32>, i32) -> tensor<4x64xf16>", "at least 8 rows"),
     ("call-unknown", "%0 = tt.call @nobody(%f) : (f32) -> f32", "does not reference a valid function"),
     ("call-operands", "%0 = tt.call @callee(%f, %f) : (f32, f32) -> f32", "incorrect number of operands"),
     ("call-types", "%0 = tt.call @callee(%n) : (i32) -> f32", "operand type mismatch"),

@@ -45,7 +45,7 @@ def check(arguments: str, op: str) -> None:
 
 BARRIER = "!ttg.memdesc<1xi64, #bar, #smem, mutable>"
 TILE = "!ttg.memdesc<64x64xf16, #n, #smem, mutable>"
-DESCRIPTOR = "!tt.tensordesc<tensor<64x64xf16, #n>>"
+DESCRIPTOR = "!tt.tensordesc<64x64xf16, #n>"
 
 REFUSED: list[tuple[str, str, str]] = [
     (

@@ -106,7 +106,8 @@ class IfOp(IRDLOperation):
         cond = parser.parse_operand(i1)
         types: Sequence[Attribute] = ()
         if parser.parse_optional_punctuation("->"):
-            types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            several = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            types = [parser.parse_type()] if several is None else several
         then = _parse_region_with_yield(parser)
         otherwise = _parse_region_with_yield(parser) if parser.parse_optional_keyword("else") else None
         op = cls(cond, types, then, otherwise)

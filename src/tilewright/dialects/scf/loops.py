@@ -157,7 +157,8 @@ class ForOp(IRDLOperation):
         if parser.parse_optional_keyword("iter_args"):
             pairs = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: parse_assignment(parser))
             parser.parse_punctuation("->")
-            types = list(parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type))
+            several = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type)
+            types = [parser.parse_type()] if several is None else list(several)
             initial = parser.resolve_operands([operand for _, operand in pairs], types, parser.pos)
             assignments = pairs
         counter_type = parser.parse_type() if parser.parse_optional_punctuation(":") else INDEX

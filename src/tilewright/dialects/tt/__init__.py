@@ -6,6 +6,7 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.tt.atomics import AtomicCASOp, AtomicLoadOp, AtomicPollOp, AtomicRMWOp, AtomicStoreOp
 from tilewright.dialects.tt.block_pointer import AdvanceOp, MakeTensorPtrOp
+from tilewright.dialects.tt.cache_policy import CachePolicyAttr
 from tilewright.dialects.tt.debug import AssertOp, PrintOp
 from tilewright.dialects.tt.descriptor import (
     DescriptorGatherOp,
@@ -128,7 +129,7 @@ OPS = (
 )
 """Every op of the dialect."""
 
-TT = Dialect("tt", list(OPS), [PointerType, TensorDescType])
+TT = Dialect("tt", list(OPS), [CachePolicyAttr, PointerType, TensorDescType])
 """The dialect, to be loaded into a context."""
 
 __all__ = [

@@ -22,8 +22,10 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.tt import enums
+from tilewright.dialects.tt.cache_policy import ATTRIBUTE_SINCE
 from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.tt.types import PointerType, TensorDescType
+from tilewright.support.triton_version import is_before
 
 
 @irdl_custom_directive
@@ -135,7 +137,8 @@ class OptionalInputPrecision(OptionalEnum):
 
 @irdl_custom_directive
 class MemoryHints(CustomDirective):
-    """`cacheModifier = ca evictionPolicy = evict_first` in either order, each hidden at its default."""
+    """`cacheModifier = ca evictionPolicy = evict_first` in either order, each hidden at its default, and both where the
+    attribute dictionary has them: see `cache_policy`."""
 
     cache: AttributeVariable
     evict: AttributeVariable
@@ -151,6 +154,8 @@ class MemoryHints(CustomDirective):
             variable.set(state, i32_attr(parse_enum(parser, enum)))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        if not is_before(ATTRIBUTE_SINCE):
+            return
         hints = (
             ("cacheModifier", self.cache, enums.CacheModifier),
             ("evictionPolicy", self.evict, enums.EvictionPolicy),

@@ -23,6 +23,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, value_of, values_of
+from tilewright.dialects.tt.cache_policy import WithCachePolicy
 from tilewright.dialects.tt.constraints import TENSOR, MemberOf
 from tilewright.dialects.tt.definition import i32_attr, op_definition
 from tilewright.dialects.tt.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
@@ -134,10 +135,10 @@ class MakeTensorDescOp(IRDLOperation):
 
 
 @op_definition
-class DescriptorLoadOp(IRDLOperation):
+class DescriptorLoadOp(WithCachePolicy, IRDLOperation):
     """The block at `indices`; elements outside the tensor give the descriptor's padding.
 
-    `%v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>`
+    `%v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<32x64xf16> -> tensor<32x64xf16>`
     """
 
     name = "tt.descriptor_load"
@@ -180,7 +181,7 @@ class DescriptorLoadOp(IRDLOperation):
 class DescriptorStoreOp(IRDLOperation):
     """The block at `indices` overwritten; elements outside the tensor are dropped.
 
-    `tt.descriptor_store %d[%i, %j], %v : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>`
+    `tt.descriptor_store %d[%i, %j], %v : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>`
     """
 
     name = "tt.descriptor_store"
@@ -203,7 +204,7 @@ class DescriptorStoreOp(IRDLOperation):
 class DescriptorReduceOp(IRDLOperation):
     """The block at `indices` combined atomically, element by element, with a tensor.
 
-    `tt.descriptor_reduce add, %d[%i, %j], %v : !tt.tensordesc<tensor<32x64xf16>>, tensor<32x64xf16>`
+    `tt.descriptor_reduce add, %d[%i, %j], %v : !tt.tensordesc<32x64xf16>, tensor<32x64xf16>`
     """
 
     name = "tt.descriptor_reduce"
@@ -236,7 +237,7 @@ class DescriptorGatherOp(IRDLOperation):
     """Rows `x_offsets`, each read from column `y_offset` on.
 
     `%v = tt.descriptor_gather %d[%xs, %y] :
-    (!tt.tensordesc<tensor<1x64xf16>>, tensor<32xi32>, i32) -> tensor<32x64xf16>`
+    (!tt.tensordesc<1x64xf16>, tensor<32xi32>, i32) -> tensor<32x64xf16>`
     """
 
     name = "tt.descriptor_gather"
@@ -267,7 +268,7 @@ class DescriptorScatterOp(IRDLOperation):
     """Rows `x_offsets`, each overwritten from column `y_offset` on.
 
     `tt.descriptor_scatter %d[%xs, %y], %v :
-    !tt.tensordesc<tensor<1x64xf16>>, tensor<32xi32>, i32, tensor<32x64xf16>`
+    !tt.tensordesc<1x64xf16>, tensor<32xi32>, i32, tensor<32x64xf16>`
     """
 
     name = "tt.descriptor_scatter"

@@ -22,6 +22,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, segment_sizes, static_values, value_of
+from tilewright.dialects.tt.cache_policy import WithCachePolicy
 from tilewright.dialects.tt.constraints import MASK, POINTEE, POINTER, RESULT_POINTEE, MemberOf
 from tilewright.dialects.tt.definition import bool_attr, i32_array, i32_attr, op_definition
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy, PaddingOption
@@ -47,7 +48,7 @@ def _verify_block_access(pointer_type: Attribute, boundary_check: DenseArrayBase
 
 
 @op_definition
-class LoadOp(HasCanonicalizationPatternsInterface, IRDLOperation):
+class LoadOp(WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperation):
     """The value behind a pointer, or behind each pointer whose mask bit is set; other lanes give `other`, and are
     undefined without it. A block pointer pads the dimensions in `boundaryCheck` with `padding`.
 
@@ -108,7 +109,7 @@ class LoadOp(HasCanonicalizationPatternsInterface, IRDLOperation):
 
 
 @op_definition
-class StoreOp(HasCanonicalizationPatternsInterface, IRDLOperation):
+class StoreOp(WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperation):
     """A value written behind a pointer, or behind each pointer whose mask bit is set.
 
     `tt.store %p, %v, %mask cacheModifier = wb : tensor<16x!tt.ptr<f32>>`

@@ -13,14 +13,29 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.types import bool_like, element_type, is_tensor, with_element_type
+from tilewright.support.triton_version import is_before
 
 NO_ENCODING = NoneAttr()
+
+
+ADDRESS_SPACES = {"global": 1, "shared": 3, "constant": 1}
+
+
+def _parse_address_space(parser: AttrParser) -> int:
+    start = parser.pos
+    name = parser.parse_optional_str_literal()
+    if name is None:
+        return parser.parse_integer()
+    if name not in ADDRESS_SPACES:
+        parser.raise_error(f"unknown address space, expected one of {', '.join(ADDRESS_SPACES)}", start, parser.pos)
+    return ADDRESS_SPACES[name]
 
 
 @irdl_attr_definition
 class PointerType(ParametrizedAttribute, TypeAttribute):
     """Pointer to a value of `pointee_type`: `!tt.ptr<f32>`, in address space 3 `!tt.ptr<f32, 3>`, to a block of a
-    tensor `!tt.ptr<tensor<4x8xf32>>`."""
+    tensor `!tt.ptr<tensor<4x8xf32>>`. Triton 3.9 names spaces, `!tt.ptr<f32, "shared">`; what is "constant" there, a
+    parameter that is only read through, is global memory like any other."""
 
     name = "tt.ptr"
 
@@ -39,7 +54,7 @@ class PointerType(ParametrizedAttribute, TypeAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             pointee = parser.parse_type()
-            space = parser.parse_integer() if parser.parse_optional_punctuation(",") else 1
+            space = _parse_address_space(parser) if parser.parse_optional_punctuation(",") else 1
         return (pointee, IntAttr(space))
 
     def print_parameters(self, printer: Printer) -> None:
@@ -51,7 +66,8 @@ class PointerType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_attr_definition
 class TensorDescType(ParametrizedAttribute, TypeAttribute):
-    """Descriptor of a tensor in memory that is accessed in blocks: `!tt.tensordesc<tensor<32x64xf16>>`."""
+    """Descriptor of a tensor in memory that is accessed in blocks: `!tt.tensordesc<32x64xf16, #shared>`, before
+    Triton 3.8 `!tt.tensordesc<32x64xf16, #shared>`. Both are read; `triton_version` says which is printed."""
 
     name = "tt.tensordesc"
 
@@ -63,11 +79,23 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            return (parser.parse_type(),)
+            whole = parser.parse_optional_type()
+            if whole is not None:
+                return (whole,)
+            shape, element = parser.parse_ranked_shape()
+            encoding = parser.parse_attribute() if parser.parse_optional_punctuation(",") else NO_ENCODING
+        return (TensorType(element, shape, encoding),)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_attribute(self.block_type)
+            if is_before("3.8"):
+                printer.print_attribute(self.block_type)
+                return
+            printer.print_string("".join(f"{extent}x" for extent in self.block_type.get_shape()))
+            printer.print_attribute(self.block_type.element_type)
+            if not isinstance(self.block_type.encoding, NoneAttr):
+                printer.print_string(", ")
+                printer.print_attribute(self.block_type.encoding)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The `ttg` dialect: TritonGPU IR, where every tensor has a layout, as Triton 3.6 prints and parses it."""
+"""The `ttg` dialect: TritonGPU IR, where every tensor has a layout, as Triton 3.6 prints it and 3.6 to 3.9 parse it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.ttg.async_copy import AsyncCommitGroupOp, AsyncCopyGlobalToLocalOp, AsyncWaitOp
 from tilewright.dialects.ttg.control import (
+    BarrierText,
     GlobalScratchAllocOp,
     LocalBarrierOp,
     MaskOp,
@@ -96,7 +97,7 @@ ATTRIBUTES = (
 
 register_module_check(NUM_WARPS, verify_layouts)
 
-TTG = Dialect("ttg", list(OPS), list(ATTRIBUTES))
+TTG = Dialect("ttg", [*OPS, BarrierText], list(ATTRIBUTES))
 """The dialect, to be loaded into a context."""
 
 __all__ = [

@@ -20,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, segment_sizes, values_of
+from tilewright.dialects.tt.cache_policy import WithCachePolicy
 from tilewright.dialects.tt.constraints import MASK, POINTEE, POINTER
 from tilewright.dialects.tt.definition import bool_attr, i32_attr
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy
@@ -31,7 +32,7 @@ from tilewright.dialects.ttg.types import ASYNC_TOKEN
 
 
 @op_definition
-class AsyncCopyGlobalToLocalOp(IRDLOperation):
+class AsyncCopyGlobalToLocalOp(WithCachePolicy, IRDLOperation):
     """Starts copying what the pointers see into a buffer; masked lanes write `other`, or zero without it.
 
     `%t = ttg.async_copy_global_to_local %p, %m mask %k other %o cacheModifier = cg {contiguity = 8 : i32}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i8
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -19,9 +19,11 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
+from xdsl.parser import Parser
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect, ReturnLike
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects import gpu
 from tilewright.dialects.construction import Value, init_op, value_of, values_of
 from tilewright.dialects.tt.definition import i32_attr
 from tilewright.dialects.tt.types import PointerType, pointer_type
@@ -43,6 +45,34 @@ class LocalBarrierOp(IRDLOperation):
 
     def __init__(self) -> None:
         init_op(self)
+
+
+BARRIER_SPACES = ("none", "local", "global_read", "global_write", "tensor_read", "tensor_write", "all")
+
+
+class BarrierText(IRDLOperation):
+    """`ttg.barrier local`, `ttg.barrier global_read|global_write`, `ttg.barrier all`: a barrier as Triton writes it
+    since 3.7, with the memory that it orders. Of shared memory alone it is a `ttg.local_barrier`, else a `gpu.barrier`.
+    """
+
+    name = "ttg.barrier"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Operation:  # pyright: ignore[reportIncompatibleMethodOverride]
+        spaces = {_parse_barrier_space(parser)}
+        while parser.parse_optional_punctuation("|"):
+            spaces.add(_parse_barrier_space(parser))
+        op = LocalBarrierOp() if spaces <= {"local", "none"} else gpu.BarrierOp()
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+
+def _parse_barrier_space(parser: Parser) -> str:
+    start = parser.pos
+    name = parser.parse_identifier()
+    if name not in BARRIER_SPACES:
+        parser.raise_error(f"expected one of {', '.join(BARRIER_SPACES)}", start, parser.pos)
+    return name
 
 
 @op_definition

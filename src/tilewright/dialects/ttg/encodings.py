@@ -263,8 +263,8 @@ class NvidiaMmaEncodingAttr(DistributedEncoding[NvidiaMmaLayout]):
 
     name = "ttg.nvidia_mma"
     alias_name = "mma"
-    KEYS = ("versionMajor", "versionMinor", "warpsPerCTA", "instrShape")
-    OPTIONAL = ("CGALayout",)
+    KEYS = ("versionMajor", "warpsPerCTA", "instrShape")
+    OPTIONAL = ("versionMinor", "CGALayout")
 
     @classmethod
     def from_fields(cls, values: Mapping[str, FieldValue]) -> NvidiaMmaLayout:

@@ -187,7 +187,7 @@ class RewriteTensorDescriptorToPointerPass(Pass):
     Before:
     ```mlir
     %d = tt.make_tensor_descriptor %p, [%m, %n], [%s, %c1] : <f16>, <tensor<32x64xf16>>
-    %v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<32x64xf16>> -> tensor<32x64xf16>
+    %v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<32x64xf16> -> tensor<32x64xf16>
     ```
     After:
     ```mlir

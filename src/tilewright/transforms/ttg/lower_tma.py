@@ -176,7 +176,7 @@ class TMALoweringPass(Pass):
 
     Before:
     ```mlir
-    %x = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
+    %x = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<128x64xf16, #shared> -> tensor<128x64xf16, #blocked>
     ```
     After:
     ```mlir

@@ -195,12 +195,12 @@ class OptimizeDescriptorEncodingPass(Pass):
 
     Before:
     ```mlir
-    %x = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<128x64xf16>> -> tensor<128x64xf16, #blocked>
+    %x = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<128x64xf16> -> tensor<128x64xf16, #blocked>
     %m = ttg.local_alloc %x : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
     ```
     After:
     ```mlir
-    %x = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
+    %x = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<128x64xf16, #shared> -> tensor<128x64xf16, #blocked>
     ```
     """
 

@@ -2,7 +2,7 @@
 
 ```mlir
 scf.for ... {
-  tt.descriptor_store %d[%i, %j], %x : !tt.tensordesc<tensor<128x64xf16, #shared>>, tensor<128x64xf16, #blocked>
+  tt.descriptor_store %d[%i, %j], %x : !tt.tensordesc<128x64xf16, #shared>, tensor<128x64xf16, #blocked>
 }
 ```
 becomes

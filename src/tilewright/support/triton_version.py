@@ -1,0 +1,20 @@
+"""The version of Triton that is stood in for: the switch `triton_version`."""
+
+from __future__ import annotations
+
+from tilewright.support import knobs
+
+
+def triton_version() -> tuple[int, int]:
+    """Major and minor version."""
+    return _parts(knobs.get("triton_version"))
+
+
+def is_before(version: str) -> bool:
+    """Is the Triton that is stood in for older than `version`?"""
+    return triton_version() < _parts(version)
+
+
+def _parts(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")
+    return int(major), int(minor)
