@@ -97,6 +97,15 @@ def is_official_available() -> bool:
     return importlib.util.find_spec("triton") is not None
 
 
+def is_known_to_official(file: str) -> bool:
+    """Can the official package in this process execute a file? Older ones lack what came later."""
+    try:
+        load(file, "official")
+    except (AttributeError, ImportError):
+        return False
+    return True
+
+
 def arguments_of(
     case: Case, provider: str
 ) -> tuple[dict[str, Any], dict[tuple[int, ...], Any], dict[tuple[int, ...], Any]]:

@@ -57,17 +57,9 @@ def _answer(case: corpus_oracle.Case) -> tuple[str | None, str | None]:
         return None, str(error)
 
 
-def _is_executable(file: str) -> bool:
-    try:
-        corpus_oracle.load(file, "official")
-    except (AttributeError, ImportError):
-        return False
-    return True
-
-
 def main() -> None:
     """Be the process that is asked."""
-    files = {file for file in corpus_oracle.files() if _is_executable(file)}
+    files = {file for file in corpus_oracle.files() if corpus_oracle.is_known_to_official(file)}
     found = {str(case): _answer(case) for case in corpus_oracle.cases() if case.file in files}
     Path(sys.argv[1]).write_text(json.dumps(found))
 

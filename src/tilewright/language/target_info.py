@@ -55,6 +55,13 @@ def is_hip_cdna3() -> bool:
 
 
 @constexpr_function
+def is_hip_gfx1250() -> bool:
+    """Is the target an AMD GPU of that architecture?"""
+    target = current_target.fn()
+    return target is not None and target.backend == "hip" and target.arch == "gfx1250"
+
+
+@constexpr_function
 def is_hip_cdna4() -> bool:
     """Is the target an AMD GPU of the CDNA4 generation?"""
     target = current_target.fn()

@@ -96,9 +96,16 @@ class MXScaleTensor:
 
     def to(self, dtype: Any) -> Any:
         """The scales, as a tensor of `torch.float32`."""
-        torch = _checked(dtype)
-        ones = torch.ones_like(self.data, dtype=torch.float64)
-        return torch.where(self.data == NAN, math.nan, torch.ldexp(ones, self.data.to(torch.int32) - BIAS).to(dtype))
+        _checked(dtype)
+        return fp8e8m0_to_float32(self.data)
+
+
+def fp8e8m0_to_float32(scale: Any) -> Any:
+    """Codes of e8m0, one a byte, as a tensor of `torch.float32`."""
+    torch = _torch()
+    codes = scale.view(torch.uint8)
+    powers = torch.ldexp(torch.ones_like(codes, dtype=torch.float64), codes.to(torch.int32) - BIAS)
+    return torch.where(codes == NAN, math.nan, powers.to(torch.float32))
 
 
 def _torch() -> Any:
@@ -142,4 +149,4 @@ def _encode_e8m0(values: Any) -> Any:
     return torch.where((values > 0) & values.isfinite(), codes, NAN).to(torch.uint8)
 
 
-__all__ = ["MXFP4Tensor", "MXScaleTensor"]
+__all__ = ["MXFP4Tensor", "MXScaleTensor", "fp8e8m0_to_float32"]
