@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-PARTS = 20
+PARTS = 30
 """Runs on so many days in a row run everything."""
 
 WHOLE = ("tests/file/", "tests/unit/")
