@@ -141,14 +141,17 @@ class Origins:
         return Based(source.base, width)
 
     def _recast(self, op: tt.BitcastOp) -> Origin | None:
-        """A bitcast rescales the offset. What does not divide becomes an address."""
+        """A bitcast rescales the offset. Where wider elements need not begin at a multiple of their size, a scalar at
+        offsets from an argument is a base of its own; all else becomes addresses."""
         source = self._origins.get(op.operands[0])
         if not isinstance(source, Based) or source.width == 0:
             return source
         old, new = (pointee_bytes(value.type) for value in (op.operands[0], op.results[0]))
         if old == new:
             return source
-        return Based(source.base, 64) if old and new and old % new == 0 else Absolute()
+        if old and new and old % new == 0:
+            return Based(source.base, 64)
+        return Based(op.result, 0) if _is_at_argument(op.src) else Absolute()
 
     def _join(self, value: SSAValue, sources: Iterable[SSAValue | None], *, may_carry_base: bool) -> Origin | None:
         joined: Origin | None = None
@@ -260,3 +263,13 @@ def _branch_operand(branch: Operation, successor: int, index: int) -> SSAValue |
             return passed[index]
         case _:
             return None
+
+
+def _is_at_argument(pointer: SSAValue) -> bool:
+    """Whether a scalar pointer is at offsets from an argument of the function."""
+    while isinstance(pointer.owner, tt.AddPtrOp):
+        pointer = pointer.owner.ptr
+    owner = pointer.owner
+    function = owner.parent_op() if isinstance(owner, Block) else None
+    is_argument = isinstance(function, tt.FuncOp) and function.body.blocks.first is owner
+    return is_argument and not isinstance(pointer.type, TensorType)

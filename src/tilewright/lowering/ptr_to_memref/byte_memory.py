@@ -24,6 +24,7 @@ from collections.abc import Iterable
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    IndexType,
     ModuleOp,
     UnrankedMemRefType,
     UnrealizedConversionCastOp,
@@ -36,6 +37,7 @@ from tilewright.analysis.origins import merge_sources, values_in
 from tilewright.dialects import arith, func, memref, tt
 from tilewright.dialects.tt.types import PointerType
 from tilewright.dialects.types import bit_width, element_type, is_unranked_memref
+from tilewright.ir.builder import OpBuilder
 from tilewright.ir.walking import find_ops, ops_within
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
@@ -110,6 +112,8 @@ def find_byte_memory(module: ModuleOp) -> set[SSAValue]:
         match op:
             case tt.BitcastOp():
                 groups.join((op.src, op.result))
+            case tt.AddPtrOp():
+                groups.join((op.ptr, op.result))
             case arith.SelectOp():
                 groups.join((op.results[0], *op.operands[1:]))
             case func.CallOp() | tt.CallOp():
@@ -139,7 +143,7 @@ def _join_call(groups: _Groups, call: Operation, callee: func.FuncOp | tt.FuncOp
 def recast_bytes(module: ModuleOp) -> None:
     """A `tt.bitcast` of memory that is bytes by now is a cast of the bytes, no cast of pointers."""
     for op in [op for op in ops_within(module) if isinstance(op, tt.BitcastOp)]:
-        source = _bytes_behind(op.src)
+        source = _bytes_at(op.src, OpBuilder.before(op))
         if source is None or op.parent is None:
             continue
         cast = UnrealizedConversionCastOp.create(operands=[source], result_types=[op.result.type])
@@ -148,6 +152,28 @@ def recast_bytes(module: ModuleOp) -> None:
         op.result.replace_all_uses_with(cast.results[0])
         op.detach()
         op.erase()
+
+
+def _bytes_at(pointer: SSAValue, b: OpBuilder) -> SSAValue | None:
+    """The bytes from a pointer on, which may be at an offset from memory; None where that is not bytes."""
+    steps: list[tt.AddPtrOp] = []
+    while isinstance(pointer.owner, tt.AddPtrOp):
+        steps.append(pointer.owner)
+        pointer = pointer.owner.ptr
+    source = _bytes_behind(pointer)
+    size = _whole_bytes(pointer.type.pointee_type) if isinstance(pointer.type, PointerType) else None
+    if source is None or not steps or size is None:
+        return source
+    width = b.insert(arith.constant_index(size)).results[0]
+    extent = b.insert(arith.constant_index(ANY_EXTENT)).results[0]
+    shift = b.insert(arith.constant_index(0)).results[0]
+    for step in reversed(steps):
+        index = b.insert(arith.IndexCastOp(step.offset, IndexType())).results[0]
+        moved = b.insert(arith.MuliOp(index, width)).results[0]
+        shift = b.insert(arith.AddiOp(shift, moved)).results[0]
+    row = b.insert(memref.ReinterpretCastOp(source, 0, (extent,), (1,), memref_of(i8, DYNAMIC_INDEX))).results[0]
+    rest = b.insert(memref.ViewOp(row, shift, (extent,), memref_of(i8, DYNAMIC_INDEX))).results[0]
+    return b.insert(memref.CastOp(rest, BYTES)).results[0]
 
 
 def view_bytes(module: ModuleOp) -> None:
