@@ -57,6 +57,12 @@ class ControlFlowLowering(ABC, Generic[Text]):
     def enter_round(self, op: scf.WhileOp) -> None:
         """A round of it begins, in which a program may be waiting for another."""
 
+    def enter_for(self, op: scf.ForOp) -> None:
+        """A loop over a range begins."""
+
+    def enter_round_of_for(self, op: scf.ForOp) -> None:
+        """A round of it begins."""
+
     def leave_while(self, op: scf.WhileOp) -> None:
         """It has ended."""
 
@@ -134,6 +140,7 @@ def lower_for(op: scf.ForOp, low: AnyLowering) -> None:
     ((type, lower),), ((_, upper),), ((_, step),) = (low.flat(operand) for operand in op.operands[:3])
     predicate = "ult" if op.unsigned_cmp is not None else "slt"
     initial = low.flat_all(op.operands[3:])
+    low.enter_for(op)
     body, done = text.new_label("loop"), text.new_label("done")
     before = text.label
     runs = _runs_at_least_once(lower, upper)
@@ -149,6 +156,7 @@ def lower_for(op: scf.ForOp, low: AnyLowering) -> None:
     _add_incoming(carried, initial, before)
     low.bind_phis([first], [counter])
     low.bind_phis(arguments, carried)
+    low.enter_round_of_for(op)
     yielded = low.flat_all(low.lower_region(op.regions[0]))
     low.locate(op)
     following = text.value(f"add {'nuw' if op.unsigned_cmp is not None else 'nsw'} {type} {counter.name}, {step}")

@@ -22,6 +22,9 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.control_flow import ControlFlowLowering
 from tilewright.lowering.loops_to_llvm.arena import FramePlan, Slot
+from tilewright.lowering.loops_to_llvm.interruption import DECLARATION as LOOK_DECLARATION
+from tilewright.lowering.loops_to_llvm.interruption import FIRST_ROUNDS, LOOK
+from tilewright.lowering.loops_to_llvm.interruption import STATE_BYTES as LOOK_BYTES
 from tilewright.lowering.loops_to_llvm.memref_value import (
     Index,
     IndexMath,
@@ -88,6 +91,8 @@ class ModuleLowering:
     """Whether anything in the module is atomic."""
     waiting_loops: frozenset[Operation] = frozenset()
     """Loops in which a program may be waiting for another (see `waiting.py`)."""
+    long_loops: frozenset[Operation] = frozenset()
+    """Loops that count their rounds, to notice that the grid is stopped (see `interruption.py`)."""
     open_kernels: frozenset[str] = frozenset()
     """Micro-kernels that are called somewhere with counts that are known at run time only."""
     outlines_masks: bool = False
@@ -124,6 +129,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self.near_lanes: dict[tuple[Block | None, SSAValue, str], NearLanes] = {}
         """What a block has asked of the lanes' places, by these and a mask."""
         self._waits: dict[Operation, str] = {}
+        self._counts: dict[Operation, tuple[str, str]] = {}
         """Where the runtime's notes on a loop that waits are."""
         self._exit_label = ""
 
@@ -223,6 +229,15 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
             self.module.externals.update((WAIT, END_WAIT))
             self._waits[op] = state = self.fn.entry_value(f"alloca [{STATE_BYTES} x i8], align 8")
             self.fn.emit(f"store [{STATE_BYTES} x i8] zeroinitializer, ptr {state}")
+        self._start_counting(op)
+
+    def enter_for(self, op: scf.ForOp) -> None:
+        """No rounds are counted yet."""
+        self._start_counting(op)
+
+    def enter_round_of_for(self, op: scf.ForOp) -> None:
+        """The grid may be stopped."""
+        self._count_round(op)
 
     def enter_round(self, op: scf.WhileOp) -> None:
         """Others may have their atomics while this program waits for them, and the grid may be stopped."""
@@ -232,12 +247,38 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         elif self.module.has_atomics:
             self.module.externals.add(LEAVE_ALONE)
             self.fn.call("void", LEAVE_ALONE, [("ptr", ARENA)])
+        self._count_round(op)
 
     def leave_while(self, op: scf.WhileOp) -> None:
         """The program waits no longer."""
         state = self._waits.get(op)
         if state is not None:
             self.fn.call("void", END_WAIT, [("ptr", ARENA), ("ptr", state)])
+
+    def _start_counting(self, op: Operation) -> None:
+        if op not in self.module.long_loops:
+            return
+        rounds, state = self.fn.entry_value("alloca i32"), self.fn.entry_value(f"alloca [{LOOK_BYTES} x i8], align 8")
+        self._counts[op] = rounds, state
+        self.fn.emit(f"store i32 {FIRST_ROUNDS}, ptr {rounds}")
+        self.fn.emit(f"store [{LOOK_BYTES} x i8] zeroinitializer, ptr {state}")
+
+    def _count_round(self, op: Operation) -> None:
+        if op not in self._counts:
+            return
+        rounds, state = self._counts[op]
+        fn = self.fn
+        left = fn.value(f"sub i32 {fn.value(f'load i32, ptr {rounds}')}, 1")
+        fn.emit(f"store i32 {left}, ptr {rounds}")
+        look, go_on = fn.new_label("look"), fn.new_label("go")
+        fn.branch_if(fn.value(f"icmp eq i32 {left}, 0"), look, go_on)
+        fn.start(look)
+        fn.declare(LOOK_DECLARATION)
+        self.module.externals.add(LOOK)
+        further = fn.call("i32", LOOK, [("ptr", ARENA), ("ptr", state)])
+        fn.emit(f"store i32 {further}, ptr {rounds}")
+        fn.branch_if(fn.value(f"icmp eq i32 {further}, 0"), self.exit_label(), go_on)
+        fn.start(go_on)
 
     # ------------------------------------------------------------------------------------------------ leaving early
 

@@ -45,6 +45,7 @@ from tilewright.lowering.loops_to_llvm.function_lowering import (
     Rule,
     result_struct,
 )
+from tilewright.lowering.loops_to_llvm.interruption import find_long_loops
 from tilewright.lowering.loops_to_llvm.masked_access import MOST_TESTED_LANES, tested_lanes
 from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
@@ -96,7 +97,8 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
     kernel = _find_kernel(module, list(bodies.values()))
     scans = {name: _scan(op, facts) for name, op in bodies.items()}
     lowering.waiting_loops = frozenset(find_waiting_loops(bodies))
-    for loop in lowering.waiting_loops:
+    lowering.long_loops = frozenset(find_long_loops(bodies.values(), lowering.waiting_loops))
+    for loop in lowering.waiting_loops | lowering.long_loops:
         scans[_function_of(loop)].may_stop = True
     stopping = _close_over_calls(scans)
     lowering.has_atomics = any(scan.has_atomics for scan in scans.values())

@@ -34,6 +34,7 @@ KERNEL_IMPORTS = (
     "tilewright_share_atomics",
     "tilewright_leave_alone",
     "tilewright_wait",
+    "tilewright_look",
     "tilewright_end_wait",
     "tilewright_nanoseconds",
 )

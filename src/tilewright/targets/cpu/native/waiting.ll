@@ -84,6 +84,67 @@ end:
   ret void
 }
 
+; What a loop that may run for long keeps on the stack of its function.
+%Look = type {
+  i64,      ; 0 when it looked last, ns
+  i64       ; 1 rounds from one look to the next
+}
+
+; A loop that may run for long has gone around for some time. Returns how many rounds to go until it asks again, 0 where
+; the grid is stopped, and with it the program.
+define i32 @tilewright_look(ptr %arena, ptr %look) noinline cold {
+entry:
+  call void @tilewright_leave_alone(ptr %arena)
+  %header = getelementptr i8, ptr %arena, i64 -64
+  %launch = load ptr, ptr %header
+  %now = call i64 @now_ns()
+  %launcher_slot = getelementptr %Launch, ptr %launch, i32 0, i32 24
+  %launcher_arena = load ptr, ptr %launcher_slot
+  %is_launcher = icmp eq ptr %arena, %launcher_arena
+  br i1 %is_launcher, label %poll, label %check
+
+poll:
+  call void @poll_signals(ptr %launch, i64 %now)
+  br label %check
+
+check:
+  %stopped = call i1 @is_stopped(ptr %launch)
+  br i1 %stopped, label %stop, label %measure
+
+stop:
+  ret i32 0
+
+measure:                                     ; some 1 to 8 ms from one look to the next
+  %last = load i64, ptr %look
+  store i64 %now, ptr %look
+  %rounds_slot = getelementptr %Look, ptr %look, i32 0, i32 1
+  %known = load i64, ptr %rounds_slot
+  %rounds = call i64 @llvm.umax.i64(i64 %known, i64 1)
+  %is_first = icmp eq i64 %last, 0
+  %spent = sub i64 %now, %last
+  %is_short = icmp ult i64 %spent, 1000000
+  %is_long = icmp ugt i64 %spent, 8000000
+  %longer = shl i64 %rounds, 2
+  %capped = call i64 @llvm.umin.i64(i64 %longer, i64 16777216)
+  %after_long = call i64 @shorter_rounds(i64 %known, i64 %spent)
+  %adapted_down = select i1 %is_long, i64 %after_long, i64 %rounds
+  %adapted = select i1 %is_short, i64 %capped, i64 %adapted_down
+  %next = select i1 %is_first, i64 1024, i64 %adapted
+  store i64 %next, ptr %rounds_slot
+  %next32 = trunc i64 %next to i32
+  ret i32 %next32
+}
+
+; As many rounds as take 4 ms.
+define internal i64 @shorter_rounds(i64 %rounds, i64 %spent) {
+  %some = call i64 @llvm.umax.i64(i64 %rounds, i64 1)
+  %each = udiv i64 %spent, %some
+  %positive = call i64 @llvm.umax.i64(i64 %each, i64 1)
+  %fitting = udiv i64 4000000, %positive
+  %least = call i64 @llvm.umax.i64(i64 %fitting, i64 1)
+  ret i64 %least
+}
+
 ; Start a thread if there are programs to begin, and fewer threads stand in than programs wait. At most 1024 do.
 define internal void @ask_for_stand_in(ptr %launch, ptr %wait) {
 entry:
