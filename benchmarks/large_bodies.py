@@ -292,3 +292,84 @@ def hashes(q, seed, N: tl.constexpr):
         state = (state ^ (state >> 3)) * 0x1E3779B1 + i
     for i in tl.static_range(N):
         tl.store(q + i * 64 + lanes, (state ^ (state >> i % 31)) * i)
+
+
+@triton.jit
+def integer_chain(p, q, N: tl.constexpr):
+    """One tile, one chain."""
+    r = tl.arange(0, 16)
+    x = tl.load(p + r)
+    for i in tl.static_range(N):
+        x = x * 3 + i
+    tl.store(q + r, x)
+
+
+@triton.jit
+def exchanges(p, q, N: tl.constexpr):
+    """Steps of a bitonic sort of values with their indices."""
+    r = tl.arange(0, 512)
+    x = tl.load(p + r)
+    index = r
+    first = (tl.arange(0, 2) == 0)[None, :, None]
+    for i in tl.static_range(N):
+        shape: tl.constexpr = [512 >> (i % 9 + 1), 2, 1 << (i % 9)]
+        pairs = tl.reshape(x, shape)
+        places = tl.reshape(index, shape)
+        low = tl.broadcast_to(tl.sum(tl.where(first, pairs, 0), 1)[:, None, :], shape).reshape(512)
+        high = tl.broadcast_to(tl.sum(tl.where(first, 0, pairs), 1)[:, None, :], shape).reshape(512)
+        low_index = tl.broadcast_to(tl.sum(tl.where(first, places, 0), 1)[:, None, :], shape).reshape(512)
+        high_index = tl.broadcast_to(tl.sum(tl.where(first, 0, places), 1)[:, None, :], shape).reshape(512)
+        swap = (low > high) == (((r >> (i % 9 + 1)) & 1) == 0)
+        x = tl.where(swap, tl.where(x == low, high, low), x)
+        index = tl.where(swap, tl.where(index == low_index, high_index, low_index), index)
+    tl.store(q + r, x + index)
+
+
+@triton.jit
+def searches(p, q, n, N: tl.constexpr):
+    """Thresholds above which some share of a row lies, as samplers of tokens look for them: thirds of an interval."""
+    for i in tl.static_range(N):
+        low = tl.load(q)
+        high = tl.load(q + 1)
+        steps = 0
+        while (high - low > 1e-6) & (steps < 40):
+            a = low + (high - low) / 3
+            b = low + (high - low) * 2 / 3
+            above_a = 0.0
+            above_b = 0.0
+            least = float("inf")
+            for start in range(0, n, 4096):
+                r = start + tl.arange(0, 4096)
+                x = tl.exp(tl.load(p + r, mask=r < n, other=-float("inf")) - high)
+                above_a += tl.sum(tl.where(x > a, x, 0.0), 0)
+                above_b += tl.sum(tl.where(x > b, x, 0.0), 0)
+                least = tl.minimum(least, tl.min(tl.where(x > a, x, float("inf")), 0))
+            if above_b >= i + 1:
+                low = b
+            elif above_a >= i + 1:
+                low = a
+                high = tl.minimum(b, least)
+            else:
+                high = a
+            steps += 1
+        tl.store(q + 2 + i, low)
+
+
+@triton.jit
+def chunk_scans(p, q, o, n, N: tl.constexpr):
+    """Products whose first operand decays with the distance, as in scans of state space models by chunks."""
+    r = tl.arange(0, 64)
+    k = tl.arange(0, 32)
+    for i in tl.static_range(N):
+        decay = tl.load(q + i * 64 + r, mask=r < n, other=0.0)
+        total = tl.zeros([64, 64], tl.float32)
+        for start in range(0, n, 32):
+            kept = k < n - start
+            a = tl.load(p + r[:, None] * 64 + start + k[None, :], mask=kept[None, :], other=0.0)
+            step = tl.load(q + start + k, mask=kept, other=0.0)
+            a *= tl.exp(decay[:, None] - step[None, :])
+            a = tl.where(r[:, None] >= start + k[None, :], a, 0.0)
+            b = tl.load(p + (start + k)[:, None] * 64 + r[None, :], mask=kept[:, None], other=0.0)
+            total += tl.dot(a, b)
+        gate = tl.load(q + r)
+        tl.store(o + i * 4096 + r[:, None] * 64 + r[None, :], total * gate * tl.sigmoid(gate), mask=r[:, None] < n)

@@ -100,6 +100,26 @@ def depths(size: int) -> str:
     return f"def k(p, q, n):\n    x = tl.load(p)\n{''.join(lines)}{end}x = x * 2\n    tl.store(q, x)\n"
 
 
+def masked_tiles(size: int) -> str:
+    """Loads masked by a condition on lanes and one on scalars, each read by three stores, as in Winograd transforms."""
+    loads = "".join(
+        f"    d{i} = tl.load(p + i * {i} + r, mask=(r < n) & (i + {i} < m) & (i >= {-i}), other=0.0)\n"
+        for i in range(size)
+    )
+    stores = "".join(
+        f"    tl.store(q + m * {i} + r, 4.0 * d{i} - 5.0 * d{(i + 2) % size} + d{(i + 3) % size}, mask=r < n)\n"
+        for i in range(size)
+    )
+    return f"def k(p, q, m, n):\n    i = tl.program_id(0)\n    r = tl.arange(0, 64)\n{loads}{stores}"
+
+
+def nested_calls(size: int) -> str:
+    """Functions that call one another in a chain."""
+    steps = "".join(f"def f{i}(x):\n    return f{i - 1}(x) * 2 + {i}\n\n\n@triton.jit\n" for i in range(1, size))
+    end = f"def k(p, q):\n    r = tl.arange(0, 64)\n    tl.store(q + r, f{size - 1}(tl.load(p + r)))\n"
+    return f"def f0(x):\n    return x\n\n\n@triton.jit\n{steps}{end}"
+
+
 KINDS = {
     "copies of elements": Kind(bodies.copies, "*fp32 *fp32", 200),
     "copies in place": Kind(bodies.copies_in_place, "*fp32", 200),
@@ -109,6 +129,7 @@ KINDS = {
     "loads, then a sum": Kind(bodies.loads_then_sum, "*fp32 *fp32", 100),
     "gathers from memory": Kind(bodies.gathers_from_memory, "*fp32 *i32 *fp32", 50),
     "elementwise chain": Kind(bodies.elementwise_chain, "*fp32 *fp32", 200),
+    "integer chain": Kind(bodies.integer_chain, "*i32 *i32", 400),
     "scalar chain": Kind(bodies.scalar_chain, "*fp32 *fp32", 400),
     "choices": Kind(bodies.choices, "*fp32 *fp32", 100),
     "chain stored at each step": Kind(bodies.shared_by_many, "*fp32 *fp32", 50),
@@ -125,17 +146,22 @@ KINDS = {
     "conditional stores": Kind(bodies.stores_in_conditionals, "*fp32 *fp32 i32", 100),
     "calls": Kind(bodies.calls, "*fp32 *fp32", 200),
     "inlined calls": Kind(bodies.inlined_calls, "*fp32 *fp32", 100),
+    "nested calls": Kind(nested_calls, lambda size: "*fp32 *fp32", 100),
     "loops over tiles": Kind(bodies.loops, "*fp32 *fp32 i32", 50),
     "scalar loops": Kind(bodies.scalar_loops, "*fp32 *fp32 i32", 100),
     "joins and splits": Kind(bodies.halves, "*fp32 *fp32", 25),
     "transposes": Kind(bodies.transposes, "*fp32 *fp32", 50),
     "permutations": Kind(bodies.permutations, "*fp32 *fp32", 50),
     "gathers": Kind(bodies.gathers, "*fp32 *i32 *fp32", 50),
+    "exchanges": Kind(bodies.exchanges, "*fp32 *fp32", 10),
+    "searches": Kind(bodies.searches, "*fp32 *fp32 i32", 2),
+    "chunk scans": Kind(bodies.chunk_scans, "*fp32 *fp32 *fp32 i32", 2),
     "random numbers": Kind(bodies.sampler, "*fp32 i32", 4),
     "hashes of one state": Kind(bodies.hashes, "*i32 i32", 25),
     "branches": Kind(branches, lambda size: "*fp32 *fp32 i32", 100),
     "branches with tiles": Kind(tile_branches, lambda size: "*fp32 *fp32 i32", 50),
     "conditionals in one another": Kind(depths, lambda size: "*fp32 *fp32 i32", 40),
+    "masked tiles": Kind(masked_tiles, lambda size: "*fp16 *fp16 i32 i32", 10),
     "arguments": Kind(arguments, lambda size: " ".join(["*fp32"] * size), 100),
 }
 
