@@ -63,6 +63,10 @@ class ControlFlowLowering(ABC, Generic[Text]):
     def enter_round_of_for(self, op: scf.ForOp) -> None:
         """A round of it begins."""
 
+    def counter_in(self, op: scf.ForOp, counter: str) -> str:
+        """The register that the body of a loop knows the counter by; its first block has its phis already."""
+        return counter
+
     def leave_while(self, op: scf.WhileOp) -> None:
         """It has ended."""
 
@@ -154,7 +158,7 @@ def lower_for(op: scf.ForOp, low: AnyLowering) -> None:
     first, *arguments = op.regions[0].block.args
     carried = low.phis(argument.type for argument in arguments)
     _add_incoming(carried, initial, before)
-    low.bind_phis([first], [counter])
+    low.bind_flat([first], iter([low.counter_in(op, counter.name)]))
     low.bind_phis(arguments, carried)
     low.enter_round_of_for(op)
     yielded = low.flat_all(low.lower_region(op.regions[0]))

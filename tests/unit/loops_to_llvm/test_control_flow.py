@@ -226,3 +226,34 @@ func.func @k(%o: memref<*xi64>, $GRID) {
 def test_what_cannot_be_lowered_is_an_error_that_says_why(text: str, reason: str) -> None:
     with pytest.raises(PassError, match=reason):
         compile_loops(text)
+
+
+@pytest.mark.parametrize(("uses", "is_hidden"), [(5, False), (40, True)])
+def test_a_counter_of_many_uses_is_hidden_from_strength_reduction(uses: int, *, is_hidden: bool) -> None:
+    """LLVM weighs all of them against one another: seconds for a loop over some twenty addresses."""
+    adds = "".join(
+        f"""
+    %d{i} = arith.constant {i} : index
+    %j{i} = arith.addi %i, %d{i} : index
+    %v{i} = memref.load %xs[%j{i}] : memref<?xf32>
+    %s{i + 1} = arith.addf %s{i}, %v{i} : f32"""
+        for i in range(uses)
+    )
+    kernel = f"""
+func.func @k(%x: memref<*xf32>, %o: memref<*xf32>, %n32: i32, $GRID) {{
+  %n = arith.index_cast %n32 : i32 to index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s0 = arith.constant 0.0 : f32
+  %xs = memref.reinterpret_cast %x to offset: [0], sizes: [%n], strides: [1] : memref<*xf32> to memref<?xf32>
+  %os = memref.reinterpret_cast %o to offset: [0], sizes: [%n], strides: [1] : memref<*xf32> to memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {{{adds}
+    memref.store %s{uses}, %os[%i] : memref<?xf32>
+  }}
+  return
+}}
+"""
+    assert ('asm ""' in compile_loops(kernel).llir) is is_hidden
+    x, out = np.arange(10 + uses, dtype=np.float32), np.zeros(10, np.float32)
+    run_loops(kernel, x, out, 10)
+    assert np.array_equal(out, [x[i : i + uses].sum() for i in range(10)])
