@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tilewright import compat
-from tilewright.compat.children import ON_PATH
+from tilewright.compat.children import ON_PATH, folders
+from tilewright.support import knobs
 
 CHILD = """
 import importlib.metadata, importlib.util, sys
@@ -30,7 +31,7 @@ def what_it_finds(_=None):
     spec = importlib.util.find_spec("triton")
     version = importlib.metadata.version("triton")
     folder = importlib.metadata.distribution("triton").locate_file(".").resolve().name
-    return [tl.__name__, spec.name, version == triton.__version__, folder == "on_path", x.tolist()[7]]
+    return [tl.__name__, spec.name, version == triton.__version__, folder in ("3.6", "3.9"), x.tolist()[7]]
 
 if __name__ == "__main__":
     print(what_it_finds())
@@ -68,7 +69,7 @@ def test_other_interpreters_find_their_own(tmp_path: Path) -> None:
     (tmp_path / "triton").mkdir()
     (tmp_path / "triton" / "__init__.py").write_text("mark = 'their own'")
     program = "import sys; sys.modules['tilewright'] = None; import triton; print(triton.mark)"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([ON_PATH, str(tmp_path)])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*folders(), str(tmp_path)])}
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120, check=False
     )
@@ -82,16 +83,31 @@ def test_nothing_stays_when_it_is_undone(monkeypatch: pytest.MonkeyPatch) -> Non
         assert sys.path == path, "for the length of a `with` children are left alone"
         compat.install()
         compat.install()
-        assert os.environ["PYTHONPATH"] == os.pathsep.join([ON_PATH, "/elsewhere"])
-        assert sys.path.count(ON_PATH) == 1
+        assert os.environ["PYTHONPATH"] == os.pathsep.join([*folders(), "/elsewhere"])
+        assert [sys.path.count(folder) for folder in folders()] == [1, 1]
     assert os.environ["PYTHONPATH"] == "/elsewhere"
     assert sys.path == path
 
 
-def test_the_metadata_are_those_of_the_version() -> None:
-    folder = Path(ON_PATH) / f"triton-{compat.TRITON_VERSION}.dist-info"
-    assert Parser().parsestr((folder / "METADATA").read_text())["Version"] == compat.TRITON_VERSION
-    assert len(list(Path(ON_PATH).glob("*.dist-info"))) == 1
+def test_there_are_metadata_for_every_version() -> None:
+    (knob,) = (knob for knob in knobs.KNOBS if knob.name == "triton_version")
+    versions = set(knob.choices)
+    assert {folder.name for folder in ON_PATH.iterdir() if folder.name[0].isdigit()} == versions
+    for version in versions:
+        (folder,) = (ON_PATH / version).glob("*.dist-info")
+        assert folder.name == f"triton-{version}.0.dist-info"
+        assert Parser().parsestr((folder / "METADATA").read_text())["Version"] == f"{version}.0"
+
+
+@pytest.mark.parametrize("version", ["3.6", "3.9"])
+def test_the_version_that_is_asked_for(version: str) -> None:
+    program = "from tilewright import compat; compat.install()\nimport importlib.metadata as m, triton\n"
+    program += "print(m.version('triton'), triton.__version__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "TILEWRIGHT_TRITON_VERSION": version},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout.split() == [f"{version}.0"] * 2, done.stderr
 
 
 def test_pytorch_finds_it(tmp_path: Path) -> None:
@@ -101,4 +117,4 @@ def test_pytorch_finds_it(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.stdout == f"True True {compat.TRITON_VERSION.partition('.')[0]}\n", done.stderr
+    assert done.stdout == "True True 3\n", done.stderr

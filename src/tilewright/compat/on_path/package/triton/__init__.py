@@ -9,7 +9,7 @@ del sys.modules[__name__]
 try:
     from tilewright import compat
 except ImportError:
-    _folder = Path(__file__).resolve().parent.parent
+    _folder = Path(__file__).resolve().parents[1]
     sys.path[:] = [entry for entry in sys.path if not entry or Path(entry).resolve() != _folder]
 else:
     compat.install()
