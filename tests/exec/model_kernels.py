@@ -24,25 +24,26 @@ BF16 = ml_dtypes.bfloat16
 
 @triton.jit
 def rms_norm_residual(x_ptr, r_ptr, w_ptr, y_ptr, stride, n_cols, eps, BLOCK: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64)
-    x_ptr += row * stride
-    r_ptr += row * stride
-    y_ptr += row * stride
-    total = tl.zeros([BLOCK], dtype=tl.float32)
+    """r += x in place, then y = w r / sqrt(mean(r r) + eps); the second walk goes back from the end of the row."""
+    lanes = tl.arange(0, BLOCK)
+    begin = tl.program_id(0).to(tl.int64) * stride
+    r_ptr += begin
+    power = 0.0
     for start in range(0, n_cols, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        mask = cols < n_cols
-        h = tl.load(x_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-        h += tl.load(r_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-        tl.store(r_ptr + cols, h.to(r_ptr.dtype.element_ty), mask=mask)
-        total += h * h
-    rstd = tl.rsqrt(tl.sum(total, axis=0) / n_cols + eps)
-    for start in range(0, n_cols, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        mask = cols < n_cols
-        w = tl.load(w_ptr + cols, mask=mask)
-        h = tl.load(r_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-        tl.store(y_ptr + cols, (h * rstd).to(y_ptr.dtype.element_ty) * w, mask=mask)
+        valid = lanes < n_cols - start
+        added = tl.load(x_ptr + begin + start + lanes, mask=valid, other=0.0).to(tl.float32)
+        summed = added + tl.load(r_ptr + lanes, mask=valid, other=0.0).to(tl.float32)
+        power += tl.sum(summed * summed, axis=0)
+        tl.store(r_ptr + lanes, summed.to(r_ptr.dtype.element_ty), mask=valid)
+        r_ptr += BLOCK
+    y_ptr += begin
+    scale = tl.rsqrt(power / n_cols + eps)
+    for start in range(tl.cdiv(n_cols, BLOCK) * BLOCK - BLOCK, -1, -BLOCK):
+        r_ptr -= BLOCK
+        at = start + lanes
+        normal = scale * tl.load(r_ptr + lanes, mask=at < n_cols, other=0.0).to(tl.float32)
+        gain = tl.load(w_ptr + at, mask=at < n_cols)
+        tl.store(y_ptr + at, gain * normal.to(y_ptr.dtype.element_ty), mask=at < n_cols)
 
 
 @case
@@ -90,36 +91,36 @@ def rotary_forward_and_back() -> list[tuple[Array, Any, float]]:
 
 @triton.jit
 def cross_entropy(x_ptr, target_ptr, loss_ptr, n_cols, ignore_index, smoothing: tl.constexpr, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    target = tl.load(target_ptr + row)
-    x_ptr += row * n_cols
+    """Loss against (1 - s) onehot + s / n, and its gradient over the logits; each lane has its own running softmax."""
+    lanes = tl.arange(0, BLOCK)
+    target = tl.load(target_ptr + tl.program_id(0))
+    x_ptr += tl.program_id(0) * n_cols + lanes
     if target == ignore_index:
         for start in range(0, n_cols, BLOCK):
-            cols = start + tl.arange(0, BLOCK)
-            tl.store(x_ptr + cols, 0.0, mask=cols < n_cols)
+            tl.store(x_ptr + start, 0.0, mask=lanes < n_cols - start)
         return
-    m, d = float("-inf"), 0.0
-    total = 0.0
-    chosen = tl.load(x_ptr + target).to(tl.float32)
+    tops = tl.full([BLOCK], -1e30, tl.float32)
+    sums, logits, hits = tl.zeros_like(tops), tl.zeros_like(tops), tl.zeros_like(tops)
     for start in range(0, n_cols, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        block = tl.load(x_ptr + cols, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
+        valid = lanes < n_cols - start
+        x = tl.load(x_ptr + start, mask=valid, other=0.0).to(tl.float32)
+        higher = tl.where(valid, tl.maximum(tops, x), tops)
+        sums = sums * tl.exp(tops - higher) + tl.where(valid, tl.exp(x - higher), 0.0)
+        hits += tl.where(start + lanes == target, x, 0.0)
         if smoothing > 0:
-            total += tl.sum(tl.where(cols < n_cols, block, 0.0))
-        new = tl.maximum(m, tl.max(block))
-        d = d * tl.exp(m - new) + tl.sum(tl.exp(block - new))
-        m = new
-    lse = m + tl.log(d)
-    loss = lse - chosen
+            logits += x
+        tops = higher
+    top = tl.max(tops)
+    lse = top + tl.log(tl.sum(sums * tl.exp(tops - top)))
+    hot, even = 1 - smoothing, smoothing / n_cols
+    loss = lse - hot * tl.sum(hits)
     if smoothing > 0:
-        loss = (1 - smoothing) * loss + smoothing * (lse - total / n_cols)
+        loss -= even * tl.sum(logits)
+    tl.store(loss_ptr + tl.program_id(0), loss)
     for start in range(0, n_cols, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        block = tl.load(x_ptr + cols, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
-        grad = tl.exp(block - m) / d - smoothing / n_cols
-        grad = tl.where(cols == target, grad - (1 - smoothing), grad)
-        tl.store(x_ptr + cols, grad, mask=cols < n_cols)
-    tl.store(loss_ptr + row, loss)
+        valid = lanes < n_cols - start
+        share = tl.exp(tl.load(x_ptr + start, mask=valid, other=0.0).to(tl.float32) - lse)
+        tl.store(x_ptr + start, share - tl.where(start + lanes == target, hot + even, even), mask=valid)
 
 
 @case

@@ -39,34 +39,27 @@ def matmul(
     a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, ACTIVATION: tl.constexpr,
 ):  # fmt: skip
-    pid = tl.program_id(axis=0)
-    tiles_m = tl.cdiv(M, BM)
-    tiles_n = tl.cdiv(N, BN)
-    per_group = GROUP * tiles_n
-    group = pid // per_group
-    first_m = group * GROUP
-    rows = min(tiles_m - first_m, GROUP)
-    pid_m = first_m + ((pid % per_group) % rows)
-    pid_n = (pid % per_group) // rows
-    offs_m = (pid_m * BM + tl.arange(0, BM)) % M
-    offs_n = (pid_n * BN + tl.arange(0, BN)) % N
-    offs_k = tl.arange(0, BK)
-    a_ptrs = a_ptr + (offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak)
-    b_ptrs = b_ptr + (offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn)
-    acc = tl.zeros((BM, BN), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BK)):
-        a = tl.load(a_ptrs, mask=offs_k[None, :] < K - k * BK, other=0.0)
-        b = tl.load(b_ptrs, mask=offs_k[:, None] < K - k * BK, other=0.0)
-        acc = tl.dot(a, b, acc)
-        a_ptrs += BK * stride_ak
-        b_ptrs += BK * stride_bk
+    """Walks strips of GROUP tile rows column by column; the last strip may be lower."""
+    width = tl.cdiv(N, BN)
+    strip = tl.program_id(axis=0) // (width * GROUP) * GROUP
+    height = min(GROUP, tl.cdiv(M, BM) - strip)
+    inside = tl.program_id(axis=0) - strip * width
+    column = inside // height
+    rows = (strip + inside - column * height) * BM + tl.arange(0, BM)
+    cols = column * BN + tl.arange(0, BN)
+    depth = tl.arange(0, BK)
+    left = a_ptr + depth[None, :] * stride_ak + (rows % M)[:, None] * stride_am
+    right = b_ptr + (cols % N)[None, :] * stride_bn + depth[:, None] * stride_bk
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        valid = start + depth < K
+        total = tl.dot(tl.load(left, valid[None, :], 0.0), tl.load(right, valid[:, None], 0.0), total)
+        left += stride_ak * BK
+        right += stride_bk * BK
     if ACTIVATION == "leaky_relu":
-        acc = leaky_relu(acc)
-    c = acc.to(c_ptr.dtype.element_ty)
-    out_m = pid_m * BM + tl.arange(0, BM)
-    out_n = pid_n * BN + tl.arange(0, BN)
-    c_ptrs = c_ptr + stride_cm * out_m[:, None] + stride_cn * out_n[None, :]
-    tl.store(c_ptrs, c, mask=(out_m[:, None] < M) & (out_n[None, :] < N))
+        total = leaky_relu(total)
+    target = c_ptr + (rows[:, None] * stride_cm + cols[None, :] * stride_cn)
+    tl.store(target, total.to(c_ptr.dtype.element_ty), (cols < N)[None, :] & (rows < M)[:, None])
 
 
 @triton.jit
@@ -80,30 +73,29 @@ def dropout(x_ptr, out_ptr, n, p, seed, BLOCK: tl.constexpr):
 
 @triton.jit
 def layer_norm(x_ptr, y_ptr, w_ptr, b_ptr, mean_ptr, rstd_ptr, stride, n, eps, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    y_ptr += row * stride
-    x_ptr += row * stride
-    total = tl.zeros([BLOCK], dtype=tl.float32)
+    """Merges mean and squared deviations block by block (Chan, Golub and LeVeque 1979), then normalises."""
+    lanes = tl.arange(0, BLOCK)
+    x_ptr += tl.program_id(0) * stride
+    mean, deviation = 0.0, 0.0
+    for seen in range(0, n, BLOCK):
+        valid = lanes < n - seen
+        values = tl.load(x_ptr + seen + lanes, mask=valid, other=0.0).to(tl.float32)
+        size = min(n - seen, BLOCK)
+        middle = tl.sum(values, axis=0) / size
+        apart = tl.where(valid, values - middle, 0.0)
+        step = middle - mean
+        share = size / (seen + size)
+        mean += step * share
+        deviation += tl.sum(apart * apart, axis=0) + step * step * share * seen
+    rstd = 1 / tl.sqrt(deviation / n + eps)
+    y_ptr += tl.program_id(0) * stride
     for start in range(0, n, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        total += tl.load(x_ptr + cols, mask=cols < n, other=0.0).to(tl.float32)
-    mean = tl.sum(total, axis=0) / n
-    squares = tl.zeros([BLOCK], dtype=tl.float32)
-    for start in range(0, n, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + cols, mask=cols < n, other=0.0).to(tl.float32)
-        x = tl.where(cols < n, x - mean, 0.0)
-        squares += x * x
-    rstd = 1 / tl.sqrt(tl.sum(squares, axis=0) / n + eps)
-    tl.store(mean_ptr + row, mean)
-    tl.store(rstd_ptr + row, rstd)
-    for start in range(0, n, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        mask = cols < n
-        w = tl.load(w_ptr + cols, mask=mask)
-        b = tl.load(b_ptr + cols, mask=mask)
-        x = tl.load(x_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-        tl.store(y_ptr + cols, (x - mean) * rstd * w + b, mask=mask)
+        at = start + lanes
+        values = tl.load(x_ptr + at, mask=at < n, other=0.0).to(tl.float32)
+        gain, bias = tl.load(w_ptr + at, mask=at < n), tl.load(b_ptr + at, mask=at < n)
+        tl.store(y_ptr + at, bias + gain * (rstd * (values - mean)), mask=at < n)
+    tl.store(rstd_ptr + tl.program_id(0), rstd)
+    tl.store(mean_ptr + tl.program_id(0), mean)
 
 
 @triton.jit
@@ -111,138 +103,115 @@ def layer_norm_backward(
     dx_ptr, dy_ptr, dw_ptr, db_ptr, x_ptr, w_ptr, mean_ptr, rstd_ptr, lock_ptr, stride, n,
     GROUP: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
+    """dx = rstd (g - mean(g) - h mean(g h)) with g = w dy and h = (x - mean) rstd; rows share GROUP sums of dw and db."""
     row = tl.program_id(0)
-    cols = tl.arange(0, BLOCK)
-    mask = cols < n
-    x_ptr += row * stride
-    dy_ptr += row * stride
-    dx_ptr += row * stride
-    lock_id = row % GROUP
-    lock_ptr += lock_id
-    count_ptr = lock_ptr + GROUP
-    dw_ptr = dw_ptr + lock_id * n + cols
-    db_ptr = db_ptr + lock_id * n + cols
-    x = tl.load(x_ptr + cols, mask=mask, other=0).to(tl.float32)
-    dy = tl.load(dy_ptr + cols, mask=mask, other=0).to(tl.float32)
-    w = tl.load(w_ptr + cols, mask=mask).to(tl.float32)
-    mean = tl.load(mean_ptr + row)
+    lanes = tl.arange(0, BLOCK)
+    valid = lanes < n
+    at = row * stride + lanes
+    dy = tl.load(dy_ptr + at, mask=valid, other=0).to(tl.float32)
     rstd = tl.load(rstd_ptr + row)
-    xhat = tl.where(mask, (x - mean) * rstd, 0.0)
-    wdy = tl.where(mask, w * dy, 0.0)
-    c1 = tl.sum(xhat * wdy, axis=0) / n
-    c2 = tl.sum(wdy, axis=0) / n
-    tl.store(dx_ptr + cols, (wdy - (xhat * c1 + c2)) * rstd, mask=mask)
-    partial_dw = (dy * xhat).to(w.dtype)
-    partial_db = dy.to(w.dtype)
-    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+    h = (tl.load(x_ptr + at, mask=valid, other=0).to(tl.float32) - tl.load(mean_ptr + row)) * rstd
+    w = tl.load(w_ptr + lanes, mask=valid)
+    g = tl.where(valid, dy * w.to(tl.float32), 0.0)
+    centred = g - tl.sum(g, axis=0) / n
+    projection = tl.sum(tl.where(valid, g * h, 0.0), axis=0) / n
+    dx_ptr += at
+    tl.store(dx_ptr, rstd * (centred - projection * h), mask=valid)
+    slot = row % GROUP
+    dw_ptr += slot * n
+    db_ptr += slot * n
+    lock_ptr += slot
+    db, dw = dy.to(w.dtype), (h * dy).to(w.dtype)
+    while tl.atomic_cas(lock_ptr, 0, 1) != 0:
         pass
-    count = tl.load(count_ptr)
-    if count == 0:
-        tl.atomic_xchg(count_ptr, 1)
+    if tl.load(lock_ptr + GROUP) != 0:
+        db += tl.load(db_ptr + lanes, mask=valid)
+        dw += tl.load(dw_ptr + lanes, mask=valid)
     else:
-        partial_dw += tl.load(dw_ptr, mask=mask)
-        partial_db += tl.load(db_ptr, mask=mask)
-    tl.store(dw_ptr, partial_dw, mask=mask)
-    tl.store(db_ptr, partial_db, mask=mask)
+        tl.store(lock_ptr + GROUP, 1)
+    tl.store(db_ptr + lanes, db, mask=valid)
+    tl.store(dw_ptr + lanes, dw, mask=valid)
     tl.debug_barrier()
     tl.atomic_xchg(lock_ptr, 0)
 
 
 @triton.jit
-def attention_inner(acc, l_i, m_i, q, k_block, v_block, start, scale, offs_m, offs_n, BM: tl.constexpr, BN: tl.constexpr, STAGE: tl.constexpr, CTX: tl.constexpr):  # fmt: skip
-    if STAGE == 1:
-        lo, hi = 0, start * BM
-    elif STAGE == 2:
-        lo, hi = start * BM, (start + 1) * BM
-        lo = tl.multiple_of(lo, BM)
-    else:
-        lo, hi = 0, CTX
-    k_block = tl.advance(k_block, (0, lo))
-    v_block = tl.advance(v_block, (lo, 0))
-    for start_n in range(lo, hi, BN):
-        start_n = tl.multiple_of(start_n, BN)
-        k = tl.load(k_block)
-        qk = tl.dot(q, k)
-        if STAGE == 2:
-            causal = offs_m[:, None] >= (start_n + offs_n[None, :])
-            qk = qk * scale + tl.where(causal, 0, -1.0e6)
-            m_new = tl.maximum(m_i, tl.max(qk, 1))
-            qk -= m_new[:, None]
-        else:
-            m_new = tl.maximum(m_i, tl.max(qk, 1) * scale)
-            qk = qk * scale - m_new[:, None]
-        p = tl.math.exp2(qk)
-        alpha = tl.math.exp2(m_i - m_new)
-        l_i = l_i * alpha + tl.sum(p, 1)
-        acc = acc * alpha[:, None]
-        v = tl.load(v_block)
-        acc = tl.dot(p.to(tl.float16), v, acc)
-        m_i = m_new
-        v_block = tl.advance(v_block, (BN, 0))
-        k_block = tl.advance(k_block, (0, BN))
-    return acc, l_i, m_i
+def attend(top, weight, mixed, query, keys, values, scale, rows, first, last, BN: tl.constexpr, DIAGONAL: tl.constexpr):  # fmt: skip
+    """Takes the keys from `first` to `last` into a running softmax: its largest score, sum of weights and mixture."""
+    values = tl.advance(values, (first, 0))
+    keys = tl.advance(keys, (0, first))
+    for at in range(first, last, BN):
+        scores = tl.dot(query, tl.load(keys)) * scale
+        if DIAGONAL:
+            seen = tl.multiple_of(at, BN) + tl.arange(0, BN)
+            scores = tl.where(seen[None, :] <= rows[:, None], scores, float("-inf"))
+        higher = tl.maximum(tl.max(scores, 1), top)
+        decay = tl.math.exp2(top - higher)
+        parts = tl.math.exp2(scores - higher[:, None])
+        mixed = tl.dot(parts.to(tl.float16), tl.load(values), mixed * decay[:, None])
+        weight = tl.sum(parts, 1) + decay * weight
+        top = higher
+        keys = tl.advance(keys, (0, BN))
+        values = tl.advance(values, (BN, 0))
+    return top, weight, mixed
 
 
 @triton.jit
 def attention(q_ptr, k_ptr, v_ptr, scale, m_ptr, out_ptr, stride_h, stride_m, stride_k, CTX: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, STAGE: tl.constexpr):  # fmt: skip
-    start = tl.program_id(0)
+    """Attention of BM queries; causal where STAGE is 3, over all keys where it is 1."""
     head = tl.program_id(1)
-    base = head.to(tl.int64) * stride_h
-    q_block = tl.make_block_ptr(q_ptr + base, (CTX, D), (stride_m, stride_k), (start * BM, 0), (BM, D), (1, 0))
-    v_block = tl.make_block_ptr(v_ptr + base, (CTX, D), (stride_m, stride_k), (0, 0), (BN, D), (1, 0))
-    k_block = tl.make_block_ptr(k_ptr + base, (D, CTX), (stride_k, stride_m), (0, 0), (D, BN), (0, 1))
-    o_block = tl.make_block_ptr(out_ptr + base, (CTX, D), (stride_m, stride_k), (start * BM, 0), (BM, D), (1, 0))
-    offs_m = start * BM + tl.arange(0, BM)
-    offs_n = tl.arange(0, BN)
-    m_i = tl.zeros([BM], dtype=tl.float32) - float("inf")
-    l_i = tl.zeros([BM], dtype=tl.float32) + 1.0
-    acc = tl.zeros([BM, D], dtype=tl.float32)
-    scale *= 1.44269504
-    q = tl.load(q_block)
-    if STAGE & 1:
-        acc, l_i, m_i = attention_inner(acc, l_i, m_i, q, k_block, v_block, start, scale, offs_m, offs_n, BM, BN, 4 - STAGE, CTX)  # fmt: skip
-    if STAGE & 2:
-        acc, l_i, m_i = attention_inner(acc, l_i, m_i, q, k_block, v_block, start, scale, offs_m, offs_n, BM, BN, 2, CTX)  # fmt: skip
-    m_i += tl.math.log2(l_i)
-    acc = acc / l_i[:, None]
-    tl.store(m_ptr + head * CTX + offs_m, m_i)
-    tl.store(o_block, acc.to(out_ptr.type.element_ty))
+    q_ptr += head.to(tl.int64) * stride_h
+    k_ptr += head.to(tl.int64) * stride_h
+    v_ptr += head.to(tl.int64) * stride_h
+    out_ptr += head.to(tl.int64) * stride_h
+    begin = tl.program_id(0) * BM
+    rows = begin + tl.arange(0, BM)
+    keys = tl.make_block_ptr(k_ptr, (D, CTX), (stride_k, stride_m), (0, 0), (D, BN), (0, 1))
+    values = tl.make_block_ptr(v_ptr, (CTX, D), (stride_m, stride_k), (0, 0), (BN, D), (1, 0))
+    query = tl.load(tl.make_block_ptr(q_ptr, (CTX, D), (stride_m, stride_k), (begin, 0), (BM, D), (1, 0)))
+    top = tl.full([BM], float("-inf"), tl.float32)
+    weight, mixed = tl.zeros([BM], tl.float32), tl.zeros([BM, D], tl.float32)
+    scale = scale * 1.4426950408889634  # exp(x) = exp2(x log2(e))
+    if STAGE == 3:
+        top, weight, mixed = attend(top, weight, mixed, query, keys, values, scale, rows, 0, begin, BN, False)
+        top, weight, mixed = attend(top, weight, mixed, query, keys, values, scale, rows, begin, begin + BM, BN, True)
+    else:
+        top, weight, mixed = attend(top, weight, mixed, query, keys, values, scale, rows, 0, CTX, BN, False)
+    out = tl.make_block_ptr(out_ptr, (CTX, D), (stride_m, stride_k), (begin, 0), (BM, D), (1, 0))
+    tl.store(out, (mixed / weight[:, None]).to(out_ptr.type.element_ty))
+    tl.store(m_ptr + head * CTX + rows, tl.math.log2(weight) + top)
 
 
 @triton.jit
 def grouped_gemm(a_ptrs, b_ptrs, c_ptrs, sizes, strides, groups, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PROGRAMS: tl.constexpr):  # fmt: skip
-    tile = tl.program_id(0)
-    done = 0
-    for g in range(groups):
-        m = tl.load(sizes + g * 3)
-        n = tl.load(sizes + g * 3 + 1)
-        k = tl.load(sizes + g * 3 + 2)
-        tiles_n = tl.cdiv(n, BN)
-        tiles = tl.cdiv(m, BM) * tiles_n
-        while tile >= done and tile < done + tiles:
-            lda = tl.load(strides + g * 3)
-            ldb = tl.load(strides + g * 3 + 1)
-            ldc = tl.load(strides + g * 3 + 2)
-            a = tl.load(a_ptrs + g).to(tl.pointer_type(tl.float16))
-            b = tl.load(b_ptrs + g).to(tl.pointer_type(tl.float16))
-            c = tl.load(c_ptrs + g).to(tl.pointer_type(tl.float16))
-            local = tile - done
-            tm = local // tiles_n
-            tn = local % tiles_n
-            offs_m = tm * BM + tl.arange(0, BM)
-            offs_n = tn * BN + tl.arange(0, BN)
-            offs_k = tl.arange(0, BK)
-            pa = a + offs_m[:, None] * lda + offs_k[None, :]
-            pb = b + offs_k[:, None] * ldb + offs_n[None, :]
-            acc = tl.zeros((BM, BN), dtype=tl.float32)
-            for _ in range(0, tl.cdiv(k, BK)):
-                tl.multiple_of(pa, [16, 16])
-                acc += tl.dot(tl.load(pa), tl.load(pb))
-                pa += BK
-                pb += BK * ldb
-            tl.store(c + offs_m[:, None] * ldc + offs_n[None, :], acc.to(tl.float16))
-            tile += PROGRAMS
-        done = done + tiles
+    """Deals the tiles of all groups out in turn; `turn` is the first tile of the group that is this program's."""
+    turn = tl.program_id(0)
+    for _group in range(groups):
+        m, n, k = tl.load(sizes), tl.load(sizes + 1), tl.load(sizes + 2)
+        width = tl.cdiv(n, BN)
+        tiles = width * tl.cdiv(m, BM)
+        while turn < tiles:
+            rows = turn // width * BM + tl.arange(0, BM)[:, None]
+            cols = turn % width * BN + tl.arange(0, BN)[None, :]
+            depth = tl.arange(0, BK)
+            row_step = tl.load(strides + 1)
+            left = tl.load(a_ptrs).to(tl.pointer_type(tl.float16)) + rows * tl.load(strides) + depth[None, :]
+            right = tl.load(b_ptrs).to(tl.pointer_type(tl.float16)) + depth[:, None] * row_step + cols
+            total = tl.zeros((BM, BN), dtype=tl.float32)
+            for _start in range(0, k, BK):
+                tl.multiple_of(left, [16, 16])
+                total += tl.dot(tl.load(left), tl.load(right))
+                right += row_step * BK
+                left += BK
+            target = tl.load(c_ptrs).to(tl.pointer_type(tl.float16)) + rows * tl.load(strides + 2)
+            tl.store(target + cols, total.to(tl.float16))
+            turn += PROGRAMS
+        turn -= tiles
+        sizes += 3
+        strides += 3
+        a_ptrs += 1
+        b_ptrs += 1
+        c_ptrs += 1
 
 
 CASES = [

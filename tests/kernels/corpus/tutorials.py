@@ -7,85 +7,50 @@ import triton.language as tl
 
 
 @triton.jit
-def tile_of(tile, in_group, tiles_m, GROUP: tl.constexpr):
-    group = tile // in_group
-    first = group * GROUP
-    rows = min(tiles_m - first, GROUP)
-    return first + (tile % rows), (tile % in_group) // rows
+def strip_order(tile, tiles_m, tiles_n, HEIGHT: tl.constexpr):
+    """Row and column of a tile, where strips of HEIGHT tile rows are walked column by column."""
+    strip = tile // (tiles_n * HEIGHT) * HEIGHT
+    height = min(HEIGHT, tiles_m - strip)
+    inside = tile - strip * tiles_n
+    column = inside // height
+    return strip + inside - column * height, column
 
 
 @triton.jit
 def matmul_persistent(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, PROGRAMS: tl.constexpr):  # fmt: skip
-    start = tl.program_id(axis=0)
-    tiles_m = tl.cdiv(M, BM)
-    tiles_n = tl.cdiv(N, BN)
-    k_tiles = tl.cdiv(K, BK)
-    tiles = tiles_m * tiles_n
-    offs_k = tl.arange(0, BK)
-    in_group = GROUP * tiles_n
-    for tile in tl.range(start, tiles, PROGRAMS, flatten=True):
-        pid_m, pid_n = tile_of(tile, in_group, tiles_m, GROUP)
-        offs_m = pid_m * BM + tl.arange(0, BM)
-        offs_n = pid_n * BN + tl.arange(0, BN)
-        offs_m = tl.where(offs_m < M, offs_m, 0)
-        offs_n = tl.where(offs_n < N, offs_n, 0)
-        offs_m = tl.max_contiguous(tl.multiple_of(offs_m, BM), BM)
-        offs_n = tl.max_contiguous(tl.multiple_of(offs_n, BN), BN)
-        acc = tl.zeros((BM, BN), dtype=tl.float32)
-        for ki in range(k_tiles):
-            k = ki * BK + tl.arange(0, BK)
-            a = tl.load(
-                a_ptr + offs_m[:, None] * stride_am + k[None, :] * stride_ak,
-                mask=offs_k[None, :] < K - ki * BK,
-                other=0.0,
-            )
-            b = tl.load(
-                b_ptr + k[:, None] * stride_bk + offs_n[None, :] * stride_bn,
-                mask=offs_k[:, None] < K - ki * BK,
-                other=0.0,
-            )
-            acc = tl.dot(a, b, acc)
-        pid_m, pid_n = tile_of(tile, in_group, tiles_m, GROUP)
-        out_m = pid_m * BM + tl.arange(0, BM)
-        out_n = pid_n * BN + tl.arange(0, BN)
-        mask = (out_m[:, None] < M) & (out_n[None, :] < N)
+    height, width = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    for tile in tl.range(tl.program_id(axis=0), height * width, PROGRAMS, flatten=True):
+        row, column = strip_order(tile, height, width, GROUP)
+        rows, cols = row * BM + tl.arange(0, BM), column * BN + tl.arange(0, BN)
+        valid_rows, valid_cols = rows < M, cols < N
+        from_row = tl.max_contiguous(tl.multiple_of(tl.where(valid_rows, rows, 0), BM), BM)
+        from_col = tl.max_contiguous(tl.multiple_of(tl.where(valid_cols, cols, 0), BN), BN)
+        left = a_ptr + from_row[:, None] * stride_am
+        right = b_ptr + from_col[None, :] * stride_bn
+        total = tl.zeros((BM, BN), dtype=tl.float32)
+        for start in range(0, K, BK):
+            depth = start + tl.arange(0, BK)
+            valid = depth < K
+            x = tl.load(left + depth[None, :] * stride_ak, mask=valid[None, :], other=0.0)
+            y = tl.load(right + depth[:, None] * stride_bk, mask=valid[:, None], other=0.0)
+            total = tl.dot(x, y, total)
         if c_ptr.dtype.element_ty == tl.float8e4nv:
-            c = acc.to(tl.float8e4nv)
+            rounded = total.to(tl.float8e4nv)
         else:
-            c = acc.to(tl.float16)
-        tl.store(c_ptr + stride_cm * out_m[:, None] + stride_cn * out_n[None, :], c, mask=mask)
+            rounded = total.to(tl.float16)
+        target = c_ptr + (rows[:, None] * stride_cm + cols[None, :] * stride_cn)
+        tl.store(target, rounded, mask=valid_cols[None, :] & valid_rows[:, None])
 
 
 @triton.jit
-def matmul_descriptors(
-    a_desc,
-    b_desc,
-    c_desc,
-    M,
-    N,
-    K,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    GROUP: tl.constexpr,
-    FP8: tl.constexpr,
-):
-    dtype = tl.float8e4nv if FP8 else tl.float16
-    pid = tl.program_id(axis=0)
-    tiles_m = tl.cdiv(M, BM)
-    tiles_n = tl.cdiv(N, BN)
-    in_group = GROUP * tiles_n
-    pid_m, pid_n = tile_of(pid, in_group, tiles_m, GROUP)
-    k_tiles = tl.cdiv(K, BK)
-    off_m = pid_m * BM
-    off_n = pid_n * BN
-    acc = tl.zeros((BM, BN), dtype=tl.float32)
-    for k in tl.range(k_tiles, warp_specialize=False):
-        off_k = k * BK
-        a = a_desc.load([off_m, off_k])
-        b = b_desc.load([off_n, off_k])
-        acc = tl.dot(a, b.T, acc)
-    c_desc.store([off_m, off_n], acc.to(dtype))
+def matmul_descriptors(a_desc, b_desc, c_desc, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, FP8: tl.constexpr):  # fmt: skip
+    """C = A transpose(B) by descriptors that the host makes."""
+    row, column = strip_order(tl.program_id(axis=0), tl.cdiv(M, BM), tl.cdiv(N, BN), GROUP)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in tl.range(0, K, BK, warp_specialize=False):
+        right = b_desc.load([column * BN, start])
+        total = tl.dot(a_desc.load([row * BM, start]), right.T, total)
+    c_desc.store([row * BM, column * BN], total.to(tl.float8e4nv if FP8 else tl.float16))
 
 
 @triton.jit
@@ -128,98 +93,45 @@ def attention_preprocess(o_ptr, do_ptr, delta_ptr, CTX, BM: tl.constexpr, D: tl.
 
 
 @triton.jit
-def attention_dkdv(dk, dv, q_ptr, k, v, do_ptr, m_ptr, d_ptr, stride_tok, stride_d, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, start_n, start_m, steps, MASK: tl.constexpr):  # fmt: skip
-    offs_m = start_m + tl.arange(0, BM)
-    offs_n = start_n + tl.arange(0, BN)
-    offs_k = tl.arange(0, D)
-    qt_ptrs = q_ptr + offs_m[None, :] * stride_tok + offs_k[:, None] * stride_d
-    do_ptrs = do_ptr + offs_m[:, None] * stride_tok + offs_k[None, :] * stride_d
-    tl.static_assert(BN % BM == 0)
-    m = start_m
-    for _ in range(steps):
-        qt = tl.load(qt_ptrs)
-        offs_m = m + tl.arange(0, BM)
-        lse = tl.load(m_ptr + offs_m)
-        qkt = tl.dot(k, qt)
-        pt = tl.math.exp2(qkt - lse[None, :])
-        if MASK:
-            pt = tl.where(offs_m[None, :] >= offs_n[:, None], pt, 0.0)
-        do = tl.load(do_ptrs)
-        dv += tl.dot(pt.to(tl.float16), do)
-        delta = tl.load(d_ptr + offs_m)
-        dpt = tl.dot(v, tl.trans(do)).to(tl.float32)
-        dst = (pt * (dpt - delta[None, :])).to(tl.float16)
-        dk += tl.dot(dst, tl.trans(qt))
-        m += BM
-        qt_ptrs += BM * stride_tok
-        do_ptrs += BM * stride_tok
+def attention_dkdv(dk, dv, key, value, q_ptr, do_ptr, m_ptr, d_ptr, stride_tok, stride_d, keys, first, last, BM: tl.constexpr, D: tl.constexpr, DIAGONAL: tl.constexpr):  # fmt: skip
+    """Adds what the queries from `first` to `last` give: with P = exp2(Q K' - lse), dV += P' dO and dK += (P (dO V' - delta))' Q."""
+    inner = tl.arange(0, D)[None, :] * stride_d
+    queries = first + tl.arange(0, BM)
+    q_ptrs = q_ptr + queries[:, None] * stride_tok + inner
+    do_ptrs = do_ptr + queries[:, None] * stride_tok + inner
+    for _ in range(first, last, BM):
+        query, slope = tl.load(q_ptrs), tl.load(do_ptrs)
+        weights = tl.math.exp2(tl.dot(key, tl.trans(query)) - tl.load(m_ptr + queries)[None, :])
+        if DIAGONAL:
+            weights = tl.where(keys[:, None] <= queries[None, :], weights, 0.0)
+        change = tl.dot(value, tl.trans(slope)) - tl.load(d_ptr + queries)[None, :]
+        dk += tl.dot((change * weights).to(tl.float16), query)
+        dv += tl.dot(weights.to(tl.float16), slope)
+        queries += BM
+        do_ptrs += stride_tok * BM
+        q_ptrs += stride_tok * BM
     return dk, dv
 
 
 @triton.jit
 def attention_backward(q_ptr, k_ptr, v_ptr, scale, do_ptr, dk_ptr, dv_ptr, m_ptr, d_ptr, stride_z, stride_tok, stride_d, CTX, BM1: tl.constexpr, BN1: tl.constexpr, SLICE: tl.constexpr, D: tl.constexpr):  # fmt: skip
-    adj = (stride_z * tl.program_id(2)).to(tl.int64)
-    pid = tl.program_id(0)
-    q_ptr += adj
-    k_ptr += adj
-    v_ptr += adj
-    do_ptr += adj
-    dk_ptr += adj
-    dv_ptr += adj
-    m_ptr += (tl.program_id(2) * CTX).to(tl.int64)
-    offs_k = tl.arange(0, D)
-    start_n = pid * BN1
-    start_m = start_n
-    MASK_BM: tl.constexpr = BM1 // SLICE
-    offs_n = start_n + tl.arange(0, BN1)
-    dv = tl.zeros([BN1, D], dtype=tl.float32)
-    dk = tl.zeros([BN1, D], dtype=tl.float32)
-    k = tl.load(k_ptr + offs_n[:, None] * stride_tok + offs_k[None, :] * stride_d)
-    v = tl.load(v_ptr + offs_n[:, None] * stride_tok + offs_k[None, :] * stride_d)
-    steps = BN1 // MASK_BM
-    dk, dv = attention_dkdv(
-        dk,
-        dv,
-        q_ptr,
-        k,
-        v,
-        do_ptr,
-        m_ptr,
-        d_ptr,
-        stride_tok,
-        stride_d,
-        MASK_BM,
-        BN1,
-        D,
-        start_n,
-        start_m,
-        steps,
-        MASK=True,
-    )
-    start_m += steps * MASK_BM
-    steps = (CTX - start_m) // BM1
-    dk, dv = attention_dkdv(
-        dk,
-        dv,
-        q_ptr,
-        k,
-        v,
-        do_ptr,
-        m_ptr,
-        d_ptr,
-        stride_tok,
-        stride_d,
-        BM1,
-        BN1,
-        D,
-        start_n,
-        start_m,
-        steps,
-        MASK=False,
-    )
-    tl.store(dv_ptr + offs_n[:, None] * stride_tok + offs_k[None, :] * stride_d, dv)
-    dk *= scale
-    tl.store(dk_ptr + offs_n[:, None] * stride_tok + offs_k[None, :] * stride_d, dk)
+    """Gradients of BN1 keys and values: narrow steps along the diagonal, wide ones over the queries after it."""
+    NARROW: tl.constexpr = BM1 // SLICE
+    tl.static_assert(BN1 % NARROW == 0)
+    head = tl.program_id(2)
+    q_ptr += (head * stride_z).to(tl.int64)
+    do_ptr += (head * stride_z).to(tl.int64)
+    m_ptr += (head * CTX).to(tl.int64)
+    begin = tl.program_id(0) * BN1
+    keys = begin + tl.arange(0, BN1)
+    at = (head * stride_z).to(tl.int64) + keys[:, None] * stride_tok + tl.arange(0, D)[None, :] * stride_d
+    key, value = tl.load(k_ptr + at), tl.load(v_ptr + at)
+    dk, dv = tl.zeros([BN1, D], tl.float32), tl.zeros([BN1, D], tl.float32)
+    after = begin + BN1
+    dk, dv = attention_dkdv(dk, dv, key, value, q_ptr, do_ptr, m_ptr, d_ptr, stride_tok, stride_d, keys, begin, after, NARROW, D, DIAGONAL=True)  # fmt: skip
+    dk, dv = attention_dkdv(dk, dv, key, value, q_ptr, do_ptr, m_ptr, d_ptr, stride_tok, stride_d, keys, after, CTX, BM1, D, DIAGONAL=False)  # fmt: skip
+    tl.store(dk_ptr + at, dk * scale)
+    tl.store(dv_ptr + at, dv)
 
 
 @triton.jit
