@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from tilewright.dialects import linalg
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import find_front
@@ -108,9 +109,7 @@ def _is_plain(op: linalg.GenericOp) -> bool:
     if any(not isinstance(expr, AffineDimExpr | AffineConstantExpr) for map_ in op.maps for expr in access_of(map_)):
         return False
     return all(
-        isinstance(inner, linalg.YieldOp | linalg.IndexOp)
-        or (inner.name.startswith(("arith.", "math.")) and not inner.regions)
-        for inner in op.body.block.ops
+        isinstance(inner, linalg.YieldOp | linalg.IndexOp) or is_arithmetic(inner) for inner in op.body.block.ops
     )
 
 

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.analysis.selections import STARTS_AT_FIRST, find_choices
 from tilewright.dialects import arith, linalg, vector
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.attributes import COMPUTES_ALL_LANES
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import element_type, is_vector
@@ -66,7 +67,7 @@ def combination_of(
     ops: Sequence[Operation], left: Sequence[SSAValue], right: Sequence[SSAValue], results: Sequence[SSAValue]
 ) -> Combination | None:
     """The combination of these ops and values; None where an op has no form on lanes, or types differ."""
-    if any(op.regions or not op.name.startswith(("arith.", "math.", "ub.")) for op in ops):
+    if any(not is_arithmetic(op) for op in ops):
         return None
     kinds = [value.type for value in left]
     if kinds != [value.type for value in right] or kinds != [value.type for value in results]:

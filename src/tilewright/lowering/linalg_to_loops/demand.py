@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import linalg, tensor
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import may_write
 from tilewright.lowering.linalg_to_loops.emitter import Index
@@ -113,9 +114,7 @@ class Demand:
             return owner.is_before_in_block(op)
         if order.place(owner) <= order.place(op):
             return True  # equal where it was moved in front of `op` before
-        if not owner.name.startswith("arith.") or not all(
-            self.make_available(operand, op) for operand in owner.operands
-        ):
+        if not is_arithmetic(owner) or not all(self.make_available(operand, op) for operand in owner.operands):
             return False
         owner.detach()
         assert block is not None

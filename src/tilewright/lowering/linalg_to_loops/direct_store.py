@@ -30,6 +30,7 @@ from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
 from tilewright.dialects.arith.attributes import RoundingMode
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.first_iteration import NoMatchError
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
@@ -125,7 +126,7 @@ def _find_narrowing(value: SSAValue) -> linalg.GenericOp | None:
 def _only_addresses_between(loop: Operation, store: Operation, narrowing: Operation | None) -> bool:
     op = loop.next_op
     while op is not None and op is not store:
-        if op is not narrowing and not (op.name.startswith("arith.") or isinstance(op, _TRANSPARENT)):
+        if op is not narrowing and not (is_arithmetic(op) or isinstance(op, _TRANSPARENT)):
             return False
         op = op.next_op
     return op is store

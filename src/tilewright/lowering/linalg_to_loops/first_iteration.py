@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, scf
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.provable import known
 
@@ -46,7 +47,7 @@ class FirstIteration:
         if (found := self._first.get(value)) is not None:
             return found
         op = value.owner
-        if not isinstance(op, Operation) or op.regions or not op.name.startswith("arith."):
+        if not isinstance(op, Operation) or not is_arithmetic(op):
             raise NoMatchError
         operands = [self.emitter.ssa(self.first(operand)) for operand in op.operands]
         copy = self.emitter.insert(
@@ -65,7 +66,7 @@ class FirstIteration:
         if isinstance(value, int) or self.is_invariant(value):
             return True
         op = value.owner
-        if depth == 0 or not isinstance(op, Operation) or op.regions or not op.name.startswith("arith."):
+        if depth == 0 or not isinstance(op, Operation) or not is_arithmetic(op):
             return False
         return all(self.is_loop_invariant(operand, depth - 1) for operand in op.operands)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from tilewright.dialects import func, linalg, memref, tensor
+from tilewright.dialects import func, linalg, memref, tensor, vector
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.attributes import NOALIAS
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
@@ -307,9 +308,11 @@ def _remove_unused_in(block: Block) -> None:
 def _is_removable(op: Operation) -> bool:
     if op.regions:
         return False
-    return op.name.startswith(("arith.", "math.", "vector.broadcast", "vector.step", "ub.")) or isinstance(
+    return is_arithmetic(op) or isinstance(
         op,
-        memref.ReinterpretCastOp
+        vector.BroadcastOp
+        | vector.StepOp
+        | memref.ReinterpretCastOp
         | memref.SubviewOp
         | memref.CastOp
         | memref.ViewOp

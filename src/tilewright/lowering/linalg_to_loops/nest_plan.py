@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import BFloat16Type, IndexType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from tilewright.dialects import arith, linalg, math, memref, tensor
+from tilewright.dialects import arith, linalg, memref, tensor
+from tilewright.dialects.arithmetic import takes_many_instructions
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
 from tilewright.lowering.linalg_to_loops.combination import Combination
@@ -277,7 +278,6 @@ def find_dependences(nest: Nest) -> dict[SSAValue, frozenset[int]]:
 
 def cost_of(op: Operation) -> int:
     """Rough cycles of one vector op."""
-    name = op.name
     if isinstance(op, arith.ConstantOp | linalg.YieldOp | linalg.IndexOp | arith.IndexCastOp | arith.ExtFOp):
         return 0
     if isinstance(op, ACCESSES):
@@ -286,8 +286,8 @@ def cost_of(op: Operation) -> int:
         return HEAVY
     if isinstance(op, arith.TruncFOp):
         return _NARROWING
-    if name.startswith("math."):
-        return 1 if isinstance(op, math.AbsFOp | math.FmaOp | math.AbsIOp) else HEAVY
+    if takes_many_instructions(op):
+        return HEAVY
     if isinstance(op, arith.DivfOp | arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp | arith.RemFOp):
         return 8
     return 1

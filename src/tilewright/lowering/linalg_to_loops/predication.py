@@ -15,6 +15,7 @@ from typing import TypeAlias
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import arith, linalg, memref, scf, tensor
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.guarded_atomics import can_scatter
 
 Predicate: TypeAlias = "tuple[tuple[SSAValue, bool], ...]"
@@ -31,7 +32,6 @@ _TRAPPING = (
 )
 _LOADS = (memref.LoadOp, tensor.ExtractOp)
 _MOVABLE = (scf.YieldOp, memref.ReinterpretCastOp, memref.StoreOp, linalg.IndexOp, *_LOADS)
-_MATH_DIALECTS = ("arith.", "math.", "ub.")
 _STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.StoreOp, *_LOADS)
 
 
@@ -43,7 +43,7 @@ def is_straight(body: Block) -> bool:
 def _is_straight_op(op: Operation) -> bool:
     if _is_volatile(op):
         return False
-    return isinstance(op, _STRAIGHT) or can_scatter(op) or (not op.regions and op.name.startswith(_MATH_DIALECTS))
+    return isinstance(op, _STRAIGHT) or can_scatter(op) or is_arithmetic(op)
 
 
 def _is_volatile(op: Operation) -> bool:
@@ -75,7 +75,7 @@ def _is_convertible(op: scf.IfOp) -> bool:
                     return False
                 elif isinstance(inner, _MOVABLE) or can_scatter(inner):
                     continue
-                elif isinstance(inner, _TRAPPING) or inner.regions or not inner.name.startswith(("arith.", "math.")):
+                elif isinstance(inner, _TRAPPING) or not is_arithmetic(inner):
                     return False
     return True
 

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, i32
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 
 _MAX_OPS = 24
@@ -41,7 +42,7 @@ class ProgramExpressions:
             assert isinstance(op, Operation)
             if isinstance(op, arith.ConstantOp) or op in ops:
                 continue
-            if not op.name.startswith("arith.") or op.parent_block() not in (entry, loop) or len(ops) == _MAX_OPS:
+            if not is_arithmetic(op) or op.parent_block() not in (entry, loop) or len(ops) == _MAX_OPS:
                 return None
             ops[op] = None
             pending.extend(op.operands)

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import arith
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index
 
 _DEPTH = 12
@@ -49,7 +50,7 @@ def is_same(left: Index, right: Index, depth: int = _DEPTH) -> bool:
     first, second = left.owner, right.owner
     if not isinstance(first, Operation) or not isinstance(second, Operation) or type(first) is not type(second):
         return False
-    if not first.name.startswith("arith.") or first.properties != second.properties:
+    if not is_arithmetic(first) or first.properties != second.properties:
         return False
     return all(is_same(a, b, depth - 1) for a, b in zip(first.operands, second.operands, strict=True))
 

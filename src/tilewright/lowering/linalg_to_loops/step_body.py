@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import linalg, memref, tensor
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.accumulators import Accumulators
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues
 from tilewright.lowering.linalg_to_loops.element_access import emit_atomic, emit_store, load_at
@@ -164,4 +165,4 @@ def _resolve_extract(values: BodyValues, op: tensor.ExtractOp) -> SSAValue:
 
 def _is_plain_value(op: Operation) -> bool:
     """A pure computation on numbers, which can be evaluated wherever its operands are known."""
-    return not op.regions and (isinstance(op, linalg.IndexOp) or op.name.startswith(("arith.", "math.", "ub.")))
+    return isinstance(op, linalg.IndexOp) or is_arithmetic(op)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation
 
 from tilewright.dialects import bufferization, linalg, memref, tensor
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Window
@@ -56,7 +57,7 @@ def plan_stored_results(lowering: FunctionLowering, op: linalg.StructuredOp) -> 
             if found is None:
                 break
             planned[stores[follower]] = found
-        elif not isinstance(follower, _ADDRESSES) and not follower.name.startswith("arith."):
+        elif not isinstance(follower, _ADDRESSES) and not is_arithmetic(follower):
             break
         follower = follower.next_op
     return planned if _fit_one_nest(op, planned) else {}

@@ -22,6 +22,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.codegen.lane_builder import LaneBuilder, intrinsic_suffix
 from tilewright.codegen.llvm_text import FunctionText, vector_constant
 from tilewright.dialects import arith, vector
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.loops_to_llvm.types import ValueType
 
@@ -134,7 +135,7 @@ def _is_computed(places: SSAValue) -> bool:
         seen.add(value)
         if isinstance(op, vector.StepOp):
             has_numbers = True
-        elif isinstance(op, Operation) and op.name.startswith(("arith.", "math.")) and len(seen) < _MOST_OPS:
+        elif isinstance(op, Operation) and is_arithmetic(op) and len(seen) < _MOST_OPS:
             is_even = is_even and isinstance(op, _EVEN)
             pending.extend(operand for operand in op.operands if isinstance(operand.type, VectorType))
         else:

@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith, bufferization, linalg, memref, scf
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import is_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
@@ -94,8 +95,8 @@ def _with_copy(
     copy = copies[0]
     if not _is_read_fast(copy.source, op):
         return None
-    pure = ("arith.", "memref.reinterpret_cast", "memref.subview", "memref.cast", "scf.yield")
-    if any(inner is not copy and (inner.regions or not inner.name.startswith(pure)) for inner in then_block.ops):
+    views = (memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp, scf.YieldOp)
+    if any(inner is not copy and not (is_arithmetic(inner) or isinstance(inner, views)) for inner in then_block.ops):
         return None
     shape = shape_or_scalar(buffer.memref.type)
     low: tuple[MixedIndex, ...] = (0,) * len(shape)

@@ -49,6 +49,8 @@ _HARMLESS = (
     bufferization.ToTensorOp,
     bufferization.AllocTensorOp,
     func.ReturnOp,
+    linalg.IndexOp,
+    linalg.YieldOp,
 )
 _PURE_DIALECTS = ("arith.", "math.", "tensor.", "ub.", "scf.", "cf.", "vector.")
 
@@ -105,7 +107,7 @@ def _writes_itself(op: Operation) -> bool:
         return memref.VOLATILE in op.attributes
     if is_subclass(type(op), _WRITERS):
         return True
-    if op.name.startswith("linalg."):
+    if isinstance(op, linalg.StructuredOp):
         return any(isinstance(value.type, MemRefType) for value in op.operands[_first_output(op) :])
     if op.name.startswith(_PURE_DIALECTS):
         return False
@@ -162,7 +164,7 @@ def _written_by(op: Operation, *, by_others: bool = True) -> Sequence[SSAValue] 
 def _is_of_lanes(op: Operation) -> bool:
     """Whether an op is in the body of an op on tensors."""
     parent = op.parent_op()
-    while parent is not None and not parent.name.startswith("linalg."):
+    while parent is not None and not isinstance(parent, linalg.StructuredOp):
         parent = parent.parent_op()
     return parent is not None
 

@@ -80,7 +80,7 @@ class _Forwarding:
         if op is None:
             return True
         # The last user has read everything before it writes, unless it repeats.
-        if op is last and not (op.regions and not op.name.startswith("linalg.")):
+        if op is last and (not op.regions or isinstance(op, linalg.StructuredOp)):
             return not isinstance(op, linalg.StructuredOp)
         self.context.remark(load, f"'{op.name}' may write to the memory that is read")
         return False

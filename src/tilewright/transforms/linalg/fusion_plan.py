@@ -11,7 +11,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.analysis.selections import STARTS_AT_FIRST
-from tilewright.dialects import arith, bufferization, linalg, math, memref, tensor
+from tilewright.dialects import arith, bufferization, cf, linalg, memref, tensor
+from tilewright.dialects.arithmetic import is_arithmetic, takes_many_instructions
 from tilewright.dialects.types import is_integer_or_index
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import Writers, may_write, root_of_memref
@@ -231,7 +232,7 @@ def _is_index_arithmetic(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
         return False
     return all(
         isinstance(inner, linalg.YieldOp | linalg.IndexOp)
-        or (inner.name.startswith("arith.") and is_integer_or_index(inner.results[0].type))
+        or (is_arithmetic(inner) and is_integer_or_index(inner.results[0].type))
         for inner in body.ops
     )
 
@@ -454,7 +455,7 @@ def is_movable(op: linalg.StructuredOp) -> bool:
             return False
     if op.body.block.args[len(op.inputs)].uses.get_length() and op.outputs[0].owner is op:
         return False
-    return not any(may_write(inner) or inner.name.startswith("cf.") for inner in op.body.block.ops)
+    return not any(may_write(inner) or isinstance(inner, cf.AssertOp) for inner in op.body.block.ops)
 
 
 def body_cost(op: Operation) -> int:
@@ -470,6 +471,4 @@ def body_cost(op: Operation) -> int:
 
 def _is_dear(op: Operation) -> bool:
     """Whether an op on floats takes many cycles."""
-    if op.name.startswith("math."):
-        return not isinstance(op, math.AbsFOp | math.AbsIOp | math.FmaOp)
-    return isinstance(op, arith.DivfOp | arith.RemFOp)
+    return takes_many_instructions(op) or isinstance(op, arith.DivfOp | arith.RemFOp)

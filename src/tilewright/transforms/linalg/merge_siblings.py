@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, MemRefTyp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from tilewright.dialects import func, linalg, memref, tensor
+from tilewright.dialects import cf, func, linalg, memref, tensor
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -162,7 +163,7 @@ def is_mergeable(op: linalg.GenericOp) -> bool:
         return False
     if any(not isinstance(expr, AffineDimExpr | AffineConstantExpr) for map_ in op.maps for expr in map_.results):
         return False
-    return not any(inner.regions or may_write(inner) or inner.name.startswith("cf.") for inner in op.body.block.ops)
+    return not any(inner.regions or may_write(inner) or isinstance(inner, cf.AssertOp) for inner in op.body.block.ops)
 
 
 def place_to_merge(
@@ -406,7 +407,7 @@ class _Merge:
 
 def _value_key(op: Operation) -> object:
     """What two ops that compute the same have in common; None for ops with regions or memory accesses."""
-    if op.regions or _reads_memory(op) or not op.name.startswith(("arith.", "math.", "linalg.index")):
+    if op.regions or _reads_memory(op) or not (is_arithmetic(op) or isinstance(op, linalg.IndexOp)):
         return None
     kinds = tuple(result.type for result in op.results)
     return (op.name, tuple(op.operands), tuple(op.properties.items()), tuple(op.attributes.items()), kinds)

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.dialects import arith, math, tt, ttg
+from tilewright.dialects.arithmetic import is_arithmetic, is_function
 from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.types import as_tensor, is_float
 from tilewright.ir.walking import ops_within
@@ -98,7 +99,7 @@ def _op_cost(op: Operation) -> int:
             return 0
         case tt.LoadOp() | ttg.LocalLoadOp():
             return LOAD_COST * sum(byte_count(result) for result in op.results)
-        case _ if op.name.startswith(("arith.", "math.")):
+        case _ if is_arithmetic(op):
             factor = EXPENSIVE_COST if is_expensive(op) else 1
             return factor * sum(byte_count(result) for result in op.results)
         case _:
@@ -107,7 +108,7 @@ def _op_cost(op: Operation) -> int:
 
 def is_expensive(op: Operation) -> bool:
     """Whether an arithmetic op takes several instructions, or the special function unit."""
-    return isinstance(op, arith.DivfOp) or (op.name.startswith("math.") and not isinstance(op, CHEAP_MATH))
+    return isinstance(op, arith.DivfOp) or (is_function(op) and not isinstance(op, CHEAP_MATH))
 
 
 def is_associative(op: tt.ReduceOp) -> bool:

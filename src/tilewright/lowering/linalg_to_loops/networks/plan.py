@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from tilewright.dialects import arith, linalg, tensor
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import is_tensor
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner
 from tilewright.transforms.linalg.effects import may_write
@@ -31,7 +32,6 @@ LEAST_EXCHANGES = 2
 
 _RESHAPES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 _GENERICS = linalg.GenericOp | linalg.ReduceOp | linalg.BroadcastOp | linalg.MapOp
-_PURE = ("arith.", "math.", "ub.")
 
 
 @dataclass(eq=False, slots=True)
@@ -269,7 +269,7 @@ def is_plain(op: linalg.StructuredOp) -> bool:
     for inner in op.body.block.ops:
         if isinstance(inner, linalg.YieldOp | linalg.IndexOp):
             continue
-        if inner.regions or not inner.name.startswith(_PURE) or len(inner.results) != 1:
+        if not is_arithmetic(inner) or len(inner.results) != 1:
             return False
         if isinstance(inner.results[0].type, IndexType) and not isinstance(inner, arith.IndexCastOp | arith.ConstantOp):
             return False

@@ -1,0 +1,41 @@
+"""What generic code asks about arithmetic, answered by traits and once per op class: never by an op's name."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xdsl.ir import Operation
+from xdsl.traits import ConstantLike
+
+from tilewright.dialects import math, ub
+from tilewright.dialects.traits import ElementwiseMappable
+
+_SINGLE_INSTRUCTION = (math.AbsFOp, math.AbsIOp, math.FmaOp)
+
+
+def is_arithmetic(op: Operation) -> bool:
+    """Whether results follow from the operands alone, lane by lane, or from nothing: `arith`, `math` and `ub`."""
+    return _is_arithmetic_class(type(op))
+
+
+@cache
+def _is_arithmetic_class(cls: type[Operation]) -> bool:
+    return cls is ub.PoisonOp or cls.has_trait(ElementwiseMappable) or cls.has_trait(ConstantLike)
+
+
+@cache
+def _is_function_class(cls: type[Operation]) -> bool:
+    return cls in math.OPERATIONS
+
+
+def is_function(op: Operation) -> bool:
+    """Whether an op is a function of mathematics (`math`), from absolute values to logarithms."""
+    return _is_function_class(type(op))
+
+
+def takes_many_instructions(op: Operation) -> bool:
+    """Whether an op is a function of mathematics that no single instruction computes."""
+    return is_function(op) and not isinstance(op, _SINGLE_INSTRUCTION)
+
+
+__all__ = ["is_arithmetic", "is_function", "takes_many_instructions"]
