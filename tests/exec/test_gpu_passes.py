@@ -18,7 +18,7 @@ from tilewright.dialects import scf, ttg
 from tilewright.ir.passes import PassContext
 from tilewright.reference import ReferenceError
 from tilewright.support.errors import CompilationError
-from tilewright.transforms.ttg.pipeline_loops import PipelinePass
+from tilewright.transforms.ttg.pipeline import PipelinePass
 
 FILES_WITH_PRODUCTS = ("basics", "tutorials")
 """Files of which every run takes each kernel for both architectures, which differ in products most."""

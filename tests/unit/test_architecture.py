@@ -96,6 +96,29 @@ def test_importing_the_package_imports_no_compiler(module: str) -> None:
     assert result.stdout.strip() == ""
 
 
+PREFIXES = ("triton-nvidia-gpu-", "triton-nvidia-", "tritongpu-", "triton-", "linalg-")
+"""What the names of files leave out of flags."""
+
+
+def test_passes_are_in_files_that_bear_their_flags() -> None:
+    """`--triton-licm` is found in licm.py; passes that only print share a file."""
+    from tilewright.ir.passes import available_passes
+
+    wrong: list[str] = []
+    for flag, cls in available_passes().items():
+        if cls.__module__.startswith("tilewright."):
+            plain = (
+                flag
+                if flag.startswith("test-print-")
+                else next((flag.removeprefix(prefix) for prefix in PREFIXES if flag.startswith(prefix)), flag)
+            )
+            stem = cls.__module__.rpartition(".")[2].replace("_", "")
+            expected = {name.replace("-", "").lower() for name in (flag, plain)}
+            if stem not in expected and not (plain.startswith("test-print-") and stem == "testprint"):
+                wrong.append(f"--{flag} is in {cls.__module__}")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_the_table_of_stages_is_the_code() -> None:
     from tilewright.ir.stages import STAGES
 

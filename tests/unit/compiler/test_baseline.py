@@ -13,7 +13,7 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.dialects import arith, linalg
-from tilewright.lowering.linalg_to_loops import lower_module
+from tilewright.lowering.linalg_to_loops import linalg_to_loops
 from tilewright.lowering.loops_to_llvm import lower as loops_to_llvm
 from tilewright.support import knobs
 from tilewright.support.errors import BaselineWarning, PassError
@@ -43,13 +43,13 @@ def forget_result(low: Any, op: Any) -> None:
 
 
 FAULTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
-    "a pass gives up": lambda patch: patch.setitem(lower_module.TABLE, linalg.GenericOp, refuse),
-    "a pass fails": lambda patch: patch.setitem(lower_module.TABLE, linalg.GenericOp, break_down),
-    "its module is invalid": lambda patch: patch.setattr(lower_module, "FunctionLowering", _Disorder),
+    "a pass gives up": lambda patch: patch.setitem(linalg_to_loops.TABLE, linalg.GenericOp, refuse),
+    "a pass fails": lambda patch: patch.setitem(linalg_to_loops.TABLE, linalg.GenericOp, break_down),
+    "its module is invalid": lambda patch: patch.setattr(linalg_to_loops, "FunctionLowering", _Disorder),
 }
 
 
-class _Disorder(lower_module.FunctionLowering):
+class _Disorder(linalg_to_loops.FunctionLowering):
     """The lowering, and then an op before one that it uses."""
 
     def run(self) -> None:

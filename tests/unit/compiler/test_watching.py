@@ -13,7 +13,7 @@ import tilewright.language as tl
 from tilewright.support import knobs
 from tilewright.support.errors import PassError
 from tilewright.tools import opt
-from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
+from tilewright.transforms.common.cse import CsePass
 
 
 @triton.jit

@@ -11,7 +11,7 @@ from tilewright.dialects import ttg
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.printing import print_op
 from tilewright.language.context import CodegenOptions
-from tilewright.lowering.tt_to_ttg.convert import ConvertTritonToTritonGPUPass
+from tilewright.lowering.tt_to_ttg.convert_triton_to_tritongpu import ConvertTritonToTritonGPUPass
 from tilewright.reference import find_kernel
 from tilewright.targets.reference.kernel import ReferenceKernel
 from tilewright.transforms.tt.pipeline import make_ttir

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tilewright.ir.passes import Pass, register_pipeline
-from tilewright.lowering.tt_to_ttg.convert import ConvertTritonToTritonGPUPass
+from tilewright.lowering.tt_to_ttg.convert_triton_to_tritongpu import ConvertTritonToTritonGPUPass
 from tilewright.support.errors import PipelineError
 from tilewright.transforms.ttg.pipelines import passes_for
 

@@ -23,12 +23,12 @@ def stages(*, is_baseline: bool = False) -> Sequence[tuple[str, Sequence[Pass]]]
 def _to_structured() -> Sequence[Pass]:
     from tilewright.lowering.tt_to_structured.triton_to_structured import TritonToStructuredPass
     from tilewright.transforms.common.canonicalize import CanonicalizePass
-    from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
+    from tilewright.transforms.common.cse import CsePass
     from tilewright.transforms.common.inline import InlinePass
-    from tilewright.transforms.common.structurize import LiftCfToScfPass
-    from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass
+    from tilewright.transforms.common.lift_cf_to_scf import LiftCfToScfPass
+    from tilewright.transforms.inline_ptx.inline_ptx_to_arith import InlinePtxToArithPass
     from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
-    from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
+    from tilewright.transforms.tt.rewrite_tensor_descriptor_to_pointer import RewriteTensorDescriptorToPointerPass
 
     return (
         # Calls between machine code take numbers and whole allocations: tiles and pointers into them need one function.
@@ -44,13 +44,13 @@ def _to_structured() -> Sequence[Pass]:
 
 
 def _to_linalg() -> Sequence[Pass]:
-    from tilewright.lowering.arith_to_linalg.convert import TritonArithToLinalgPass
-    from tilewright.lowering.ptr_to_memref.convert import TritonPtrToMemrefPass
-    from tilewright.lowering.structured_to_memref.convert import StructuredToMemrefPass
+    from tilewright.lowering.arith_to_linalg.arith_to_linalg import TritonArithToLinalgPass
+    from tilewright.lowering.ptr_to_memref.ptr_to_memref import TritonPtrToMemrefPass
+    from tilewright.lowering.structured_to_memref.structured_to_memref import StructuredToMemrefPass
     from tilewright.lowering.tt_to_unstructured.triton_to_unstructured import TritonToUnstructuredPass
-    from tilewright.lowering.unstructured_to_memref.convert import UnstructuredToMemrefPass
+    from tilewright.lowering.unstructured_to_memref.unstructured_to_memref import UnstructuredToMemrefPass
     from tilewright.transforms.common.canonicalize import CanonicalizePass
-    from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
+    from tilewright.transforms.common.cse import CsePass
 
     return (
         TritonToUnstructuredPass(),  # every access that is left is at offsets from a base
@@ -67,7 +67,7 @@ def _to_linalg() -> Sequence[Pass]:
 
 def _to_loops() -> Sequence[Pass]:
     """Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one."""
-    from tilewright.lowering.linalg_to_loops.lower_module import LinalgToLoopsPass
+    from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
     from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass

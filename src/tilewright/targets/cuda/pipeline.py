@@ -18,7 +18,7 @@ TMA_LOWERING = "triton-nvidia-tma-lowering"
 
 def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]]:
     """Stage names in `kernel.asm`, each with the passes that lead to it."""
-    from tilewright.lowering.tt_to_ttg.convert import ConvertTritonToTritonGPUPass
+    from tilewright.lowering.tt_to_ttg.convert_triton_to_tritongpu import ConvertTritonToTritonGPUPass
     from tilewright.transforms.tt.pipeline import make_ttir
     from tilewright.transforms.ttg.pipelines import passes_for
 
@@ -34,9 +34,9 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
 
 def memory_passes() -> list[Pass]:
     """Buffers get their places in shared and scratch memory, and accesses the barriers between them that they need."""
-    from tilewright.transforms.ttg.allocate_global_scratch import GlobalScratchMemoryAllocationPass
     from tilewright.transforms.ttg.allocate_shared_memory import AllocateSharedMemoryPass
     from tilewright.transforms.ttg.check_clusters import CheckClustersPass
+    from tilewright.transforms.ttg.global_scratch_memory_allocation import GlobalScratchMemoryAllocationPass
     from tilewright.transforms.ttg.membar import MembarPass
 
     return [CheckClustersPass(), AllocateSharedMemoryPass(), GlobalScratchMemoryAllocationPass(), MembarPass()]

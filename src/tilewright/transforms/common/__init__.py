@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from tilewright.transforms.common.canonicalize import CanonicalizePass, canonicalize
-from tilewright.transforms.common.eliminate_common_subexpressions import CsePass, eliminate_common_subexpressions
-from tilewright.transforms.common.eliminate_dead_code import (
+from tilewright.transforms.common.cse import CsePass, eliminate_common_subexpressions
+from tilewright.transforms.common.dce import (
     DeadCodeEliminationPass,
-    SymbolDcePass,
     eliminate_dead_code,
 )
-from tilewright.transforms.common.hoist_loop_invariants import LoopInvariantCodeMotionPass, hoist_loop_invariants
 from tilewright.transforms.common.inline import InlinePass
+from tilewright.transforms.common.lift_cf_to_scf import LiftCfToScfPass, structurize
+from tilewright.transforms.common.loop_invariant_code_motion import LoopInvariantCodeMotionPass, hoist_loop_invariants
 from tilewright.transforms.common.remove_dead_values import RemoveDeadValuesPass, remove_dead_values
-from tilewright.transforms.common.structurize import LiftCfToScfPass, structurize
+from tilewright.transforms.common.symbol_dce import SymbolDcePass
 
 __all__ = [
     "CanonicalizePass",

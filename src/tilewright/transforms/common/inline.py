@@ -15,8 +15,8 @@ from tilewright.ir.locations import has_location
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops, ops_within
 from tilewright.transforms.common.canonicalize import canonicalize
-from tilewright.transforms.common.eliminate_dead_code import is_private, referenced_symbols
-from tilewright.transforms.common.structurize import structurize
+from tilewright.transforms.common.lift_cf_to_scf import structurize
+from tilewright.transforms.common.symbol_dce import is_private, referenced_symbols
 
 Func = tt.FuncOp | func.FuncOp
 Call = tt.CallOp | func.CallOp

@@ -14,8 +14,8 @@ from xdsl.traits import IsTerminator
 from tilewright.dialects import cf, func, scf, tt
 from tilewright.ir.effects import may_write
 from tilewright.ir.walking import ops_within
-from tilewright.transforms.common.eliminate_dead_code import is_private, symbol_name
 from tilewright.transforms.common.regions import passed_by
+from tilewright.transforms.common.symbol_dce import is_private, symbol_name
 
 Func = tt.FuncOp | func.FuncOp
 Call = tt.CallOp | func.CallOp

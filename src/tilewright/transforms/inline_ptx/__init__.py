@@ -4,6 +4,6 @@
 which elements share registers, and `emission` and `replacement` make ops of the terms that are left.
 """
 
-from tilewright.transforms.inline_ptx.to_arith import InlinePtxToArithPass
+from tilewright.transforms.inline_ptx.inline_ptx_to_arith import InlinePtxToArithPass
 
 __all__ = ["InlinePtxToArithPass"]

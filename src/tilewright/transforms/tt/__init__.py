@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tilewright.transforms.tt.combine import CombinePass
 from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
-from tilewright.transforms.tt.hoist_masked_loads import TritonLicmPass
+from tilewright.transforms.tt.licm import TritonLicmPass
+from tilewright.transforms.tt.loop_aware_cse import LoopAwareCsePass
+from tilewright.transforms.tt.loop_unroll import LoopUnrollPass
 from tilewright.transforms.tt.mark_awaited_loads import MarkAwaitedLoadsPass
-from tilewright.transforms.tt.merge_carried_values import LoopAwareCsePass
 from tilewright.transforms.tt.pipeline import make_ttir
 from tilewright.transforms.tt.reorder_broadcast import ReorderBroadcastPass
-from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
+from tilewright.transforms.tt.rewrite_tensor_descriptor_to_pointer import RewriteTensorDescriptorToPointerPass
 from tilewright.transforms.tt.rewrite_tensor_pointer import RewriteTensorPointerPass
-from tilewright.transforms.tt.unroll_loops import LoopUnrollPass
 
 __all__ = [
     "CombinePass",

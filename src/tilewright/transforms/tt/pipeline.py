@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from tilewright.ir.passes import Pass, register_pipeline
 from tilewright.transforms.common.canonicalize import CanonicalizePass
-from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
-from tilewright.transforms.common.eliminate_dead_code import SymbolDcePass
+from tilewright.transforms.common.cse import CsePass
 from tilewright.transforms.common.inline import InlinePass
+from tilewright.transforms.common.symbol_dce import SymbolDcePass
 from tilewright.transforms.tt.combine import CombinePass
+from tilewright.transforms.tt.loop_unroll import LoopUnrollPass
 from tilewright.transforms.tt.mark_awaited_loads import MarkAwaitedLoadsPass
 from tilewright.transforms.tt.reorder_broadcast import ReorderBroadcastPass
-from tilewright.transforms.tt.rewrite_tensor_descriptor import RewriteTensorDescriptorToPointerPass
+from tilewright.transforms.tt.rewrite_tensor_descriptor_to_pointer import RewriteTensorDescriptorToPointerPass
 from tilewright.transforms.tt.rewrite_tensor_pointer import RewriteTensorPointerPass
-from tilewright.transforms.tt.unroll_loops import LoopUnrollPass
 
 
 def make_ttir(

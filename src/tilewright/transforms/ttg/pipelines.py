@@ -9,29 +9,29 @@ from collections.abc import Callable
 from tilewright.ir.passes import Pass
 from tilewright.support.errors import PipelineError
 from tilewright.transforms.common.canonicalize import CanonicalizePass
-from tilewright.transforms.common.eliminate_common_subexpressions import CsePass
-from tilewright.transforms.common.eliminate_dead_code import SymbolDcePass
-from tilewright.transforms.tt.hoist_masked_loads import TritonLicmPass
-from tilewright.transforms.tt.merge_carried_values import LoopAwareCsePass
+from tilewright.transforms.common.cse import CsePass
+from tilewright.transforms.common.symbol_dce import SymbolDcePass
+from tilewright.transforms.tt.licm import TritonLicmPass
+from tilewright.transforms.tt.loop_aware_cse import LoopAwareCsePass
 from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
 from tilewright.transforms.ttg.assign_latencies import AssignLatenciesPass
 from tilewright.transforms.ttg.coalesce import CoalescePass
-from tilewright.transforms.ttg.combine_select_and_if import CombineTensorSelectAndIfPass
-from tilewright.transforms.ttg.decompose_f32_dots import F32DotTCPass
+from tilewright.transforms.ttg.combine_tensor_select_and_if import CombineTensorSelectAndIfPass
+from tilewright.transforms.ttg.f32_dot_tc import F32DotTCPass
+from tilewright.transforms.ttg.fence_insertion import FenceInsertionPass
 from tilewright.transforms.ttg.fuse_nested_loops import FuseNestedLoopsPass
-from tilewright.transforms.ttg.insert_fences import FenceInsertionPass
-from tilewright.transforms.ttg.lower_tma import TMALoweringPass
 from tilewright.transforms.ttg.optimize_accumulator_init import OptimizeAccumulatorInitPass
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
 from tilewright.transforms.ttg.optimize_dot_operands import OptimizeDotOperandsPass
 from tilewright.transforms.ttg.optimize_thread_locality import OptimizeThreadLocalityPass
-from tilewright.transforms.ttg.pipeline_loops import PipelinePass
+from tilewright.transforms.ttg.pipeline import PipelinePass
 from tilewright.transforms.ttg.prefetch import PrefetchPass
 from tilewright.transforms.ttg.reassociate_pointers import ReassociatePointersPass
 from tilewright.transforms.ttg.reduce_data_duplication import ReduceDataDuplicationPass
 from tilewright.transforms.ttg.remove_layout_conversions import RemoveLayoutConversionsPass
 from tilewright.transforms.ttg.reorder_instructions import ReorderInstructionsPass
 from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
+from tilewright.transforms.ttg.tma_lowering import TMALoweringPass
 
 
 def passes_for_ampere(num_stages: int) -> list[Pass]:

@@ -15,7 +15,7 @@ from tilewright.dialects.ttg.canonicalization import (
 from tilewright.dialects.ttg.verification import program_shape
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import RewriteRule, RuleTable, apply_rules, op_type_rewrite_pattern
-from tilewright.transforms.common.eliminate_dead_code import eliminate_dead_code
+from tilewright.transforms.common.dce import eliminate_dead_code
 from tilewright.transforms.common.remove_dead_values import remove_dead_values
 from tilewright.transforms.ttg.hoist_conversions import hoist_conversions
 from tilewright.transforms.ttg.propagate_layouts import LayoutPropagation

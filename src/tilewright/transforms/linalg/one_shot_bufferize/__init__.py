@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tilewright.transforms.linalg.one_shot_bufferize.bufferize import OneShotBufferizePass
+from tilewright.transforms.linalg.one_shot_bufferize.one_shot_bufferize import OneShotBufferizePass
 
 __all__ = ["OneShotBufferizePass"]

@@ -11,7 +11,7 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.effects import may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_inside_out
-from tilewright.transforms.common.hoist_loop_invariants import hoist_from
+from tilewright.transforms.common.loop_invariant_code_motion import hoist_from
 from tilewright.transforms.common.loop_rules import is_defined_outside
 
 LICM_ANNOTATION = "llvm.loop_annotation"

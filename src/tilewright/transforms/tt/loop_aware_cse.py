@@ -12,7 +12,7 @@ from tilewright.ir.effects import is_memory_free
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.rules import apply_rules
 from tilewright.ir.walking import ops_inside_out
-from tilewright.transforms.common.eliminate_common_subexpressions import (
+from tilewright.transforms.common.cse import (
     eliminate_common_subexpressions,
     operation_key,
 )

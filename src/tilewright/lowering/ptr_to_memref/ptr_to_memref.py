@@ -18,7 +18,7 @@ from tilewright.lowering.access_lowering import erase_unused
 from tilewright.lowering.memory_builder import DEFAULT_ADDRESS_SPACE
 from tilewright.lowering.ptr_to_memref.addresses import lower_addresses
 from tilewright.lowering.ptr_to_memref.byte_memory import BYTES, find_byte_memory, recast_bytes, view_bytes
-from tilewright.lowering.ptr_to_memref.reconcile import reconcile_casts
+from tilewright.lowering.ptr_to_memref.reconcile_unrealized_casts import reconcile_casts
 from tilewright.lowering.tensor_builder import is_tensor, unranked_memref_of
 
 CARRIERS = (
