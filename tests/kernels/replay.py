@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -82,7 +83,7 @@ def _benchmark_sources(only: str) -> Iterator[tuple[str, ASTSource]]:
 
 @deep_recursion()
 def code_of(source: ASTSource, target: CpuTarget | CudaTarget) -> str:
-    """The LLVM IR of a kernel, or the class and text of the error that there is in its place."""
+    """The LLVM IR of a kernel, or the class and text of the error in its place; without the folder of its file."""
     try:
         module = None
         for _, reached in lower(source, CompileOptions(), target):
@@ -91,7 +92,8 @@ def code_of(source: ASTSource, target: CpuTarget | CudaTarget) -> str:
         if isinstance(target, CpuTarget):
             return str(lower_to_llvm(module, target.facts, data_layout=llvm_backend.data_layout(target.facts)).text)
         lower_memory(module, target.facts)
-        return str(lower_module(module, target.facts, NvptxEmitter(target.facts), line_info=False).text)
+        text = str(lower_module(module, target.facts, NvptxEmitter(target.facts), line_info=False).text)
+        return re.sub(rf'\[\d+ x i8\] c"{re.escape(str(REPOSITORY))}', "", text)
     except TilewrightError as error:
         return f"{type(error).__name__}: {str(error).replace(str(REPOSITORY), '')}"
 

@@ -14,7 +14,7 @@ DATA_SEED = 211329365
 def kernel(a6):
     pid = 0
     r0 = tl.arange(0, 16)
-    r1 = 0
+    r1 = tl.arange(0, 1)
     x0 = r0[:, None]
     x1 = r1[None, :]
     v2 = x0 * 1 + x1
