@@ -1,7 +1,8 @@
 """A pass of one stage refuses a module of another, by name, before it touches it.
 
 A pass states its stages in `Pass.takes`; most do by the package they are in. Production pipelines are fixed lists that
-their stage contracts cover, so the guard is an instrument that tilewright-opt and the fuzzer add, at no cost there.
+their stage contracts cover, so the guard is an instrument that tilewright-opt and the runs of passes (`tools/fuzzing`)
+add, at no cost there.
 """
 
 from __future__ import annotations

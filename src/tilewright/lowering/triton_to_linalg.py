@@ -17,6 +17,8 @@ def triton_to_linalg(
     """From Triton IR to linalg on tensors and memref: what `mlir-opt` and the CPU back end take."""
     to_linalg = {"tensor-ptr-to-linalg": "true", "transpose-reduce-to-rank0": _spelled(transpose_reduce_to_rank0)}
     steps: list[tuple[str, dict[str, str]]] = [
+        # Reads, writes and polls become read-modify-writes.
+        ("triton-expand-atomics", {}),
         # Assembly that treats every lane by itself becomes ops.
         ("triton-inline-ptx-to-arith", {}),
         # Accesses whose addresses are affine in the lane become tts; what carried their addresses is left without uses.

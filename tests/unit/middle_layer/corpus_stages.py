@@ -16,7 +16,7 @@ from tilewright.ir.passes import PassContext, parse_pipeline
 ROOT = Path(__file__).parents[3]
 
 PREPARE = "inline,canonicalize,cse,canonicalize,symbol-dce,triton-rewrite-tensor-descriptor-to-pointer,canonicalize,cse"
-TO_STRUCTURED = "triton-to-structured,cse,canonicalize,triton-to-unstructured"
+TO_STRUCTURED = "triton-expand-atomics,triton-to-structured,cse,canonicalize,triton-to-unstructured"
 
 
 EXAMPLES = "examples"

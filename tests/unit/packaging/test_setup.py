@@ -61,7 +61,10 @@ def test_the_module_is_the_command() -> None:
 
 
 @pytest.mark.costly
-def test_the_demos_table_fits_80_columns_and_says_what_a_first_call_is() -> None:
+def test_the_demos_table_fits_80_columns_and_says_what_a_first_call_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
     for first in ("cold", "first"):
         done = run(sys.executable, "examples/demo.py", "--kernel", "softmax")
         assert done.returncode == 0, done.stderr

@@ -41,7 +41,7 @@ def ranges(out, n, B: tl.constexpr):
     for k in range(n):
         total += tl.load(out + tl.arange(0, B)) * 3
         for j in range(n):
-            total += j
+            total += j.to(tl.int32)
     tl.store(out + tl.arange(0, B), total)
 
 @triton.jit

@@ -30,6 +30,7 @@ GONE = {
     "tt.make_tensor_descriptor": DESCRIPTORS,
     "tt.dot_scaled": "tritongpu-accelerate-matmul makes products of it",
     "tt.func": "functions are lowered as a whole, not as ops in them",
+    "ttg.barrier": "a text of Triton's since 3.7, read as ttg.local_barrier or gpu.barrier",
     "ttg.mask": PIPELINING,
     "ttg.mask.return": PIPELINING,
     "ttg.predicate_stage": PIPELINING,
