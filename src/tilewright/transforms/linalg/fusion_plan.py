@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.analysis.selections import STARTS_AT_FIRST
@@ -282,7 +282,9 @@ def _keep_in_first_reader(
     first = min(users, key=lambda user: order.get(user, 1 << 30), default=None)
     if not isinstance(first, linalg.StructuredOp) or first.parent_block() is not block or len(users) < 2:
         return
-    if isinstance(first, linalg.MatmulOp | linalg.BatchMatmulOp | linalg.FillOp) or result in first.outputs:
+    if isinstance(first, linalg.MatmulOp | linalg.BatchMatmulOp | linalg.FillOp):
+        return
+    if any(use.operation is first and _reads_output(first, use.index) for use in result.uses if _is_output(use)):
         return
     if STARTS_AT_FIRST in first.attributes or (op in plan.reading and writes[first] != writes[op]):
         return
@@ -323,6 +325,12 @@ def users_behind_copies(value: SSAValue) -> list[Operation]:
         elif user not in found:
             found.append(user)
     return found
+
+
+def _is_output(use: Use) -> bool:
+    """Whether a structured op is given a value as destination."""
+    op = use.operation
+    return isinstance(op, linalg.StructuredOp) and use.index >= len(op.inputs)
 
 
 def _reads_output(op: linalg.StructuredOp, index: int) -> bool:
