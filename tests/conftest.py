@@ -58,15 +58,23 @@ def is_worker(config: pytest.Config) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
-    if not is_worker(config):
+    if is_worker(config):
+        config.option.sample = config.workerinput["sample"]  # pyright: ignore[reportAttributeAccessIssue]
+    else:
         config.option.sample = _find_sample(config)
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and config.get_verbosity() <= 0 and not config.option.collectonly:
             config.pluginmanager.register(Progress(config, reporter), "tilewright-progress")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A worker takes the sample that the first process has chosen."""
+    node.workerinput["sample"] = node.config.option.sample
+
+
 def _find_sample(config: pytest.Config) -> int | None:
-    """The part of the rest that a run takes, or None where it takes everything. Workers get it from here."""
+    """The part of the rest that a run takes, or None where it takes everything."""
     options: Any = config.option
     if options.all or options.long:
         return None

@@ -90,13 +90,16 @@ def test_without_options_a_sample_is_taken_and_said(tmp_path: Path) -> None:
     done = run(tmp_path, SUITE)
     assert "by the date (the same again: --sample=" in done.stdout
     number = done.stdout.partition("--sample=")[2].partition(";")[0]
-    again = subprocess.run(
-        [sys.executable, "-m", "pytest", f"--sample={number}", "-n", "2"],
-        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
-    assert [line for line in done.stdout.splitlines() if "sampled" in line] == [
-        line for line in again.stdout.splitlines() if "sampled" in line
-    ]
+    for options in (["-n", "2"], [f"--sample={number}", "-n", "2"]):
+        again = subprocess.run(
+            [sys.executable, "-m", "pytest", *options],
+            cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300,
+        )  # fmt: skip
+        assert said_of_the_sample(again.stdout) == said_of_the_sample(done.stdout), options
+
+
+def said_of_the_sample(output: str) -> list[str]:
+    return [line for line in output.splitlines() if "sampled" in line]
 
 
 def test_what_is_named_is_not_sampled(tmp_path: Path) -> None:
