@@ -54,7 +54,7 @@ ALL = [
     Needed("shapes:gathers:6", "a gather reads what others hold"),
     Needed("shapes:joining:3", "parts that are joined trade places"),
     Needed("memory:atomics:11", "a scalar's old value reaches all threads; two of the barriers publish", spared=2),
-    Needed("basics:layer_norm:7", "sums in loops: scratch is written again in the next round"),
+    Needed("basics:layer_norm:7", "sums in loops: scratch is written again in the next round", size=2048),
     Needed("functions:products:21", "operands of wgmma come from shared memory", arch="sm90"),
     Needed("functions:products:24", "operands of mma come from shared memory", arch="sm80"),
     Needed("basics:matmul:5", "buffers of a loop are filled again", arch="sm80", size=96),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -18,7 +19,13 @@ RECIPE = (ROOT / "conda" / "meta.yaml").read_text()
 
 
 def run(*command: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    """Run a command, `make` as if no other one had started these tests."""
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
 
 
 def installs(extra: str) -> list[str]:
