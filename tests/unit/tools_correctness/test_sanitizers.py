@@ -45,10 +45,11 @@ def gathered(x_ptr, index_ptr, out_ptr, BLOCK: tl.constexpr):
 
 @triton.jit
 def wrapped_rows(x_ptr, out_ptr, rows, stride, ROWS: tl.constexpr, COLS: tl.constexpr):
-    r = (tl.program_id(0) * ROWS + tl.arange(0, ROWS)) % rows
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    r = i % rows
     c = tl.arange(0, COLS)
     x = tl.load(x_ptr + r[:, None] * stride + c[None, :])
-    tl.store(out_ptr + tl.arange(0, ROWS)[:, None] * COLS + c[None, :], x)
+    tl.store(out_ptr + i[:, None] * COLS + c[None, :], x)
 
 
 @triton.jit
@@ -251,9 +252,9 @@ def test_pointers_that_a_loop_moves(checks: None) -> None:
 
 @sanitize("bounds")
 def test_rows_that_wrap_around(checks: None) -> None:
-    x, out = arange(5 * 12), np.zeros((8, 8), np.float32)
+    x, out = arange(5 * 12), np.zeros((16, 8), np.float32)
     wrapped_rows[(2,)](x, out, 5, 12, ROWS=8, COLS=8)
-    expected = x.reshape(5, 12)[np.arange(8, 16) % 5][:, :8]
+    expected = x.reshape(5, 12)[np.arange(16) % 5][:, :8]
     np.testing.assert_array_equal(out, expected)
     with pytest.raises(SanitizerError) as caught:
         wrapped_rows[(1,)](x[:55].copy(), out, 5, 12, ROWS=8, COLS=8)
