@@ -62,7 +62,7 @@ def kernel(body: str) -> Any:
         ("tl.store(out_ptr + i, x, msk=i < n)", "did you mean `mask`?"),
         ("y = tl.dot(x, x)", "tl.sum(a * b)"),
         ("y = tl.zeros((BLOCK,), dtype='float32')", "write tl.float32"),
-        ("breakpoint()", "TILEWRIGHT_INTERPRET=1"),
+        ("breakpoint()", "tl.device_print"),
         ("f = open('a')", "pass an array"),
         ("for a, b in enumerate(range(3)):\n    pass", "range(n)"),
         ("match n:\n    case 1: pass", "`elif`"),
