@@ -6,7 +6,7 @@ import inspect
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tilewright.compiler.compile import compile_source
 from tilewright.compiler.kernel import CompiledKernel
@@ -16,7 +16,7 @@ from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver
 from tilewright.runtime.jit import JITFunction, launch
 from tilewright.runtime.kept import KeptLaunch
-from tilewright.runtime.specialization import Classified, Constant, Descriptor, ParameterRule, Pointer, Scalar
+from tilewright.runtime.specialization import Classified, Constant, Descriptor, Group, ParameterRule, Pointer, Scalar
 from tilewright.runtime.storage import Storage
 from tilewright.support.errors import TargetError
 from tilewright.support.tracebacks import ends_tracebacks
@@ -75,15 +75,17 @@ def find_described(target: Any) -> Target:
 def _launch_by_declaration(source: ASTSource, function: JITFunction, driver: Driver) -> KeptLaunch:
     """The launch of a kernel whose parameters have the types that its source declares."""
     constants, attributes = source.paths(source.constexprs), source.paths(source.attrs)
-    items: list[Classified] = []
-    rules = list(function.binder.rules)
-    for index, kind in enumerate(source.full_signature().values()):
-        divisible = dict(attributes.get((index,), {})).get("tt.divisibility", 0) > 1
+
+    def promised_at(kind: Any, path: tuple[int, ...]) -> Classified:
+        if isinstance(kind, tuple):
+            inner = cast("tuple[Any, ...]", kind)
+            return Group(tuple(promised_at(item, (*path, position)) for position, item in enumerate(inner)))
         if kind == "constexpr":
-            items.append(Constant(constants.get((index,))))
-            continue
-        items.append(_promised(kind, divisible=divisible))
-        rules[index] = _typed(rules[index], items[-1])
+            return Constant(constants.get(path))
+        return _promised(kind, divisible=dict(attributes.get(path, {})).get("tt.divisibility", 0) > 1)
+
+    items = [promised_at(kind, (index,)) for index, kind in enumerate(source.full_signature().values())]
+    rules = [_typed(rule, item) for rule, item in zip(function.binder.rules, items, strict=True)]
     binder = Binder(function.fn.__name__, function.signature, tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
     return KeptLaunch(binder, promised, source.noalias, driver, launch)

@@ -135,6 +135,11 @@ class KeptLaunch:
             if key_of(given) != key_of(promised):
                 raise self._refused(rule.name, f"{value!r}", f"{promised.value!r}, which is compiled in")
             return promised
+        if isinstance(promised, Group) and promised.template in (None, value.__class__):
+            several: Any = tuple
+            if isinstance(value, several) and len(value) == len(promised.items):
+                pairs = zip(value, promised.items, strict=True)
+                return Group(tuple(self._fitting(item, rule, inner) for item, inner in pairs), promised.template)
         given = classify(value, rule if isinstance(promised, Group) else replace(rule, specialize=False))
         match given, promised:
             case Pointer(), Pointer():

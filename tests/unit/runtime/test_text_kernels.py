@@ -121,3 +121,19 @@ def test_text_that_does_not_say_what_it_takes(tmp_path: Path, name: str, text: s
     path = tmp_path / name
     path.write_text(text)
     assert TextSource.read(path).declaration is None
+
+
+@triton.jit
+def shifted(pair, out, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.load(pair[0] + i) + pair[1])
+
+
+def test_declared_tuples_are_launched() -> None:
+    types = {"pair": ("*fp32", "i32"), "out": "*fp32", "B": "constexpr"}
+    compiled = triton.compile(ASTSource(shifted, types, {"B": 8}))
+    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    compiled[(1,)]((x, 3), out, 8)
+    np.testing.assert_array_equal(out, x + 3)
+    with pytest.raises(ArgumentError):
+        compiled[(1,)]((x.astype(np.float64), 3), out, 8)
