@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -19,8 +19,12 @@ from suite.progress import Progress, skips_by_kind
 from suite.requirements import LeftOut, describe
 
 # A busy machine is no defect: generated inputs are neither timed nor refused for being slow to make.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("suite")
+# The GPU suite (benchmarks/gpu/suite.py) runs without hypothesis, filecheck and pytest-xdist, too.
+if importlib.util.find_spec("hypothesis") is not None:
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("suite")
 
 # A kernel that an optimising pass cannot lower is a defect, also in processes that tests start.
 os.environ.setdefault("TILEWRIGHT_OPT", "strict")

@@ -4,8 +4,8 @@
 
 Kernels are launched as users do, `kernel[grid](...)`, on PyTorch tensors in the GPU's memory, and the corpus also
 through the compiler's own interface. Tests run in worker processes: one that crashes, hangs or loses the CUDA context
-fails alone. Results go to DIR/gpu_tests.json; the exit status is 1 where a test failed,
-or all were skipped.
+fails alone; where workers end before their first test, the run ends and says so once. Results go to
+DIR/gpu_tests.json; the exit status is 1 where a test failed or was not run, or all were skipped.
 """
 
 from __future__ import annotations
@@ -46,6 +46,12 @@ LAUNCHED = (
 OWN_TARGET = ("test_gpu_engines", "test_triton_backend_gpu")
 """Modules that choose the target themselves, and what of them runs on a GPU."""
 
+NOT_RUN = "not run"
+"""The outcome of tests that no worker got to; pytest has the other three."""
+
+FALSE_STARTS = 4
+"""Workers in succession that end before their first test: then no more are started."""
+
 Row = dict[str, Any]
 
 
@@ -57,11 +63,25 @@ class Board:
     end: float
     rows: dict[str, Row] = field(default_factory=dict[str, Row])
     lock: threading.Lock = field(default_factory=threading.Lock)
+    false_starts: int = 0
+    hopeless: str = ""
+    """Why no worker can begin a test; empty as long as one may."""
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.hopeless) or time.monotonic() >= self.end
 
     def take(self, count: int) -> list[str]:
         with self.lock:
             taken, self.waiting = self.waiting[:count], self.waiting[count:]
             return taken
+
+    def count_start(self, reason: str) -> None:
+        """Count a worker that began a test (no reason), or ended before."""
+        with self.lock:
+            self.false_starts = self.false_starts + 1 if reason else 0
+            if self.false_starts >= FALSE_STARTS:
+                self.hopeless = f"workers end before their first test: {reason}"
 
     def note(self, test: str, **row: Any) -> None:
         with self.lock:
@@ -95,14 +115,14 @@ def main() -> int:
     for keeper in keepers:
         keeper.join()
     for name in names:
-        board.rows.setdefault(name, {"outcome": "failed", "seconds": 0, "reason": "not run: out of time"})
+        board.rows.setdefault(name, {"outcome": NOT_RUN, "seconds": 0, "reason": board.hopeless or "out of time"})
     seconds = round(time.monotonic() - started, 1)
     report = {"machine": describe_machine(), "target": options.target, "seconds": seconds, "tests": board.rows}
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "gpu_tests.json").write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
     print(render(report))
     outcomes = {row["outcome"] for row in board.rows.values()}
-    return int("failed" in outcomes or "passed" not in outcomes)
+    return int(bool(outcomes & {"failed", NOT_RUN}) or "passed" not in outcomes)
 
 
 def command(verb: str, files: list[str]) -> list[str]:
@@ -139,8 +159,8 @@ def collect(files: list[str], target: str, board: Board) -> list[str]:
 def keep_worker(board: Board, files: list[str], target: str) -> None:
     """Run tests in one process after another until none is left."""
     share = max(len(board.waiting) // 40, 8)
-    while time.monotonic() < board.end and (names := board.take(share)):
-        while names and time.monotonic() < board.end:
+    while not board.is_over and (names := board.take(share)):
+        while names and not board.is_over:
             names = run_worker(board, names, files, target)
 
 
@@ -180,6 +200,7 @@ def run_worker(board: Board, names: list[str], files: list[str], target: str) ->
         if "begun" in said:
             current = said["begun"]
             left.remove(current)
+            board.count_start("")
             board.note(current, outcome="passed", seconds=0, reason="")
         elif "test" in said:
             board.note(said["test"], outcome=said["outcome"], seconds=said["seconds"], reason=said["reason"])
@@ -193,8 +214,7 @@ def run_worker(board: Board, names: list[str], files: list[str], target: str) ->
         tail = end_of_it or f"the process ended with status {process.returncode}: {''.join(errors[-4:]).strip()[-400:]}"
         board.note(current, outcome="failed", seconds=0, reason=tail)
     elif len(left) == len(names):
-        tail = "".join(errors[-6:]).strip()[-400:]
-        board.note(left.pop(0), outcome="failed", seconds=0, reason=f"no worker could begin it: {tail}")
+        board.count_start("".join(errors[-6:]).strip()[-400:] or f"status {process.returncode}")
     return left
 
 
@@ -227,15 +247,15 @@ def render(report: Row) -> str:
     counts = {key: Counter[str]() for key in sorted({group_of(name) for name in rows})}
     for name, row in rows.items():
         counts[group_of(name)][row["outcome"]] += 1
-    lines = [json.dumps(report["machine"]), "", "| tests | passed | failed | skipped |", "|---|---|---|---|"]
-    for key, count in counts.items():
-        lines.append(f"| {key} | {count['passed']} | {count['failed']} | {count['skipped']} |")
-    total = sum(counts.values(), Counter[str]())
-    lines.append(f"| all | {total['passed']} | {total['failed']} | {total['skipped']} |")
+    outcomes = ("passed", "failed", "skipped", NOT_RUN)
+    lines = [json.dumps(report["machine"]), "", f"| tests | {' | '.join(outcomes)} |", "|---" * 5 + "|"]
+    for key, count in (*counts.items(), ("all", sum(counts.values(), Counter[str]()))):
+        lines.append(f"| {key} | {' | '.join(str(count[outcome]) for outcome in outcomes)} |")
     lines += [f"\n{report['seconds']} s"]
     lines += [f"FAILED {name}: {row['reason']}" for name, row in sorted(rows.items()) if row["outcome"] == "failed"]
-    reasons = Counter(row["reason"] for row in rows.values() if row["outcome"] == "skipped")
-    lines += [f"skipped {count}: {reason}" for reason, count in reasons.most_common()]
+    for outcome in ("skipped", NOT_RUN):
+        reasons = Counter(row["reason"] for row in rows.values() if row["outcome"] == outcome)
+        lines += [f"{outcome} {count}: {reason}" for reason, count in reasons.most_common()]
     return "\n".join(lines)
 
 

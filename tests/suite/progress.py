@@ -54,9 +54,13 @@ class Progress:
         self.start = self.last = time.monotonic()
         self.seconds: dict[str, list[float]] = {}
 
+    @property
+    def cache(self) -> pytest.Cache | None:
+        """Pytest's cache between runs; there is none under `-p no:cacheprovider`."""
+        return getattr(self.config, "cache", None)
+
     def _load(self) -> dict[str, float]:
-        cache = self.config.cache
-        return dict(cache.get(SECONDS, {})) if cache is not None else {}
+        return dict(self.cache.get(SECONDS, {})) if self.cache is not None else {}
 
     def begin(self, nodeids: list[str]) -> None:
         """Take the tests of the run; workers all name the same."""
@@ -120,10 +124,9 @@ class Progress:
 
     def pytest_sessionfinish(self) -> None:
         self._clear()
-        cache = self.config.cache
-        if cache is not None and self.finished:
+        if self.cache is not None and self.finished:
             means = {file: round(total / number, 4) for file, (total, number) in self.seconds.items() if number}
-            cache.set(SECONDS, {**self.estimate.known, **means})
+            self.cache.set(SECONDS, {**self.estimate.known, **means})
 
 
 def skips_by_kind(reports: list[Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,23 @@ REQUIREMENTS["absent"] = Requirement("a thing that is absent", lambda: False)
 """
 
 
-def run(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+BARE = """
+import sys
+import pytest
+
+class Absent:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self):
+        sys.modules.update(hypothesis=None, filecheck=None, xdist=None)
+
+raise SystemExit(pytest.main(plugins=[Absent()]))
+"""
+"""Pytest where packages that parts of the suite need are missing."""
+
+
+def run(
+    folder: Path, text: str, *options: str, start: Sequence[str] = ("-m", "pytest")
+) -> subprocess.CompletedProcess[str]:
     """Run pytest on a suite with the options and the conftest of ours."""
     tests = folder / "tests" / "exec"
     tests.mkdir(parents=True)
@@ -66,7 +83,7 @@ def run(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[s
     (tests / "conftest.py").write_text(CONFTEST)
     (tests / "test_these.py").write_text(text)
     (folder / "pyproject.toml").write_text((TESTS.parent / "pyproject.toml").read_text())
-    command = [sys.executable, "-m", "pytest", *options]
+    command = [sys.executable, *start, *options]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
 
 
@@ -104,6 +121,13 @@ def said_of_the_sample(output: str) -> list[str]:
 
 def test_what_is_named_is_not_sampled(tmp_path: Path) -> None:
     assert "sampled" not in run(tmp_path, SUITE, "tests/exec").stdout
+
+
+def test_without_a_cache_and_without_workers(tmp_path: Path) -> None:
+    """As the GPU suite's workers run, and on machines with less than the suite needs."""
+    options = [word for name in ("cacheprovider", "xdist", "hypothesispytest") for word in ("-p", f"no:{name}")]
+    done = run(tmp_path, SUITE, *options, "tests/exec", start=("-c", BARE))
+    assert done.stdout.splitlines()[-1].startswith("16 passed, 4 skipped, 48 deselected"), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("jobs", ["0", "2"])
