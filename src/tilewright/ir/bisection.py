@@ -30,6 +30,8 @@ OPTIONAL = frozenset(
         "loop-invariant-code-motion",
         "linalg-fuse-elementwise",
         "linalg-narrow-results",
+        "linalg-elide-reduction-starts",
+        "linalg-allow-flush-to-zero",
         "forward-loads",
         "remove-dead-values",
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -9,7 +11,12 @@ import pytest
 import tilewright as triton
 import tilewright.language as tl
 from tilewright.codegen.microkernels import flushes_subnormals
-from tilewright.targets.cpu.facts import host_facts
+from tilewright.dialects import make_context
+from tilewright.ir.parsing import parse_module
+from tilewright.ir.passes import PassContext
+from tilewright.ir.printing import print_op
+from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
+from tilewright.targets.cpu.facts import host_facts, named_facts
 
 MARK = "tilewright.flushes_subnormals"
 flushes = flushes_subnormals("bf16", "f32", host_facts())
@@ -39,3 +46,32 @@ def test_weights_of_a_product(rows: int, keep: bool) -> None:
     np.testing.assert_allclose(out, p.astype(np.float64) @ v.astype(np.float64), rtol=1e-2, atol=1e-2)
     if keep:
         np.testing.assert_array_equal(kept[:2], p[:2])
+
+
+WEIGHTS = """
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @f(%x: tensor<16x16xf32>, %v: tensor<16x16xbf16>, %z: tensor<16x16xf32>, %e: tensor<16x16xbf16>)
+    -> (tensor<16x16xf32>, tensor<16x16xbf16>) {
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<16x16xf32>) outs(%e : tensor<16x16xbf16>) {
+  ^bb0(%a: f32, %b: bf16):
+    %0 = arith.truncf %a : f32 to bf16
+    linalg.yield %0 : bf16
+  } -> tensor<16x16xbf16>
+  %d = linalg.matmul ins(%p, %v : tensor<16x16xbf16>, tensor<16x16xbf16>)
+      outs(%z : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %d, KEPT : tensor<16x16xf32>, tensor<16x16xbf16>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("feature", "kept", "marked"), [("amx-bf16", "%v", True), ("amx-bf16", "%p", False), ("amx-int8", "%v", False)]
+)
+def test_marks_what_only_matmuls_read(feature: str, kept: str, marked: bool) -> None:
+    """Where these take subnormals for zeros, as those on AMX tiles do."""
+    facts = named_facts("x86-64-v4")
+    context = PassContext(facts=replace(facts, features=facts.features | {"amx-tile", feature}))
+    module = parse_module(WEIGHTS.replace("KEPT", kept), make_context())
+    LinalgAllowFlushToZeroPass().run(module, context)
+    assert (MARK in print_op(module)) == marked

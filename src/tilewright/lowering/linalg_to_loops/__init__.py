@@ -1,5 +1,6 @@
-"""From the linalg stage to loops over explicit vectors: `linalg-to-loops`."""
+"""From the linalg stage to loops over explicit vectors: `linalg-to-loops`, and what marks ops for it."""
 
+from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
 from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
 
-__all__ = ["LinalgToLoopsPass"]
+__all__ = ["LinalgAllowFlushToZeroPass", "LinalgToLoopsPass"]

@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
-from tilewright.lowering.linalg_to_loops.combination import fold_lanes
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, default_flags
+from tilewright.lowering.linalg_to_loops.lane_combinations import combine, fold_lanes
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
 from tilewright.lowering.linalg_to_loops.padding import Padding, padded_element
 from tilewright.lowering.linalg_to_loops.rows_together import RowsTogether
@@ -126,7 +126,7 @@ class Accumulators:
 
     def _combine_sets(self, left: list[SSAValue], right: list[SSAValue]) -> list[SSAValue]:
         if self.combination is not None:
-            return self.combination.apply(self.emitter, left, right)
+            return combine(self.emitter, self.combination, left, right)
         return [self.combine(number, a, b) for number, a, b in zip(self.reducing, left, right, strict=True)]
 
     def combine(self, number: int, left: SSAValue, right: SSAValue) -> SSAValue:
@@ -167,7 +167,7 @@ class Accumulators:
         if self.combination.starts_at_first:
             return folded
         starts = [values.read(output.init) for output in self.outputs]
-        return self.combination.apply(self.emitter, starts, folded)
+        return combine(self.emitter, self.combination, starts, folded)
 
     def _across_lanes(self, values: BodyValues, number: int, output: Output, accumulator: SSAValue) -> SSAValue:
         combiner = output.combiner

@@ -26,7 +26,6 @@ from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import find_front
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, LoopEmitter, vector_type
-from tilewright.lowering.linalg_to_loops.flushed import mark_flushed_narrowings
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, cost_of, plan_nest
 from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
@@ -171,7 +170,6 @@ def leave_loop(
 def run_in_registers(lowering: FunctionLowering, tiles: CarriedTiles) -> None:
     """One step of the loop at the cursor: all vectors of all tiles."""
     op, emitter = tiles.generic, lowering.emitter
-    mark_flushed_narrowings(op, lowering.context.facts)
     nest = _plan(lowering, tiles)
     front = find_front(emitter, nest)
     whole = False if front is None else emitter.compare("sge", front.bound, tiles.extent)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
+from tilewright.analysis.combination import Combination
 from tilewright.dialects import func, linalg, memref, tensor, vector
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.attributes import NOALIAS
@@ -20,8 +21,6 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.passes import PassContext
 from tilewright.lowering.linalg_to_loops import sources
-from tilewright.lowering.linalg_to_loops.choices import forget_starts
-from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.memory import Memory, find_constant_arguments
@@ -82,7 +81,6 @@ class FunctionLowering:
 
     def run(self) -> None:
         """Lower the whole function in place."""
-        forget_starts(self.function)
         self.storage.number_ops(self.function)
         for block in self.function.body.blocks:
             self.lower_block(block)

@@ -64,7 +64,6 @@ class LinalgToLoopsPass(Pass):
             facts = replace(facts, vector_bits=self.vector_bits)
         for op in list(module.ops):
             if isinstance(op, func.FuncOp) and op.body.blocks.first is not None:
-                lower_branches.turn_choices_into_branches(op)
                 FunctionLowering(op, context, facts, TABLE).run()
         try:
             verify_dominance(module)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import arith, memref, scf
+from tilewright.dialects import memref, scf
 from tilewright.dialects.types import element_type, is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import (
@@ -18,23 +18,6 @@ from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
 from tilewright.lowering.linalg_to_loops.region_tiles import finish_region, replace_op
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.transforms.linalg.region_values import tensor_positions, without
-
-
-def turn_choices_into_branches(function: Operation) -> None:
-    """`arith.select %c, %a, %b : tensor<...>` by a scalar is a branch that gives one of two tiles."""
-    for op in list(function.walk()):
-        if not isinstance(op, arith.SelectOp) or not is_tensor(op.results[0].type):
-            continue
-        condition, then, otherwise = op.operands
-        block = op.parent_block()
-        if is_tensor(condition.type) or block is None:
-            continue
-        branch = scf.IfOp(condition, (then.type,), (scf.YieldOp(then),), (scf.YieldOp(otherwise),))
-        branch.location = op.location
-        block.insert_op_before(branch, op)
-        op.results[0].replace_all_uses_with(branch.results[0])
-        op.detach()
-        op.erase()
 
 
 def lower_if(lowering: FunctionLowering, op: scf.IfOp) -> None:

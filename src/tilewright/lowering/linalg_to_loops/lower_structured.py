@@ -7,11 +7,10 @@ from math import prod
 
 from xdsl.ir.affine import AffineExpr
 
+from tilewright.analysis.combination import combination_of_reduction
 from tilewright.dialects import linalg
 from tilewright.lowering.linalg_to_loops.carried_registers import run_in_registers
-from tilewright.lowering.linalg_to_loops.combination import combination_of_reduction
 from tilewright.lowering.linalg_to_loops.emitter import Index
-from tilewright.lowering.linalg_to_loops.flushed import mark_flushed_narrowings
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
 from tilewright.lowering.linalg_to_loops.nest_plan import Operand
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
@@ -40,7 +39,6 @@ def run_generic(
     bounds: Sequence[Index] | None = None,
 ) -> None:
     """Emit the nest of a generic at the cursor; its only result goes to `dest` if that is given."""
-    mark_flushed_narrowings(op, lowering.context.facts)
     body = op.body.block
     maps = op.maps
     count = len(op.inputs)

@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import BFloat16Type, IndexType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from tilewright.analysis.combination import Combination
 from tilewright.dialects import arith, linalg, memref, tensor
 from tilewright.dialects.arithmetic import takes_many_instructions
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
-from tilewright.lowering.linalg_to_loops.combination import Combination
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps

@@ -19,12 +19,13 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from tilewright.analysis.combination import Combination, combination_of
 from tilewright.dialects import arith, linalg, scf, tensor
 from tilewright.dialects.attributes import SCAN_AXIS
 from tilewright.dialects.types import bit_width, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
-from tilewright.lowering.linalg_to_loops.combination import Combination, combination_of, scan_lanes, shuffle
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
+from tilewright.lowering.linalg_to_loops.lane_combinations import combine, scan_lanes, shuffle
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
 from tilewright.lowering.linalg_to_loops.provable import known
 from tilewright.lowering.linalg_to_loops.sources import Window
@@ -160,7 +161,7 @@ class _ScanWriter:
         read = [values.spread(values.read(operand), operand.dims()) for operand in self.operands]
         scanned = scan_lanes(self.emitter, self.scan.combination, read, reverse=self.scan.reverse)
         if carried is not None:
-            scanned = self.scan.combination.apply(self.emitter, carried, scanned)
+            scanned = combine(self.emitter, self.scan.combination, carried, scanned)
         for window, value in zip(self.windows, scanned, strict=True):
             values.write(window, self.access, value)
         last = 0 if self.scan.reverse else self.lanes - 1

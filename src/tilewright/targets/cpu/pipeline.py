@@ -67,7 +67,10 @@ def _to_linalg() -> Sequence[Pass]:
 
 def _to_loops() -> Sequence[Pass]:
     """Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one."""
+    from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
+    from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
+    from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
     from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
@@ -78,6 +81,9 @@ def _to_loops() -> Sequence[Pass]:
         LinalgNarrowResultsPass(),  # casts of results that are reduced, too, which fusion leaves
         LinalgMergeSiblingsPass(),  # loops over the same elements become one
         ForwardLoadsPass(),  # no copies of what can be read in place
+        LinalgExpandSelectsPass(),  # selections of tiles are branches, as those of the program are
+        LinalgElideReductionStartsPass(),  # argmax and the like need no first element
+        LinalgAllowFlushToZeroPass(),  # narrowings that only matmuls read need not mend subnormals
         LinalgToLoopsPass(),
     )
 

@@ -1,6 +1,8 @@
 """Passes on the linalg stage: fusion, loads that read in place, dimensions joined."""
 
 from tilewright.transforms.linalg.collapse_shape import CollapseShapePass
+from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
+from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
 from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
 from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
 from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
@@ -10,6 +12,8 @@ from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass
 __all__ = [
     "CollapseShapePass",
     "ForwardLoadsPass",
+    "LinalgElideReductionStartsPass",
+    "LinalgExpandSelectsPass",
     "LinalgFuseElementwisePass",
     "LinalgMergeSiblingsPass",
     "LinalgNarrowResultsPass",

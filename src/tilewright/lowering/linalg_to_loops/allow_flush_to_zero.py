@@ -1,0 +1,61 @@
+"""The pass `linalg-allow-flush-to-zero`."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import BFloat16Type, ModuleOp, UnitAttr
+from xdsl.ir import SSAValue
+
+from tilewright.codegen.microkernels import flushes_subnormals
+from tilewright.dialects import arith, linalg
+from tilewright.dialects.attributes import FLUSHES_SUBNORMALS
+from tilewright.dialects.types import element_type
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
+
+
+@register_pass
+class LinalgAllowFlushToZeroPass(Pass):
+    """Narrowings to bfloat16 may flush subnormals to zero where all readers are matmuls that take these for zeros.
+
+    ```mlir
+    %p = linalg.generic { ... arith.truncf %e : f32 to bf16 ... }        // only read as the left operand of matmuls
+    // becomes
+    %p = linalg.generic { ... arith.truncf %e {tilewright.flushes_subnormals} : f32 to bf16 ... }
+    ```
+    x86's instruction for this narrowing makes subnormals zeros, and so do its dot products of bfloat16. Everywhere else
+    lanes with a subnormal number are looked for and mended, vector by vector. Nothing is marked for a target whose
+    micro-kernels keep subnormals.
+    """
+
+    name = "linalg-allow-flush-to-zero"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        if context.facts is not None and flushes_subnormals("bf16", "f32", context.facts):
+            for op in ops_within(module):
+                if isinstance(op, linalg.StructuredOp):
+                    mark_narrowings(op)
+
+
+def mark_narrowings(op: linalg.StructuredOp) -> None:
+    """Mark the narrowings that make the results of an op, where its readers allow that."""
+    yielded = op.body.block.last_op
+    assert yielded is not None
+    for number, result in enumerate(op.results):
+        narrowing = yielded.operands[number].owner
+        if (
+            isinstance(narrowing, arith.TruncFOp)
+            and isinstance(narrowing.results[0].type, BFloat16Type)
+            and narrowing.results[0].uses.get_length() == 1
+            and _feeds_matmuls(result)
+        ):
+            narrowing.attributes[FLUSHES_SUBNORMALS] = UnitAttr()
+
+
+def _feeds_matmuls(value: SSAValue) -> bool:
+    """Whether a tensor is the left operand of matmuls into f32, and nothing else."""
+    return bool(value.uses.get_length()) and all(
+        isinstance(use.operation, linalg.MatmulOp)
+        and use.index == 0
+        and element_type(use.operation.operands[1].type) == element_type(value.type)
+        for use in value.uses
+    )
