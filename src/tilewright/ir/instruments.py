@@ -1,4 +1,4 @@
-"""What watches a pipeline without being part of it: print, dump, time, verify, and replay after a crash."""
+"""What watches a pipeline without being part of it: print, dump, time, count, verify, and replay after a crash."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import TextIO
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
 
+from tilewright.ir.nesting import NestedPass
 from tilewright.ir.passes import Instrument, Pass, PassContext, PassPipeline, available_passes
 from tilewright.ir.printing import print_op
 from tilewright.ir.verify import verify_module
+from tilewright.ir.walking import ops_within
 from tilewright.support import knobs
 from tilewright.support.errors import KnobError, PassError, TilewrightError
 from tilewright.support.timing import TimeSpan, render_times
@@ -25,32 +28,66 @@ REPRODUCER_PREFIX = "// configuration: "
 
 
 @dataclass
-class PrintAfter(Instrument):
-    """Print the module after every pass, or after the named ones; optionally only where a pass changed it."""
+class PrintIR(Instrument):
+    """Print the module around passes, under headings as upstream's: ``// -----// IR Dump After CSE (cse) //----- //``.
+
+    `before` and `after` are names of passes, or EVERY_PASS. What is printed after passes can be kept to those that
+    changed it (`only_changed`) or failed (`only_failed`). Of a pass that runs on some functions, these are printed, or
+    with `module_scope` the module around them.
+    """
 
     stream: TextIO | None = None
-    only: Collection[str] = ()
+    before: Collection[str] = ()
+    after: Collection[str] = ()
     only_changed: bool = False
+    only_failed: bool = False
+    module_scope: bool = False
     locations: bool = False
     _last: str = field(default="", init=False)
 
     def before_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
-        if self.only_changed and index == 0:
-            self._last = print_op(module, locations=self.locations)
+        if _names(self.before, pass_):
+            self._print("Before", pass_, module)
+        if self.only_changed:
+            self._last = self._text(module)
 
     def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
-        if self.only and pass_.name not in self.only:
+        if self.only_failed or not _names(self.after, pass_):
             return
-        text = print_op(module, locations=self.locations)
-        unchanged, self._last = self.only_changed and text == self._last, text
-        note = " (no change)" if unchanged else ""
-        out = self.stream or sys.stderr
-        out.write(f"// -----// IR Dump After {pass_.name}{note} //----- //\n")
-        if not unchanged:
-            out.write(text + "\n\n")
+        if not self.only_changed or self._text(module) != self._last:
+            self._print("After", pass_, module)
 
     def after_failure(self, index: int, pass_: Pass, module: ModuleOp, error: TilewrightError) -> None:
-        (self.stream or sys.stderr).write(f"// -----// IR Dump After {pass_.name} Failed //----- //\n")
+        if _names(self.after, pass_):
+            self._print("After", pass_, module, " Failed")
+
+    def _print(self, when: str, pass_: Pass, module: ModuleOp, ending: str = "") -> None:
+        title = type(pass_.inner if isinstance(pass_, NestedPass) else pass_).__name__.removesuffix("Pass")
+        out = self.stream or sys.stderr
+        for op in self._targets(pass_, module):
+            scope = f" ('{op.name}' operation{_symbol(op)})" if self.module_scope else ""
+            out.write(f"// -----// IR Dump {when} {title}{ending} ({pass_.name}){scope} //----- //\n")
+            out.write(self._text(module if self.module_scope else op) + "\n")
+
+    @staticmethod
+    def _targets(pass_: Pass, module: ModuleOp) -> Sequence[Operation]:
+        return pass_.targets(module) if isinstance(pass_, NestedPass) else (module,)
+
+    def _text(self, op: Operation) -> str:
+        return print_op(op, locations=self.locations)
+
+
+EVERY_PASS = ("*",)
+"""For `PrintIR`: not some passes by name, but all."""
+
+
+def _names(wanted: Collection[str], pass_: Pass) -> bool:
+    return wanted is EVERY_PASS or pass_.name in wanted
+
+
+def _symbol(op: Operation) -> str:
+    name = op.get_attr_or_prop("sym_name")
+    return f": @{name.data}" if isinstance(name, StringAttr) else ""
 
 
 @dataclass
@@ -96,6 +133,40 @@ class Timing(Instrument):
 
     def after_pipeline(self, module: ModuleOp) -> None:
         (self.stream or sys.stderr).write(f"===- {self.title} -===\n{render_times(self.root)}")
+
+
+@dataclass
+class Statistics(Instrument):
+    """Count what passes add, erase, and leave as it was with a remark; a table goes to `stream` at the end."""
+
+    stream: TextIO | None = None
+    _context: PassContext | None = field(default=None, init=False)
+    _lines: list[str] = field(default_factory=list[str], init=False)
+    _ops: set[Operation] = field(default_factory=set[Operation], init=False)
+    _remarks: int = field(default=0, init=False)
+
+    def before_pipeline(self, passes: Sequence[Pass], module: ModuleOp, context: PassContext) -> None:
+        self._context = context
+
+    def before_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        assert self._context is not None
+        self._ops, self._remarks = set(ops_within(module)), len(self._context.remarks)
+
+    def after_pass(self, index: int, pass_: Pass, module: ModuleOp) -> None:
+        assert self._context is not None
+        ops = set(ops_within(module))
+        counts = (
+            (len(ops - self._ops), "num-added", "Number of operations added"),
+            (len(self._ops - ops), "num-erased", "Number of operations erased"),
+            (len(self._context.remarks) - self._remarks, "num-remarks", "Number of remarks"),
+        )
+        self._lines.append(f"{pass_.name}\n")
+        self._lines += (f"  (S) {count:6d} {name:<11} - {meaning}\n" for count, name, meaning in counts)
+
+    def after_pipeline(self, module: ModuleOp) -> None:
+        rule = f"===-{'-' * 73}-===\n"
+        out = self.stream or sys.stderr
+        out.write(f"{rule}{'... Pass statistics report ...':^79}".rstrip() + f"\n{rule}{''.join(self._lines)}")
 
 
 @dataclass
@@ -229,11 +300,11 @@ def instruments_from_knobs(stream: TextIO | None = None, *, what: str = "") -> l
     return instruments
 
 
-def _print_after_from(words: Sequence[str], stream: TextIO | None) -> PrintAfter:
+def _print_after_from(words: Sequence[str], stream: TextIO | None) -> PrintIR:
     names = tuple(word for word in words if word not in ("all", "changed"))
     for name in names:
         if name not in (known := available_passes()):
             near = get_close_matches(name, known, n=1)
             hint = f"; did you mean '{near[0]}'?" if near else "; `tilewright-opt --help` lists them"
             raise KnobError(f"print_after: there is no pass '{name}'{hint}")
-    return PrintAfter(stream, only=names, only_changed="changed" in words)
+    return PrintIR(stream, after=names or EVERY_PASS, only_changed="changed" in words)

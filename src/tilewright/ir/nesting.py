@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import IsolatedFromAbove
 
-from tilewright.ir.passes import Pass, PassContext
+from tilewright.ir.options import format_options
+from tilewright.ir.passes import Pass, PassContext, PassPipeline
 from tilewright.support.errors import PipelineError
 
 ROOTS = ("builtin.module", "any")
@@ -88,3 +91,21 @@ def check_anchor(name: str) -> None:
         raise PipelineError(f"unknown op '{name}' in the pipeline; passes run on builtin.module, func.func or tt.func")
     if not found.has_trait(IsolatedFromAbove):
         raise PipelineError(f"no pass can run on '{name}' alone: values from outside are used in it")
+
+
+def render_pipeline(pipeline: PassPipeline) -> str:
+    """The passes with all of their options, one a line, as ``--dump-pass-pipeline`` shows them."""
+    entries = ",\n".join(_rendered(pipeline.passes, "  "))
+    return f"Pass Manager with {len(pipeline.passes)} passes:\nbuiltin.module(\n{entries}\n)\n"
+
+
+def _rendered(passes: Sequence[Pass], indent: str) -> Iterator[str]:
+    for anchor, group in groupby(passes, lambda pass_: pass_.anchor if isinstance(pass_, NestedPass) else ""):
+        if anchor:
+            inner = [pass_.inner for pass_ in group if isinstance(pass_, NestedPass)]
+            entries = ",\n".join(_rendered(inner, indent + "  "))
+            yield f"{indent}{anchor}(\n{entries}\n{indent})"
+            continue
+        for pass_ in group:
+            options = format_options(pass_, with_defaults=True)
+            yield f"{indent}{pass_.name}{f'{{{options}}}' if options else ''}"

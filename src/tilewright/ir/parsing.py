@@ -51,8 +51,8 @@ from tilewright.ir.lexing import QuickLexer
 from tilewright.ir.naming import hint_value
 from tilewright.support.errors import ParseError, TilewrightError
 
-SPLIT_MARKER = re.compile(r"^// -----.*$", re.MULTILINE)
-"""The line between the parts of a file that `--split-input-file` reads separately."""
+SPLIT_MARKER = "// -----"
+"""What the line between the parts of a file begins with that `--split-input-file` reads separately."""
 
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z0-9_$.-]+)[ \t]*=[ \t\n]*", re.MULTILINE)
 
@@ -96,12 +96,14 @@ def _end_of_brackets(text: str, start: int) -> int:
     return 0
 
 
-def parse_module(text: str, context: Context, filename: str = "<string>") -> ModuleOp:
-    """Parse the text of a module; top-level ops without one are wrapped in a module.
+def parse_module(text: str, context: Context, filename: str = "<string>", *, needs_module: bool = False) -> ModuleOp:
+    """Parse the text of a module; top-level ops without one are wrapped in a module, or refused (`needs_module`).
 
     Raises `ParseError`. Parsing does not verify.
     """
-    return _guarded(MLIRParser(context, text, filename), "module")
+    parser = MLIRParser(context, text, filename)
+    parser.needs_module = needs_module
+    return _guarded(parser, "module")
 
 
 def parse_attribute(text: str, context: Context, filename: str = "<string>") -> Attribute:
@@ -109,18 +111,20 @@ def parse_attribute(text: str, context: Context, filename: str = "<string>") -> 
     return _guarded(MLIRParser(context, text, filename), "attribute")
 
 
-def split_input(text: str) -> Iterator[tuple[int, str]]:
-    """The parts of a text between ``// -----`` lines, each with the number of lines before it."""
+def split_input(text: str, marker: str = SPLIT_MARKER) -> Iterator[tuple[int, str]]:
+    """The parts of a text between lines that begin with the marker, each with the number of lines before it."""
     start = 0
-    for marker in SPLIT_MARKER.finditer(text):
-        yield text.count("\n", 0, start), text[start : marker.start()]
-        start = marker.end()
+    for line in re.finditer(rf"^{re.escape(marker)}.*$", text, re.MULTILINE):
+        yield text.count("\n", 0, start), text[start : line.start()]
+        start = line.end()
     yield text.count("\n", 0, start), text[start:]
 
 
-def parse_part(lines_before: int, part: str, context: Context, filename: str) -> ModuleOp:
-    """Parse one part of a split file; positions count in the whole file."""
-    return parse_module("\n" * lines_before + part, context, filename)
+def parse_part(
+    lines_before: int, part: str, context: Context, filename: str, *, needs_module: bool = False
+) -> ModuleOp:
+    """Parse one part of a split file; positions count in the whole file. With `needs_module` nothing is wrapped."""
+    return parse_module("\n" * lines_before + part, context, filename, needs_module=needs_module)
 
 
 def _guarded(parser: MLIRParser, what: str) -> Any:
@@ -144,6 +148,9 @@ def _guarded(parser: MLIRParser, what: str) -> Any:
 
 class MLIRParser(Parser):
     """xDSL's parser with upstream's rules where the two differ."""
+
+    needs_module = False
+    """Whether the top level must be one module."""
 
     def __init__(self, context: Context, text: str, filename: str) -> None:
         from xdsl.parser.generic_parser import ParserState
@@ -193,6 +200,8 @@ class MLIRParser(Parser):
                 self.raise_error("expected an operation")
         if len(ops) == 1 and isinstance(ops[0], ModuleOp):
             return ops[0]
+        if self.needs_module:
+            raise self.error_at(0, 1, "expected one builtin.module at the top level, as no implicit module is made")
         return ModuleOp(ops)
 
     def parse_whole_attribute(self) -> Attribute:

@@ -60,15 +60,25 @@ it is used twice by one that is used twice, and so on, its text would double at 
 
 
 def print_op(
-    op: Operation, *, locations: bool = False, generic: bool = False, names_from_locations: bool | None = None
+    op: Operation,
+    *,
+    locations: bool = False,
+    generic: bool = False,
+    names_from_locations: bool | None = None,
+    local_scope: bool = False,
+    skip_regions: bool = False,
+    most_elements: int | None = None,
 ) -> str:
     """The text of an op (and what it contains), in upstream MLIR's spelling, ending in a newline.
 
     With `locations`, every op ends in ``loc(#locN)`` and a table of them follows; values then take the names of the
     user's variables where locations carry them, as Triton prints its IR (`names_from_locations` decides otherwise).
+    `local_scope` writes out what else is an alias. `skip_regions` and constants of more than `most_elements` elements
+    leave out what then cannot be read back.
     """
     by_location = locations if names_from_locations is None else names_from_locations
     printer = MLIRPrinter(locations=locations, generic=generic)
+    printer.inline_aliases, printer.skip_regions, printer.most_elements = local_scope, skip_regions, most_elements
     printer.names = ValueNames(op, special=not generic, from_locations=by_location)
     printer.print_op(op)
     return printer.text()
@@ -77,7 +87,7 @@ def print_op(
 def print_attribute(attribute: Attribute) -> str:
     """The text of an attribute or type, without aliases."""
     printer = MLIRPrinter()
-    printer.inline_aliases = True
+    printer.inline_aliases = printer.abridges = True
     printer.print_attribute(attribute)
     return join_pieces(printer.pieces)
 
@@ -91,6 +101,10 @@ class MLIRPrinter(Printer):
         self.aliases = AliasTable()
         self.names: ValueNames | None = None
         self.inline_aliases = False
+        self.abridges = False
+        """Whether of long texts only the beginning is wanted."""
+        self.skip_regions = False
+        self.most_elements: int | None = None
         self._line_break = "\n"
         self._elided_dialect = ""
         self._known_pieces: dict[int, tuple[Attribute, Pieces]] = {}
@@ -207,6 +221,10 @@ class MLIRPrinter(Printer):
         self._elided_dialect = _DEFAULT_DIALECT.get(parent.name, "") if parent is not None else ""
         self.pieces.append("{")
         entry = region.first_block
+        if self.skip_regions:
+            self.pieces.append("...}")
+            self._elided_dialect = outer
+            return
         if entry is not None:
             has_header = (print_entry_block_args and bool(entry.args)) or (print_empty_block and entry.first_op is None)
             self.print_block(entry, has_header, print_block_terminators)
@@ -343,7 +361,7 @@ class MLIRPrinter(Printer):
         if sum(map(_length, pieces)) <= _LONG:
             return pieces
         if self.inline_aliases:
-            return [f"{join_pieces(pieces)[:_LONG]}..."]
+            return [f"{join_pieces(pieces)[:_LONG]}..."] if self.abridges else pieces
         return [self.aliases.use(attribute, "long", lambda out: out.extend(pieces))]
 
     def _print_body_to(self, out: Pieces, attribute: Attribute) -> None:
@@ -403,12 +421,18 @@ class MLIRPrinter(Printer):
         if isinstance(element_type, ComplexType):
             super().print_attribute(attribute)
             return
-        self.pieces.append(f"dense<{_dense_body(attribute, element_type)}> : ")
+        text = f"dense<{_dense_body(attribute, element_type)}>"
+        count = len(attribute.data.data) // element_type.compile_time_size
+        if self.most_elements is not None and count > self.most_elements and not attribute.is_splat():
+            text = "dense_resource<__elided__>"
+        self.pieces.append(f"{text} : ")
         self.print_attribute(attribute.type)
 
     # Locations.
 
     def _use_location(self, location: Attribute, *, deferrable: bool) -> Any:
+        if self.inline_aliases:
+            return self._written_out(location)
         return self.aliases.use(
             location, "loc", lambda out: self._define_location(location, out, deferrable), deferrable=deferrable
         )
@@ -416,7 +440,7 @@ class MLIRPrinter(Printer):
     def _print_written_location(self, location: Attribute) -> None:
         """``loc("x"(#loc))`` where upstream writes out the outermost location, as behind arguments. The alias that it
         would have is defined all the same."""
-        if self.print_debuginfo:
+        if self.print_debuginfo and not self.inline_aliases:
             self._use_location(location, deferrable=False)
         self._define_location(location, self.pieces, deferrable=False)
 
@@ -435,10 +459,10 @@ class MLIRPrinter(Printer):
             case NameLoc():
                 self.print_string_literal(location.desc.data)
                 if not isinstance(location.location, NoneAttr | UnknownLoc):
-                    out += ("(", self._nested_location(location.location, deferrable), ")")
+                    out += ("(", self._use_location(location.location, deferrable=deferrable), ")")
             case CallSiteLoc():
-                out += ("callsite(", self._nested_location(location.callee, deferrable), " at ")
-                out += (self._nested_location(location.caller, deferrable), ")")
+                out += ("callsite(", self._use_location(location.callee, deferrable=deferrable), " at ")
+                out += (self._use_location(location.caller, deferrable=deferrable), ")")
             case FusedLoc(locations=ArrayAttr(data=parts)):
                 out.append("fused")
                 if not isinstance(location.metadata, NoneAttr):
@@ -446,19 +470,17 @@ class MLIRPrinter(Printer):
                     self.print_attribute(location.metadata)
                     out.append(">")
                 for index, part in enumerate(parts):
-                    out += (", " if index else "[", self._nested_location(part, deferrable))
+                    out += (", " if index else "[", self._use_location(part, deferrable=deferrable))
                 out.append("]")
             case _:
                 out.append("unknown")
         self.pieces = outer
 
-    def _nested_location(self, location: Attribute, deferrable: bool) -> Any:
-        if not self.inline_aliases:
-            return self._use_location(location, deferrable=deferrable)
+    def _written_out(self, location: Attribute) -> str:
         known = self._known_pieces.get(id(location))
         if known is None:
             pieces: Pieces = []
-            self._print_location_body(location, pieces, deferrable=deferrable)
+            self._print_location_body(location, pieces, deferrable=False)
             known = self._known_pieces[id(location)] = location, self._shorten(location, _merge(pieces))
         return join_pieces(known[1])
 

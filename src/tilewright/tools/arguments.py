@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -16,69 +17,123 @@ from tilewright.ir.passes import (
 )
 from tilewright.support.errors import PipelineError, TilewrightError
 
-USAGE = """\
-usage: tilewright-opt [FILE|-] [passes and flags, in any order; passes run in the order given]
 
-passes:
-  --PASS                            run a pass or a named pipeline
-  --PASS="option=value flag"        the same with options
-  -p TEXT, --pass-pipeline=TEXT     run 'a,b{x=1 y=2}' or 'builtin.module(a,func.func(b))'
-  --list-passes                     names, options and summaries of all passes
+@dataclass(frozen=True)
+class Flag:
+    """One flag: how it is written, the field of `Request` that it sets, and what it does."""
 
-input and output:
-  -o FILE                           write there in place of the standard output
-  --split-input-file                treat the parts between '// -----' lines as separate modules
-  --allow-unregistered-dialect      accept ops of unknown dialects in generic form
-  --run-reproducer                  run the pipeline that the first line of the file carries
-  --mlir-print-op-generic           print every op in generic form
-  --mlir-print-debuginfo            print source locations
-  --mlir-use-nameloc-as-prefix      name values after the variables in their locations
+    name: str
+    help: str
+    metavar: str = ""
+    """What stands for the value; empty: the flag takes none, and is a switch."""
+    absent: str | None = None
+    """The value of a flag that may stand without one."""
+    short: str = ""
 
-checks:
-  --verify-each                     verify after every pass (input and output are always verified)
-  --no-verify                       do not verify at all
-  --check-stage=STAGE               at the end, check the contract of tt, structured, linalg, loops or ttg
-  --verify-diagnostics              check errors and remarks against '// expected-error {{...}}' comments
+    @property
+    def field(self) -> str:
+        """Where `Request` keeps it: ``values["print-ir-before"]`` or ``switches``, without upstream's ``mlir-``."""
+        return self.name.removeprefix("mlir-")
 
-watching:
-  --mlir-print-ir-after-all         print the module after every pass
-  --mlir-print-ir-after-change      print it after every pass that changed it
-  --mlir-print-ir-after=PASS,...    print it after these passes
-  --mlir-print-ir-tree-dir=DIR      write it after every pass, one file per pass
-  --mlir-timing                     print the time of each pass
-  --mlir-pass-pipeline-crash-reproducer=FILE   where to write the reproducer of a failing pass
-  --remarks                         print what passes left as it was, and why
-  --target=NAME[:MACHINE]           facts for lowerings: cpu (this machine), cpu:x86-64-v3, cuda:90, or an installed
-                                    back end by its name
-"""
+    def spelling(self) -> str:
+        """As the usage shows it: ``-o FILE``, ``--split-input-file[=MARKER]``."""
+        first = f"-{' '.join((self.short, self.metavar)).strip()}, " if self.short else ""
+        dashes = "-" if len(self.name) == 1 else "--"
+        if not self.metavar:
+            return f"{first}{dashes}{self.name}"
+        if self.absent is not None:
+            return f"{first}{dashes}{self.name}[={self.metavar}]"
+        return f"{first}{dashes}{self.name}{'=' if len(self.name) > 1 else ' '}{self.metavar}"
 
-_VALUE_FLAGS = {
-    "o": "output",
-    "check-stage": "check_stage",
-    "target": "target",
-    "mlir-print-ir-after": "print_after",
-    "mlir-print-ir-tree-dir": "tree_dir",
-    "mlir-pass-pipeline-crash-reproducer": "reproducer",
+
+SECTIONS: dict[str, tuple[Flag, ...]] = {
+    "passes": (
+        Flag("pass-pipeline", "run 'a,b{x=1 y=2}' or 'builtin.module(a,func.func(b))'", "TEXT", short="p"),
+        Flag("list-passes", "names, options and summaries of all passes"),
+        Flag("show-dialects", "names of all dialects"),
+        Flag("dump-pass-pipeline", "print the pipeline that will be run, with all options, on the error stream"),
+    ),
+    "input and output": (
+        Flag("o", "write there in place of the standard output", "FILE"),
+        Flag("split-input-file", "treat the parts between '// -----' lines as separate modules", "MARKER", ""),
+        Flag("output-split-marker", "the line between their results", "MARKER"),
+        Flag("allow-unregistered-dialect", "accept ops of unknown dialects in generic form"),
+        Flag("no-implicit-module", "refuse a text whose top level is not one module"),
+        Flag("run-reproducer", "run the pipeline that the first line of the file carries"),
+        Flag("mlir-print-op-generic", "print every op in generic form"),
+        Flag("mlir-print-debuginfo", "print source locations"),
+        Flag("mlir-print-local-scope", "print types, attributes and locations in full, without aliases"),
+        Flag("mlir-print-skip-regions", "print {...} for what ops contain"),
+        Flag("mlir-elide-elementsattrs-if-larger", "leave out dense constants of more than N elements", "N"),
+        Flag("mlir-use-nameloc-as-prefix", "name values after the variables in their locations"),
+    ),
+    "checks": (
+        Flag("verify-each", "verify after every pass (input and output are always verified)"),
+        Flag("verify-roundtrip", "fail unless the printed input reads back as the same module, in both forms"),
+        Flag("no-verify", "do not verify at all"),
+        Flag("check-stage", "at the end, check the contract of tt, structured, linalg, loops or ttg", "STAGE"),
+        Flag(
+            "verify-diagnostics",
+            "check errors and remarks against '// expected-error {{...}}' comments: all, or only the expected ones",
+            "all|only-expected",
+            "all",
+        ),
+    ),
+    "watching": (
+        Flag("mlir-print-ir-before", "print the IR before these passes", "PASS,..."),
+        Flag("mlir-print-ir-before-all", "print it before every pass"),
+        Flag("mlir-print-ir-after", "print it after these passes", "PASS,..."),
+        Flag("mlir-print-ir-after-all", "print it after every pass"),
+        Flag("mlir-print-ir-after-change", "after passes: only where they changed it"),
+        Flag("mlir-print-ir-after-failure", "after passes: only where they failed"),
+        Flag("mlir-print-ir-module-scope", "print the whole module, where a pass runs on one function"),
+        Flag("mlir-print-ir-tree-dir", "write it after every pass, one file per pass", "DIR"),
+        Flag("mlir-pass-statistics", "count what each pass adds, erases and leaves as it was"),
+        Flag("mlir-timing", "print the time of each pass"),
+        Flag("mlir-pass-pipeline-crash-reproducer", "where to write the reproducer of a failing pass", "FILE"),
+        Flag("mlir-generate-reproducer", "write a file that replays this call", "FILE"),
+        Flag("mlir-disable-threading", "accepted: passes run on one thread"),
+        Flag("remarks", "print what passes left as it was, and why"),
+        Flag(
+            "target",
+            "facts for lowerings: cpu (this machine), cpu:x86-64-v3, cuda:90, or an installed back end by its name",
+            "NAME[:MACHINE]",
+        ),
+    ),
+    "this text": (Flag("help", "how the tool is called", short="h"), Flag("version", "the version")),
 }
+"""All flags; those that upstream has, too, mean what they mean there."""
 
-_SWITCHES = {
-    "split-input-file": "split_input",
-    "allow-unregistered-dialect": "allow_unregistered",
-    "run-reproducer": "run_reproducer",
-    "mlir-print-op-generic": "generic",
-    "mlir-print-debuginfo": "debuginfo",
-    "mlir-use-nameloc-as-prefix": "names_from_locations",
-    "verify-each": "verify_each",
-    "no-verify": "no_verify",
-    "verify-diagnostics": "verify_diagnostics",
-    "mlir-print-ir-after-all": "print_after_all",
-    "mlir-print-ir-after-change": "print_after_change",
-    "mlir-timing": "timing",
-    "remarks": "remarks",
-    "list-passes": "list_passes",
-    "help": "help",
-    "h": "help",
-}
+_FLAGS = {name: flag for flags in SECTIONS.values() for flag in flags for name in (flag.name, flag.short) if name}
+
+_HELP_COLUMN, _HELP_WIDTH = 38, 118
+
+
+def usage() -> str:
+    """What ``--help`` prints: all flags, then the names of all passes and pipelines."""
+    names = ", ".join((*available_passes(), *available_pipelines()))
+    listed = textwrap.fill(names, _HELP_WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return f"{describe_flags()}\nall passes and pipelines (--list-passes says more):\n{listed}\n"
+
+
+def describe_flags() -> str:
+    """All flags, by sections."""
+    lines = ["usage: tilewright-opt [FILE|-] [passes and flags, in any order; passes run in the order given]"]
+    for title, flags in SECTIONS.items():
+        lines += ("", f"{title}:")
+        if title == "passes":
+            lines += _entry("--PASS", "run a pass or a named pipeline")
+            lines += _entry('--PASS="option=value flag"', "the same with options")
+        for flag in flags:
+            lines += _entry(flag.spelling(), flag.help)
+    return "\n".join(lines) + "\n"
+
+
+def _entry(spelling: str, help: str) -> list[str]:
+    """A line or more of the usage."""
+    left = f"  {spelling}"
+    first = left.ljust(_HELP_COLUMN) if len(left) < _HELP_COLUMN else f"{left}  "
+    return textwrap.wrap(help, _HELP_WIDTH, initial_indent=first, subsequent_indent=" " * _HELP_COLUMN)
 
 
 class UsageError(TilewrightError):
@@ -87,21 +142,24 @@ class UsageError(TilewrightError):
 
 @dataclass
 class Request:
-    """What one call of tilewright-opt is asked to do."""
+    """What one call of tilewright-opt is asked to do. Flags go by their names without upstream's ``mlir-``."""
 
     file: str = "-"
-    output: str = ""
     passes: list[Pass] = field(default_factory=list[Pass])
-    target: str = "cpu"
-    check_stage: str = ""
-    print_after: str = ""
-    tree_dir: str = ""
-    reproducer: str = ""
     switches: set[str] = field(default_factory=set[str])
+    values: dict[str, str] = field(default_factory=dict[str, str])
 
-    def has(self, switch: str) -> bool:
-        """Whether a switch is on, by the names on the right side of `_SWITCHES`."""
-        return switch in self.switches
+    def has(self, name: str) -> bool:
+        """Whether a flag was given."""
+        return name in self.switches or name in self.values
+
+    def value(self, name: str, default: str = "") -> str:
+        """The value of a flag."""
+        return self.values.get(name, default)
+
+    def words(self, name: str) -> list[str]:
+        """The value of a flag that takes names with commas between."""
+        return [word for word in self.value(name).split(",") if word]
 
 
 def parse_arguments(argv: list[str]) -> Request:
@@ -123,19 +181,21 @@ def parse_arguments(argv: list[str]) -> Request:
 
 
 def _read_flag(request: Request, name: str, value: str | None, following: list[str]) -> None:
-    if name in ("p", "pass-pipeline"):
-        request.passes.extend(parse_pipeline(_value_of(name, value, following)).passes)
-    elif name in _VALUE_FLAGS:
-        setattr(request, _VALUE_FLAGS[name], _value_of(name, value, following))
-    elif name in _SWITCHES:
-        if value in (None, "true", "1"):
-            request.switches.add(_SWITCHES[name])
-        elif value not in ("false", "0"):
-            raise UsageError(f"--{name} takes no value but true or false, got '{value}'")
-    elif is_registered(name):
+    flag = _FLAGS.get(name)
+    if flag is None:
+        if not is_registered(name):
+            raise _unknown_flag(name)
         request.passes.extend(build_passes(name, parse_option_text(value or "")))
-    else:
-        raise _unknown_flag(name)
+    elif flag.name == "pass-pipeline":
+        request.passes.extend(parse_pipeline(_value_of(name, value, following)).passes)
+    elif flag.absent is not None:
+        request.values[flag.field] = flag.absent if value is None else value
+    elif flag.metavar:
+        request.values[flag.field] = _value_of(name, value, following)
+    elif value in (None, "true", "1"):
+        request.switches.add(flag.field)
+    elif value not in ("false", "0"):
+        raise UsageError(f"--{name} takes no value but true or false, got '{value}'")
 
 
 def _value_of(name: str, value: str | None, following: list[str]) -> str:
@@ -147,7 +207,7 @@ def _value_of(name: str, value: str | None, following: list[str]) -> str:
 
 
 def _unknown_flag(name: str) -> PipelineError:
-    known = [*available_passes(), *available_pipelines(), *_SWITCHES, *_VALUE_FLAGS]
+    known = [*available_passes(), *available_pipelines(), *_FLAGS]
     near = get_close_matches(name, known, n=3)
     hint = f"did you mean {', '.join('--' + word for word in near)}?" if near else "--list-passes shows all passes"
     return PipelineError(f"unknown pass or flag '--{name}'; {hint}")

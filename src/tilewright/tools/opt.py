@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,17 +21,21 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.instruments import (
+    EVERY_PASS,
     CrashReproducer,
     DumpTree,
-    PrintAfter,
+    PrintIR,
     PrintRemarks,
+    Statistics,
     Timing,
     VerifyEach,
     instruments_from_knobs,
     read_reproducer_pipeline,
+    reproducer_text,
 )
+from tilewright.ir.nesting import render_pipeline
 from tilewright.ir.options import options_of_callable, options_of_dataclass
-from tilewright.ir.parsing import parse_part, split_input
+from tilewright.ir.parsing import SPLIT_MARKER, parse_module, parse_part, split_input
 from tilewright.ir.passes import (
     Instrument,
     PassContext,
@@ -46,9 +51,10 @@ from tilewright.ir.stages import STAGES, check_stage
 from tilewright.ir.verify import verify_module
 from tilewright.support import knobs
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
-from tilewright.tools.arguments import USAGE, Request, UsageError, parse_arguments
+from tilewright.tools.arguments import Request, UsageError, parse_arguments, usage
 from tilewright.tools.closed_pipes import is_about_output, leave_closed_pipe, leave_full_output, open_closed_streams
 from tilewright.tools.expectations import (
+    EXPECTATIONS,
     Diagnostic,
     check_expectations,
     diagnostic_of_error,
@@ -79,12 +85,10 @@ def run(
     out, err = stdout or sys.stdout, stderr or sys.stderr
     try:
         request = _read_command_line(argv)
-        if request.has("help"):
-            out.write(USAGE)
-            return 0
-        if request.has("list_passes"):
-            out.write(render_pass_list())
-            return 0
+        for name, render in TEXTS.items():
+            if request.has(name):
+                out.write(render())
+                return 0
         text = _read_input(request.file, stdin or sys.stdin)
         return _Session(request, err).run(text, out)
     except UsageError as error:
@@ -109,14 +113,26 @@ def _read_command_line(argv: Sequence[str]) -> Request:
     """What is asked for; an unknown pass, option, stage or target is a wrong command line like any other."""
     try:
         request = parse_arguments(list(argv))
-        if request.check_stage and request.check_stage not in STAGES:
-            raise UsageError(f"unknown stage '{request.check_stage}'; there are {', '.join(STAGES)}")
-        for name in request.print_after.split(","):
-            if name and name not in available_passes():
-                raise UsageError(f"--mlir-print-ir-after: unknown pass '{name}'")
-        return request
     except PipelineError as error:
         raise UsageError(str(error)) from error
+    if (stage := request.value("check-stage", "tt")) not in STAGES:
+        raise UsageError(f"unknown stage '{stage}'; there are {', '.join(STAGES)}")
+    for flag in ("print-ir-before", "print-ir-after"):
+        for name in request.words(flag):
+            if name not in available_passes():
+                raise UsageError(f"--mlir-{flag}: unknown pass '{name}'")
+    if (diagnostics := request.value("verify-diagnostics", "all")) not in EXPECTATIONS:
+        raise UsageError(f"--verify-diagnostics is {' or '.join(EXPECTATIONS)}, not '{diagnostics}'")
+    _number_of_elements(request)
+    return request
+
+
+def _number_of_elements(request: Request) -> int | None:
+    """Of constants that are still printed; None: all are."""
+    text = request.value("elide-elementsattrs-if-larger")
+    if text and not text.isdecimal():
+        raise UsageError(f"--mlir-elide-elementsattrs-if-larger needs a number, got '{text}'")
+    return int(text) if text else None
 
 
 def _read_input(file: str, stdin: TextIO) -> str:
@@ -162,14 +178,16 @@ class _Session:
     """Of the target, where passes run."""
 
     def run(self, text: str, stdout: TextIO) -> int:
+        request = self.request
         pipeline = self._pipeline(text)
+        if request.has("dump-pass-pipeline"):
+            self.stderr.write(f"{render_pipeline(pipeline)}\n")
         if pipeline.passes:
-            self.facts = _find_facts(self.request.target)
+            self.facts = _find_facts(request.value("target", "cpu"))
         context = self._context()
         failed = False
         printed: list[str] = []
-        parts = split_input(text) if self.request.has("split_input") else [(0, text)]
-        for lines_before, part in parts:
+        for lines_before, part in self._parts(text):
             try:
                 printed.append(self._run_part(lines_before, part, pipeline, context))
             except TilewrightError as error:
@@ -177,14 +195,20 @@ class _Session:
                     raise
                 failed = True
                 self._report(error)
-        if self.request.has("verify_diagnostics"):
+        if request.has("verify-diagnostics"):
             return self._check_diagnostics(text)
-        self._write("// -----\n".join(printed), stdout)
+        marker = request.value("output-split-marker", SPLIT_MARKER)
+        self._write(f"{marker}\n".join(printed), stdout)
         return 1 if failed else 0
+
+    def _parts(self, text: str) -> Iterable[tuple[int, str]]:
+        if not self.request.has("split-input-file"):
+            return [(0, text)]
+        return split_input(text, self.request.value("split-input-file") or SPLIT_MARKER)
 
     def _pipeline(self, text: str) -> PassPipeline:
         passes = list(self.request.passes)
-        if self.request.has("run_reproducer"):
+        if self.request.has("run-reproducer"):
             carried = read_reproducer_pipeline(text)
             if carried is None:
                 raise UsageError("the file is no reproducer: its first line carries no '// configuration: '")
@@ -193,26 +217,34 @@ class _Session:
 
     def _context(self) -> Context:
         context = _base_context().clone()
-        context.allow_unregistered = self.request.has("allow_unregistered")
+        context.allow_unregistered = self.request.has("allow-unregistered-dialect")
         return context
 
     def _run_part(self, lines_before: int, part: str, pipeline: PassPipeline, context: Context) -> str:
-        filename = "<stdin>" if self.request.file == "-" else self.request.file
-        module = parse_part(lines_before, part, context, filename)
-        verify = not self.request.has("no_verify")
+        request = self.request
+        filename = "<stdin>" if request.file == "-" else request.file
+        module = parse_part(lines_before, part, context, filename, needs_module=request.has("no-implicit-module"))
+        verify = not request.has("no-verify")
         if verify:
             verify_module(module)
+        if request.has("verify-roundtrip"):
+            check_roundtrip(module, context)
+        if request.has("generate-reproducer"):
+            self._write_to(request.value("generate-reproducer"), reproducer_text(module, pipeline))
         if pipeline.passes:
             self._run_passes(module, pipeline)
             if verify:
                 _verify_result(module, pipeline)
-        if self.request.check_stage:
-            self._check_stage(module)
+        if request.has("check-stage"):
+            check_stage(module, STAGES[request.value("check-stage")])
         return print_op(
             module,
-            locations=self.request.has("debuginfo"),
-            generic=self.request.has("generic"),
-            names_from_locations=self.request.has("names_from_locations"),
+            locations=request.has("print-debuginfo"),
+            generic=request.has("print-op-generic"),
+            names_from_locations=request.has("use-nameloc-as-prefix"),
+            local_scope=request.has("print-local-scope"),
+            skip_regions=request.has("print-skip-regions"),
+            most_elements=_number_of_elements(request),
         )
 
     def _run_passes(self, module: ModuleOp, pipeline: PassPipeline) -> None:
@@ -225,44 +257,75 @@ class _Session:
     def _instruments(self) -> list[Instrument]:
         request = self.request
         instruments = [StageGuard(), *instruments_from_knobs(self.stderr)]
-        if request.has("verify_each"):
+        if request.has("verify-each"):
             instruments.append(VerifyEach())
-        if request.has("print_after_all") or request.print_after:
-            only = [name for name in request.print_after.split(",") if name]
-            instruments.append(PrintAfter(self.stderr, only=only, locations=request.has("debuginfo")))
-        if request.has("print_after_change"):
-            instruments.append(PrintAfter(self.stderr, only_changed=True, locations=request.has("debuginfo")))
-        if request.tree_dir:
-            instruments.append(DumpTree(Path(request.tree_dir)))
+        instruments.extend(self._printing())
+        if request.has("print-ir-tree-dir"):
+            instruments.append(DumpTree(Path(request.value("print-ir-tree-dir"))))
         if request.has("remarks") and not knobs.get("remarks"):
             instruments.append(PrintRemarks(self.stderr))
+        if request.has("pass-statistics"):
+            instruments.append(Statistics(self.stderr))
         if request.has("timing"):
             instruments.append(Timing(self.stderr))
-        file = Path(request.reproducer) if request.reproducer else None
-        return [*instruments, CrashReproducer(file, only_internal=file is None)]
+        path = request.value("pass-pipeline-crash-reproducer")
+        return [*instruments, CrashReproducer(Path(path) if path else None, only_internal=not path)]
 
-    def _check_stage(self, module: ModuleOp) -> None:
-        check_stage(module, STAGES[self.request.check_stage])
+    def _printing(self) -> list[Instrument]:
+        """What prints around passes. As upstream's, `-after-change` and `-after-failure` alone print after no pass
+        that was not asked for; here they ask for all."""
+        request = self.request
+        kept = request.has("print-ir-after-change"), request.has("print-ir-after-failure")
+        before = EVERY_PASS if request.has("print-ir-before-all") else request.words("print-ir-before")
+        after = EVERY_PASS if request.has("print-ir-after-all") else request.words("print-ir-after")
+        after = after or (EVERY_PASS if any(kept) else ())
+        if not before and not after:
+            return []
+        scope = request.has("print-ir-module-scope")
+        return [
+            PrintIR(self.stderr, before, after, *kept, module_scope=scope, locations=request.has("print-debuginfo"))
+        ]
 
     def _report(self, error: TilewrightError) -> None:
         self.diagnostics.append(diagnostic_of_error(error))
-        if not self.request.has("verify_diagnostics"):
+        if not self.request.has("verify-diagnostics"):
             notes = "".join(f"note: {note}\n" for note in getattr(error, "__notes__", ()))
             self.stderr.write(f"{error}\n{notes}")
 
     def _check_diagnostics(self, text: str) -> int:
-        complaints = check_expectations(find_expectations(text), self.diagnostics)
+        complaints = check_expectations(
+            find_expectations(text), self.diagnostics, only_expected=self.request.value("verify-diagnostics") != "all"
+        )
         self.stderr.writelines(f"{self.request.file}: {complaint}\n" for complaint in complaints)
         return 1 if complaints else 0
 
     def _write(self, text: str, stdout: TextIO) -> None:
-        if self.request.output in ("", "-"):
+        output = self.request.value("o", "-")
+        if output in ("", "-"):
             stdout.write(text)
-            return
+        else:
+            self._write_to(output, text)
+
+    @staticmethod
+    def _write_to(file: str, text: str) -> None:
         try:
-            Path(self.request.output).write_text(text, encoding="utf-8")
+            Path(file).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise TilewrightError(f"cannot write {self.request.output}: {error.strerror}") from None
+            raise TilewrightError(f"cannot write {file}: {error.strerror}") from None
+
+
+def check_roundtrip(module: ModuleOp, context: Context) -> None:
+    """Raise `TilewrightError` unless the text of a module, in both forms, reads back as the same module."""
+    wanted = print_op(module, generic=True)
+    for generic in (False, True):
+        text = print_op(module, generic=generic)
+        form = "generic" if generic else "custom"
+        try:
+            again = parse_module(text, context, f"<{form} form of the input>")
+        except TilewrightError as error:
+            raise TilewrightError(f"error: the module does not read back in {form} form: {error}") from error
+        if print_op(again, generic=True) != wanted:
+            raise TilewrightError(f"error: what is read back from the {form} form is another module")
 
 
 def _verify_result(module: ModuleOp, pipeline: PassPipeline) -> None:
@@ -286,6 +349,25 @@ def render_pass_list() -> str:
         lines.append(f"      {first_paragraph(builder)}")
         lines.extend(f"      {option.flag}: {option.describe()}" for option in options_of_callable(builder))
     return "\n".join(lines) + "\n"
+
+
+def render_dialects() -> str:
+    """For ``--show-dialects``."""
+    return f"Available Dialects: {','.join(sorted(_base_context().registered_dialect_names))}\n"
+
+
+def render_version() -> str:
+    """For ``--version``."""
+    return f"tilewright-opt {importlib.metadata.version('tilewright')}\n"
+
+
+TEXTS: dict[str, Callable[[], str]] = {
+    "help": usage,
+    "version": render_version,
+    "list-passes": render_pass_list,
+    "show-dialects": render_dialects,
+}
+"""Flags that ask for a text and nothing else."""
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from tilewright.ir.passes import Pass, PassPipeline, available_passes, available
 from tilewright.lowering.tt_to_ttg.pipeline import make_ttgir
 from tilewright.targets.cpu import pipeline as cpu
 from tilewright.targets.cuda import pipeline as cuda
-from tilewright.tools.arguments import USAGE
+from tilewright.tools.arguments import describe_flags
 
 INTRODUCTION = """\
 # Passes
@@ -71,7 +71,7 @@ SECTIONS: list[tuple[str, str, tuple[str, ...]]] = [
 
 def render() -> str:
     """The page."""
-    lines = [INTRODUCTION.format(usage=USAGE)]
+    lines = [INTRODUCTION.format(usage=describe_flags())]
     for title, purpose, packages in SECTIONS:
         lines += [f"## {title}", "", purpose, ""]
         for cls in passes_of(packages):

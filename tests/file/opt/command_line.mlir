@@ -19,7 +19,7 @@
 // MISSING: tilewright-opt: error: cannot read no_such_file.mlir: No such file or directory
 // OPTION: tilewright-opt: error: pass 'canonicalize' has no option 'size'
 // BRACKET: tilewright-opt: error: bracket or quote without end in pipeline 'canonicalize{'
-// WATCH: // -----// IR Dump After canonicalize //----- //
+// WATCH: // -----// IR Dump After Canonicalize (canonicalize) //----- //
 // WATCH: canonicalize
 // LIST: --canonicalize
 // AFTER: tilewright-opt: error: --mlir-print-ir-after: unknown pass 'no-pass'

@@ -55,7 +55,7 @@ def test_print_after_also_what_the_cache_has(capsys: pytest.CaptureFixture[str])
     launch(print_after=("triton-to-structured",))
     said = capsys.readouterr().err
     assert said.count("IR Dump After") == 1
-    assert "IR Dump After triton-to-structured" in said and "tts.make_tptr" in said
+    assert "IR Dump After TritonToStructured (triton-to-structured)" in said and "tts.make_tptr" in said
 
 
 def test_dump_ir_has_a_folder_for_each_kernel_and_stage(tmp_path: Path) -> None:

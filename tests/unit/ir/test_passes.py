@@ -14,16 +14,27 @@ from xdsl.ir import Operation
 
 from tilewright.ir import passes as registry
 from tilewright.ir.instruments import (
+    EVERY_PASS,
     CrashReproducer,
     DumpTree,
-    PrintAfter,
+    PrintIR,
+    Statistics,
     Timing,
     VerifyEach,
     instruments_from_knobs,
     read_reproducer_pipeline,
 )
+from tilewright.ir.nesting import render_pipeline
 from tilewright.ir.options import PipelineEntry, format_options, parse_option_text, parse_pipeline_text
-from tilewright.ir.passes import Pass, PassContext, PassPipeline, parse_pipeline, register_pass, register_pipeline
+from tilewright.ir.passes import (
+    Instrument,
+    Pass,
+    PassContext,
+    PassPipeline,
+    parse_pipeline,
+    register_pass,
+    register_pipeline,
+)
 from tilewright.support import knobs
 from tilewright.support.errors import KnobError, PassError, PipelineError
 from tilewright.tools import opt
@@ -288,18 +299,76 @@ def test_verify_each_names_the_pass(parse: Parse) -> None:
     parse_pipeline("test-unverified").run(parse(SOURCE))
 
 
-def test_print_after(parse: Parse) -> None:
+def headings(printed: io.StringIO) -> list[str]:
+    lines = (line for line in printed.getvalue().split("\n") if line.startswith("// -----//"))
+    return [line.removeprefix("// -----// IR Dump ").removesuffix(" //----- //") for line in lines]
+
+
+def run_watched(parse: Parse, pipeline: str, instrument: Instrument) -> None:
+    parse_pipeline(pipeline).run(parse(SOURCE), instruments=[instrument])
+
+
+def test_print_after_changes(parse: Parse) -> None:
     out = io.StringIO()
-    parse_pipeline("test-tag,test-options,test-options").run(
-        parse(SOURCE), instruments=[PrintAfter(out, only_changed=True)]
-    )
-    headers = [line for line in out.getvalue().split("\n") if line.startswith("// -----//")]
-    assert headers == [
-        "// -----// IR Dump After test-tag //----- //",
-        "// -----// IR Dump After test-options //----- //",
-        "// -----// IR Dump After test-options (no change) //----- //",
-    ]
+    run_watched(parse, "test-tag,test-options,test-options", PrintIR(out, after=EVERY_PASS, only_changed=True))
+    assert headings(out) == ["After Tag (test-tag)", "After Options (test-options)"]
     assert out.getvalue().count("module attributes") == 2
+
+
+def test_print_before(parse: Parse) -> None:
+    out = io.StringIO()
+    run_watched(parse, "test-tag,test-options", PrintIR(out, before=["test-options"], after=["test-tag"]))
+    assert headings(out) == ["After Tag (test-tag)", "Before Options (test-options)"]
+
+
+def test_print_after_failure(parse: Parse) -> None:
+    out = io.StringIO()
+    with pytest.raises(PassError):
+        run_watched(parse, "test-tag,test-crash", PrintIR(out, after=EVERY_PASS, only_failed=True))
+    assert headings(out) == ["After Crash Failed (test-crash)"]
+    assert "module attributes" in out.getvalue()
+
+
+def test_print_in_the_scope_of_the_function_or_the_module(parse: Parse) -> None:
+    for module_scope, heading, first in (
+        (False, "After Cse (cse)", "func.func"),
+        (True, "After Cse (cse) ('func.func' operation: @f)", "module"),
+    ):
+        out = io.StringIO()
+        run_watched(parse, "func.func(cse)", PrintIR(out, after=EVERY_PASS, module_scope=module_scope))
+        assert headings(out) == [heading]
+        assert out.getvalue().split("\n")[1].startswith(first)
+
+
+def test_a_reproducer_of_a_call_that_did_not_fail(tmp_path: Path) -> None:
+    file, out, err = tmp_path / "call.mlir", io.StringIO(), io.StringIO()
+    argv = ["-", "--test-tag=word=1", f"--mlir-generate-reproducer={file}"]
+    assert opt.run(argv, io.StringIO(SOURCE), out, err) == 0
+    again = io.StringIO()
+    assert opt.run([str(file), "--run-reproducer"], None, again, err) == 0
+    assert again.getvalue() == out.getvalue()
+
+
+def test_statistics_count_what_passes_do(parse: Parse) -> None:
+    out = io.StringIO()
+    text = """
+    func.func @f(%a: i32) -> i32 {
+      %c = arith.constant 0 : i32
+      %0 = arith.addi %a, %c : i32
+      return %0 : i32
+    }
+    """
+    parse_pipeline("canonicalize").run(parse(text), instruments=[Statistics(out)])
+    assert "... Pass statistics report ..." in out.getvalue()
+    counts = [line.split()[1:3] for line in out.getvalue().splitlines() if "(S)" in line]
+    assert counts == [["0", "num-added"], ["2", "num-erased"], ["0", "num-remarks"]]
+
+
+def test_a_pipeline_is_shown_with_all_options() -> None:
+    passes = parse_pipeline("builtin.module(func.func(cse,cse),test-tag)")
+    assert render_pipeline(passes) == (
+        "Pass Manager with 3 passes:\nbuiltin.module(\n  func.func(\n    cse,\n    cse\n  ),\n  test-tag{word=x}\n)\n"
+    )
 
 
 def test_printing_after_an_unknown_pass_is_an_error() -> None:
@@ -312,7 +381,7 @@ def test_printing_after_an_unknown_pass_is_an_error() -> None:
 
 def test_print_after_named_passes(parse: Parse) -> None:
     out = io.StringIO()
-    parse_pipeline("test-tag,test-options").run(parse(SOURCE), instruments=[PrintAfter(out, only=["test-options"])])
+    parse_pipeline("test-tag,test-options").run(parse(SOURCE), instruments=[PrintIR(out, after=["test-options"])])
     assert out.getvalue().count("IR Dump After") == 1
 
 
@@ -335,7 +404,7 @@ def test_switches_choose_instruments(tmp_path: Path) -> None:
         assert instruments_from_knobs() == []
     with knobs.scope(verify_each=True, dump_ir=str(tmp_path), print_after=("changed",), timing=True):
         kinds = [type(instrument) for instrument in instruments_from_knobs()]
-    assert kinds == [VerifyEach, DumpTree, PrintAfter, Timing]
+    assert kinds == [VerifyEach, DumpTree, PrintIR, Timing]
 
 
 def test_opt_runs_passes_in_the_order_given(tmp_path: Path) -> None:
