@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.analysis.selections import STARTS_AT_FIRST, find_choices
-from tilewright.dialects import arith, linalg
+from tilewright.dialects import arith, linalg, linalg_ext
 from tilewright.dialects.arithmetic import is_arithmetic
 
 
@@ -49,6 +49,13 @@ def combination_of_reduction(op: linalg.StructuredOp) -> Combination | None:
     if not isinstance(op, linalg.ReduceOp) or len(op.results) != count:
         return None
     return combination_of(ops, args[count:], args[:count], yield_op.operands)
+
+
+def combination_of_scan(op: linalg_ext.ScanOp) -> Combination | None:
+    """The combination of a scan; None where its body has no form on lanes."""
+    *ops, end = op.body.block.ops
+    args, count = op.body.block.args, len(op.inputs)
+    return combination_of(ops, args[:count], args[count:], end.operands)
 
 
 def combination_of_choice(op: linalg.StructuredOp) -> Combination | None:

@@ -23,6 +23,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "func": ("tilewright.dialects.func", "Func"),
     "gpu": ("tilewright.dialects.gpu", "Gpu"),
     "linalg": ("tilewright.dialects.linalg", "Linalg"),
+    "linalg_ext": ("tilewright.dialects.linalg_ext", "LinalgExt"),
     "llvm": ("tilewright.dialects.llvm", "Llvm"),
     "math": ("tilewright.dialects.math", "Math"),
     "memref": ("tilewright.dialects.memref", "MemRef"),

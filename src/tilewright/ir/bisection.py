@@ -30,6 +30,7 @@ OPTIONAL = frozenset(
         "loop-invariant-code-motion",
         "linalg-fuse-elementwise",
         "linalg-narrow-results",
+        "linalg-recognize-scans",
         "linalg-elide-reduction-starts",
         "linalg-allow-flush-to-zero",
         "forward-loads",

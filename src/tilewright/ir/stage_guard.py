@@ -15,16 +15,19 @@ from xdsl.ir import Operation
 from tilewright.ir.diagnostics import op_name, op_place
 from tilewright.ir.nesting import NestedPass
 from tilewright.ir.passes import Instrument, Pass
-from tilewright.ir.stages import STAGES, Stage
+from tilewright.ir.stages import LINALG, STAGES, Stage
 from tilewright.ir.walking import ops_within
 from tilewright.support.errors import StageContractError
+
+BETWEEN = {"linalg_ext": LINALG.derive("linalg_ext", "linalg", dialects=("linalg_ext",))}
+"""What modules are on their way from one stage to the next: the CPU's, between its passes from linalg to loops."""
 
 MIDDLE_LAYER = ("tt", "structured", "linalg")
 PACKAGES: dict[str, tuple[str, ...]] = {
     "transforms.tt": ("tt", "structured", "ttg"),
     "transforms.inline_ptx": ("tt", "structured", "ttg"),
     "transforms.sanitize": MIDDLE_LAYER,
-    "transforms.linalg": MIDDLE_LAYER,
+    "transforms.linalg": (*MIDDLE_LAYER, "linalg_ext"),
     "transforms.ttg": ("ttg",),
     "lowering.tt_to_structured": MIDDLE_LAYER,
     "lowering.tt_to_unstructured": MIDDLE_LAYER,
@@ -33,7 +36,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "lowering.unstructured_to_memref": MIDDLE_LAYER,
     "lowering.ptr_to_memref": MIDDLE_LAYER,
     "lowering.convert_linalg_to_loops": ("linalg", "loops"),
-    "lowering.linalg_to_loops": ("linalg",),
+    "lowering.linalg_to_loops": ("linalg", "linalg_ext"),
     "lowering.tt_to_ttg": ("tt",),
 }
 """The stages that the passes of a package take; the passes of other packages take all."""
@@ -51,7 +54,7 @@ def stages_of(cls: type[Pass]) -> tuple[Stage, ...]:
     if not names:
         path = f"{cls.__module__}."
         names = next((stages for name, stages in PACKAGES.items() if path.startswith(f"tilewright.{name}.")), ())
-    return tuple(STAGES[name] for name in names)
+    return tuple(BETWEEN.get(name) or STAGES[name] for name in names)
 
 
 def refuse_other_stages(pass_: Pass, module: Operation) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from tilewright.dialects import arith, bufferization, cf, linalg, memref, scf, tensor, ub
+from tilewright.dialects import arith, bufferization, cf, linalg, linalg_ext, memref, scf, tensor, ub
 from tilewright.dialects.linalg import IteratorType, StructuredOp
 from tilewright.dialects.numeric import Array
 from tilewright.dialects.traits import ElementwiseMappable
@@ -189,3 +189,22 @@ class Nest:
         totals: Callable[..., Array] = combine.accumulate
         with np.errstate(all="ignore"):
             self.outputs[0] = totals(np.concatenate([start, source]), axis=0, dtype=source.dtype)[-1]
+
+
+@meaning_of(linalg_ext.ScanOp)
+def scan(op: linalg_ext.ScanOp, frame: Frame) -> Values:
+    """Rows across the dimension one after the other, all their elements at once where the body allows that."""
+    inputs = [np.asarray(value) for value in frame.get_all(op.inputs)]
+    outputs = [np.empty_like(value) for value in inputs]
+    axis = op.dimension.value.data
+    order = range(inputs[0].shape[axis])
+    running: Sequence[Any] | None = None
+    outer = frame.counters, frame.active
+    for place in reversed(order) if op.reverse is not None else order:
+        current = [value.take(place, axis) for value in inputs]
+        frame.active = np.ones(current[0].shape, np.bool_)
+        running = current if running is None else frame.run_region(op.body, [*running, *current])
+        for output, value in zip(outputs, running, strict=True):
+            output[(*[slice(None)] * axis, place)] = value
+    frame.counters, frame.active = outer
+    return outputs

@@ -423,3 +423,26 @@ def test_a_grid_runs_every_program() -> None:
     np.testing.assert_array_equal(out, np.arange(12) + 3)
     with pytest.raises(reference.ReferenceError, match="has no function 'q'"):
         reference.run_grid(parse_module(GRID, make_context()), "q", [out], (1,))
+
+
+@pytest.mark.parametrize(("direction", "axis"), [("", 0), ("", 1), ("reverse ", 0), ("reverse ", 1)])
+def test_scans(direction: str, axis: int) -> None:
+    text = f"""
+func.func @f(%x: tensor<4x8xi32>, %o: tensor<4x8xi32>) -> tensor<4x8xi32> {{
+  %r = linalg_ext.scan {direction}dimension({axis}) ins(%x : tensor<4x8xi32>) outs(%o : tensor<4x8xi32>) {{
+  ^bb0(%running: i32, %current: i32):
+    %c2 = arith.constant 2 : i32
+    %0 = arith.muli %running, %c2 : i32
+    %1 = arith.addi %0, %current : i32
+    linalg.yield %1 : i32
+  }} -> tensor<4x8xi32>
+  return %r : tensor<4x8xi32>
+}}"""
+    x = rng.integers(-9, 9, (4, 8)).astype(np.int32)
+    (found,) = run(text, x, np.zeros_like(x))
+    rows = np.moveaxis(x if not direction else np.flip(x, axis), axis, 0)
+    expected = [rows[0]]
+    for row in rows[1:]:
+        expected.append(2 * expected[-1] + row)
+    again = np.moveaxis(np.stack(expected), 0, axis)
+    np.testing.assert_array_equal(found, np.flip(again, axis) if direction else again)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import scf
 from tilewright.dialects.types import element_type, is_tensor
@@ -16,7 +15,6 @@ from tilewright.lowering.linalg_to_loops.carried_registers import (
     made_vectors,
     start_tiles,
 )
-from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
     LoweringTable,
@@ -24,9 +22,7 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
     tensor_shape,
 )
 from tilewright.lowering.linalg_to_loops.k_loop import emit_fast_path, plan_k_loop
-from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.region_tiles import carried_buffer, finish_region, replace_op
-from tilewright.lowering.linalg_to_loops.scan_loop import ScanLoop, emit_scan, find_scan
 from tilewright.lowering.linalg_to_loops.sources import Window
 from tilewright.transforms.linalg.region_values import drop_arguments, tensor_positions, without
 
@@ -38,10 +34,6 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
     tensors = tensor_positions(inits)
     if not tensors:
         lowering.lower_block(body)
-        return
-    scan = find_scan(op)
-    if scan is not None:
-        lower_scan(lowering, op, scan)
         return
     storage = lowering.storage
     yield_op = body.last_op
@@ -99,27 +91,6 @@ def lower_for_in_registers(lowering: FunctionLowering, op: scf.ForOp, tiles: Car
     )
     replace_op(lowering, op, new, positions, added=len(started))
     leave_loop(lowering, tiles, new, dict(enumerate(op.results)))
-
-
-def lower_scan(lowering: FunctionLowering, op: scf.ForOp, scan: ScanLoop) -> None:
-    """A loop that scans the last axis of tiles: vectors instead of elements."""
-    count = len(scan.sources)
-    windows: list[Window] = []
-    bounds: list[tuple[Index, ...]] = []
-    access = tuple(AffineDimExpr(dim) for dim in range(len(scan.shape)))
-    for init, result in zip(list(op.iter_args)[:count], op.results[:count], strict=True):
-        window = carried_buffer(lowering, op, init, result, windows, is_filled=False)
-        windows.append(window)
-        bounds.append(lowering.demand.loop_bounds(op, len(bounds), access, scan.shape))
-    common = tuple(
-        ends[0] if all(is_same(ends[0], end) for end in ends) else extent
-        for extent, *ends in zip(scan.shape, *bounds, strict=True)
-    )
-    emit_scan(lowering, scan, windows, common if all(window.owned for window in windows) else scan.shape)
-    for window, result in zip(windows, op.results[:count], strict=True):
-        lowering.sources[result] = window
-        lowering.storage.held[window.flat] = result
-    lowering.dead.append(op)
 
 
 def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from tilewright.dialects import bufferization, func, linalg, scf, tensor
+from tilewright.dialects import bufferization, func, linalg, linalg_ext, scf, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.linalg_to_loops import sources
@@ -102,6 +102,8 @@ class Storage:
                 result = user.result
             elif isinstance(user, scf.ForOp) and number >= 3:
                 result = user.results[number - 3]
+            elif isinstance(user, linalg_ext.ScanOp) and number >= len(user.inputs):
+                result = user.results[number - len(user.inputs)]
             if result is not None and (found := self.find_wanted(result, depth - 1)) is not None:
                 return found
         return None

@@ -75,6 +75,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
     from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
     from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
+    from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
 
     return (
         LinalgFuseElementwisePass(),  # chains become one loop each
@@ -82,6 +83,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgMergeSiblingsPass(),  # loops over the same elements become one
         ForwardLoadsPass(),  # no copies of what can be read in place
         LinalgExpandSelectsPass(),  # selections of tiles are branches, as those of the program are
+        LinalgRecognizeScansPass(),  # loops over elements that can go by vectors
         LinalgElideReductionStartsPass(),  # argmax and the like need no first element
         LinalgAllowFlushToZeroPass(),  # narrowings that only matmuls read need not mend subnormals
         LinalgToLoopsPass(),

@@ -8,6 +8,7 @@ from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwiseP
 from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
 from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
 from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass
+from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
 
 __all__ = [
     "CollapseShapePass",
@@ -17,5 +18,6 @@ __all__ = [
     "LinalgFuseElementwisePass",
     "LinalgMergeSiblingsPass",
     "LinalgNarrowResultsPass",
+    "LinalgRecognizeScansPass",
     "OneShotBufferizePass",
 ]

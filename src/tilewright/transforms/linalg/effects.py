@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects import bufferization, func, linalg, memref, tensor
+from tilewright.dialects import bufferization, func, linalg, linalg_ext, memref, tensor
 from tilewright.ir.walking import is_subclass, ops_within
 
 _WRITERS = (
@@ -51,6 +51,7 @@ _HARMLESS = (
     func.ReturnOp,
     linalg.IndexOp,
     linalg.YieldOp,
+    linalg_ext.ScanOp,
 )
 _PURE_DIALECTS = ("arith.", "math.", "tensor.", "ub.", "scf.", "cf.", "vector.")
 

@@ -1,0 +1,80 @@
+"""The `linalg_ext` dialect: loops over tensors that linalg has no op for, named as in IREE's dialect of this name.
+
+It stands between two passes of the CPU only: no stage allows its ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.ir import Dialect, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    SameVariadicOperandSize,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import init_op
+from tilewright.dialects.definition import op_definition
+from tilewright.dialects.types import ANY_TENSOR, element_type, is_tensor, shape_of
+
+
+@op_definition
+class ScanOp(IRDLOperation):
+    """``%r = linalg_ext.scan dimension(1) ins(%x : tensor<4x8xf32>) outs(%o : tensor<4x8xf32>) { ^bb0(%running: f32,
+    %current: f32): ... linalg.yield %next : f32 } -> tensor<4x8xf32>``.
+
+    Each element of a result is the combination of all elements up to it along a dimension, or, in `reverse`, of all
+    elements from it on; several inputs may be scanned together. The body combines what came before with the current
+    elements. Destinations have the types of the inputs; what they hold is not read.
+    """
+
+    name = "linalg_ext.scan"
+
+    inputs = var_operand_def(ANY_TENSOR)
+    outputs = var_operand_def(ANY_TENSOR)
+    dimension = prop_def(IntegerAttr.constr(i64))
+    reverse = opt_prop_def(UnitAttr)
+    res = var_result_def(ANY_TENSOR)
+    body = region_def("single_block")
+
+    irdl_options = (SameVariadicOperandSize(),)
+    traits = traits_def(RecursiveMemoryEffect())
+    assembly_format = (
+        "(`reverse` $reverse^)? `dimension` `(` $dimension `)` `ins` `(` $inputs `:` type($inputs) `)` "
+        "`outs` `(` $outputs `:` type($outputs) `)` $body attr-dict `->` type($res)"
+    )
+
+    def __init__(
+        self, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], dimension: int, body: Region, *, reverse: bool
+    ) -> None:
+        properties = {"dimension": IntegerAttr(dimension, i64), **({"reverse": UnitAttr()} if reverse else {})}
+        init_op(self, [*inputs, *outputs], [value.type for value in outputs], properties, regions=(body,))
+
+    def verify_(self) -> None:
+        types = [value.type for value in self.inputs]
+        if types != [value.type for value in self.outputs] or types != [value.type for value in self.res]:
+            raise VerifyException("inputs, destinations and results must have the same types")
+        shapes = {shape_of(type_) for type_ in types}
+        if len(shapes) != 1 or not all(map(is_tensor, types)):
+            raise VerifyException("all inputs must have one shape")
+        if not 0 <= self.dimension.value.data < len(shapes.pop() or ()):
+            raise VerifyException(f"there is no dimension {self.dimension.value.data}")
+        elements = [element_type(type_) for type_ in types]
+        block, end = self.body.block, self.body.block.last_op
+        if [argument.type for argument in block.args] != [*elements, *elements]:
+            raise VerifyException("the body must take what came before and the current elements")
+        if end is None or end.name != "linalg.yield" or [value.type for value in end.operands] != elements:
+            raise VerifyException("the body must yield one element per result")
+
+
+LinalgExt = Dialect("linalg_ext", [ScanOp])
+"""The dialect, to be loaded into a context."""
