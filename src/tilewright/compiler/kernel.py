@@ -97,14 +97,22 @@ class StageTexts(Mapping[str, Any]):
         return f"StageTexts({', '.join(self._stages)})"
 
 
+class Launcher(Protocol):
+    """Has the function `launch(grid, *args, **keywords)`, which changes once native code knows the calls."""
+
+    @property
+    def launch(self) -> Callable[..., Any]: ...
+
+
 class Relaunch(Protocol):
     """How a compiled kernel is launched with other arguments of the kinds that it was compiled for."""
 
-    def __call__(self, kernel: CompiledKernel, grid: Any, *args: Any, **keywords: Any) -> None: ...
-
-    def run(self, kernel: CompiledKernel, grid: Any, *args: Any, **keywords: Any) -> None:
+    @property
+    def calls(self) -> Launcher:
         """As a call, without the hooks of launches."""
         ...
+
+    def __call__(self, grid: Any, *args: Any, **keywords: Any) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -155,7 +163,7 @@ class CompiledKernel:
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         """Launches this very kernel over a grid, with arguments of the kind that it was compiled for."""
-        return partial(self._relaunch(), self, grid)
+        return partial(self._relaunch(), grid)
 
     def _relaunch(self) -> Relaunch:
         if self.relaunch is None:
@@ -180,10 +188,11 @@ class CompiledKernel:
         A stream must be the current one of PyTorch or CuPy, where launches go. `function` and `packed_metadata` are the
         kernel's own attributes and say nothing new.
         """
-        if launch_enter_hook is not None:
+        # An empty chain of hooks costs a look, not a call: many kernels run for a few microseconds.
+        if launch_enter_hook is not None and getattr(launch_enter_hook, "calls", True):
             launch_enter_hook(launch_metadata)
-        self._relaunch().run(self, (x, y, z), *args)
-        if launch_exit_hook is not None:
+        (self.relaunch or self._relaunch()).calls.launch((x, y, z), *args)
+        if launch_exit_hook is not None and getattr(launch_exit_hook, "calls", True):
             launch_exit_hook(launch_metadata)
 
     @property

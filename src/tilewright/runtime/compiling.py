@@ -49,7 +49,7 @@ def compile(
     checked = CompileOptions.from_keywords(keywords)
     kernel = compile_source(source, checked, found)
     if isinstance(source, ASTSource) and isinstance(source.fn, JITFunction):
-        relaunch = _launch_by_declaration(source, source.fn, Driver(found.name, configured(found, checked)))
+        relaunch = _launch_by_declaration(kernel, source, source.fn, Driver(found.name, configured(found, checked)))
         other = cache(lambda: compile_source(replace(source, noalias=not source.noalias), checked, found))
         if source.noalias:
             relaunch.for_shared = other
@@ -57,7 +57,7 @@ def compile(
             relaunch.for_disjoint = other
         kernel.relaunch = relaunch
     elif isinstance(source, TextSource) and source.declaration is not None:
-        kernel.relaunch = _launch_by_text(source.declaration, Driver(found.name, configured(found, checked)))
+        kernel.relaunch = _launch_by_text(kernel, source.declaration, Driver(found.name, configured(found, checked)))
     return kernel
 
 
@@ -72,7 +72,9 @@ def find_described(target: Any) -> Target:
     return target
 
 
-def _launch_by_declaration(source: ASTSource, function: JITFunction, driver: Driver) -> KeptLaunch:
+def _launch_by_declaration(
+    kernel: CompiledKernel, source: ASTSource, function: JITFunction, driver: Driver
+) -> KeptLaunch:
     """The launch of a kernel whose parameters have the types that its source declares."""
     constants, attributes = source.paths(source.constexprs), source.paths(source.attrs)
 
@@ -88,17 +90,17 @@ def _launch_by_declaration(source: ASTSource, function: JITFunction, driver: Dri
     rules = [_typed(rule, item) for rule, item in zip(function.binder.rules, items, strict=True)]
     binder = Binder(function.fn.__name__, function.signature, tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
-    return KeptLaunch(binder, promised, source.noalias, driver, launch)
+    return KeptLaunch(kernel, binder, promised, source.noalias, driver, launch)
 
 
-def _launch_by_text(declaration: Declaration, driver: Driver) -> KeptLaunch:
+def _launch_by_text(kernel: CompiledKernel, declaration: Declaration, driver: Driver) -> KeptLaunch:
     """The launch of a kernel whose text declares its parameters."""
     items = [_promised(given.kind, divisible=given.divisible) for given in declaration.parameters]
     rules = [_typed(ParameterRule(given.name), item) for given, item in zip(declaration.parameters, items, strict=True)]
     named = [inspect.Parameter(rule.name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for rule in rules]
     binder = Binder(declaration.kernel, inspect.Signature(named), tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
-    return KeptLaunch(binder, promised, declaration.disjoint, driver, launch, has_signs=False)
+    return KeptLaunch(kernel, binder, promised, declaration.disjoint, driver, launch, has_signs=False)
 
 
 def _promised(kind: str, *, divisible: bool) -> Classified:

@@ -186,7 +186,7 @@ class JITFunction(JITCallable, KernelInterface):
                 return None
             kernel = self._kernels[key] = self._compile(bound, driver)
             disjoint = bound.pointers_disjoint()
-            kept = KeptLaunch(self.binder, replace(bound, values=()), disjoint, driver, launch)
+            kept = KeptLaunch(kernel, self.binder, replace(bound, values=()), disjoint, driver, launch)
             kept.for_shared = cache(partial(self._compile, kept.promised, driver, is_shared=True))
             kernel.relaunch = kept
             self._tell(hooks.jit_post_compile_hook, bound, driver, is_warmup=is_warmup)

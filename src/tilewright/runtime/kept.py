@@ -17,6 +17,7 @@ from tilewright.runtime.binding import Binder, Bound
 from tilewright.runtime.driver import Driver, active_driver
 from tilewright.runtime.fast_path import Shortcuts, is_constant
 from tilewright.runtime.grid import GridLike, normalize_grid
+from tilewright.runtime.repeating import RepeatedCalls
 from tilewright.runtime.specialization import (
     DIVISIBILITY,
     Classified,
@@ -39,6 +40,7 @@ Launch = Callable[[CompiledKernel, list[int], dict[int, Any], tuple[int, int, in
 class KeptLaunch:
     """What a compiled kernel is launched with again."""
 
+    kernel: CompiledKernel
     binder: Binder
     promised: Bound
     """The arguments that it was compiled for, without their values, which nobody is to keep alive."""
@@ -54,11 +56,14 @@ class KeptLaunch:
     """Whether the types say which integers have signs; those of IR do not."""
     shortcuts: Shortcuts = field(default_factory=Shortcuts)
     """Arguments that were found to fit, under the switches as they are now."""
+    calls: RepeatedCalls = field(init=False)
+    """`calls.launch(grid, *args)` launches the kernel as it is, without hooks; natively where it did so before."""
+
+    def __post_init__(self) -> None:
+        self.calls = RepeatedCalls([], self._run)
 
     @ends_tracebacks
-    def __call__(
-        self, kernel: CompiledKernel, grid: GridLike, *args: Any, stream: None = None, **keywords: Any
-    ) -> None:
+    def __call__(self, grid: GridLike, *args: Any, stream: None = None, **keywords: Any) -> None:
         """Launch the kernel as it is, between the hooks of launches, if there are any. Raises MisalignedPointerError,
         and ArgumentError classes for what else it was not compiled for."""
         if stream is not None:
@@ -68,13 +73,13 @@ class KeptLaunch:
         if hooks.are_set():
             values, _ = self.binder.match(args, keywords)
             extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
-            with hooks.around(kernel.launch_metadata(extents, self.driver.get_current_stream(), *values)):
-                self.run(kernel, extents, *args, **keywords)
+            with hooks.around(self.kernel.launch_metadata(extents, self.driver.get_current_stream(), *values)):
+                self.calls.launch(extents, *args, **keywords)
         else:
-            self.run(kernel, grid, *args, **keywords)
+            self.calls.launch(grid, *args, **keywords)
 
-    def run(self, kernel: CompiledKernel, grid: GridLike, *args: Any, **keywords: Any) -> None:
-        """As a call, without hooks."""
+    def _run(self, grid: GridLike, /, *args: Any, **keywords: Any) -> None:
+        """Launch by the plan of a call like this one, or check the arguments first."""
         is_current = self.shortcuts.generation == knobs.generation
         seen = self.shortcuts.recognise(args, keywords) if is_current else None
         if seen is not None:
@@ -84,6 +89,8 @@ class KeptLaunch:
             try:
                 if x and y and z:
                     plan.start(slots if plan.chosen is None else plan.chosen(slots), x, y, z)
+                if plan.is_repeatable:
+                    self.calls.learn(args, keywords, seen, self.binder.rules, ())
                 return
             except OverflowError:
                 pass  # a float that is too large for its slot becomes infinite the long way
@@ -91,6 +98,7 @@ class KeptLaunch:
         slots, arrays = bound.slots()
         extents = normalize_grid(grid, lambda: self.binder.meta(values, {}), self.binder.kernel_name)
         is_disjoint = bound.pointers_disjoint()
+        kernel = self.kernel
         if self.for_disjoint is not None and not driver.is_gpu and is_disjoint:
             kernel = self.for_disjoint()
         if self.disjoint and not is_disjoint:

@@ -170,7 +170,7 @@ class _Describer:
         assert number is not None
         slot = self.slots.get(number, -1)
         kind = value.__class__
-        if kind is int and rule.forced_type is None and -(2**63) <= value < 2**63:
+        if kind is int and rule.forced_type in (None, "i32", "i64") and -(2**63) <= value < 2**63:
             number = class_of_integer(value, rule)
             return Item(kind=Kind.INTEGER, type=int, number=number, detail=_detail(rule), slot=slot)
         if kind is float and rule.forced_type in (None, "fp32"):

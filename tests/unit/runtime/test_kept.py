@@ -13,8 +13,10 @@ import tilewright as triton
 import tilewright.language as tl
 from tilewright.compiler.kernel import StageTexts
 from tilewright.compiler.source import ASTSource
+from tilewright.runtime.fast_path import Shortcuts
 from tilewright.support import knobs
 from tilewright.support.errors import ArgumentError, ArgumentValueError, MisalignedPointerError
+from tilewright.support.hook_chain import HookChain
 
 
 @triton.jit
@@ -98,6 +100,24 @@ def test_what_fitted_once_takes_the_short_way(kept: Any, monkeypatch: pytest.Mon
         kept[2,](X, out, 16, 1, 3.0, 16)
     with knobs.scope(debug=True), pytest.raises(pytest.fail.Exception, match="the long way"):
         kept[2,](X, OUT, 16, 1, 3.0, 16)
+
+
+def test_native_code_recognises_what_ran_twice(declared: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, out = array(), array()
+    x[:] = np.arange(x.size)
+
+    def run(grid: tuple[int, int, int], *arguments: Any) -> None:
+        declared.run(*grid, None, None, None, None, HookChain(), HookChain(), *arguments)
+
+    for _ in range(3):
+        run((2, 1, 1), x, out, 18, 2, 2.0, 16)
+    monkeypatch.setattr(Shortcuts, "recognise", lambda *_: pytest.fail("not native"))
+    run((1, 1, 1), x, out, 15, 2, 3.0, 16)
+    np.testing.assert_array_equal(out[:18], [*(3 * x[0:30:2]), *(2 * x[30:36:2])])
+    run((1, 1, 2), x, out, 17, 2, 4.0, 16)
+    np.testing.assert_array_equal(out[:16], 4 * x[0:32:2])
+    with pytest.raises(pytest.fail.Exception, match="not native"):
+        run((1, 1, 1), x, out, 2**40, 2, 3.0, 16)
 
 
 def test_a_one_that_is_no_constant_takes_the_long_way(declared: Any) -> None:
