@@ -5,41 +5,44 @@ import triton.language as tl
 
 
 @triton.jit
+def product_block(a_ptr, b_ptr, rows, columns, m, n, k, a_row, b_row, BLOCK_K: tl.constexpr):
+    """The product of some rows of A (m x k) and columns of B (k x n)."""
+    total = tl.zeros((rows.shape[0], columns.shape[0]), dtype=tl.float32)
+    has_row, has_column = (rows < m)[:, None], (columns < n)[None, :]
+    for start in range(0, k, BLOCK_K):
+        depth = start + tl.arange(0, BLOCK_K)
+        left = a_ptr + (rows[:, None] * a_row + depth[None, :])
+        right = b_ptr + (columns[None, :] + depth[:, None] * b_row)
+        x = tl.load(left, mask=has_row & (depth < k)[None, :], other=0.0)
+        y = tl.load(right, mask=has_column & (depth < k)[:, None], other=0.0)
+        total = tl.dot(x, y, total)
+    return total
+
+
+@triton.jit
 def grouped_gemm_kernel(
     a_addresses, b_addresses, c_addresses, sizes_ptr, strides_ptr, groups,
     DTYPE: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, PROGRAMS: tl.constexpr,
 ):  # fmt: skip
-    """`sizes` holds M, N, K of each group, `strides` the row strides of its A, B and C."""
-    tile = tl.program_id(0)
-    done = 0
+    """`sizes` holds M, N, K of each group, `strides` the row strides of its A, B and C. Blocks of all groups are dealt
+    out in turn; `turn` counts from the group's first block to the program's next one."""
+    turn = tl.program_id(0)
     for group in range(groups):
-        m = tl.load(sizes_ptr + group * 3)
-        n = tl.load(sizes_ptr + group * 3 + 1)
-        k = tl.load(sizes_ptr + group * 3 + 2)
-        tiles_n = tl.cdiv(n, BLOCK_N)
-        tiles = tl.cdiv(m, BLOCK_M) * tiles_n
-        while tile >= done and tile < done + tiles:
-            stride_a = tl.load(strides_ptr + group * 3)
-            stride_b = tl.load(strides_ptr + group * 3 + 1)
-            stride_c = tl.load(strides_ptr + group * 3 + 2)
+        size, stride = sizes_ptr + 3 * group, strides_ptr + 3 * group
+        m, n, k = tl.load(size), tl.load(size + 1), tl.load(size + 2)
+        wide = tl.cdiv(n, BLOCK_N)
+        blocks = wide * tl.cdiv(m, BLOCK_M)
+        while turn < blocks:
+            rows = turn // wide * BLOCK_M + tl.arange(0, BLOCK_M)
+            columns = turn % wide * BLOCK_N + tl.arange(0, BLOCK_N)
             a_ptr = tl.load(a_addresses + group).to(tl.pointer_type(DTYPE))
             b_ptr = tl.load(b_addresses + group).to(tl.pointer_type(DTYPE))
             c_ptr = tl.load(c_addresses + group).to(tl.pointer_type(DTYPE))
-            rows = (tile - done) // tiles_n * BLOCK_M + tl.arange(0, BLOCK_M)
-            cols = (tile - done) % tiles_n * BLOCK_N + tl.arange(0, BLOCK_N)
-            ks = tl.arange(0, BLOCK_K)
-            acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-            for start in range(0, k, BLOCK_K):
-                kk = start + ks
-                a_mask = (rows[:, None] < m) & (kk[None, :] < k)
-                b_mask = (kk[:, None] < k) & (cols[None, :] < n)
-                a = tl.load(a_ptr + rows[:, None] * stride_a + kk[None, :], mask=a_mask, other=0.0)
-                b = tl.load(b_ptr + kk[:, None] * stride_b + cols[None, :], mask=b_mask, other=0.0)
-                acc = tl.dot(a, b, acc)
-            c_mask = (rows[:, None] < m) & (cols[None, :] < n)
-            tl.store(c_ptr + rows[:, None] * stride_c + cols[None, :], acc.to(DTYPE), mask=c_mask)
-            tile += PROGRAMS
-        done += tiles
+            target = c_ptr + (rows[:, None] * tl.load(stride + 2) + columns[None, :])
+            total = product_block(a_ptr, b_ptr, rows, columns, m, n, k, tl.load(stride), tl.load(stride + 1), BLOCK_K)
+            tl.store(target, total.to(DTYPE), mask=(columns < n)[None, :] & (rows < m)[:, None])
+            turn += PROGRAMS
+        turn -= blocks
 
 
 if __name__ == "__main__":  # tilewright run examples/grouped_gemm.py

@@ -5,31 +5,50 @@ import triton.language as tl
 
 
 @triton.jit
+def columns_from(start, N, BLOCK: tl.constexpr):
+    """BLOCK columns, and which of them the row has."""
+    columns = start + tl.arange(0, BLOCK)
+    return columns, columns < N
+
+
+@triton.jit
 def layer_norm_forward(x_ptr, y_ptr, w_ptr, b_ptr, mean_ptr, rstd_ptr, stride, N, eps, BLOCK: tl.constexpr):
+    """y = (x - mean) rstd w + b, rstd = 1 / sqrt(var + eps); each lane keeps a sum of its own to the end of the row."""
     row = tl.program_id(0)
-    x_ptr += row * stride
-    y_ptr += row * stride
-    total = tl.zeros([BLOCK], dtype=tl.float32)
+    from_row, to_row = x_ptr + row * stride, y_ptr + row * stride
+    lanes = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(0, N, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        total += tl.load(x_ptr + cols, mask=cols < N, other=0.0).to(tl.float32)
-    mean = tl.sum(total, axis=0) / N
-    squares = tl.zeros([BLOCK], dtype=tl.float32)
+        columns, live = columns_from(start, N, BLOCK)
+        lanes += tl.load(from_row + columns, mask=live, other=0.0).to(tl.float32)
+    mean = tl.sum(lanes, axis=0) / N
+    lanes = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(0, N, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + cols, mask=cols < N, other=0.0).to(tl.float32)
-        centred = tl.where(cols < N, x - mean, 0.0)
-        squares += centred * centred
-    rstd = 1 / tl.sqrt(tl.sum(squares, axis=0) / N + eps)
-    tl.store(mean_ptr + row, mean)
+        columns, live = columns_from(start, N, BLOCK)
+        apart = tl.load(from_row + columns, mask=live, other=0.0).to(tl.float32) - mean
+        lanes += tl.where(live, apart * apart, 0.0)
+    variance = tl.sum(lanes, axis=0) / N
+    rstd = tl.rsqrt(variance + eps)
+    for start in range(0, N, BLOCK):
+        columns, live = columns_from(start, N, BLOCK)
+        apart = tl.load(from_row + columns, mask=live, other=0.0).to(tl.float32) - mean
+        gain, shift = tl.load(w_ptr + columns, mask=live), tl.load(b_ptr + columns, mask=live)
+        tl.store(to_row + columns, (apart * rstd * gain + shift).to(y_ptr.dtype.element_ty), mask=live)
     tl.store(rstd_ptr + row, rstd)
-    for start in range(0, N, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        mask = cols < N
-        w = tl.load(w_ptr + cols, mask=mask)
-        b = tl.load(b_ptr + cols, mask=mask)
-        x = tl.load(x_ptr + cols, mask=mask, other=0.0).to(tl.float32)
-        tl.store(y_ptr + cols, ((x - mean) * rstd * w + b).to(y_ptr.dtype.element_ty), mask=mask)
+    tl.store(mean_ptr + row, mean)
+
+
+@triton.jit
+def add_in_turn(parts, shares, columns, live, lock, is_used):
+    """Adds rows to rows in memory, as other programs do; what is there counts only once `is_used` is set."""
+    while tl.atomic_cas(lock, 0, 1) != 0:
+        pass
+    used = tl.load(is_used) != 0
+    for i in tl.static_range(len(parts)):
+        at = parts[i] + columns
+        tl.store(at, shares[i] + tl.load(at, mask=live & used, other=0.0), mask=live)
+    tl.store(is_used, 1)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock, 0)
 
 
 @triton.jit
@@ -37,53 +56,38 @@ def layer_norm_backward_dx(
     dx_ptr, dy_ptr, dw_ptr, db_ptr, x_ptr, w_ptr, mean_ptr, rstd_ptr, lock_ptr, stride, N,
     GROUPS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
+    """dx = rstd (g - mean(g) - n mean(g n)) with n = (x - mean) rstd and g = w dy.
+
+    Rows whose numbers are equal modulo GROUPS share one sum each of dw = dy n and db = dy."""
     row = tl.program_id(0)
-    cols = tl.arange(0, BLOCK)
-    mask = cols < N
-    group = row % GROUPS
-    lock = lock_ptr + group
-    first = lock + GROUPS
-    dw_ptrs = dw_ptr + group * N + cols
-    db_ptrs = db_ptr + group * N + cols
-    x = tl.load(x_ptr + row * stride + cols, mask=mask, other=0).to(tl.float32)
-    dy = tl.load(dy_ptr + row * stride + cols, mask=mask, other=0).to(tl.float32)
-    w = tl.load(w_ptr + cols, mask=mask, other=0).to(tl.float32)
-    mean = tl.load(mean_ptr + row)
+    columns, live = columns_from(0, N, BLOCK)
+    at = row * stride + columns
+    dy = tl.load(dy_ptr + at, mask=live, other=0.0).to(tl.float32)
+    apart = tl.load(x_ptr + at, mask=live, other=0.0).to(tl.float32) - tl.load(mean_ptr + row)
     rstd = tl.load(rstd_ptr + row)
-    normal = tl.where(mask, (x - mean) * rstd, 0.0)
-    weighted = tl.where(mask, w * dy, 0.0)
-    c1 = tl.sum(normal * weighted, axis=0) / N
-    c2 = tl.sum(weighted, axis=0) / N
-    dx = (weighted - (normal * c1 + c2)) * rstd
-    tl.store(dx_ptr + row * stride + cols, dx.to(dx_ptr.dtype.element_ty), mask=mask)
-    partial_dw = dy * normal
-    partial_db = dy
-    while tl.atomic_cas(lock, 0, 1) == 1:
-        pass
-    if tl.load(first) == 0:
-        tl.atomic_xchg(first, 1)
-    else:
-        partial_dw += tl.load(dw_ptrs, mask=mask)
-        partial_db += tl.load(db_ptrs, mask=mask)
-    tl.store(dw_ptrs, partial_dw, mask=mask)
-    tl.store(db_ptrs, partial_db, mask=mask)
-    tl.debug_barrier()
-    tl.atomic_xchg(lock, 0)
+    n = tl.where(live, apart, 0.0) * rstd
+    g = dy * tl.load(w_ptr + columns, mask=live, other=0.0).to(tl.float32)
+    along = tl.sum(g * n, axis=0) / N
+    dx = rstd * (g - tl.sum(g, axis=0) / N - along * n)
+    tl.store(dx_ptr + at, dx.to(dx_ptr.dtype.element_ty), mask=live)
+    slot = row % GROUPS
+    lock = lock_ptr + slot
+    add_in_turn((dw_ptr + slot * N, db_ptr + slot * N), (dy * n, dy), columns, live, lock, lock + GROUPS)
 
 
 @triton.jit
 def layer_norm_backward_weights(dw_parts, db_parts, dw_ptr, db_ptr, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
-    cols = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
-    dw = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    db = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for start in range(0, M, BLOCK_M):
-        rows = start + tl.arange(0, BLOCK_M)
-        mask = (rows[:, None] < M) & (cols[None, :] < N)
-        offsets = rows[:, None] * N + cols[None, :]
-        dw += tl.load(dw_parts + offsets, mask=mask, other=0.0)
-        db += tl.load(db_parts + offsets, mask=mask, other=0.0)
-    tl.store(dw_ptr + cols, tl.sum(dw, axis=0).to(dw_ptr.dtype.element_ty), mask=cols < N)
-    tl.store(db_ptr + cols, tl.sum(db, axis=0).to(db_ptr.dtype.element_ty), mask=cols < N)
+    """The sums of M shares each of dw and db, BLOCK_N columns a program."""
+    columns, has_column = columns_from(tl.program_id(0) * BLOCK_N, N, BLOCK_N)
+    dw, db = tl.zeros((BLOCK_M, BLOCK_N), tl.float32), tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for share in range(0, M, BLOCK_M):
+        rows = share + tl.arange(0, BLOCK_M)
+        at = rows[:, None] * N + columns[None, :]
+        live = (rows < M)[:, None] & has_column[None, :]
+        db += tl.load(db_parts + at, mask=live, other=0.0)
+        dw += tl.load(dw_parts + at, mask=live, other=0.0)
+    tl.store(db_ptr + columns, tl.sum(db, axis=0).to(db_ptr.dtype.element_ty), mask=has_column)
+    tl.store(dw_ptr + columns, tl.sum(dw, axis=0).to(dw_ptr.dtype.element_ty), mask=has_column)
 
 
 if __name__ == "__main__":  # tilewright run examples/layer_norm.py

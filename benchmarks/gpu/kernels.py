@@ -70,35 +70,27 @@ def histogram_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, BINS: tl.constexpr)
 
 @triton.jit
 def matmul_kernel(
-    a_ptr, b_ptr, c_ptr, M, N, K,
-    stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
+    a_ptr, b_ptr, c_ptr, M, N, K, a_row, a_column, b_row, b_column, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):  # fmt: skip
-    pid = tl.program_id(axis=0)
-    blocks_m = tl.cdiv(M, BLOCK_M)
-    blocks_n = tl.cdiv(N, BLOCK_N)
-    in_group = GROUP_M * blocks_n
-    first_m = (pid // in_group) * GROUP_M
-    group_size = min(blocks_m - first_m, GROUP_M)
-    pid_m = first_m + (pid % in_group) % group_size
-    pid_n = (pid % in_group) // group_size
-    rows = (pid_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M
-    cols = (pid_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
-    ks = tl.arange(0, BLOCK_K)
-    a_ptrs = a_ptr + rows[:, None] * stride_am + ks[None, :] * stride_ak
-    b_ptrs = b_ptr + ks[:, None] * stride_bk + cols[None, :] * stride_bn
-    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(tl.cdiv(K, BLOCK_K)):
-        a = tl.load(a_ptrs, mask=ks[None, :] < K - k * BLOCK_K, other=0.0)
-        b = tl.load(b_ptrs, mask=ks[:, None] < K - k * BLOCK_K, other=0.0)
-        acc = tl.dot(a, b, acc)
-        a_ptrs += BLOCK_K * stride_ak
-        b_ptrs += BLOCK_K * stride_bk
-    out_rows = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
-    out_cols = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    c_ptrs = c_ptr + stride_cm * out_rows[:, None] + stride_cn * out_cols[None, :]
-    mask = (out_rows[:, None] < M) & (out_cols[None, :] < N)
-    tl.store(c_ptrs, acc.to(c_ptr.dtype.element_ty), mask=mask)
+    high, wide = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
+    place = tl.program_id(axis=0)
+    block_row, block_column = tl.swizzle2d(place // wide, place % wide, high, wide, GROUP_M)
+    rows = block_row * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = block_column * BLOCK_N + tl.arange(0, BLOCK_N)
+    depth = tl.arange(0, BLOCK_K)
+    left = a_ptr + ((rows % M)[:, None] * a_row + depth[None, :] * a_column)
+    right = b_ptr + ((columns % N)[None, :] * b_column + depth[:, None] * b_row)
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for start in range(0, K, BLOCK_K):
+        live = depth < K - start
+        x, y = tl.load(left, live[None, :], other=0.0), tl.load(right, live[:, None], other=0.0)
+        total = tl.dot(x, y, total)
+        left += a_column * BLOCK_K
+        right += b_row * BLOCK_K
+    inside = (rows < M)[:, None] & (columns < N)[None, :]
+    result = total.to(c_ptr.dtype.element_ty)
+    tl.store(c_ptr + (rows[:, None] * c_row + columns[None, :] * c_column), result, mask=inside)
 
 
 @triton.jit
@@ -106,18 +98,14 @@ def matmul_descriptors_kernel(
     a_desc, b_desc, c_desc, M, N, K,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):  # fmt: skip
-    pid = tl.program_id(axis=0)
-    blocks_m = tl.cdiv(M, BLOCK_M)
-    blocks_n = tl.cdiv(N, BLOCK_N)
-    in_group = GROUP_M * blocks_n
-    first_m = (pid // in_group) * GROUP_M
-    group_size = min(blocks_m - first_m, GROUP_M)
-    row = (first_m + (pid % in_group) % group_size) * BLOCK_M
-    col = ((pid % in_group) // group_size) * BLOCK_N
-    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, K, BLOCK_K):
-        acc = tl.dot(a_desc.load([row, k]), b_desc.load([k, col]), acc)
-    c_desc.store([row, col], acc.to(tl.float16))
+    high, wide = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
+    place = tl.program_id(axis=0)
+    block_row, block_column = tl.swizzle2d(place // wide, place % wide, high, wide, GROUP_M)
+    row, column = block_row * BLOCK_M, block_column * BLOCK_N
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for depth in range(0, K, BLOCK_K):
+        total = tl.dot(a_desc.load([row, depth]), b_desc.load([depth, column]), total)
+    c_desc.store([row, column], total.to(tl.float16))
 
 
 @triton.jit

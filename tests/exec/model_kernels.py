@@ -228,22 +228,20 @@ def expert_matmul(
     a_ptr, b_ptr, c_ptr, ids_ptr, experts_ptr, n_tokens, N, K, top_k,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
-    pid_m, pid_n = tl.program_id(0), tl.program_id(1)
-    ids = tl.load(ids_ptr + pid_m * BM + tl.arange(0, BM)).to(tl.int64)
-    valid = ids < n_tokens * top_k
-    expert = tl.load(experts_ptr + pid_m)
-    rn, rk = (pid_n * BN + tl.arange(0, BN)) % N, tl.arange(0, BK)
-    a_ptrs = a_ptr + (ids // top_k)[:, None] * K + rk[None, :]
-    b_ptrs = b_ptr + expert * N * K + rk[:, None] + rn[None, :] * K
-    acc = tl.zeros((BM, BN), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BK)):
-        a = tl.load(a_ptrs, mask=valid[:, None] & (rk[None, :] < K - k * BK), other=0.0)
-        b = tl.load(b_ptrs, mask=rk[:, None] < K - k * BK, other=0.0)
-        acc = tl.dot(a, b, acc, input_precision="ieee")
-        a_ptrs += BK
-        b_ptrs += BK
-    cols = pid_n * BN + tl.arange(0, BN)
-    tl.store(c_ptr + ids[:, None] * N + cols[None, :], acc, mask=valid[:, None] & (cols[None, :] < N))
+    """C[i] = W[expert] A[i // top_k] for each choice i of a token; a program's choices all have one expert, and those
+    past the last one are padding."""
+    block, column = tl.program_id(0), tl.program_id(1) * BN + tl.arange(0, BN)
+    choice = tl.load(ids_ptr + block * BM + tl.arange(0, BM)).to(tl.int64)
+    is_choice = choice < top_k * n_tokens
+    weight_ptr = b_ptr + tl.load(experts_ptr + block) * (N * K) + (column % N)[None, :] * K
+    token_ptr = a_ptr + (choice // top_k)[:, None] * K
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        depth = start + tl.arange(0, BK)
+        weight = tl.load(weight_ptr + depth[:, None], mask=(depth < K)[:, None], other=0.0)
+        token = tl.load(token_ptr + depth[None, :], mask=(depth < K)[None, :] & is_choice[:, None], other=0.0)
+        total = tl.dot(token, weight, total, input_precision="ieee")
+    tl.store(c_ptr + (choice[:, None] * N + column[None, :]), total, mask=(column < N)[None, :] & is_choice[:, None])
 
 
 @case
@@ -477,12 +475,11 @@ def embedding_bag(table_ptr, index_ptr, offset_ptr, out_ptr, dim, MODE: tl.const
 
 @triton.jit
 def embedding_gradient(grad_ptr, index_ptr, table_grad_ptr, count, dim, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    cols = tl.arange(0, BLOCK)
-    mask = (rows < count)[:, None] & (cols < dim)[None, :]
-    index = tl.load(index_ptr + rows, mask=rows < count, other=0)
-    grad = tl.load(grad_ptr + rows[:, None] * dim + cols[None, :], mask=mask)
-    tl.atomic_add(table_grad_ptr + index[:, None] * dim + cols[None, :], grad, mask=mask)
+    """Adds each row of `grad` to the row of the table that it was read from; several may be the same."""
+    row, lane = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None], tl.arange(0, BLOCK)[None, :]
+    live = (lane < dim) & (row < count)
+    target = table_grad_ptr + tl.load(index_ptr + row, mask=row < count, other=0) * dim
+    tl.atomic_add(target + lane, tl.load(grad_ptr + (row * dim + lane), mask=live), mask=live)
 
 
 @case

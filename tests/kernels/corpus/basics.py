@@ -17,16 +17,14 @@ def vector_add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def fused_softmax(out_ptr, in_ptr, in_stride, out_stride, n_rows, n_cols, BLOCK: tl.constexpr, STAGES: tl.constexpr):
-    first = tl.program_id(0)
-    step = tl.num_programs(0)
-    for row in tl.range(first, n_rows, step, num_stages=STAGES):
-        cols = tl.arange(0, BLOCK)
-        mask = cols < n_cols
-        values = tl.load(in_ptr + row * in_stride + cols, mask=mask, other=-float("inf"))
-        shifted = values - tl.max(values, axis=0)
-        numerator = tl.exp(shifted)
-        denominator = tl.sum(numerator, axis=0)
-        tl.store(out_ptr + row * out_stride + cols, numerator / denominator, mask=mask)
+    """exp(x - top) / sum(exp(x - top)) of whole rows, dealt out to the programs in turn."""
+    lanes = tl.arange(0, BLOCK)
+    live = lanes < n_cols
+    for row in tl.range(tl.program_id(0), n_rows, tl.num_programs(0), num_stages=STAGES):
+        x = tl.load(in_ptr + (lanes + row * in_stride), mask=live, other=float("-inf"))
+        weights = tl.exp(x - tl.max(x, axis=0))
+        weights = weights / tl.sum(weights, axis=0)
+        tl.store(out_ptr + (lanes + row * out_stride), weights, mask=live)
 
 
 @triton.jit

@@ -55,41 +55,39 @@ def matmul_descriptors(a_desc, b_desc, c_desc, M, N, K, BM: tl.constexpr, BN: tl
 
 @triton.jit
 def epilogue_subtile(acc, BM: tl.constexpr, BN: tl.constexpr):
-    halves = tl.reshape(acc, (BM, 2, BN // 2))
-    halves = tl.permute(halves, (0, 2, 1))
-    return tl.split(halves)
+    """The left and the right half of a tile: the number of the half becomes the last axis, along which `split` parts."""
+    HALF: tl.constexpr = BN // 2
+    return acc.reshape(BM, 2, HALF).trans(0, 2, 1).split()
 
 
 @triton.jit
 def matmul_device_descriptors(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PROGRAMS: tl.constexpr, SUBTILE: tl.constexpr):  # fmt: skip
-    a_desc = tl.make_tensor_descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
-    b_desc = tl.make_tensor_descriptor(b_ptr, shape=[N, K], strides=[K, 1], block_shape=[BN, BK])
-    c_desc = tl.make_tensor_descriptor(
-        c_ptr, shape=[M, N], strides=[N, 1], block_shape=[BM, BN if not SUBTILE else BN // 2]
-    )
-    tiles_n = tl.cdiv(N, BN)
-    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * tiles_n, PROGRAMS):
-        off_m = tile // tiles_n * BM
-        off_n = tile % tiles_n * BN
-        acc = tl.zeros((BM, BN), tl.float32)
-        for k in range(0, K, BK):
-            acc = tl.dot(a_desc.load([off_m, k]), b_desc.load([off_n, k]).T, acc)
+    """C = A transpose(B), whole or in two halves of a tile, by descriptors that each program makes for itself."""
+    WIDTH: tl.constexpr = BN // 2 if SUBTILE else BN
+    target = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, WIDTH])
+    left = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, BK])
+    right = tl.make_tensor_descriptor(b_ptr, [N, K], [K, 1], [BN, BK])
+    across = tl.cdiv(N, BN)
+    for tile in tl.range(tl.program_id(0), across * tl.cdiv(M, BM), PROGRAMS):
+        row, column = tile // across, tile % across
+        total = tl.zeros((BM, BN), dtype=tl.float32)
+        for depth in range(0, K, BK):
+            total = tl.dot(left.load([row * BM, depth]), right.load([column * BN, depth]).T, total)
         if SUBTILE:
-            left, right = epilogue_subtile(acc, BM, BN)
-            c_desc.store([off_m, off_n], left.to(tl.float16))
-            c_desc.store([off_m, off_n + BN // 2], right.to(tl.float16))
+            parts = epilogue_subtile(total, BM, BN)
+            target.store([row * BM, column * BN], parts[0].to(tl.float16))
+            target.store([row * BM, column * BN + WIDTH], parts[1].to(tl.float16))
         else:
-            c_desc.store([off_m, off_n], acc.to(tl.float16))
+            target.store([row * BM, column * BN], total.to(tl.float16))
 
 
 @triton.jit
 def attention_preprocess(o_ptr, do_ptr, delta_ptr, CTX, BM: tl.constexpr, D: tl.constexpr):
-    offs_m = tl.program_id(0) * BM + tl.arange(0, BM)
-    head = tl.program_id(1)
-    offs_d = tl.arange(0, D)
-    o = tl.load(o_ptr + head * D * CTX + offs_m[:, None] * D + offs_d[None, :])
-    do = tl.load(do_ptr + head * D * CTX + offs_m[:, None] * D + offs_d[None, :]).to(tl.float32)
-    tl.store(delta_ptr + head * CTX + offs_m, tl.sum(o * do, axis=1))
+    """delta = sum(O dO) of each query: what the rows of dS add up to before P is taken out."""
+    query = tl.program_id(1) * CTX + tl.program_id(0) * BM + tl.arange(0, BM)
+    element = query[:, None] * D + tl.arange(0, D)[None, :]
+    slope = tl.load(do_ptr + element).to(tl.float32)
+    tl.store(delta_ptr + query, tl.sum(slope * tl.load(o_ptr + element), axis=1))
 
 
 @triton.jit
@@ -136,21 +134,23 @@ def attention_backward(q_ptr, k_ptr, v_ptr, scale, do_ptr, dk_ptr, dv_ptr, m_ptr
 
 @triton.jit
 def norm_weights_gradient(dw_ptr, out_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):
-    cols = tl.program_id(0) * BN + tl.arange(0, BN)
-    total = tl.zeros((BM, BN), dtype=tl.float32)
-    for i in range(0, M, BM):
-        rows = i + tl.arange(0, BM)
-        mask = (rows[:, None] < M) & (cols[None, :] < N)
-        total += tl.load(dw_ptr + rows[:, None] * N + cols[None, :], mask=mask, other=0.0)
-    tl.store(out_ptr + cols, tl.sum(total, axis=0), mask=cols < N)
+    """Sums of BN columns over M rows, a tile with running sums in every lane until the end."""
+    column = tl.program_id(0) * BN + tl.arange(0, BN)[None, :]
+    place = tl.arange(0, BM)[:, None]
+    sums = tl.zeros((BM, BN), dtype=tl.float32)
+    for above in range(0, M, BM):
+        live = (column < N) & (above + place < M)
+        sums += tl.load(dw_ptr + ((above + place) * N + column), mask=live, other=0.0)
+    tl.store(out_ptr + column, tl.sum(sums, axis=0, keep_dims=True), mask=column < N)
 
 
 @triton.jit
 def seeded_dropout(x_ptr, out_ptr, n, p, seed, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    random = tl.rand(seed, offsets)
-    tl.store(out_ptr + offsets, tl.where(random > p, x / (1 - p), 0.0), mask=offsets < n)
+    """The mask of dropout is made again from the seed wherever it is needed, never stored."""
+    i = BLOCK * tl.program_id(0) + tl.arange(0, BLOCK)
+    scale = 1 / (1 - p)
+    factor = tl.where(tl.rand(seed, i) > p, scale, 0.0)
+    tl.store(out_ptr + i, factor * tl.load(x_ptr + i, mask=i < n), mask=i < n)
 
 
 @triton.jit
@@ -172,29 +172,26 @@ def rotary(q_ptr, cos_ptr, sin_ptr, stride, HALF: tl.constexpr, HEADS: tl.conste
 def cross_entropy(
     logits_ptr, labels_ptr, loss_ptr, stride, n_cols, ignore, BLOCK: tl.constexpr, SMOOTHING: tl.constexpr
 ):
+    """log(sum(exp(x))) - (1 - s) x[label] - s mean(x), with s = SMOOTHING; 0 where the label is `ignore`."""
     row = tl.program_id(0).to(tl.int64)
-    logits_ptr += row * stride
     label = tl.load(labels_ptr + row)
     if label == ignore:
         tl.store(loss_ptr + row, 0.0)
         return
-    m = float("-inf")
-    d = 0.0
-    total = 0.0
-    at_label = tl.load(logits_ptr + label).to(tl.float32)
-    for i in range(0, n_cols, BLOCK):
-        offs = i + tl.arange(0, BLOCK)
-        x = tl.load(logits_ptr + offs, mask=offs < n_cols, other=float("-inf")).to(tl.float32)
-        best = tl.max(x)
+    logits_ptr += stride * row
+    top, weight, plain_sum = float("-inf"), 0.0, 0.0
+    for start in range(0, n_cols, BLOCK):
+        column = start + tl.arange(0, BLOCK)
+        x = tl.load(logits_ptr + column, mask=column < n_cols, other=float("-inf")).to(tl.float32)
+        higher = tl.maximum(tl.max(x), top)
+        weight = tl.sum(tl.exp(x - higher)) + weight * tl.exp(top - higher)
+        top = higher
         if SMOOTHING > 0:
-            total += tl.sum(tl.where(offs < n_cols, x * SMOOTHING, 0.0))
-        m_new = tl.maximum(m, best)
-        d = d * tl.exp(m - m_new) + tl.sum(tl.exp(x - m_new))
-        m = m_new
-    loss = m + tl.log(d) - at_label
+            plain_sum += tl.sum(tl.where(column < n_cols, x, 0.0))
+    wanted = tl.load(logits_ptr + label).to(tl.float32)
     if SMOOTHING > 0:
-        loss = loss * (1 - SMOOTHING) - total / n_cols
-    tl.store(loss_ptr + row, loss)
+        wanted += SMOOTHING * (plain_sum / n_cols - wanted)
+    tl.store(loss_ptr + row, tl.log(weight) + top - wanted)
 
 
 @triton.jit
@@ -224,11 +221,11 @@ def unpack_int4(packed_ptr, out_ptr, scales_ptr, N: tl.constexpr, GROUP: tl.cons
 
 @triton.jit
 def segment_sums(x_ptr, ids_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offs < n
-    ids = tl.load(ids_ptr + offs, mask=mask, other=-1)
-    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
-    tl.atomic_add(out_ptr + ids, x, mask=mask & (ids >= 0), sem="relaxed")
+    """Adds each x to the sum of its segment; elements of no segment have a negative id."""
+    i = BLOCK * tl.program_id(0) + tl.arange(0, BLOCK)
+    segment = tl.load(ids_ptr + i, mask=i < n, other=-1)
+    counts = segment >= 0
+    tl.atomic_add(out_ptr + segment, tl.load(x_ptr + i, mask=i < n, other=0.0), mask=counts, sem="relaxed")
 
 
 @triton.jit
