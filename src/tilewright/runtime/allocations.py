@@ -6,14 +6,14 @@ use far beyond them. What lies outside of the view may then belong to another ar
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 from array import array as standard_array
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
+
+from tilewright.targets.launch_cache.object_layouts import CONTEXT_AT, DATA_AT, has_known_storages, storage_word
 
 _ndarray: Any = np.ndarray
 
@@ -22,9 +22,6 @@ Extent = tuple[int, int, bool]
 
 _EXPORTERS: Any = (bytes, bytearray, mmap.mmap, standard_array)
 """What shows all of its memory as a buffer."""
-
-DATA_AT, CONTEXT_AT, BYTES_AT = 16, 32, 48
-"""Where PyTorch's StorageImpl keeps the address of its data, what frees it, and its size (`has_known_storages`)."""
 
 
 def extent_of_array(array: np.ndarray[Any, Any]) -> Extent:
@@ -62,30 +59,9 @@ def is_allocation(storage: Any) -> bool:
     own (`from_numpy`, `from_dlpack`, `frombuffer`, slices of storages), whose allocation does not show."""
     if not hasattr(storage, "_cdata") or not has_known_storages(storage.__class__):
         return bool(storage.resizable()) if hasattr(storage, "resizable") else False
-    if storage.resizable() or _word(storage, CONTEXT_AT) == _word(storage, DATA_AT):
+    if storage.resizable() or storage_word(storage, CONTEXT_AT) == storage_word(storage, DATA_AT):
         return True
     return storage.device.type == "cpu" and storage.is_shared()
-
-
-@lru_cache(maxsize=4)
-def has_known_storages(kind: type) -> bool:
-    """Tell whether a class of storages is laid out as expected: an allocation is freed by its own address, memory of
-    others by something else."""
-    owners = [kind(size) for size in (2, 80, 4096)]
-    slices = [owner[owner.nbytes() // 2 :] for owner in owners]
-    return (
-        all(_is_laid_out(storage) for storage in (*owners, *slices))
-        and all(_word(owner, CONTEXT_AT) == _word(owner, DATA_AT) for owner in owners)
-        and all(_word(part, CONTEXT_AT) != _word(part, DATA_AT) for part in slices)
-    )
-
-
-def _is_laid_out(storage: Any) -> bool:
-    return _word(storage, DATA_AT) == storage.data_ptr() and _word(storage, BYTES_AT) == storage.nbytes()
-
-
-def _word(storage: Any, offset: int) -> int:
-    return ctypes.c_uint64.from_address(storage._cdata + offset).value  # pyright: ignore[reportPrivateUsage]
 
 
 def extent_of(address: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:

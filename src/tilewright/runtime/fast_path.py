@@ -39,6 +39,8 @@ class Plan:
     """NumPy arguments, and descriptors of such, that the kernel stores to: their slots, their parameters' numbers."""
     disjoint: bool = True
     """Whether no two pointers share memory."""
+    place: Any = 0
+    """The device that the data lies on."""
     is_repeatable: bool = True
     """Whether native code may come to recognise such launches; see `runtime/repeating.py`."""
 
@@ -127,7 +129,7 @@ def make_plan(
         return None
     behind = [(slot, reader.slots[taken[slot]]) for slot in sorted(kernel.parameters.written)]
     written = tuple((slot, number) for slot, number in behind if _memory_of(values[number]).__class__ is _ndarray)
-    return Plan(kernel, start, None if len(taken) == len(reader.slots) else _picker(taken), written)
+    return Plan(kernel, start, None if len(taken) == len(reader.slots) else _picker(taken), written, place=place)
 
 
 def _memory_of(value: Any) -> Any:

@@ -157,8 +157,7 @@ class JITFunction(JITCallable, KernelInterface):
                 launch(kernel, slots, arrays, extents)
             return kernel
         launch(kernel, slots, arrays, extents)
-        is_all_there = not driver.is_gpu or all(storage.device != "cpu" for storage in arrays.values())
-        if is_all_there and not binder.options_vary:
+        if _shows_device(driver, arrays) and not binder.options_vary:
             classes = tuple([value.__class__ for value in values])
             further = {name: value for name, value in options.items() if name not in binder.shared_names}
             shortcuts.learn(values, classes, binder.rules, further, kernel, driver.device)
@@ -303,6 +302,11 @@ class JITFunction(JITCallable, KernelInterface):
         options = CompileOptions.from_keywords(bound.options, debug=debug, parameters=self.arg_names)
         source = kernel_source(self, bound)
         return compile_source(replace(source, noalias=False) if is_shared else source, options, driver.target)
+
+
+def _shows_device(driver: Driver, arrays: Mapping[int, Any]) -> bool:
+    """Tell whether the data alone says on which device a launch like this runs: some does, and all is on it."""
+    return not driver.is_gpu or (bool(arrays) and all(storage.device != "cpu" for storage in arrays.values()))
 
 
 def launch(kernel: CompiledKernel, slots: list[int], arrays: dict[int, Any], grid: tuple[int, int, int]) -> None:

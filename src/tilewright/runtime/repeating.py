@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from tilewright.language.callables import CapturedNames
-from tilewright.runtime.allocations import has_known_storages
 from tilewright.runtime.fast_path import Recognised, is_constant
 from tilewright.runtime.reading import is_tensor_class
 from tilewright.runtime.specialization import ParameterRule
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
-from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
-from tilewright.targets.cpu.repeat import Call, CallTable, Item, Kind, is_plain_cell
+from tilewright.support.tracebacks import cut_traceback
+from tilewright.targets.launch_cache.calls import Call, CallTable, Item, Kind, is_plain_cell
+from tilewright.targets.launch_cache.object_layouts import TensorLayout, find_tensor_layout, has_known_storages
 
 Variables = Sequence[tuple[str, Any, Mapping[str, Any]]]
 """What a kernel was compiled with from outside: name, value, and namespace."""
@@ -81,13 +81,11 @@ class RepeatedCalls:
 
     def _table_for(self, native: Any) -> CallTable | None:
         """The table of this kernel's calls; None for targets that have no such, and where arrays cannot be read."""
-        if not hasattr(native, "call_table"):
-            return None
-        if self._table is None:
-            self._table = native.call_table(self._hooks, self._long_way)
-            if self._table is not None:
-                self.launch = self._table.launch
-        return self._table
+        recogniser = getattr(native, "recogniser", None)
+        if self._table is None and recogniser is not None:
+            self._table = CallTable(recogniser, self._hooks, self._long_way)
+            self.launch = self._table.launch
+        return None if recogniser is None else self._table
 
     def forget(self) -> None:
         """Let no call be recognised but those that are learnt from now on."""
@@ -109,6 +107,9 @@ def describe_call(
     if places is None:
         return None
     native: Any = plan.kernel.native
+    launcher = native.launcher(plan.place)
+    if launcher is None:
+        return None
     numbers = {rule.name: number for number, rule in enumerate(rules)}
     given = {*range(len(args)), *(numbers[name] for name in keywords if name in numbers)}
     if any(not rule.is_constexpr for number, rule in enumerate(rules) if number not in given):
@@ -124,9 +125,9 @@ def describe_call(
         plan.disjoint,
         len(slots),
         places,
-        native.words,
+        launcher,
         plan.kernel,
-        _raiser(native),
+        describe.layout,
     )
     return call if len(call.items) == len(args) + len(keywords) and call.fits else None
 
@@ -161,6 +162,8 @@ class _Describer:
         self.rules = rules
         self.slots = slots
         self.stored = stored
+        self.layout: TensorLayout | None = None
+        """Of tensors, if there are any."""
 
     def item(self, value: Any, number: int | None) -> Item | None:
         """One argument; a keyword that is no parameter is an option, which is compiled in like a constant."""
@@ -176,16 +179,18 @@ class _Describer:
         if kind is float and rule.forced_type in (None, "fp32"):
             return Item(kind=Kind.FLOAT, type=float, slot=slot)
         if kind is _ndarray:
-            is_aligned = not value.ctypes.data & 15
-            return self._memory(Kind.ARRAY, value, is_aligned, slot, int(number in self.stored))
-        if is_tensor_class(kind) and value.is_cpu and has_known_storages(value.untyped_storage().__class__):
-            return self._memory(Kind.TENSOR, value, not value.data_ptr() & 15, slot, 0)
-        return None
+            facts = {"number": int(not value.ctypes.data & 15), "detail": int(number in self.stored), "slot": slot}
+            return Item(kind=Kind.ARRAY, type=kind, target=value.dtype, **facts)
+        return self._tensor(value, slot) if is_tensor_class(kind) and (value.is_cpu or value.is_cuda) else None
 
-    @staticmethod
-    def _memory(kind: Kind, value: Any, is_aligned: bool, slot: int, detail: int) -> Item:
-        facts = {"number": int(is_aligned), "detail": detail, "slot": slot}
-        return Item(kind=kind, type=value.__class__, target=value.dtype, **facts)
+    def _tensor(self, value: Any, slot: int) -> Item | None:
+        if not has_known_storages(value.untyped_storage().__class__):
+            return None
+        self.layout = find_tensor_layout()
+        if self.layout is None or not self.layout.fits(value):
+            return None
+        facts = {"number": int(not value.data_ptr() & 15), "detail": self.layout.description(value), "slot": slot}
+        return Item(kind=Kind.TENSOR, type=value.__class__, **facts)
 
     @staticmethod
     def _constant(value: Any) -> Item | None:
@@ -207,13 +212,3 @@ def class_of_integer(value: int, rule: ParameterRule) -> int:
     if rule.specialize and value == 1:
         return 1
     return 2 if is_multiple else 0
-
-
-def _raiser(native: Any) -> Any:
-    """A function that raises what a failure tuple of a kernel's launcher stands for, as the user is to see it."""
-
-    @ends_tracebacks
-    def fail(failure: Any) -> None:
-        raise native.error_of(failure)
-
-    return fail

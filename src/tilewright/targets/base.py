@@ -59,7 +59,7 @@ class NativeKernel(Protocol):
     used: see `compiler/kernel.py`. For launches that are made again and again a kernel may have `starter(formats,
     device)`: the forms of its slots in the letters of Python's `struct`, and the number of the device; it returns a
     function (values, x, y, z) that runs a grid, or None where it cannot. One whose launches native code recognises
-    has `call_table(hooks, long_way)`; see `runtime/repeating.py`.
+    has `recogniser` and `launcher(device)`; see `runtime/repeating.py` and `targets/launch_cache`.
     """
 
     def launch(self, slots_address: int, num_programs: int, num_threads: int = 0) -> None: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import permutations
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -25,7 +25,7 @@ from tilewright.support.errors import ArgumentValueError, ChangedGlobalError, De
 from tilewright.targets.cpu.facts import host_facts
 from tilewright.targets.cpu.kernel import CpuKernel
 from tilewright.targets.cpu.native_runtime import native_runtime
-from tilewright.targets.cpu.repeat import MOST_CALLS, MOST_SLOTS, Item, Kind
+from tilewright.targets.launch_cache.calls import MOST_CALLS, MOST_SLOTS, CallTable, Item, Kind
 
 pytestmark = pytest.mark.skipif(bool(knobs.get("target")) and knobs.get("target") != "cpu", reason="the CPU's launcher")
 
@@ -44,6 +44,12 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"""
     image = compile_text(f'target triple = "{facts.triple}"\n{text}', facts)
     runtime = native_runtime()
     yield CpuKernel("record", runtime.loader.load(image, ("record",)), runtime, 0, {}), seen
+
+
+def table_of(native: CpuKernel, missed: Callable[..., Any]) -> CallTable:
+    recogniser = native.recogniser
+    assert recogniser is not None
+    return CallTable(recogniser, [], missed)
 
 
 def described(value: Any, rule: ParameterRule, native: CpuKernel) -> tuple[Any, Any, Any] | None:
@@ -71,8 +77,7 @@ def test_only_what_python_takes_for_the_same_launch_is_recognised(
         if found is None or found[0] is None:
             continue
         call, key, reader = found
-        table = native.call_table([], lambda *_: missed)
-        assert table is not None
+        table = table_of(native, lambda *_: missed)
         table.add(call)
         for other in VALUES:
             answer = table.launch((5, 1), other)
@@ -103,8 +108,7 @@ def test_integers_and_floats_of_one_class_are_one_call(recorder: tuple[CpuKernel
     plan = Plan(SimpleNamespace(native=native), None, None, ())  # pyright: ignore[reportArgumentType]
     call = describe_call((17,), {"x": 0.5}, (plan, (), values, {}), rules, [])
     assert call is not None
-    table = native.call_table([], lambda *_, **__: None)
-    assert table is not None
+    table = table_of(native, lambda *_, **__: None)
     table.add(call)
     assert table.launch((2,), 18, x=-1e30) is call.result
     assert seen[:2].tolist() == [18, bits(-1e30)]
@@ -195,6 +199,20 @@ def test_tensors_are_recognised_by_what_they_are() -> None:
     assert not launched(kernel, (1,), y[:50], y, 99, 1.0, BLOCK=128), "views of one storage overlap"
     assert not launched(kernel, (1,), y.half(), result, 99, 1.0, BLOCK=128)
     assert not launched(kernel, (1,), y.view(-1)[1:], result, 99, 1.0, BLOCK=128), "16 does not divide the address"
+    assert not launched(kernel, (1,), y.int(), result, 99, 1.0, BLOCK=128), "another dtype of the same size"
+    assert launched(kernel, (1,), torch.from_numpy(np.zeros(128, np.float32)), result, 99, 1.0, BLOCK=128)
+
+
+def test_tensors_that_are_copied_when_they_are_written_are_left_to_python() -> None:
+    torch = pytest.importorskip("torch")
+    kernel = fresh()
+    x, out = torch.ones(128), torch.zeros(128)
+    for _ in range(2):
+        launched(kernel, (1,), x, out, 100, 2.0, BLOCK=128)
+    later = torch._lazy_clone(out)
+    assert not launched(kernel, (1,), x, later, 100, 5.0, BLOCK=128)
+    assert (out[:100] == 2).all(), "the other one's elements are as they were"
+    assert (later[:100] == 5).all()
 
 
 def test_switches_and_hooks_send_calls_the_long_way() -> None:

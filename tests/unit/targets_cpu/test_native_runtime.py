@@ -12,6 +12,7 @@ from tilewright.support import knobs
 from tilewright.targets.cpu import native_runtime
 from tilewright.targets.cpu.facts import host_facts, named_facts
 from tilewright.targets.cpu.native_runtime import made_meanwhile, runtime_image
+from tilewright.targets.launch_cache import native
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         made.append(facts.cpu)
         return b"object for " + facts.cpu.encode()
 
-    monkeypatch.setattr(native_runtime, "compile_text", compile_text)
+    monkeypatch.setattr(native, "compile_text", compile_text)
     return made
 
 

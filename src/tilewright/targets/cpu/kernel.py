@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from array import array
 from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from tilewright.codegen.llvm_backend import LoadedObject
 from tilewright.support import knobs
 from tilewright.support.errors import OutOfResources, TilewrightError
+from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.cpu.assertions import Meanings, assertion_error
 from tilewright.targets.cpu.memory import free_memory
+from tilewright.targets.launch_cache.calls import Launcher, Recogniser
 
 if TYPE_CHECKING:
     from tilewright.targets.cpu.native_runtime import NativeRuntime
-    from tilewright.targets.cpu.repeat import CallTable
 
 _ASSERTION, _OUT_OF_MEMORY = 1, 2
 
@@ -79,16 +81,24 @@ class CpuKernel:
             raise self.error_of(failure)
 
     @property
-    def words(self) -> tuple[int, int, int]:
-        """Addresses of the entry and of what the pool knows of the kernel, and the arena's bytes between them."""
-        return self._entry, self.arena_bytes, self._habits_address
+    def recogniser(self) -> Recogniser | None:
+        """What recognises calls; None where native code cannot read arguments."""
+        return self._runtime.recogniser
 
-    def call_table(self, hooks: list[Any], long_way: Callable[..., Any]) -> CallTable | None:
-        """An empty table of calls (see `targets/cpu/repeat.py`); None where native code cannot read arguments."""
-        from tilewright.targets.cpu.repeat import CallTable, find_array_layout
+    def launcher(self, device: int) -> Launcher:
+        """How native code runs grids, with as many threads as are asked for now."""
+        raise_error = self._raiser()
+        words = (self._entry, self.arena_bytes, knobs.get("num_threads"), self._habits_address, id(raise_error))
+        return Launcher(self._runtime.launch_again, array("q", words), raise_error)
 
-        layout = find_array_layout()
-        return None if layout is None else CallTable(self._runtime, hooks, long_way, layout)
+    def _raiser(self) -> Callable[[Any], None]:
+        """A function that raises what a failure tuple of the launcher stands for, as the user is to see it."""
+
+        @ends_tracebacks
+        def fail(failure: Any) -> None:
+            raise self.error_of(failure)
+
+        return fail
 
     def starter(self, formats: Sequence[str], device: int) -> Callable[[Sequence[Any], int, int, int], None]:
         """A function that packs slot values of these forms and runs a grid (x, y, z) on them."""

@@ -11,17 +11,16 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from string import Template
 
-from tilewright.codegen.llvm_backend import Effort, LoadedObject, ObjectLoader, compile_text
-from tilewright.codegen.llvm_backend import version as llvm_version
-from tilewright.support.disk_cache import DiskCache, Entry, cache_directory
-from tilewright.support.fingerprint import fingerprint
+from tilewright.codegen.llvm_backend import LoadedObject, ObjectLoader
 from tilewright.support.forking import gate
 from tilewright.support.threads import meanwhile
 from tilewright.targets.cpu.facts import CpuFacts, available_cores, host_facts
+from tilewright.targets.launch_cache.calls import Recogniser, find_recogniser, python_function
+from tilewright.targets.launch_cache.native import launch_cache_text, native_object
 
 LaunchFunction = Callable[[int, int, int, int, int, int], object]
 PackedLaunchFunction = Callable[[int, bytes, int, int, int, int], object]
@@ -44,8 +43,9 @@ _X86_PAUSE = 'call void asm sideeffect "pause", "~{memory}"()'
 _ARM_PAUSE = 'call void asm sideeffect "isb", "~{memory}"()'
 
 
-def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("crashes.ll", "launcher.ll", "repeat.ll")) -> str:
-    """LLVM IR of the runtime for a machine: the pool, and launchers for Python or C (`c_launcher.ll`)."""
+def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("crashes.ll", "launcher.ll")) -> str:
+    """LLVM IR of the runtime for a machine: the pool, and a launcher for C (`c_launcher.ll`), or those for Python and
+    the launch cache."""
     is_linux = "linux" in facts.triple
     names = {
         "SYS_FUTEX": "202" if facts.is_x86 else "98",
@@ -72,6 +72,8 @@ def runtime_text(facts: CpuFacts, launchers: Sequence[str] = ("crashes.ll", "lau
         *launchers,
     )
     parts = [f'target triple = "{facts.triple}"']
+    if "launcher.ll" in launchers:
+        parts.append(launch_cache_text())
     parts.extend(Template((folder / source).read_text()).substitute(names) for source in sources)
     return "\n".join(parts)
 
@@ -82,8 +84,8 @@ class NativeRuntime:
     EXPORTS = (
         "tilewright_launch_method",
         "tilewright_launch_packed_method",
-        "tilewright_repeat_method",
-        "tilewright_repeat_init",
+        "tilewright_launch_again",
+        *Recogniser.EXPORTS,
         *KERNEL_IMPORTS,
         "tilewright_set_num_threads",
         "tilewright_watch_crashes",
@@ -100,18 +102,20 @@ class NativeRuntime:
             self._library.address("tilewright_set_num_threads")
         )
         self._after_fork = ctypes.CFUNCTYPE(None)(self._library.address("tilewright_pool_after_fork"))
-        self.launch: LaunchFunction = _python_function(self._library.address("tilewright_launch_method"))
-        self.launch_packed: PackedLaunchFunction = _python_function(
+        self.launch: LaunchFunction = python_function(self._library.address("tilewright_launch_method"))
+        self.launch_packed: PackedLaunchFunction = python_function(
             self._library.address("tilewright_launch_packed_method")
         )
-        # It makes Python objects, for which it must hold the GIL.
-        self._repeat_init = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(
-            self._library.address("tilewright_repeat_init")
-        )
+        self.launch_again = self._library.address("tilewright_launch_again")
         self.num_threads = 0
         self.set_num_threads(available_cores())
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
+
+    @cached_property
+    def recogniser(self) -> Recogniser | None:
+        """What recognises calls; None where native code cannot read arguments."""
+        return find_recogniser(self._library)
 
     def set_num_threads(self, count: int) -> None:
         """Threads that work on one grid, the launching one included, unless a launch says otherwise."""
@@ -120,40 +124,17 @@ class NativeRuntime:
         self.num_threads = count
         self._set_num_threads(count)
 
-    def recognising(
-        self, table_address: int, long_way: Callable[..., object], array_class: type, item_size_at: int
-    ) -> Callable[..., object]:
-        """The function `(grid, *arguments, **constants)` over a table of calls; `repeat.py` says what the table is."""
-        self._repeat_init(id(array_class), item_size_at)
-        return _python_function(self._library.address("tilewright_repeat_method"), (table_address, long_way))
-
     def symbols(self) -> dict[str, int]:
         """Addresses of the functions that kernels may call, by name."""
         return {name: self._library.address(name) for name in KERNEL_IMPORTS}
-
-
-def _python_function(method_definition: int, bound: object = None) -> Callable[..., object]:
-    """Wrap a static PyMethodDef into a Python callable, with what the function gets as `self`."""
-    new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype = ctypes.py_object
-    new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return new(method_definition, bound, None)
 
 
 _lock = threading.Lock()
 
 
 def runtime_image(facts: CpuFacts) -> bytes:
-    """The runtime's object for a machine, from the disk cache; where there is none it is compiled, unoptimised, as it
-    only hands out chunks (20 ms)."""
-    text = runtime_text(facts)
-    key = fingerprint("native runtime", text, facts.triple, facts.cpu, facts.feature_string, llvm_version())
-    cache = DiskCache(cache_directory())
-    entry = cache.get(key)
-    if entry is None or "obj" not in entry.sections:
-        entry = Entry({}, {"obj": compile_text(text, facts, effort=Effort.NONE)})
-        cache.put(key, entry)
-    return entry.sections["obj"]
+    """The runtime's object for a machine."""
+    return native_object("native runtime", runtime_text(facts), facts)
 
 
 @lru_cache(maxsize=1)

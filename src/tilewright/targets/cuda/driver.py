@@ -127,8 +127,10 @@ class CudaDriver:
             )
         self._devices: dict[int, Device] = {}
         self._lock = threading.Lock()
-        self.launch: LaunchFunction = _LAUNCH_TYPE(self._symbol("cuLaunchKernelEx"))
-        self._get_context = _CURRENT_CONTEXT_TYPE(self._symbol("cuCtxGetCurrent"))
+        self.launch_address = self._symbol("cuLaunchKernelEx")
+        self.get_context_address = self._symbol("cuCtxGetCurrent")
+        self.launch: LaunchFunction = _LAUNCH_TYPE(self.launch_address)
+        self._get_context = _CURRENT_CONTEXT_TYPE(self.get_context_address)
 
     def _initialise(self) -> None:
         try:

@@ -24,6 +24,7 @@ from tilewright.targets.cuda.driver import (
     cuda_driver,
     encode_tensor_map,
 )
+from tilewright.targets.cuda.native_launch import native_launches
 from tilewright.targets.cuda.parameters import (
     COOPERATIVE,
     MAP_BYTES,
@@ -38,6 +39,7 @@ from tilewright.targets.cuda.parameters import (
     to_json,
 )
 from tilewright.targets.cuda.placement import StreamReader, device_of
+from tilewright.targets.launch_cache.calls import Launcher, Recogniser
 
 _stream_of = StreamReader()
 
@@ -134,6 +136,7 @@ class LoadedKernel:
             self.spill_bytes = driver.function_attribute(self.function, "LOCAL_SIZE_BYTES")
             self.thread_limit = driver.function_attribute(self.function, "MAX_THREADS_PER_BLOCK")
         self.facts = facts
+        self.attributes = ctypes.create_string_buffer(facts.launch_attributes, len(facts.launch_attributes))
         self.scratch: dict[int, Scratch] = {}
         self.pool = ArgumentPool(facts.parameters, self.function, facts.launch_attributes)
         if reason := self.lacking():
@@ -213,6 +216,22 @@ class CudaKernel:
             free.append(arguments)
 
         return start
+
+    @property
+    def recogniser(self) -> Recogniser | None:
+        """What recognises calls; None where native code cannot read arguments, or cannot start this kernel's grids."""
+        native = native_launches() if self._is_plain else None
+        return None if native is None else native.recogniser
+
+    def launcher(self, device: int) -> Launcher | None:
+        """How native code starts grids on a device; None for kernels and programs that need more than it does."""
+        native = native_launches() if self._is_plain else None
+        return None if native is None else native.launcher(self._loaded.get(device) or self._load(device))
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether a launch needs nothing but its slots."""
+        return not (self._has_maps or self.facts.takes_scratch or self.facts.may_assert)
 
     def _start(
         self, loaded: LoadedKernel, pack: Callable[..., None], values: Sequence[Any], grid: tuple[int, int, int]

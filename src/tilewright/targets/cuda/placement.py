@@ -47,6 +47,12 @@ def current_stream(ordinal: int) -> int:
     return LEGACY_STREAM if torch is None else torch._C._cuda_getCurrentRawStream(ordinal)
 
 
+def raw_stream_reader() -> StreamOf | None:
+    """PyTorch's own function for the handle of its current stream on a device; None where it uses no GPU."""
+    torch = _torch()
+    return None if torch is None else torch._C._cuda_getCurrentRawStream
+
+
 class StreamReader:
     """As `current_stream`, fast where PyTorch is the only framework that is loaded."""
 
@@ -56,9 +62,7 @@ class StreamReader:
     def __call__(self, ordinal: int) -> int:
         if self._of_torch is not None and "cupy" not in sys.modules:
             return self._of_torch(ordinal)
-        torch = _torch()
-        if torch is not None:
-            self._of_torch = torch._C._cuda_getCurrentRawStream
+        self._of_torch = raw_stream_reader()
         return current_stream(ordinal)
 
 

@@ -1,17 +1,11 @@
 ; The Python side: METH_FASTCALL functions that release the GIL, run the grid and poll signals now and then.
 
-declare i64 @PyLong_AsLongLong(ptr)
 declare ptr @PyLong_FromLong(i64)
 declare ptr @PyBytes_AsString(ptr)
-declare ptr @PyErr_Occurred()
 declare i32 @PyErr_CheckSignals()
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
 declare ptr @Py_BuildValue(ptr, ...)
 declare void @PyErr_SetString(ptr, ptr)
 @PyExc_TypeError = external global ptr
-
-%MethodDef = type { ptr, ptr, i32, ptr }
 
 @launch_name = private constant [7 x i8] c"launch\00"
 @launch_doc = private constant [83 x i8] c"launch(entry, slots, programs, threads, arena_bytes, habits) -> 0 or failure tuple\00"
@@ -193,4 +187,54 @@ failure:
 success:
   %zero = call ptr @PyLong_FromLong(i64 0)
   ret ptr %zero
+}
+
+; A kernel of a call that is made again; see `repeat.ll`.
+%Again = type {
+  i64,      ; 0 kernel entry
+  i64,      ; 1 arena bytes per thread
+  i64,      ; 2 threads, 0: the default
+  ptr,      ; 3 habits of the kernel
+  ptr       ; 4 function that raises what stopped the grid
+}
+
+; Run its grid: 0 done, -1 an exception is set.
+define i32 @tilewright_launch_again(ptr %again, ptr %slots, i64 %programs) {
+entry:
+  %kernel = load i64, ptr %again
+  %arena_slot = getelementptr %Again, ptr %again, i32 0, i32 1
+  %arena_bytes = load i64, ptr %arena_slot
+  %threads_slot = getelementptr %Again, ptr %again, i32 0, i32 2
+  %threads = load i64, ptr %threads_slot
+  %habits_slot = getelementptr %Again, ptr %again, i32 0, i32 3
+  %habits = load ptr, ptr %habits_slot
+  %raise_slot = getelementptr %Again, ptr %again, i32 0, i32 4
+  %raise = load ptr, ptr %raise_slot
+  call void @Py_IncRef(ptr %raise)
+  %slots_address = ptrtoint ptr %slots to i64
+  %status = call ptr @launch_grid(i64 %kernel, i64 %slots_address, i64 %programs, i64 %threads, i64 %arena_bytes, ptr %habits)
+  %failed = icmp eq ptr %status, null
+  br i1 %failed, label %raised, label %ended
+
+ended:
+  %kind_slot = getelementptr i8, ptr %status, i64 8
+  %kind = load ptr, ptr %kind_slot
+  %is_failure = icmp eq ptr %kind, @PyTuple_Type
+  br i1 %is_failure, label %tell, label %done
+
+tell:                                        ; the function raises
+  %reason = alloca ptr
+  store ptr %status, ptr %reason
+  %nothing = call ptr @PyObject_Vectorcall(ptr %raise, ptr %reason, i64 1, ptr null)
+  call void @Py_DecRef(ptr %status)
+  br label %raised
+
+done:
+  call void @Py_DecRef(ptr %status)
+  call void @Py_DecRef(ptr %raise)
+  ret i32 0
+
+raised:
+  call void @Py_DecRef(ptr %raise)
+  ret i32 -1
 }

@@ -6,13 +6,14 @@
 ; 3 us that way takes 25 us behind a vector sum of 12 MiB, and workers go to sleep meanwhile.
 
 ; What the argument of a call must be. Kinds: 0 the object itself, 1 an integer constant, 2 an integer, 3 a float,
-; 4 a NumPy array, 5 a PyTorch tensor in the host's memory.
+; 4 a NumPy array, 5 a PyTorch tensor.
 %Item = type {
   i64,      ; 0 kind
   ptr,      ; 1 its class
-  ptr,      ; 2 kind 0: the object; kinds 4 and 5: the dtype
+  ptr,      ; 2 kind 0: the object; kind 4: the dtype
   i64,      ; 3 kind 1: the number; kind 2: its class; kinds 4 and 5: whether 16 divides the address
-  i64,      ; 4 kind 2: 1 if 1 has a class of its own, 2 if multiples of 16 have; kind 4: 1 if the kernel stores to it
+  i64,      ; 4 kind 2: 1 if 1 has a class of its own, 2 if multiples of 16 have; kind 4: 1 if the kernel stores to it;
+            ;   kind 5: bytes of an element << 32 | dtype and device, as in the tensor
   i64,      ; 5 its slot, -1 where it has none
   ptr       ; 6 name of the parameter, for arguments by keyword
 }
@@ -20,6 +21,9 @@
 ; A global variable that the kernel was compiled with, or one of a closure.
 %Global = type { ptr, ptr, ptr }            ; dictionary, name, value; or cell, null, value
 
+; A target's function (its data, slots with the grid's extents after them, product of the extents) that runs a grid:
+; 0 done, 1 not begun and for the slow path to run or to explain, -1 an exception is set. It reads nothing of its data
+; once it has let go of the GIL.
 %Repeat = type {
   i64,      ;  0 generation of the switches
   i64,      ;  1 arguments by position
@@ -29,13 +33,10 @@
   i64,      ;  5 1 if no two pointers share memory
   i64,      ;  6 global variables
   ptr,      ;  7 those
-  i64,      ;  8 kernel entry
-  i64,      ;  9 arena bytes per thread
-  i64,      ; 10 slots without the grid
-  i64,      ; 11 threads, 0: the default
-  ptr,      ; 12 habits of the kernel
-  ptr,      ; 13 what the call returns
-  ptr       ; 14 function that raises what stopped the grid
+  i64,      ;  8 slots without the grid
+  ptr,      ;  9 the target's function
+  ptr,      ; 10 its data
+  ptr       ; 11 what the call returns
 }
 
 %Table = type {
@@ -50,9 +51,16 @@
 
 ; PyTorch's StorageImpl, as far as it is read: the data, what frees it (an allocation of PyTorch's is freed by its own
 ; address, memory of others by something else), the bytes. (`runtime/allocations.py` checks it on samples.)
-%Storage = type { ptr, i64, i64, ptr, i64, i64, i64 }    ; .., data, .., context, .., bytes
+%Storage = type { ptr, i64, i64, i64, i64, i64, i64 }    ; .., data, deleter, context, .., bytes
 
-; NumPy's array object, whose layout is part of its ABI (`runtime/repeating.py` checks it on samples).
+; Where PyTorch's tensor object has its TensorImpl, which has the storage, the offset into it in elements, and 16 bytes
+; after that the dtype (2 bytes) and the device (type and number). (`object_layouts.py` finds and checks them.)
+@tensor_at = internal global i64 0
+@storage_at = internal global i64 0
+@offset_at = internal global i64 0
+@copies_later = internal global i64 0       ; the deleter of storages that are copied when they are written
+
+; NumPy's array object, whose layout is part of its ABI (`object_layouts.py` checks it on samples).
 %Array = type { i64, ptr, ptr, i32, ptr, ptr, ptr, ptr, i32 }   ; .., class, data, rank, shape, strides, base, dtype, flags
 
 @repeat_name = private constant [7 x i8] c"launch\00"
@@ -61,49 +69,24 @@
 
 @array_class = internal global ptr null
 @item_size_at = internal global i64 0       ; where a NumPy dtype keeps the size of an element
-@data_ptr_text = private constant [9 x i8] c"data_ptr\00"
-@storage_text = private constant [16 x i8] c"untyped_storage\00"
-@cdata_text = private constant [7 x i8] c"_cdata\00"
-@dtype_text = private constant [6 x i8] c"dtype\00"
-@is_cpu_text = private constant [7 x i8] c"is_cpu\00"
-@data_ptr_name = internal global ptr null
-@storage_name = internal global ptr null
-@cdata_name = internal global ptr null
-@dtype_name = internal global ptr null
-@is_cpu_name = internal global ptr null
-
-@_Py_TrueStruct = external global i8
 @PyLong_Type = external global i8
-@PyTuple_Type = external global i8
 
-declare ptr @PyUnicode_InternFromString(ptr)
 declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)
 declare double @PyFloat_AsDouble(ptr)
 declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyList_Size(ptr)
 declare ptr @PyDict_GetItem(ptr, ptr)
-declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
-declare ptr @PyObject_VectorcallMethod(ptr, ptr, i64, ptr)
-declare ptr @PyObject_GetAttr(ptr, ptr)
-declare void @PyErr_Clear()
-declare void @Py_IncRef(ptr)
-declare void @Py_DecRef(ptr)
 
-; Before the first call: NumPy's array class, and where its dtypes keep the size of an element.
-define void @tilewright_repeat_init(ptr %array_class, i64 %item_size_at) {
+; Before the first call, and when PyTorch was imported: NumPy's array class, where its dtypes keep the size of an element,
+; and where PyTorch keeps what is read of tensors.
+define void @tilewright_repeat_init(ptr %array_class, i64 %item_size_at, i64 %tensor_at, i64 %storage_at, i64 %offset_at, i64 %copies_later) {
   store ptr %array_class, ptr @array_class
   store i64 %item_size_at, ptr @item_size_at
-  %data_ptr = call ptr @PyUnicode_InternFromString(ptr @data_ptr_text)
-  store ptr %data_ptr, ptr @data_ptr_name
-  %storage = call ptr @PyUnicode_InternFromString(ptr @storage_text)
-  store ptr %storage, ptr @storage_name
-  %cdata = call ptr @PyUnicode_InternFromString(ptr @cdata_text)
-  store ptr %cdata, ptr @cdata_name
-  %dtype = call ptr @PyUnicode_InternFromString(ptr @dtype_text)
-  store ptr %dtype, ptr @dtype_name
-  %is_cpu = call ptr @PyUnicode_InternFromString(ptr @is_cpu_text)
-  store ptr %is_cpu, ptr @is_cpu_name
+  store i64 %tensor_at, ptr @tensor_at
+  store i64 %storage_at, ptr @storage_at
+  store i64 %offset_at, ptr @offset_at
+  store i64 %copies_later, ptr @copies_later
   ret void
 }
 
@@ -153,12 +136,31 @@ try:
   br i1 %fits, label %launch, label %next
 
 launch:
-  %slots_at = getelementptr %Repeat, ptr %call, i32 0, i32 10
+  %slots_at = getelementptr %Repeat, ptr %call, i32 0, i32 8
   %slot_count = load i64, ptr %slots_at
   %grid_slots = getelementptr i64, ptr %slots, i64 %slot_count
   call void @llvm.memcpy.p0.p0.i64(ptr align 8 %grid_slots, ptr align 8 %extents, i64 24, i1 false)
-  %result = call ptr @launch_again(ptr %call, ptr %slots, i64 %programs)
+  %run_slot = getelementptr %Repeat, ptr %call, i32 0, i32 9
+  %run = load ptr, ptr %run_slot
+  %data_slot = getelementptr %Repeat, ptr %call, i32 0, i32 10
+  %data = load ptr, ptr %data_slot
+  %result_slot = getelementptr %Repeat, ptr %call, i32 0, i32 11
+  %result = load ptr, ptr %result_slot
+  call void @Py_IncRef(ptr %result)          ; it also keeps what the target's function needs
+  %status = call i32 %run(ptr %data, ptr %slots, i64 %programs)
+  %done = icmp eq i32 %status, 0
+  br i1 %done, label %end, label %drop
+
+end:
   ret ptr %result
+
+drop:
+  call void @Py_DecRef(ptr %result)
+  %raised = icmp slt i32 %status, 0
+  br i1 %raised, label %fail, label %unknown
+
+fail:
+  ret ptr null
 
 unknown:
   %long_way = call ptr @PyTuple_GetItem(ptr %self, i64 1)
@@ -167,52 +169,6 @@ unknown:
 }
 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-
-; Run the grid of a call that is known. Nothing of %call is read once other threads of Python may run.
-define internal ptr @launch_again(ptr %call, ptr %slots, i64 %programs) {
-entry:
-  %entry_slot = getelementptr %Repeat, ptr %call, i32 0, i32 8
-  %kernel = load i64, ptr %entry_slot
-  %arena_slot = getelementptr %Repeat, ptr %call, i32 0, i32 9
-  %arena_bytes = load i64, ptr %arena_slot
-  %threads_slot = getelementptr %Repeat, ptr %call, i32 0, i32 11
-  %threads = load i64, ptr %threads_slot
-  %habits_slot = getelementptr %Repeat, ptr %call, i32 0, i32 12
-  %habits = load ptr, ptr %habits_slot
-  %result_slot = getelementptr %Repeat, ptr %call, i32 0, i32 13
-  %result = load ptr, ptr %result_slot
-  %raise_slot = getelementptr %Repeat, ptr %call, i32 0, i32 14
-  %raise = load ptr, ptr %raise_slot
-  call void @Py_IncRef(ptr %result)
-  call void @Py_IncRef(ptr %raise)
-  %slots_address = ptrtoint ptr %slots to i64
-  %status = call ptr @launch_grid(i64 %kernel, i64 %slots_address, i64 %programs, i64 %threads, i64 %arena_bytes, ptr %habits)
-  %failed = icmp eq ptr %status, null
-  br i1 %failed, label %drop, label %ended
-
-ended:
-  %kind_slot = getelementptr i8, ptr %status, i64 8
-  %kind = load ptr, ptr %kind_slot
-  %is_failure = icmp eq ptr %kind, @PyTuple_Type
-  br i1 %is_failure, label %tell, label %done
-
-tell:                                        ; the function raises
-  %reason = alloca ptr
-  store ptr %status, ptr %reason
-  %nothing = call ptr @PyObject_Vectorcall(ptr %raise, ptr %reason, i64 1, ptr null)
-  call void @Py_DecRef(ptr %status)
-  br label %drop
-
-done:
-  call void @Py_DecRef(ptr %status)
-  call void @Py_DecRef(ptr %raise)
-  ret ptr %result
-
-drop:
-  call void @Py_DecRef(ptr %raise)
-  call void @Py_DecRef(ptr %result)
-  ret ptr null
-}
 
 ; The extents of a grid that is a tuple of one to three positive integers below 2^21: their product; else 0.
 define internal i64 @read_grid(ptr %grid, ptr %extents) {
@@ -724,50 +680,44 @@ end:
   ret i64 %bytes
 }
 
-; A tensor of the item's dtype in the host's memory; the memory is that of its storage.
+; A tensor of the item's dtype on its device; the memory is that of its storage.
 define internal i1 @read_tensor(ptr %item, ptr %argument, ptr %slot, ptr %extent) {
 entry:
-  %receiver = alloca ptr
-  %overflow = alloca i32
-  %dtype_name = load ptr, ptr @dtype_name
-  %wanted_slot = getelementptr %Item, ptr %item, i32 0, i32 2
-  %wanted = load ptr, ptr %wanted_slot
-  %same_dtype = call i1 @has_attribute(ptr %argument, ptr %dtype_name, ptr %wanted)
-  br i1 %same_dtype, label %device, label %differs
+  %tensor_at = load i64, ptr @tensor_at
+  %tensor_slot = getelementptr i8, ptr %argument, i64 %tensor_at
+  %tensor = load ptr, ptr %tensor_slot
+  %offset_at = load i64, ptr @offset_at
+  %offset_slot = getelementptr i8, ptr %tensor, i64 %offset_at
+  %facts_slot = getelementptr i8, ptr %offset_slot, i64 16
+  %facts = load i32, ptr %facts_slot
+  %wanted_slot = getelementptr %Item, ptr %item, i32 0, i32 4
+  %wanted = load i64, ptr %wanted_slot
+  %wanted_facts = trunc i64 %wanted to i32
+  %same_facts = icmp eq i32 %facts, %wanted_facts
+  br i1 %same_facts, label %check_storage, label %differs
 
-device:
-  %is_cpu_name = load ptr, ptr @is_cpu_name
-  %on_cpu = call i1 @has_attribute(ptr %argument, ptr %is_cpu_name, ptr @_Py_TrueStruct)
-  br i1 %on_cpu, label %address, label %differs
+check_storage:
+  %storage_at = load i64, ptr @storage_at
+  %storage_slot = getelementptr i8, ptr %tensor, i64 %storage_at
+  %storage = load ptr, ptr %storage_slot
+  %none = icmp eq ptr %storage, null
+  br i1 %none, label %differs, label %look
 
-address:
-  %data_ptr_name = load ptr, ptr @data_ptr_name
-  %has_address = call i1 @ask_number(ptr %argument, ptr %data_ptr_name, ptr %slot)
-  br i1 %has_address, label %storage, label %differs
-
-storage:
-  store ptr %argument, ptr %receiver
-  %storage_name = load ptr, ptr @storage_name
-  %its_storage = call ptr @PyObject_VectorcallMethod(ptr %storage_name, ptr %receiver, i64 1, ptr null)
-  %none = icmp eq ptr %its_storage, null
-  br i1 %none, label %raised, label %extents
-
-extents:
-  %cdata_name = load ptr, ptr @cdata_name
-  %cdata = call ptr @PyObject_GetAttr(ptr %its_storage, ptr %cdata_name)
-  call void @Py_DecRef(ptr %its_storage)     ; the tensor has it, too
-  %nothing = icmp eq ptr %cdata, null
-  br i1 %nothing, label %raised, label %read
+look:
+  %start_slot = getelementptr %Storage, ptr %storage, i32 0, i32 2
+  %start = load i64, ptr %start_slot
+  %deleter_slot = getelementptr %Storage, ptr %storage, i32 0, i32 3
+  %deleter = load i64, ptr %deleter_slot
+  %copies_later = load i64, ptr @copies_later
+  %has_memory = icmp ne i64 %start, 0
+  %is_plain = icmp ne i64 %deleter, %copies_later
+  %usable = and i1 %has_memory, %is_plain
+  br i1 %usable, label %read, label %differs
 
 read:
-  %implementation_address = call i64 @PyLong_AsLongLongAndOverflow(ptr %cdata, ptr %overflow)
-  call void @Py_DecRef(ptr %cdata)
-  %implementation = inttoptr i64 %implementation_address to ptr
-  %start_slot = getelementptr %Storage, ptr %implementation, i32 0, i32 2
-  %start = load i64, ptr %start_slot
-  %context_slot = getelementptr %Storage, ptr %implementation, i32 0, i32 4
+  %context_slot = getelementptr %Storage, ptr %storage, i32 0, i32 4
   %context = load i64, ptr %context_slot
-  %bytes_slot = getelementptr %Storage, ptr %implementation, i32 0, i32 6
+  %bytes_slot = getelementptr %Storage, ptr %storage, i32 0, i32 6
   %bytes = load i64, ptr %bytes_slot
   %end = add i64 %start, %bytes
   %frees_itself = icmp eq i64 %context, %start
@@ -777,49 +727,13 @@ read:
   store i64 %end, ptr %end_slot
   %whole_slot = getelementptr %Extent, ptr %extent, i32 0, i32 2
   store i64 %is_whole, ptr %whole_slot
+  %offset = load i64, ptr %offset_slot
+  %size = lshr i64 %wanted, 32
+  %distance = mul i64 %offset, %size
+  %address = add i64 %start, %distance
+  store i64 %address, ptr %slot
   ret i1 true
-
-raised:
-  call void @PyErr_Clear()
-  ret i1 false
 
 differs:
   ret i1 false
-}
-
-; Whether an attribute is this very object.
-define internal i1 @has_attribute(ptr %object, ptr %name, ptr %wanted) {
-entry:
-  %value = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
-  %none = icmp eq ptr %value, null
-  br i1 %none, label %raised, label %compare
-raised:
-  call void @PyErr_Clear()
-  ret i1 false
-compare:
-  %same = icmp eq ptr %value, %wanted
-  call void @Py_DecRef(ptr %value)
-  ret i1 %same
-}
-
-; The integer that a method without arguments returns.
-define internal i1 @ask_number(ptr %object, ptr %method, ptr %result) {
-entry:
-  %receiver = alloca ptr
-  %overflow = alloca i32
-  store ptr %object, ptr %receiver
-  store i64 0, ptr %result
-  %value = call ptr @PyObject_VectorcallMethod(ptr %method, ptr %receiver, i64 1, ptr null)
-  %none = icmp eq ptr %value, null
-  br i1 %none, label %raised, label %convert
-raised:
-  call void @PyErr_Clear()
-  ret i1 false
-convert:
-  %number = call i64 @PyLong_AsLongLongAndOverflow(ptr %value, ptr %overflow)
-  store i64 %number, ptr %result
-  call void @Py_DecRef(ptr %value)
-  %outside = load i32, ptr %overflow
-  %fine = icmp eq i32 %outside, 0
-  ret i1 %fine
 }

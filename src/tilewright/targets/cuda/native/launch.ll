@@ -1,0 +1,127 @@
+; A kernel of a call that is made again, on a GPU; see `targets/launch_cache/repeat.ll`.
+%CudaLaunch = type {
+  ptr,      ;  0 cuLaunchKernelEx
+  ptr,      ;  1 cuCtxGetCurrent
+  ptr,      ;  2 context that the kernel is loaded in
+  ptr,      ;  3 function
+  i64,      ;  4 slots, each a parameter
+  i64,      ;  5 CTAs of a cluster
+  i64,      ;  6 threads of a CTA
+  i64,      ;  7 bytes of shared memory
+  ptr,      ;  8 attributes of the launch
+  i64,      ;  9 how many
+  ptr,      ; 10 Python function (device) that returns the current stream
+  ptr       ; 11 the device, a Python integer
+}
+
+; CUlaunchConfig: grid, block, bytes of shared memory, stream, attributes, how many.
+%Config = type { i32, i32, i32, i32, i32, i32, i32, ptr, ptr, i32 }
+
+; Start a grid on the current stream: 0 done, -1 an exception is set; 1 where another context is current and where the
+; driver refuses, which the slow path explains.
+define i32 @tilewright_cuda_launch(ptr %data, ptr %slots, i64 %programs) {
+entry:
+  %config = alloca %Config, align 8
+  %scratch = alloca i64
+  %parameters = alloca [33 x ptr]
+  %current = alloca ptr
+  %launch = load ptr, ptr %data
+  %get_context_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 1
+  %get_context = load ptr, ptr %get_context_slot
+  %context_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 2
+  %context = load ptr, ptr %context_slot
+  %function_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 3
+  %function = load ptr, ptr %function_slot
+  %count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 4
+  %count = load i64, ptr %count_slot
+  store ptr null, ptr %current
+  %asked = call i32 %get_context(ptr %current)
+  %now = load ptr, ptr %current
+  %is_current = icmp eq ptr %now, %context
+  br i1 %is_current, label %head, label %other
+
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %point ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %point, label %stream
+
+point:
+  %value = getelementptr i64, ptr %slots, i64 %i
+  %parameter = getelementptr ptr, ptr %parameters, i64 %i
+  store ptr %value, ptr %parameter
+  %next = add i64 %i, 1
+  br label %head
+
+stream:
+  %last = getelementptr ptr, ptr %parameters, i64 %count
+  store i64 0, ptr %scratch
+  store ptr %scratch, ptr %last
+  %stream_of_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 10
+  %stream_of = load ptr, ptr %stream_of_slot
+  %device_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 11
+  %stream_object = call ptr @PyObject_Vectorcall(ptr %stream_of, ptr %device_slot, i64 1, ptr null)
+  %none = icmp eq ptr %stream_object, null
+  br i1 %none, label %raised, label %configure
+
+configure:
+  %handle = call i64 @PyLong_AsLongLong(ptr %stream_object)
+  call void @Py_DecRef(ptr %stream_object)
+  %stream_handle = inttoptr i64 %handle to ptr
+  %x_at = getelementptr i64, ptr %slots, i64 %count
+  %x = load i64, ptr %x_at
+  %y_at = getelementptr i64, ptr %x_at, i64 1
+  %y = load i64, ptr %y_at
+  %z_at = getelementptr i64, ptr %x_at, i64 2
+  %z = load i64, ptr %z_at
+  %ctas_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 5
+  %ctas = load i64, ptr %ctas_slot
+  %width = mul i64 %x, %ctas
+  %width32 = trunc i64 %width to i32
+  store i32 %width32, ptr %config
+  %y32 = trunc i64 %y to i32
+  %grid_y = getelementptr %Config, ptr %config, i32 0, i32 1
+  store i32 %y32, ptr %grid_y
+  %z32 = trunc i64 %z to i32
+  %grid_z = getelementptr %Config, ptr %config, i32 0, i32 2
+  store i32 %z32, ptr %grid_z
+  %threads_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 6
+  %threads = load i64, ptr %threads_slot
+  %threads32 = trunc i64 %threads to i32
+  %block_x = getelementptr %Config, ptr %config, i32 0, i32 3
+  store i32 %threads32, ptr %block_x
+  %block_y = getelementptr %Config, ptr %config, i32 0, i32 4
+  store i32 1, ptr %block_y
+  %block_z = getelementptr %Config, ptr %config, i32 0, i32 5
+  store i32 1, ptr %block_z
+  %shared_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 7
+  %shared = load i64, ptr %shared_slot
+  %shared32 = trunc i64 %shared to i32
+  %shared_bytes = getelementptr %Config, ptr %config, i32 0, i32 6
+  store i32 %shared32, ptr %shared_bytes
+  %its_stream = getelementptr %Config, ptr %config, i32 0, i32 7
+  store ptr %stream_handle, ptr %its_stream
+  %attributes_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 8
+  %attributes = load ptr, ptr %attributes_slot
+  %its_attributes = getelementptr %Config, ptr %config, i32 0, i32 8
+  store ptr %attributes, ptr %its_attributes
+  %attribute_count_slot = getelementptr %CudaLaunch, ptr %data, i32 0, i32 9
+  %attribute_count = load i64, ptr %attribute_count_slot
+  %attribute_count32 = trunc i64 %attribute_count to i32
+  %its_count = getelementptr %Config, ptr %config, i32 0, i32 9
+  store i32 %attribute_count32, ptr %its_count
+  ; A full queue makes the driver wait, for what may need the GIL.
+  %state = call ptr @PyEval_SaveThread()
+  %status = call i32 %launch(ptr %config, ptr %function, ptr %parameters, ptr null)
+  call void @PyEval_RestoreThread(ptr %state)
+  %fine = icmp eq i32 %status, 0
+  br i1 %fine, label %done, label %other
+
+done:
+  ret i32 0
+
+other:
+  ret i32 1
+
+raised:
+  ret i32 -1
+}

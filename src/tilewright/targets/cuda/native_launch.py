@@ -1,0 +1,67 @@
+"""The native launcher of GPUs: what `native/launch.ll` is told of a kernel, and the code itself."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from array import array
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from tilewright.support.forking import gate
+from tilewright.targets.cuda.parameters import LAUNCH_ATTRIBUTE_BYTES
+from tilewright.targets.cuda.placement import raw_stream_reader
+from tilewright.targets.launch_cache.calls import ABSENT, Launcher, Recogniser, find_recogniser
+
+if TYPE_CHECKING:
+    from tilewright.targets.cuda.kernel import LoadedKernel
+
+CUPY = "cupy"
+
+
+class NativeLaunches:
+    """The process-wide launcher. Use `native_launches()`, which builds it on first need."""
+
+    def __init__(self) -> None:
+        from tilewright.codegen.llvm_backend import ObjectLoader
+        from tilewright.targets.cpu.facts import host_facts
+        from tilewright.targets.launch_cache.native import launch_cache_text, native_object
+
+        facts = host_facts()
+        own = (files("tilewright.targets.cuda") / "native" / "launch.ll").read_text()
+        text = "\n".join([f'target triple = "{facts.triple}"', launch_cache_text(), own])
+        image = native_object("native launches", text, facts)
+        self._loader = ObjectLoader()
+        self._library = self._loader.load(image, (*Recogniser.EXPORTS, "tilewright_cuda_launch"))
+
+    @cached_property
+    def recogniser(self) -> Recogniser | None:
+        """What recognises calls; None where native code cannot read arguments."""
+        return find_recogniser(self._library)
+
+    def launcher(self, loaded: LoadedKernel) -> Launcher | None:
+        """How native code starts grids of a kernel; None where a program may use streams of others than PyTorch."""
+        stream_of = raw_stream_reader()
+        if stream_of is None or CUPY in sys.modules:
+            return None
+        facts, device, attributes = loaded.facts, loaded.device, loaded.attributes
+        words = (
+            device.driver.launch_address, device.driver.get_context_address, device.context, loaded.function,
+            len(facts.parameters), facts.num_ctas, facts.num_threads, facts.shared,
+            ctypes.addressof(attributes), len(attributes) // LAUNCH_ATTRIBUTE_BYTES,
+            id(stream_of), id(device.ordinal),
+        )  # fmt: skip
+        kept = (loaded, stream_of)
+        return Launcher(self._library.address("tilewright_cuda_launch"), array("q", words), kept, _WITHOUT_CUPY)
+
+
+_WITHOUT_CUPY = [(sys.modules, CUPY, ABSENT)]
+"""CuPy has streams of its own, which go first."""
+
+
+@lru_cache(maxsize=1)
+@gate.compiling()
+def native_launches() -> NativeLaunches | None:
+    """The launcher of this process, made and linked on first use; None on systems that native code is not made for."""
+    return None if sys.platform == "win32" else NativeLaunches()
