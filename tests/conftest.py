@@ -37,6 +37,7 @@ MARKERS = (
     "long: beyond what continuous integration runs; `pytest --long` runs these too",
     "pairwise: of a grid of parameters, as many combinations as all pairs of values need; `--long` runs all",
     "costly: takes seconds; the sample of `make test` has it only when its part has its turn",
+    "sampled: among tests that `make test` runs whole, one of whose cases it takes",
     "needs(*names): not collected where one of these is absent (suite/requirements.py)",
 )
 
@@ -51,6 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help=f"run a sample, part N of {sampling.PARTS} of the rest; by default the part is of the day, and tests that "
         "are named by path, -k or -m are not sampled",
+    )
+    group.addoption(
+        "--except-sample", type=int, metavar="N", help="run everything but sample N, after a run of `--sample=N`"
     )
 
 
@@ -80,7 +84,7 @@ def pytest_configure_node(node: Any) -> None:
 def _find_sample(config: pytest.Config) -> int | None:
     """The part of the rest that a run takes, or None where it takes everything."""
     options: Any = config.option
-    if options.all or options.long:
+    if options.all or options.long or options.except_sample is not None:
         return None
     if options.sample is not None:
         return options.sample % sampling.PARTS
@@ -117,6 +121,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             f"sampled: {len(items)} of {count} tests, part {sample} of {sampling.PARTS} by the date "
             f"(the same again: --sample={sample}; everything: make test-all)"
         )
+    left_out = config.getoption("--except-sample")
+    if left_out is not None:
+        count = len(items)
+        _deselect(config, items, sampling.choose(items, left_out % sampling.PARTS))
+        SAID["sample"] = f"{len(items)} of {count} tests: the others are those of --sample={left_out}"
 
 
 def _deselect(config: pytest.Config, items: list[pytest.Item], dropped: set[str]) -> None:

@@ -60,6 +60,7 @@ def test_corpus_verifies(case: oracle.Case) -> None:
     oracle.cleaned(module).verify()
 
 
+@pytest.mark.costly
 @pytest.mark.needs("triton-3.9")
 @pytest.mark.parametrize("case", oracle.cases(), ids=str)
 def test_same_ops_as_the_newest_triton(case: oracle.Case) -> None:
@@ -72,6 +73,7 @@ def test_same_ops_as_the_newest_triton(case: oracle.Case) -> None:
     assert has_same_ops(case, found)
 
 
+@pytest.mark.costly
 @pytest.mark.needs("triton-3.6")
 @pytest.mark.parametrize("case", oracle.cases(), ids=str)
 def test_same_ops_as_the_oldest_triton(case: oracle.Case) -> None:
@@ -85,6 +87,7 @@ def test_same_ops_as_the_oldest_triton(case: oracle.Case) -> None:
         pytest.xfail(CHANGED[case.kernel])
 
 
+@pytest.mark.costly
 @pytest.mark.needs("triton-3.6")
 def test_what_changed_since_is_what_is_listed() -> None:
     answers, differing = official_texts.answers(OLDEST), set[str]()

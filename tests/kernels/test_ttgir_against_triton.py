@@ -70,6 +70,7 @@ def official_kernels(request: pytest.FixtureRequest) -> Callable[[int], dict[str
     return find
 
 
+@pytest.mark.costly
 @pytest.mark.needs("triton")
 @pytest.mark.parametrize(("case", "capability"), _parameters())
 def test_costs_no_more_than_triton(

@@ -18,25 +18,22 @@ from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
 from tilewright.tools.fuzzing.replay import render
 
 KERNELS = 30
-MUTATIONS = 1500
+SHARES = 10
+"""Mutations come in shares, of which `make test` takes one."""
+
+MUTATIONS = 1500 // SHARES
 
 
-@settings(
-    max_examples=KERNELS,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-    print_blob=False,
-)
-@given(st.integers(0, 1 << 40))
-def test_engines_agree(seed: int) -> None:
-    """Hypothesis chooses seeds; a failing kernel is shown as the file that replays it."""
+@pytest.mark.parametrize("number", range(KERNELS))
+def test_engines_agree(number: int) -> None:
+    """A failing kernel is shown as the file that replays it."""
+    seed = Random(number).getrandbits(40)
     kernel = KernelGenerator(Random(seed)).generate()
     failure = check_kernel(kernel, routes_of(seed, 4, kernel.features))
     assert failure is None, render(kernel, f"seed {seed}\n{failure}")
 
 
+@pytest.mark.costly
 @settings(max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_hypothesis_may_make_the_choices(random: Random) -> None:
@@ -100,8 +97,9 @@ def test_a_wrong_engine_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (failure.engine, failure.kind) == (engine, "difference")
 
 
-def test_mutated_text_is_diagnosed() -> None:
-    for number in range(MUTATIONS):
+@pytest.mark.parametrize("share", range(SHARES))
+def test_mutated_text_is_diagnosed(share: int) -> None:
+    for number in range(share * MUTATIONS, (share + 1) * MUTATIONS):
         random = Random(number)
         failure = check_text(mutate(choose_text(random), random), random)
         assert failure is None, f"seed {number}: {failure}"

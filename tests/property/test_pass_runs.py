@@ -20,6 +20,7 @@ SEQUENCES = 10
 """Random sequences on each module."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", [0, 1])
 def test_passes_transform_or_refuse(seed: int) -> None:
     facts, random = host_facts(), Random(seed)

@@ -41,15 +41,17 @@ def part_of(nodeid: str) -> int:
     return _hash(nodeid) % PARTS
 
 
-def is_whole(nodeid: str) -> bool:
-    return nodeid.startswith(WHOLE) and not nodeid.startswith(SAMPLED)
+def is_whole(item: pytest.Item) -> bool:
+    """Whether a sample has all cases of a test: those of the quick folders, but for tests that say otherwise."""
+    is_quick = item.nodeid.startswith(WHOLE) and not item.nodeid.startswith(SAMPLED)
+    return is_quick and not item.get_closest_marker("sampled")
 
 
 def choose(items: Sequence[pytest.Item], sample: int) -> set[str]:
     """The node ids of a sample."""
     chosen = {item.nodeid for item in items if part_of(item.nodeid) == sample}
     cheap = [item for item in items if not item.get_closest_marker("costly")]
-    chosen.update(item.nodeid for item in cheap if is_whole(item.nodeid))
+    chosen.update(item.nodeid for item in cheap if is_whole(item))
     chosen.update(_representatives(cheap, sample))
     return chosen
 

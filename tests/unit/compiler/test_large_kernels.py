@@ -113,6 +113,7 @@ def test_nested_calls() -> None:
     assert many < 6 * few
 
 
+@pytest.mark.costly
 def test_a_chain_longer_than_a_body_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its ops are those of several loops, each short enough for walks along what a body computes."""
     monkeypatch.setattr(recursion, "RECURSION_LIMIT", 8000)

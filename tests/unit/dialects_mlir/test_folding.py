@@ -99,6 +99,7 @@ def test_the_table_covers_every_integer_op() -> None:
     assert set(MEANING) == set(INTEGER_OPS) == set(ALGEBRA)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted(MEANING))
 @pytest.mark.parametrize("width", sorted(WIDTHS))
 def test_integers_wrap_at_their_width(name: str, width: int) -> None:

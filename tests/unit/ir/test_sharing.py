@@ -33,6 +33,7 @@ def doubling(form: str, name: str = "a") -> str:
     return f"{aliases}\n{use.replace('LAST', f'{name}{LEVELS}')}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("locations", [False, True], ids=["plain", "locations"])
 def test_doubling_aliases_are_read_and_printed(form: str, locations: bool) -> None:

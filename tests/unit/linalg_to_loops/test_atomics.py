@@ -139,6 +139,7 @@ def test_results_decide_whether_lanes_are_updated_together(texts: list[tuple[str
         assert text.count("call @tw_atomics_end()") == 1
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(not Path(MLIR_OPT).exists(), reason="mlir-opt of LLVM 22 is not installed")
 def test_upstream_accepts_them(texts: list[tuple[str, str]]) -> None:
     text = "\n// -----\n".join(text for text, _ in texts)

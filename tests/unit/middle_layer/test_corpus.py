@@ -76,6 +76,7 @@ def check_with_upstream(modules: Iterable[tuple[str, ModuleOp]]) -> None:
     assert done.returncode == 0, done.stderr[:4000]
 
 
+@pytest.mark.costly
 def test_stages_compute_the_same(kernels: list[Stages]) -> None:
     """Random inputs, odd sizes: whatever does not leave memory before the middle layer does not leave it behind, and
     leaves the same in the arrays."""

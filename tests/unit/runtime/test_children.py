@@ -53,6 +53,7 @@ if __name__ == "__main__":
 FOUND = "['tilewright.language', 'triton', True, True, 14.0]"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("way", ["run", "install"])
 def test_children_find_the_stand_in(tmp_path: Path, way: str) -> None:
     (tmp_path / "child.py").write_text(CHILD)
@@ -110,6 +111,7 @@ def test_the_version_that_is_asked_for(version: str) -> None:
     assert done.stdout.split() == [f"{version}.0"] * 2, done.stderr
 
 
+@pytest.mark.costly
 def test_pytorch_finds_it(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs PyTorch")
     program = "from tilewright import compat; compat.install()\nimport torch.utils._triton as t\n"

@@ -28,14 +28,14 @@ class Item:
 
     nodeid: str
     params: dict[str, Any] = field(default_factory=dict[str, Any])
-    is_costly: bool = False
+    mark: str = ""
 
     @property
     def callspec(self) -> Item:
         return self
 
     def get_closest_marker(self, name: str) -> bool:
-        return self.is_costly and name == "costly"
+        return self.mark == name
 
 
 def choose(items: Sequence[Item], sample: int) -> set[str]:
@@ -46,9 +46,10 @@ def choose(items: Sequence[Item], sample: int) -> set[str]:
 CASES = [Case(file, number) for file in ("memory", "shapes") for number in range(20)]
 ENGINES = [Item(f"tests/exec/test_{engine}.py::test[{case}]", {"case": case}) for engine in "abc" for case in CASES]
 GRID = [Item(f"tests/exec/test_grid.py::test_grid[{number}]") for number in range(300)]
-COSTLY = [Item(f"tests/unit/runtime/test_long.py::test_{number}", is_costly=True) for number in range(50)]
+COSTLY = [Item(f"tests/unit/runtime/test_long.py::test_{number}", mark="costly") for number in range(50)]
 WHOLE = [Item(f"tests/unit/ir/test_ir.py::test[{number}]") for number in range(50)]
-ALL = [*ENGINES, *GRID, *COSTLY, *WHOLE]
+SAMPLED = [Item(f"tests/unit/ir/test_slow.py::test[{number}]", mark="sampled") for number in range(200)]
+ALL = [*ENGINES, *GRID, *COSTLY, *WHOLE, *SAMPLED]
 
 
 def test_all_samples_together_are_everything() -> None:
@@ -67,6 +68,11 @@ def test_a_sample_has_a_case_of_each_function_and_the_same_for_each_engine(sampl
             {each.params["case"] for each in ENGINES if each.nodeid in chosen and f"_{e}" in each.nodeid} for e in "abc"
         ]
         assert any(case.file == file for case in set.intersection(*cases))
+
+
+def test_one_case_of_what_is_marked_as_sampled() -> None:
+    sample = next(n for n in range(sampling.PARTS) if n not in {sampling.part_of(item.nodeid) for item in SAMPLED[:50]})
+    assert len(choose(SAMPLED[:50], sample)) == 1
 
 
 def test_costly_tests_wait_for_their_turn() -> None:

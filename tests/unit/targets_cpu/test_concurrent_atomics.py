@@ -98,6 +98,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("dtype", "pair"), CASES, ids=str)
 def test_nothing_is_lost(dtype: str, pair: tuple[str, str]) -> None:
     """Two kinds of launches on two Python threads each, on one thread of the pool and on two."""

@@ -68,6 +68,7 @@ def test_the_advice_is_right(tmp_path: Path) -> None:
     assert "tl.store(out + far + i, i)" in done.stderr
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("order", ["before", "after"])
 def test_faulthandler_keeps_working(tmp_path: Path, order: str, threads: int) -> None:

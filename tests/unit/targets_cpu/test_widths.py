@@ -57,6 +57,7 @@ def launches() -> dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]]:
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cpu", ELF_MACHINES)
 @pytest.mark.parametrize("name", ["vector_add", "softmax", "matmul"])
 def test_examples_compile_for_every_processor(cpu: str, name: str) -> None:

@@ -41,6 +41,7 @@ def test_all_examples_are_listed() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {*KERNELS, "demo"}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("example", KERNELS)
 def test_examples_as_programs(example: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explore", str(EXAMPLES / f"{example}.py"), "--main", "--stage", "ttir"]) == 0
@@ -48,6 +49,7 @@ def test_examples_as_programs(example: str, capsys: pytest.CaptureFixture[str]) 
     assert f"@{KERNELS[example]}(" in said.out and not said.err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("example", sorted(KERNELS.keys() - UNKNOWABLE))
 def test_examples_that_launch_nothing(example: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explore", str(EXAMPLES / f"{example}.py"), "--stage", "ttir"]) == 0

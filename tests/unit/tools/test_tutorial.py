@@ -14,6 +14,7 @@ PAGES = sorted((DOCS / "tutorial").glob("*.md"))
 CHAPTERS = [page for page in PAGES if page.stem != "README"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
 def test_the_code_of_a_chapter_runs(page: Path, tmp_path: Path) -> None:
     """In one file, as a reader would paste it: kernels are read from their source."""

@@ -101,6 +101,7 @@ def runs_of(module: ModuleOp, rng: random.Random, count: int) -> list[list[Opera
     return [paths(function.body.block, rng) for _ in range(count)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(60))
 def test_every_conflict_has_a_barrier_and_every_barrier_a_conflict(seed: int) -> None:
     rng = random.Random(seed)
