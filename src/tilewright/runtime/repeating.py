@@ -102,7 +102,7 @@ def describe_call(
     variables: Variables,
 ) -> Call | None:
     """What a call that was recognised has been; None where native code cannot tell whether another one is like it."""
-    plan, _, values, _ = seen
+    plan, _, values, options = seen
     places = _places_of(variables)
     if places is None:
         return None
@@ -127,6 +127,9 @@ def describe_call(
         places,
         launcher,
         plan.kernel,
+        {rule.name: None if number in given else values[number] for number, rule in enumerate(rules)}
+        | {name: None if name in keywords else value for name, value in options.items()},
+        [*(rule.name for rule in rules[: len(args)]), *keywords],
         describe.layout,
     )
     return call if len(call.items) == len(args) + len(keywords) and call.fits else None

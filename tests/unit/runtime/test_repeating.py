@@ -120,7 +120,7 @@ def test_integers_and_floats_of_one_class_are_one_call(recorder: tuple[CpuKernel
         ((True,), {"x": 1.0}),
     ]:
         assert table.launch((2,), *args, **keywords) is None
-    for grid in [2, (0,), (), (1, 1, 1, 1), (2**21,), (2.0,), lambda meta: (1,), (True,)]:
+    for grid in [2, (0,), (), (1, 1, 1, 1), (2**21,), (2.0,), lambda meta: 1, lambda: (1,), print, (True,)]:
         assert table.launch(grid, 18, x=0.5) is None
 
 
@@ -213,6 +213,51 @@ def test_tensors_that_are_copied_when_they_are_written_are_left_to_python() -> N
     assert not launched(kernel, (1,), x, later, 100, 5.0, BLOCK=128)
     assert (out[:100] == 2).all(), "the other one's elements are as they were"
     assert (later[:100] == 5).all()
+
+
+def test_grid_functions_see_arguments_and_options() -> None:
+    @triton.jit
+    def fill(out_ptr, n, value, BLOCK: tl.constexpr, EXTRA: tl.constexpr = 3):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out_ptr + offsets, value + EXTRA, mask=offsets < n)
+
+    seen: list[dict[str, Any]] = []
+
+    def grid(meta: dict[str, Any]) -> tuple[int]:
+        seen.append(dict(meta))
+        return (triton.cdiv(meta["n"], meta["BLOCK"]),)
+
+    for n in (100, 99, 120):
+        out = np.zeros(128, np.float32)
+        native = launched(fill, grid, out, n, 2.5, num_warps=8, BLOCK=16)
+        assert native == (n == 120)
+        assert out[:n].tolist() == [5.5] * n
+        assert not out[n:].any()
+        expected = {"out_ptr": out, "n": n, "value": 2.5, "BLOCK": 16, "EXTRA": 3, "num_warps": 8}
+        assert list(seen[-1]) == list(expected)
+        assert all(seen[-1][name] is value or seen[-1][name] == value for name, value in expected.items())
+    assert len(seen) == 3
+
+
+def test_grid_functions_that_fail_are_explained_and_may_forget_the_kernel() -> None:
+    kernel = fresh()
+    x, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+    for _ in range(3):
+        launched(kernel, lambda meta: (1,), x, out, 64, 2.0, BLOCK=64)
+
+    def forgetful(meta: dict[str, Any]) -> tuple[int]:
+        kernel.forget()
+        gc.collect()
+        return (1,)
+
+    assert launched(kernel, forgetful, x, out, 64, 3.0, BLOCK=64)
+    assert (out == 3).all()
+    for _ in range(3):
+        launched(kernel, lambda meta: (1,), x, out, 64, 2.0, BLOCK=64)
+    with pytest.raises(ArgumentValueError, match="the launch has no 'BLOCKS'"):
+        kernel[lambda meta: (meta["BLOCKS"],)](x, out, 64, 2.0, BLOCK=64)
+    with pytest.raises(ZeroDivisionError):
+        kernel[lambda meta: (1 // 0,)](x, out, 64, 2.0, BLOCK=64)
 
 
 def test_switches_and_hooks_send_calls_the_long_way() -> None:

@@ -198,24 +198,8 @@ class CudaKernel:
     def starter(self, formats: Sequence[str], device: int) -> Callable[[Sequence[Any], int, int, int], None]:
         """A function that packs slot values of these forms and starts a grid (x, y, z) on a device."""
         loaded = self._loaded.get(device) or self._load(device)
-        pack, facts, driver, pool = packer(tuple(formats)), self.facts, self._driver, loaded.pool
-        launch, free, count = driver.launch, pool.free, len(formats)
-        if self._has_maps or facts.takes_scratch or facts.may_assert or driver.has_several:
-            return lambda values, x, y, z: self._start(loaded, pack, values, (x, y, z))
-        num_ctas, num_threads, shared = facts.num_ctas, facts.num_threads, facts.shared
-
-        def start(values: Sequence[Any], x: int, y: int, z: int) -> None:
-            try:
-                arguments = free.pop()
-            except IndexError:
-                arguments = pool.make(count)
-            pack(arguments.memory, 0, *values, 0, x * num_ctas, y, z, num_threads, 1, 1, shared, _stream_of(device))
-            status = launch(*arguments.call)
-            if status:
-                self._finish(status, arguments, loaded, (x, y, z))
-            free.append(arguments)
-
-        return start
+        pack = packer(tuple(formats))
+        return lambda values, x, y, z: self._start(loaded, pack, values, (x, y, z))
 
     @property
     def recogniser(self) -> Recogniser | None:

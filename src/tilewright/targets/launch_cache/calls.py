@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from types import CellType
 from typing import TYPE_CHECKING, Any
@@ -96,8 +96,14 @@ class Call:
     """What the kernel was compiled with from outside: dictionary, name and value, or cell of a closure, None, value."""
     launcher: Launcher
     result: Any
+    meta: dict[str, Any]
+    """All parameters and options by name, in order, with the values of those that the call does not give."""
+    names: Sequence[str]
+    """Of the arguments, by position and by keyword."""
     tensors: TensorLayout | None = None
     """Where tensors, if there are any, have what is read of them."""
+    memory: list[Any] = field(default_factory=list[Any])
+    """What the table's entry points to."""
 
     @property
     def items(self) -> list[Item]:
@@ -166,14 +172,16 @@ class CallTable:
         everything = [*call.variables, *call.launcher.variables]
         for scope, name, value in everything:
             variables.extend((id(scope), 0 if name is None else id(name), 0 if value is ABSENT else id(value)))
+        names = array("q", map(id, call.names))
         words = [
             knobs.generation, len(call.by_position), len(call.by_keyword), item_words.buffer_info()[0],
             sum(item.kind.is_memory for item in call.items), int(call.disjoint), len(everything),
             variables.buffer_info()[0], call.slots, call.launcher.function, call.launcher.data.buffer_info()[0],
-            id(call.result),
+            id(call.result), id(call), names.buffer_info()[0], id(call.meta),
         ]  # fmt: skip
         record = array("q", words)
-        self._kept.append((record, item_words, variables, call))
+        self._kept.append((record, call))
+        call.memory.extend((item_words, variables, names))
         self._calls[self._table[2]] = record.buffer_info()[0]
         self._table[2] += 1
 

@@ -36,7 +36,10 @@
   i64,      ;  8 slots without the grid
   ptr,      ;  9 the target's function
   ptr,      ; 10 its data
-  ptr       ; 11 what the call returns
+  ptr,      ; 11 what the call returns
+  ptr,      ; 12 the object that has all of this, and what the target's data points to
+  ptr,      ; 13 names of the arguments, by position and by keyword
+  ptr       ; 14 dictionary of all parameters and options, for grids that are functions: its copy gets the arguments
 }
 
 %Table = type {
@@ -70,6 +73,7 @@
 @array_class = internal global ptr null
 @item_size_at = internal global i64 0       ; where a NumPy dtype keeps the size of an element
 @PyLong_Type = external global i8
+@PyFunction_Type = external global i8
 
 declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)
 declare double @PyFloat_AsDouble(ptr)
@@ -77,6 +81,9 @@ declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyList_Size(ptr)
 declare ptr @PyDict_GetItem(ptr, ptr)
+declare ptr @PyDict_Copy(ptr)
+declare i32 @PyDict_SetItem(ptr, ptr, ptr)
+declare void @PyErr_Clear()
 
 ; Before the first call, and when PyTorch was imported: NumPy's array class, where its dtypes keep the size of an element,
 ; and where PyTorch keeps what is read of tensors.
@@ -112,9 +119,13 @@ grid:
 
 read_grid:
   %grid_object = load ptr, ptr %arguments
-  %programs = call i64 @read_grid(ptr %grid_object, ptr %extents)
-  %plain = icmp sgt i64 %programs, 0
-  br i1 %plain, label %search, label %unknown
+  %grid_class_slot = getelementptr i8, ptr %grid_object, i64 8
+  %grid_class = load ptr, ptr %grid_class_slot
+  %is_function = icmp eq ptr %grid_class, @PyFunction_Type
+  %plain_programs = call i64 @read_grid(ptr %grid_object, ptr %extents)
+  %is_plain = icmp sgt i64 %plain_programs, 0
+  %usual = or i1 %is_plain, %is_function
+  br i1 %usual, label %search, label %unknown
 
 search:
   %known_slot = getelementptr %Table, ptr %table, i32 0, i32 2
@@ -133,34 +144,51 @@ try:
   %call = load ptr, ptr %call_slot
   %fits = call i1 @is_call_again(ptr %call, i64 %generation, ptr %arguments, i64 %count, ptr %names, ptr %slots)
   %after = add i64 %i, 1
-  br i1 %fits, label %launch, label %next
+  br i1 %fits, label %found, label %next
 
-launch:
+found:                                       ; from here on other code of Python may run, and change the table
   %slots_at = getelementptr %Repeat, ptr %call, i32 0, i32 8
   %slot_count = load i64, ptr %slots_at
-  %grid_slots = getelementptr i64, ptr %slots, i64 %slot_count
-  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %grid_slots, ptr align 8 %extents, i64 24, i1 false)
   %run_slot = getelementptr %Repeat, ptr %call, i32 0, i32 9
   %run = load ptr, ptr %run_slot
   %data_slot = getelementptr %Repeat, ptr %call, i32 0, i32 10
   %data = load ptr, ptr %data_slot
   %result_slot = getelementptr %Repeat, ptr %call, i32 0, i32 11
   %result = load ptr, ptr %result_slot
-  call void @Py_IncRef(ptr %result)          ; it also keeps what the target's function needs
-  %status = call i32 %run(ptr %data, ptr %slots, i64 %programs)
+  %owner_slot = getelementptr %Repeat, ptr %call, i32 0, i32 12
+  %owner = load ptr, ptr %owner_slot
+  call void @Py_IncRef(ptr %owner)
+  br i1 %is_function, label %ask, label %launch
+
+ask:
+  %asked_programs = call i64 @ask_grid(ptr %call, ptr %arguments, ptr %extents)
+  %is_answered = icmp sgt i64 %asked_programs, 0
+  br i1 %is_answered, label %launch, label %give_up
+
+launch:
+  %all_programs = phi i64 [ %plain_programs, %found ], [ %asked_programs, %ask ]
+  %grid_slots = getelementptr i64, ptr %slots, i64 %slot_count
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %grid_slots, ptr align 8 %extents, i64 24, i1 false)
+  %status = call i32 %run(ptr %data, ptr %slots, i64 %all_programs)
   %done = icmp eq i32 %status, 0
-  br i1 %done, label %end, label %drop
+  br i1 %done, label %end, label %stopped
 
 end:
+  call void @Py_IncRef(ptr %result)
+  call void @Py_DecRef(ptr %owner)
   ret ptr %result
 
-drop:
-  call void @Py_DecRef(ptr %result)
+stopped:
   %raised = icmp slt i32 %status, 0
-  br i1 %raised, label %fail, label %unknown
+  br i1 %raised, label %fail, label %give_up
 
 fail:
+  call void @Py_DecRef(ptr %owner)
   ret ptr null
+
+give_up:
+  call void @Py_DecRef(ptr %owner)
+  br label %unknown
 
 unknown:
   %long_way = call ptr @PyTuple_GetItem(ptr %self, i64 1)
@@ -169,6 +197,61 @@ unknown:
 }
 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+; The extents that a grid function returns for the arguments and options by name: their product. 0 where it returns no
+; plain tuple, or raises: the slow path asks again, and explains. Its caller holds what %call points to.
+define internal i64 @ask_grid(ptr %call, ptr %arguments, ptr %extents) {
+entry:
+  %receiver = alloca ptr
+  %by_position_slot = getelementptr %Repeat, ptr %call, i32 0, i32 1
+  %by_position = load i64, ptr %by_position_slot
+  %by_keyword_slot = getelementptr %Repeat, ptr %call, i32 0, i32 2
+  %by_keyword = load i64, ptr %by_keyword_slot
+  %count = add i64 %by_position, %by_keyword
+  %names_slot = getelementptr %Repeat, ptr %call, i32 0, i32 13
+  %names = load ptr, ptr %names_slot
+  %everything_slot = getelementptr %Repeat, ptr %call, i32 0, i32 14
+  %everything = load ptr, ptr %everything_slot
+  %function = load ptr, ptr %arguments
+  %meta = call ptr @PyDict_Copy(ptr %everything)
+  %none = icmp eq ptr %meta, null
+  br i1 %none, label %raised, label %head
+
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %set ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %set, label %ask
+
+set:
+  %name_slot = getelementptr ptr, ptr %names, i64 %i
+  %name = load ptr, ptr %name_slot
+  %next = add i64 %i, 1
+  %argument_slot = getelementptr ptr, ptr %arguments, i64 %next
+  %argument = load ptr, ptr %argument_slot
+  %failed = call i32 @PyDict_SetItem(ptr %meta, ptr %name, ptr %argument)
+  %is_set = icmp eq i32 %failed, 0
+  br i1 %is_set, label %head, label %drop
+
+ask:
+  store ptr %meta, ptr %receiver
+  %grid = call ptr @PyObject_Vectorcall(ptr %function, ptr %receiver, i64 1, ptr null)
+  %nothing = icmp eq ptr %grid, null
+  br i1 %nothing, label %drop, label %read
+
+read:
+  %programs = call i64 @read_grid(ptr %grid, ptr %extents)
+  call void @Py_DecRef(ptr %grid)
+  call void @Py_DecRef(ptr %meta)
+  ret i64 %programs
+
+drop:
+  call void @Py_DecRef(ptr %meta)
+  br label %raised
+
+raised:
+  call void @PyErr_Clear()
+  ret i64 0
+}
 
 ; The extents of a grid that is a tuple of one to three positive integers below 2^21: their product; else 0.
 define internal i64 @read_grid(ptr %grid, ptr %extents) {
