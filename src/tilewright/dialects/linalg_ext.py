@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
-from xdsl.ir import Dialect, Region, SSAValue
+from xdsl.ir import Attribute, Dialect, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     SameVariadicOperandSize,
@@ -76,5 +76,32 @@ class ScanOp(IRDLOperation):
             raise VerifyException("the body must yield one element per result")
 
 
-LinalgExt = Dialect("linalg_ext", [ScanOp])
+@op_definition
+class ExchangeNetworkOp(IRDLOperation):
+    """``%y = linalg_ext.exchange_network { ... linalg.yield %2 : tensor<256x2x2xf32> } -> tensor<256x2x2xf32>``.
+
+    The steps of a sort, a butterfly or a sum over pairs: linalg ops that combine elements whose indices differ in one
+    bit, and reshapes between them. The body reads tensors from outside, and yields what others read.
+    """
+
+    name = "linalg_ext.exchange_network"
+
+    res = var_result_def(ANY_TENSOR)
+    body = region_def("single_block")
+
+    traits = traits_def(RecursiveMemoryEffect())
+    assembly_format = "$body attr-dict (`->` type($res)^)?"
+
+    def __init__(self, body: Region, results: Sequence[Attribute]) -> None:
+        init_op(self, (), results, regions=(body,))
+
+    def verify_(self) -> None:
+        end = self.body.block.last_op
+        if self.body.block.args or end is None or end.name != "linalg.yield":
+            raise VerifyException("the body must have no arguments and end in 'linalg.yield'")
+        if [value.type for value in end.operands] != [result.type for result in self.res]:
+            raise VerifyException("the body must yield the results")
+
+
+LinalgExt = Dialect("linalg_ext", [ExchangeNetworkOp, ScanOp])
 """The dialect, to be loaded into a context."""

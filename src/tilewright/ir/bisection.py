@@ -33,6 +33,7 @@ OPTIONAL = frozenset(
         "linalg-recognize-scans",
         "linalg-elide-reduction-starts",
         "linalg-allow-flush-to-zero",
+        "linalg-form-exchange-networks",
         "forward-loads",
         "remove-dead-values",
     }

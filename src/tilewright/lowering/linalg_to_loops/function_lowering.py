@@ -26,7 +26,6 @@ from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitt
 from tilewright.lowering.linalg_to_loops.memory import Memory, find_constant_arguments
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, combiner_of
-from tilewright.lowering.linalg_to_loops.networks import Network, emit_network, find_networks
 from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
@@ -76,8 +75,6 @@ class FunctionLowering:
         """Generics that make tiles which stay in registers from one step of a loop to the next."""
         self.written: set[Operation] = set()
         """Stores whose elements are there already (`stored_results.py`)."""
-        self.networks: dict[Operation, Network] = {}
-        """The networks of the blocks that are being lowered, by each of their ops."""
 
     def run(self) -> None:
         """Lower the whole function in place."""
@@ -95,8 +92,6 @@ class FunctionLowering:
         A buffer that is filled in here holds its value in here only: the block may not run.
         """
         mark = len(self._filled)
-        for network in find_networks(block):
-            self.networks.update(dict.fromkeys(network.ops, network))
         # Ops are moved while others are lowered: what bounds are made of goes before a loop, a loop goes into a branch.
         for op in list(block.ops):
             if op.parent is not None:
@@ -123,10 +118,7 @@ class FunctionLowering:
         assert block is not None
         self.emitter.cursor = Cursor(block, op)
         self.emitter.location = op.location
-        if (network := self.networks.get(op)) is not None:
-            if op is network.ops[-1]:
-                emit_network(self, network)
-        elif lower is not None:
+        if lower is not None:
             lower(self, op)
         elif any(is_tensor(value.type) for value in (*op.operands, *op.results)):
             self.fail(op, "no lowering to loops for this op on tensors")

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType, i1
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.codegen.microkernels import MatmulKernel, variant_for_rows
-from tilewright.dialects import arith, bufferization, linalg, memref, scf, tensor
+from tilewright.dialects import arith, bufferization, linalg, linalg_ext, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.direct_store import DirectStore, plan_direct_store
 from tilewright.lowering.linalg_to_loops.dot import emit_calls, starts_from_zero
@@ -109,6 +109,8 @@ def find_product(loop: scf.ForOp) -> linalg.MatmulOp | None:
         elif loop.results[position].uses.get_length() or isinstance(argument.type, MemRefType | UnrankedMemRefType):
             return None
     for op in body.ops:
+        if isinstance(op, linalg_ext.ExchangeNetworkOp):
+            return None
         if (
             isinstance(op, linalg.StructuredOp)
             and not isinstance(op, linalg.TransposeOp | linalg.MatmulOp)

@@ -21,6 +21,7 @@ from tilewright.lowering.linalg_to_loops import (
     lower_values,
 )
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable
+from tilewright.lowering.linalg_to_loops.networks import emission as networks
 from tilewright.support.errors import PassError, VerifyError
 
 _DEFAULT_FACTS = TargetFacts(name="", triple="", cpu="", vector_bits=256)
@@ -31,6 +32,7 @@ TABLE: LoweringTable = {
     **lower_memory.LOWERINGS,
     **lower_structured.LOWERINGS,
     **lower_scans.LOWERINGS,
+    **networks.LOWERINGS,
     **dot.LOWERINGS,
     **lower_loops.LOWERINGS,
     **lower_branches.LOWERINGS,

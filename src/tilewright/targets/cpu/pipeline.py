@@ -68,6 +68,7 @@ def _to_linalg() -> Sequence[Pass]:
 def _to_loops() -> Sequence[Pass]:
     """Fusion and merging first: they move readers, and a load is forwarded if nothing writes before its last one."""
     from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
+    from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
@@ -86,6 +87,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgRecognizeScansPass(),  # loops over elements that can go by vectors
         LinalgElideReductionStartsPass(),  # argmax and the like need no first element
         LinalgAllowFlushToZeroPass(),  # narrowings that only matmuls read need not mend subnormals
+        LinalgFormExchangeNetworksPass(),  # sorts and butterflies run in registers
         LinalgToLoopsPass(),
     )
 

@@ -51,6 +51,7 @@ _HARMLESS = (
     func.ReturnOp,
     linalg.IndexOp,
     linalg.YieldOp,
+    linalg_ext.ExchangeNetworkOp,
     linalg_ext.ScanOp,
 )
 _PURE_DIALECTS = ("arith.", "math.", "tensor.", "ub.", "scf.", "cf.", "vector.")

@@ -13,40 +13,42 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects import linalg_ext
 from tilewright.dialects.types import element_type
 from tilewright.lowering.linalg_to_loops.combiners import is_identity
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index
+from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable
 from tilewright.lowering.linalg_to_loops.networks.bodies import BodyOfRegister, LoopBits, index_numbers
 from tilewright.lowering.linalg_to_loops.networks.parities import BitNumber
-from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step, base_of
+from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step, base_of, find_networks
 from tilewright.lowering.linalg_to_loops.networks.registers import Registers, VectorBuilder, numbers_of
 from tilewright.lowering.linalg_to_loops.networks.segments import Layout, Segment, cut_into_segments
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
-if TYPE_CHECKING:
-    from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-
 Operands: TypeAlias = "dict[SSAValue, tuple[Registers, int]]"
 """What the arguments of a body stand for, each with the set of register bits that it has."""
 
 
-def emit_network(lowering: FunctionLowering, network: Network) -> None:
+def lower_exchange_network(lowering: FunctionLowering, op: linalg_ext.ExchangeNetworkOp) -> None:
     """Emit all segments at the cursor, and say where the results are that others read."""
+    (network,) = find_networks(op.body.block)
     position = lowering.emitter.cursor
     copies: dict[SSAValue, Window] = {}
     for segment in cut_into_segments(network, lowering.vector_bits):
         lowering.emitter.cursor = Cursor(position.block, position.anchor)
         _SegmentWriter(lowering, network, segment, copies).run()
-    for op in network.ops:
-        if op.operands and op.results[0] not in lowering.sources and base_of(op.results[0]) in lowering.sources:
-            lowering.table[type(op)](lowering, op)
-        else:
-            lowering.dead.append(op)
+    end = op.body.block.last_op
+    assert end is not None
+    for result, made in zip(op.results, end.operands, strict=True):
+        window = lowering.in_memory(made)
+        lowering.sources[result] = window
+        lowering.storage.held[window.flat] = result
+    lowering.dead.append(op)
 
 
 class _SegmentWriter:
@@ -342,4 +344,5 @@ class _Pair:
         return found
 
 
-__all__ = ["emit_network"]
+LOWERINGS: LoweringTable = {linalg_ext.ExchangeNetworkOp: lower_exchange_network}
+"""From op class to its lowering."""

@@ -30,7 +30,7 @@ from tilewright.transforms.linalg.structured import access_of, is_elementwise, l
 LEAST_EXCHANGES = 2
 """Reductions of pairs from which on a chain is worth it."""
 
-_RESHAPES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
+RESHAPES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 _GENERICS = linalg.GenericOp | linalg.ReduceOp | linalg.BroadcastOp | linalg.MapOp
 
 
@@ -83,7 +83,7 @@ def find_networks(block: Block) -> list[Network]:
 
 def base_of(value: SSAValue) -> SSAValue:
     """The tensor that reshapes were made of."""
-    while isinstance(value.owner, _RESHAPES):
+    while isinstance(value.owner, RESHAPES):
         value = value.owner.operands[0]
     return value
 
@@ -110,7 +110,7 @@ class _Chain:
 
     def takes(self, op: Operation) -> bool:
         """Whether the chain goes on behind an op: it is a step, has nothing to do with it, or reshapes a result."""
-        if isinstance(op, _RESHAPES):
+        if isinstance(op, RESHAPES):
             if op.operands[0] in self.made:
                 if extent_bits(shape_or_scalar(op.results[0].type)) is None:
                     return False
@@ -276,4 +276,4 @@ def is_plain(op: linalg.StructuredOp) -> bool:
     return True
 
 
-__all__ = ["Network", "Step", "base_of", "extent_bits", "find_networks"]
+__all__ = ["RESHAPES", "Network", "Step", "base_of", "extent_bits", "find_networks"]
