@@ -33,96 +33,92 @@ def soft_capped(s, cap: tl.constexpr):
 
 @triton.jit
 def _attend(
-    acc, m_i, l_i, q, k_block, v_block, slope, offs_m, offs_n, lo, hi, n_ctx, q_shift, qk_scale,
-    BLOCK_N: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, HAS_ALIBI: tl.constexpr,
-    CAUSAL: tl.constexpr, MASKED: tl.constexpr,
+    mixed, top, weight, query, k_block, v_block, slope, rows, first, last, length, scale,
+    KEYS: tl.constexpr, WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, SLOPED: tl.constexpr,
+    CAUSAL: tl.constexpr, CHECKED: tl.constexpr,
 ):  # fmt: skip
-    k_block = tl.advance(k_block, (0, lo))
-    v_block = tl.advance(v_block, (lo, 0))
-    for start_n in range(lo, hi, BLOCK_N):
-        start_n = tl.multiple_of(start_n, BLOCK_N)
-        cols = start_n + offs_n
-        k = tl.load(k_block, boundary_check=(1,), padding_option="zero") if MASKED else tl.load(k_block)
-        s = tl.dot(q, k, allow_tf32=False) * qk_scale
+    """Takes keys `first` to `last` into a running softmax: its largest score, sum of weights, and mixture of values.
+
+    `rows` are the queries' places among the keys. Keys that may lie beyond the end, the diagonal or the window are
+    CHECKED; a row that has seen none yet has the largest score -inf."""
+    values, keys = tl.advance(v_block, (first, 0)), tl.advance(k_block, (0, first))
+    for at in range(first, last, KEYS):
+        columns = tl.multiple_of(at, KEYS) + tl.arange(0, KEYS)
+        away = rows[:, None] - columns[None, :]
+        key = tl.load(keys, boundary_check=(1,), padding_option="zero") if CHECKED else tl.load(keys)
+        score = scale * tl.dot(query, key, allow_tf32=False)
         if SOFTCAP > 0:
-            s = soft_capped(s, SOFTCAP)
-        distance = (offs_m + q_shift)[:, None] - cols[None, :]
-        if HAS_ALIBI:
-            s -= slope * tl.abs(distance).to(tl.float32)
-        if MASKED:
-            keep = cols[None, :] < n_ctx
-            if CAUSAL:
-                keep = keep & (distance >= 0)
+            score = soft_capped(score, SOFTCAP)
+        if SLOPED:
+            score -= tl.abs(away).to(tl.float32) * slope
+        if CHECKED:
+            seen = columns[None, :] < length
             if WINDOW is not None:
-                keep = keep & (distance < WINDOW)
-            s = tl.where(keep, s, NEGATIVE)
-        m_new = tl.maximum(m_i, tl.max(s, 1))
-        m_safe = tl.where(m_new == NEGATIVE, 0.0, m_new)
-        p = tl.math.exp2((s - m_safe[:, None]) * LOG2E)
-        alpha = tl.math.exp2((m_i - m_safe) * LOG2E)
-        l_i = l_i * alpha + tl.sum(p, 1)
-        acc = acc * alpha[:, None]
-        v = tl.load(v_block, boundary_check=(0,), padding_option="zero") if MASKED else tl.load(v_block)
-        acc = tl.dot(p.to(v.type.element_ty), v, acc, allow_tf32=False)
-        m_i = m_new
-        k_block = tl.advance(k_block, (0, BLOCK_N))
-        v_block = tl.advance(v_block, (BLOCK_N, 0))
-    return acc, m_i, l_i
+                seen &= away < WINDOW
+            if CAUSAL:
+                seen &= away >= 0
+            score = tl.where(seen, score, NEGATIVE)
+        higher = tl.maximum(tl.max(score, 1), top)
+        level = LOG2E * tl.where(higher == NEGATIVE, 0.0, higher)
+        decay = tl.math.exp2(top * LOG2E - level)
+        parts = tl.math.exp2(score * LOG2E - level[:, None])
+        value = tl.load(values, boundary_check=(0,), padding_option="zero") if CHECKED else tl.load(values)
+        mixed = tl.dot(parts.to(value.type.element_ty), value, decay[:, None] * mixed, allow_tf32=False)
+        weight = decay * weight + tl.sum(parts, 1)
+        top = higher
+        values, keys = tl.advance(values, (KEYS, 0)), tl.advance(keys, (0, KEYS))
+    return mixed, top, weight
 
 
-@triton.heuristics({"HAS_ALIBI": lambda args: args["Slopes"] is not None})
+@triton.heuristics({"SLOPED": lambda args: args["slopes_ptr"] is not None})
 @triton.jit
 def flash_forward(
-    Q, K, V, Slopes, Out, Lse, sm_scale,
-    stride_qz, stride_qh, stride_qm, stride_kz, stride_kh, stride_kn, stride_vz, stride_vh, stride_vn,
-    stride_oz, stride_oh, stride_om, H, GROUP, m_ctx, n_ctx,
-    HEAD_DIM: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr,
-    WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, HAS_ALIBI: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, slopes_ptr, out_ptr, lse_ptr, scale,
+    q_batch, q_head, q_row, k_batch, k_head, k_row, v_batch, v_head, v_row, out_batch, out_head, out_row,
+    heads, sharing, queries, length,
+    WIDTH: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr, SOFTCAP: tl.constexpr, SLOPED: tl.constexpr,
 ):  # fmt: skip
-    tl.static_assert(BLOCK_M % BLOCK_N == 0, "whole blocks on the diagonal")
-    start_m, off_hz = tl.program_id(0), tl.program_id(1)
-    off_z, off_h = off_hz // H, off_hz % H
-    off_kv = off_h // GROUP
-    offs_m = start_m * BLOCK_M + tl.arange(0, BLOCK_M)
-    offs_n = tl.arange(0, BLOCK_N)
-    offs_d = tl.arange(0, HEAD_DIM)
-    k_block = tl.make_block_ptr(
-        base=K + off_z.to(tl.int64) * stride_kz + off_kv.to(tl.int64) * stride_kh, shape=(HEAD_DIM, n_ctx),
-        strides=(1, stride_kn), offsets=(0, 0), block_shape=(HEAD_DIM, BLOCK_N), order=(0, 1),
+    """Attention of the last `queries` places to all `length`; `sharing` heads have the same keys and values."""
+    tl.static_assert(ROWS % KEYS == 0, "whole blocks on the diagonal")
+    batch, head = tl.program_id(1) // heads, tl.program_id(1) % heads
+    shared = (head // sharing).to(tl.int64)
+    keys = tl.make_block_ptr(
+        k_ptr + batch.to(tl.int64) * k_batch + shared * k_head,
+        shape=(WIDTH, length), strides=(1, k_row), offsets=(0, 0), block_shape=(WIDTH, KEYS), order=(0, 1),
     )  # fmt: skip
-    v_block = tl.make_block_ptr(
-        base=V + off_z.to(tl.int64) * stride_vz + off_kv.to(tl.int64) * stride_vh, shape=(n_ctx, HEAD_DIM),
-        strides=(stride_vn, 1), offsets=(0, 0), block_shape=(BLOCK_N, HEAD_DIM), order=(1, 0),
+    values = tl.make_block_ptr(
+        v_ptr + batch.to(tl.int64) * v_batch + shared * v_head,
+        shape=(length, WIDTH), strides=(v_row, 1), offsets=(0, 0), block_shape=(KEYS, WIDTH), order=(1, 0),
     )  # fmt: skip
-    q_ptrs = Q + off_z * stride_qz + off_h * stride_qh + offs_m[:, None] * stride_qm + offs_d[None, :]
-    q = tl.load(q_ptrs, mask=offs_m[:, None] < m_ctx, other=0.0)
-    slope = 0.0
-    if HAS_ALIBI:
-        slope = tl.load(Slopes + off_h)
-    m_i = tl.full([BLOCK_M], NEGATIVE, dtype=tl.float32)
-    l_i = tl.zeros([BLOCK_M], dtype=tl.float32)
-    acc = tl.zeros([BLOCK_M, HEAD_DIM], dtype=tl.float32)
-    q_shift = n_ctx - m_ctx
-    lo, hi, whole = 0, n_ctx, n_ctx // BLOCK_N * BLOCK_N
+    slope = tl.load(slopes_ptr + head) if SLOPED else 0.0
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    element, live = tl.arange(0, WIDTH)[None, :], row[:, None] < queries
+    query = tl.load(q_ptr + batch * q_batch + head * q_head + row[:, None] * q_row + element, mask=live, other=0.0)
+    begin = tl.program_id(0) * ROWS + length - queries  # the first row's place among the keys
+    # Blocks from `first` to `sure` need no check, those to `last` do.
+    first, sure, last = 0, length // KEYS * KEYS, length
     if CAUSAL:
-        hi = tl.maximum(tl.minimum(n_ctx, (start_m + 1) * BLOCK_M + q_shift), 0)
-        whole = tl.maximum(tl.minimum(whole, (start_m * BLOCK_M + q_shift + 1) // BLOCK_N * BLOCK_N), 0)
+        last = tl.maximum(tl.minimum(begin + ROWS, length), 0)
+        sure = tl.maximum(tl.minimum((begin + 1) // KEYS * KEYS, sure), 0)
     if WINDOW is not None:
-        lo = tl.maximum(0, (start_m * BLOCK_M + q_shift - WINDOW + 1) // BLOCK_N * BLOCK_N)
-        whole = lo
-    acc, m_i, l_i = _attend(
-        acc, m_i, l_i, q, k_block, v_block, slope, offs_m, offs_n, lo, whole, n_ctx, q_shift, sm_scale,
-        BLOCK_N, WINDOW, SOFTCAP, HAS_ALIBI, CAUSAL, MASKED=False,
+        first = tl.maximum((begin - WINDOW + 1) // KEYS * KEYS, 0)
+        sure = first
+    rows = length - queries + row
+    top, weight = tl.full([ROWS], NEGATIVE, tl.float32), tl.zeros([ROWS], tl.float32)
+    mixed = tl.zeros([ROWS, WIDTH], tl.float32)
+    mixed, top, weight = _attend(
+        mixed, top, weight, query, keys, values, slope, rows, first, sure, length, scale,
+        KEYS, WINDOW, SOFTCAP, SLOPED, CAUSAL, CHECKED=False,
     )  # fmt: skip
-    acc, m_i, l_i = _attend(
-        acc, m_i, l_i, q, k_block, v_block, slope, offs_m, offs_n, whole, hi, n_ctx, q_shift, sm_scale,
-        BLOCK_N, WINDOW, SOFTCAP, HAS_ALIBI, CAUSAL, MASKED=True,
+    mixed, top, weight = _attend(
+        mixed, top, weight, query, keys, values, slope, rows, sure, last, length, scale,
+        KEYS, WINDOW, SOFTCAP, SLOPED, CAUSAL, CHECKED=True,
     )  # fmt: skip
-    l_safe = tl.where(l_i == 0.0, 1.0, l_i)
-    acc = acc / l_safe[:, None]
-    o_ptrs = Out + off_z * stride_oz + off_h * stride_oh + offs_m[:, None] * stride_om + offs_d[None, :]
-    tl.store(o_ptrs, acc.to(Out.dtype.element_ty), mask=offs_m[:, None] < m_ctx)
-    tl.store(Lse + off_hz * m_ctx + offs_m, m_i + tl.log(l_safe), mask=offs_m < m_ctx)
+    weight = tl.where(weight > 0.0, weight, 1.0)
+    tl.store(lse_ptr + tl.program_id(1) * queries + row, tl.log(weight) + top, mask=row < queries)
+    target = out_ptr + batch * out_batch + head * out_head + row[:, None] * out_row + element
+    tl.store(target, (mixed / weight[:, None]).to(out_ptr.dtype.element_ty), mask=live)
 
 
 def flash(
@@ -132,11 +128,11 @@ def flash(
     out, lse = np.empty_like(q), np.empty((z, h, m), np.float32)
 
     def grid(meta: dict[str, Any]) -> tuple[Any, int]:
-        return (triton.cdiv(m, meta["BLOCK_M"]), z * h)
+        return (triton.cdiv(m, meta["ROWS"]), z * h)
 
     flash_forward[grid](
         q, k, v, slopes, out, lse, scale, *strides(q)[:3], *strides(k)[:3], *strides(v)[:3], *strides(out)[:3],
-        h, h // k.shape[1], m, k.shape[2], HEAD_DIM=d, BLOCK_M=32, BLOCK_N=16, CAUSAL=causal, WINDOW=window, SOFTCAP=cap,
+        h, h // k.shape[1], m, k.shape[2], WIDTH=d, ROWS=32, KEYS=16, CAUSAL=causal, WINDOW=window, SOFTCAP=cap,
         num_warps=4, num_stages=2,
     )  # fmt: skip
     return out, lse
@@ -184,7 +180,7 @@ def flash_forward_of_views() -> Checks:
     out, lse = np.empty((1, 2, 35, 16), np.float32), np.empty((1, 2, 35), np.float32)
     flash_forward[(2, 2)](
         base, base.reshape(-1)[32:], base.reshape(-1)[64:], None, out, lse, 0.25, *strides(q)[:3], *strides(k)[:3],
-        *strides(v)[:3], *strides(out)[:3], 2, 1, 35, 35, HEAD_DIM=16, BLOCK_M=32, BLOCK_N=32, CAUSAL=True, WINDOW=None,
+        *strides(v)[:3], *strides(out)[:3], 2, 1, 35, 35, WIDTH=16, ROWS=32, KEYS=32, CAUSAL=True, WINDOW=None,
         SOFTCAP=0.0,
     )  # fmt: skip
     return [(out, softmax(attention_scores(q, k, None, 0.25, True, None, 0.0)) @ wide(v), 1e-5)]
@@ -194,13 +190,14 @@ def flash_forward_of_views() -> Checks:
 
 
 @triton.jit
-def backward_preprocess(O, DO, Delta, stride_h, stride_m, n_ctx, BLOCK_M: tl.constexpr, D: tl.constexpr):
-    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
-    head = tl.program_id(1)
-    at = head * stride_h + rows[:, None] * stride_m + tl.arange(0, D)[None, :]
-    o = tl.load(O + at, mask=rows[:, None] < n_ctx, other=0.0).to(tl.float32)
-    do = tl.load(DO + at, mask=rows[:, None] < n_ctx, other=0.0).to(tl.float32)
-    tl.store(Delta + head * n_ctx + rows, tl.sum(o * do, axis=1), mask=rows < n_ctx)
+def backward_preprocess(o_ptr, do_ptr, delta_ptr, head_step, row_step, length, ROWS: tl.constexpr, WIDTH: tl.constexpr):
+    """delta = sum(O dO) of each query."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    live = row < length
+    element = tl.program_id(1) * head_step + row[:, None] * row_step + tl.arange(0, WIDTH)[None, :]
+    slope = tl.load(do_ptr + element, mask=live[:, None], other=0.0).to(tl.float32)
+    out = tl.load(o_ptr + element, mask=live[:, None], other=0.0).to(tl.float32)
+    tl.store(delta_ptr + tl.program_id(1) * length + row, tl.sum(slope * out, axis=1), mask=live)
 
 
 @triton.jit
@@ -297,7 +294,7 @@ def flash_backward_of_grouped_heads() -> Checks:
         q, k, v, do = (x.astype(dtype) for x in (q, k, v, normal(1, h, n, d, seed=8)))
         out, lse = flash(q, k, v, None, scale, causal, None, cap or 0.0)
         delta, dq, dk, dv = np.empty_like(lse), np.empty_like(q), np.empty_like(k), np.empty_like(v)
-        backward_preprocess[(triton.cdiv(n, 16), h)](out, do, delta, n * d, d, n, BLOCK_M=16, D=d)
+        backward_preprocess[(triton.cdiv(n, 16), h)](out, do, delta, n * d, d, n, ROWS=16, WIDTH=d)
         shared = (lse, delta, scale, cap, n * d, d, n * d, n, h // kv)
         backward_keys[(triton.cdiv(n, 16), kv)](
             q, k, v, do, dk, dv, *shared, BLOCK_M=32, BLOCK_N=16, D=d, CAUSAL=causal

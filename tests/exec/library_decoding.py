@@ -30,92 +30,74 @@ NEGATIVE = tl.constexpr(float("-inf"))
 
 @triton.jit
 def decode_stage1(
-    Q, K_Buffer, V_Buffer, kv_indptr, kv_indices, Att_Out, Att_Lse, sm_scale,
-    stride_qb, stride_qh, stride_kb, stride_kh, stride_mid_b, stride_mid_h, stride_mid_s,
-    kv_group_num: tl.constexpr, q_head_num: tl.constexpr, D: tl.constexpr, ROPE: tl.constexpr,
-    BLOCK_N: tl.constexpr, BLOCK_H: tl.constexpr, SPLITS: tl.constexpr, logit_cap: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, begin_ptr, token_ptr, part_ptr, lse_ptr, scale,
+    q_batch, q_head, token_step, head_step, part_batch, part_head, part_split,
+    GROUP: tl.constexpr, HEADS: tl.constexpr, WIDTH: tl.constexpr, ROTATED: tl.constexpr,
+    KEYS: tl.constexpr, ROWS: tl.constexpr, SPLITS: tl.constexpr, CAP: tl.constexpr,
 ):  # fmt: skip
-    cur_batch, cur_head_id, split = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    cur_kv_head = cur_head_id // tl.cdiv(kv_group_num, BLOCK_H)
-    if kv_group_num > BLOCK_H:
-        VALID: tl.constexpr = BLOCK_H
-    else:
-        VALID: tl.constexpr = kv_group_num
-    cur_head = cur_head_id * VALID + tl.arange(0, BLOCK_H)
-    mask_h = (cur_head < (cur_head_id + 1) * VALID) & (cur_head < q_head_num)
-    offs_d = tl.arange(0, D)
-    begin = tl.load(kv_indptr + cur_batch)
-    length = tl.load(kv_indptr + cur_batch + 1) - begin
-    per_split = tl.cdiv(length, SPLITS)
-    split_start = per_split * split
-    split_end = tl.minimum(split_start + per_split, length)
-    q = tl.load(
-        Q + cur_batch * stride_qb + cur_head[:, None] * stride_qh + offs_d[None, :], mask=mask_h[:, None], other=0.0
-    )
-    if ROPE > 0:
-        offs_r = D + tl.arange(0, ROPE)
-        q_pe = tl.load(
-            Q + cur_batch * stride_qb + cur_head[:, None] * stride_qh + offs_r[None, :], mask=mask_h[:, None], other=0.0
-        )
-    e_max = tl.zeros([BLOCK_H], tl.float32) - float("inf")
-    e_sum = tl.zeros([BLOCK_H], tl.float32)
-    acc = tl.zeros([BLOCK_H, D], tl.float32)
-    if split_end > split_start:
-        for start_n in range(split_start, split_end, BLOCK_N):
-            offs_n = start_n + tl.arange(0, BLOCK_N)
-            live = offs_n < split_end
-            loc = tl.load(kv_indices + begin + offs_n, mask=live, other=0)
-            at = loc[None, :] * stride_kb + cur_kv_head * stride_kh
-            k = tl.load(K_Buffer + at + offs_d[:, None], mask=live[None, :], other=0.0)
-            qk = tl.dot(q, k.to(q.dtype))
-            if ROPE > 0:
-                k_pe = tl.load(K_Buffer + at + offs_r[:, None], mask=live[None, :], other=0.0)
-                qk += tl.dot(q_pe, k_pe.to(q_pe.dtype))
-            qk *= sm_scale
-            if logit_cap > 0:
-                qk = soft_capped(qk, logit_cap)
-            qk = tl.where(mask_h[:, None] & live[None, :], qk, float("-inf"))
-            v_at = loc[:, None] * stride_kb + cur_kv_head * stride_kh + offs_d[None, :]
-            v = tl.load(V_Buffer + v_at, mask=live[:, None], other=0.0)
-            n_max = tl.maximum(tl.max(qk, 1), e_max)
-            re_scale = tl.exp(e_max - n_max)
-            p = tl.exp(qk - n_max[:, None])
-            acc *= re_scale[:, None]
-            acc += tl.dot(p.to(v.dtype), v)
-            e_sum = e_sum * re_scale + tl.sum(p, 1)
-            e_max = n_max
-        mid = cur_batch * stride_mid_b + cur_head * stride_mid_h + split * stride_mid_s
-        tl.store(Att_Out + mid[:, None] + offs_d[None, :], acc / e_sum[:, None], mask=mask_h[:, None])
-        tl.store(Att_Lse + mid // D, e_max + tl.log(e_sum), mask=mask_h)
+    """One query of each head to a share of the sequence's keys. GROUP heads have the same keys, up to ROWS of them go in
+    one tile; scores take ROTATED more elements behind the WIDTH that values have. Keeps the mixture and log-sum-exp."""
+    sequence, split = tl.program_id(0), tl.program_id(2)
+    USED: tl.constexpr = min(GROUP, ROWS)
+    row = tl.arange(0, ROWS)
+    head = tl.program_id(1) * USED + row
+    live = (row < USED) & (head < HEADS)
+    shared = tl.program_id(1) // tl.cdiv(GROUP, ROWS) * head_step
+    begin, end = tl.load(begin_ptr + sequence), tl.load(begin_ptr + sequence + 1)
+    share = tl.cdiv(end - begin, SPLITS)
+    first, last = begin + share * split, tl.minimum(begin + share * (split + 1), end)
+    if first >= last:
+        return
+    element, further = tl.arange(0, WIDTH), WIDTH + tl.arange(0, ROTATED if ROTATED else 1)
+    query_ptr = q_ptr + sequence * q_batch + head[:, None] * q_head
+    query = tl.load(query_ptr + element[None, :], mask=live[:, None], other=0.0)
+    if ROTATED:
+        rotated = tl.load(query_ptr + further[None, :], mask=live[:, None], other=0.0)
+    top, weight = tl.full([ROWS], float("-inf"), tl.float32), tl.zeros([ROWS], tl.float32)
+    mixed = tl.zeros([ROWS, WIDTH], tl.float32)
+    for start in range(first, last, KEYS):
+        place = start + tl.arange(0, KEYS)
+        known = place < last
+        token = shared + token_step * tl.load(token_ptr + place, mask=known, other=0)
+        key = tl.load(k_ptr + token[None, :] + element[:, None], mask=known[None, :], other=0.0)
+        score = tl.dot(query, key.to(query.dtype))
+        if ROTATED:
+            key = tl.load(k_ptr + token[None, :] + further[:, None], mask=known[None, :], other=0.0)
+            score += tl.dot(rotated, key.to(rotated.dtype))
+        score = soft_capped(score * scale, CAP) if CAP > 0 else score * scale
+        score = tl.where(known[None, :] & live[:, None], score, float("-inf"))
+        higher = tl.maximum(tl.max(score, 1), top)
+        decay, parts = tl.exp(top - higher), tl.exp(score - higher[:, None])
+        value = tl.load(v_ptr + token[:, None] + element[None, :], mask=known[:, None], other=0.0)
+        mixed = decay[:, None] * mixed + tl.dot(parts.to(value.dtype), value)
+        weight = tl.sum(parts, 1) + decay * weight
+        top = higher
+    part = sequence * part_batch + head * part_head + split * part_split
+    tl.store(lse_ptr + part // WIDTH, tl.log(weight) + top, mask=live)
+    tl.store(part_ptr + part[:, None] + element[None, :], mixed / weight[:, None], mask=live[:, None])
 
 
 @triton.jit
 def decode_stage2(
-    Mid_O, Mid_Lse, O, kv_indptr, stride_mid_b, stride_mid_h, stride_mid_s, stride_ob, stride_oh,
-    SPLITS: tl.constexpr, D: tl.constexpr,
+    part_ptr, lse_ptr, out_ptr, begin_ptr, part_batch, part_head, part_split, out_batch, out_head,
+    SPLITS: tl.constexpr, WIDTH: tl.constexpr,
 ):  # fmt: skip
-    cur_batch, cur_head = tl.program_id(0), tl.program_id(1)
-    length = tl.load(kv_indptr + cur_batch + 1) - tl.load(kv_indptr + cur_batch)
-    offs_d = tl.arange(0, D)
-    e_sum = 0.0
-    e_max = -float("inf")
-    acc = tl.zeros([D], dtype=tl.float32)
-    base = cur_batch * stride_mid_b + cur_head * stride_mid_h
-    for split in range(0, SPLITS):
-        per_split = tl.cdiv(length, SPLITS)
-        start = per_split * split
-        end = tl.minimum(start + per_split, length)
-        if end > start:
-            tv = tl.load(Mid_O + base + split * stride_mid_s + offs_d)
-            tlogic = tl.load(Mid_Lse + (base + split * stride_mid_s) // D)
-            n_max = tl.maximum(tlogic, e_max)
-            old_scale = tl.exp(e_max - n_max)
-            acc *= old_scale
-            exp_logic = tl.exp(tlogic - n_max)
-            acc += exp_logic * tv
-            e_sum = e_sum * old_scale + exp_logic
-            e_max = n_max
-    tl.store(O + cur_batch * stride_ob + cur_head * stride_oh + offs_d, acc / e_sum)
+    """Mixes the parts of one head by their log-sum-exps; the last splits of a short sequence have none."""
+    sequence, head = tl.program_id(0), tl.program_id(1)
+    length = tl.load(begin_ptr + sequence + 1) - tl.load(begin_ptr + sequence)
+    parts = tl.cdiv(length, tl.cdiv(length, SPLITS))
+    element = tl.arange(0, WIDTH)
+    part = sequence * part_batch + head * part_head
+    top, weight, mixed = float("-inf"), 0.0, tl.zeros([WIDTH], tl.float32)
+    for _ in range(parts):
+        lse = tl.load(lse_ptr + part // WIDTH)
+        higher = tl.maximum(lse, top)
+        old, new = tl.exp(top - higher), tl.exp(lse - higher)
+        mixed = old * mixed + new * tl.load(part_ptr + part + element)
+        weight = old * weight + new
+        top = higher
+        part += part_split
+    tl.store(out_ptr + sequence * out_batch + head * out_head + element, mixed / weight)
 
 
 def decode(
@@ -131,9 +113,11 @@ def decode(
     group = heads // kv_heads
     decode_stage1[(batch, triton.cdiv(heads, min(16, group)), splits)](
         q, k, v, indptr, indices, mid, mid_lse, scale, *strides(q)[:2], *strides(k)[:2], *strides(mid)[:3],
-        kv_group_num=group, q_head_num=heads, D=d, ROPE=rope, BLOCK_N=16, BLOCK_H=16, SPLITS=splits, logit_cap=cap,
+        GROUP=group, HEADS=heads, WIDTH=d, ROTATED=rope, KEYS=16, ROWS=16, SPLITS=splits, CAP=cap,
     )  # fmt: skip
-    decode_stage2[(batch, heads)](mid, mid_lse, out, indptr, *strides(mid)[:3], *strides(out)[:2], SPLITS=splits, D=d)
+    decode_stage2[(batch, heads)](
+        mid, mid_lse, out, indptr, *strides(mid)[:3], *strides(out)[:2], SPLITS=splits, WIDTH=d
+    )
     expected = np.empty(out.shape)
     for b in range(batch):
         here = indices[indptr[b] : indptr[b + 1]]
@@ -162,28 +146,25 @@ def decoding_of_latent_attention() -> Checks:
 
 @triton.jit
 def merge_states(
-    output, output_lse, prefix_output, prefix_lse, suffix_output, suffix_lse,
-    HEAD_SIZE: tl.constexpr, PADDED_HEAD_SIZE: tl.constexpr, OUTPUT_LSE: tl.constexpr,
+    out_ptr, out_lse_ptr, a_ptr, a_lse_ptr, b_ptr, b_lse_ptr,
+    WIDTH: tl.constexpr, BLOCK: tl.constexpr, WITH_LSE: tl.constexpr,
 ):  # fmt: skip
-    token_idx, num_tokens = tl.program_id(0), tl.num_programs(0)
-    head_idx, num_heads = tl.program_id(1), tl.num_programs(1)
-    p_lse = tl.load(prefix_lse + head_idx * num_tokens + token_idx)
-    s_lse = tl.load(suffix_lse + head_idx * num_tokens + token_idx)
-    p_lse = float("-inf") if p_lse == float("inf") else p_lse
-    s_lse = float("-inf") if s_lse == float("inf") else s_lse
-    max_lse = tl.maximum(p_lse, s_lse)
-    p_lse = p_lse - max_lse
-    s_lse = s_lse - max_lse
-    p_se, s_se = tl.exp(p_lse), tl.exp(s_lse)
-    out_se = p_se + s_se
-    if OUTPUT_LSE:
-        tl.store(output_lse + head_idx * num_tokens + token_idx, tl.log(out_se) + max_lse)
-    head = tl.arange(0, PADDED_HEAD_SIZE)
-    head_mask = head < HEAD_SIZE
-    at = token_idx * num_heads * HEAD_SIZE + head_idx * HEAD_SIZE + head
-    p_out = tl.load(prefix_output + at, mask=head_mask)
-    s_out = tl.load(suffix_output + at, mask=head_mask)
-    tl.store(output + at, p_out * (p_se / out_se) + s_out * (s_se / out_se), mask=head_mask)
+    """Two attentions of the same queries to different keys as one: (e^la a + e^lb b) / (e^la + e^lb). A log-sum-exp of
+    +inf stands for no keys, as -inf does."""
+    token, head = tl.program_id(0), tl.program_id(1)
+    place = head * tl.num_programs(0) + token
+    la, lb = tl.load(a_lse_ptr + place), tl.load(b_lse_ptr + place)
+    if la == float("inf"):
+        la = float("-inf")
+    lb = float("-inf") if lb == float("inf") else lb
+    top = tl.maximum(la, lb)
+    wa, wb = tl.exp(la - top), tl.exp(lb - top)
+    element = tl.arange(0, BLOCK)
+    at = (token * tl.num_programs(1) + head) * WIDTH + element
+    a, b = tl.load(a_ptr + at, mask=element < WIDTH), tl.load(b_ptr + at, mask=element < WIDTH)
+    tl.store(out_ptr + at, (wa * a + wb * b) / (wa + wb), mask=element < WIDTH)
+    if WITH_LSE:
+        tl.store(out_lse_ptr + place, top + tl.log(wa + wb))
 
 
 @LIBRARY.case
@@ -193,32 +174,36 @@ def merged_attention_states() -> Checks:
     la, lb = normal(heads, tokens, seed=20), normal(heads, tokens, seed=21)
     la[0, 1], lb[2, 3] = np.inf, -np.inf
     out, lse = np.empty_like(a), np.empty_like(la)
-    merge_states[(tokens, heads)](out, lse, a, la, b, lb, HEAD_SIZE=size, PADDED_HEAD_SIZE=32, OUTPUT_LSE=True)
+    merge_states[(tokens, heads)](out, lse, a, la, b, lb, WIDTH=size, BLOCK=32, WITH_LSE=True)
     wa, wb = np.exp(np.where(la == np.inf, -np.inf, wide(la))), np.exp(wide(lb))
     share = (wa / (wa + wb)).T[..., None]
     return [(out, a * share + b * (1 - share), 1e-6), (lse, np.log(wa + wb), 1e-6)]
 
 
 @triton.jit
+def _kept(x, scale_ptr, cache_ptr, SCALED: tl.constexpr):
+    """x as the cache holds it: divided by the scale, unless it has eight bits already."""
+    if SCALED and not x.dtype.is_fp8():
+        x = x / tl.load(scale_ptr)
+    return x.to(cache_ptr.dtype.element_ty)
+
+
+@triton.jit
 def reshape_and_cache(
-    key_ptr, value_ptr, key_cache_ptr, value_cache_ptr, slot_mapping_ptr, k_scale, v_scale,
-    key_stride: tl.int64, value_stride: tl.int64, block_stride: tl.int64, page_stride: tl.int64,
-    num_heads: tl.constexpr, head_size: tl.constexpr, block_size: tl.constexpr, FP8: tl.constexpr, TILE: tl.constexpr,
+    k_ptr, v_ptr, k_cache_ptr, v_cache_ptr, slot_ptr, k_scale_ptr, v_scale_ptr,
+    k_token: tl.int64, v_token: tl.int64, page_step: tl.int64, place_step: tl.int64,
+    ELEMENTS: tl.constexpr, PAGE: tl.constexpr, SCALED: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    token = tl.program_id(axis=0)
-    slot = tl.load(slot_mapping_ptr + token).to(tl.int64)
-    if slot < 0:
-        return
-    tile = tl.program_id(axis=1) * TILE + tl.arange(0, TILE)
-    inside = tile < num_heads * head_size
-    target = (slot // block_size) * block_stride + (slot % block_size) * page_stride + tile
-    key = tl.load(key_ptr + token * key_stride + tile, mask=inside)
-    value = tl.load(value_ptr + token * value_stride + tile, mask=inside)
-    if FP8:
-        key = key if key.dtype.is_fp8() else key / tl.load(k_scale)
-        value = value if value.dtype.is_fp8() else value / tl.load(v_scale)
-    tl.store(key_cache_ptr + target, key.to(key_cache_ptr.dtype.element_ty), mask=inside)
-    tl.store(value_cache_ptr + target, value.to(value_cache_ptr.dtype.element_ty), mask=inside)
+    """Writes the keys and values of new tokens to their slots in a cache of pages; tokens without a slot are left out."""
+    slot = tl.load(slot_ptr + tl.program_id(axis=0)).to(tl.int64)
+    if slot >= 0:
+        element = TILE * tl.program_id(axis=1) + tl.arange(0, TILE)
+        live = element < ELEMENTS
+        to = slot // PAGE * page_step + slot % PAGE * place_step + element
+        value = tl.load(v_ptr + tl.program_id(axis=0) * v_token + element, mask=live)
+        tl.store(v_cache_ptr + to, _kept(value, v_scale_ptr, v_cache_ptr, SCALED), mask=live)
+        key = tl.load(k_ptr + tl.program_id(axis=0) * k_token + element, mask=live)
+        tl.store(k_cache_ptr + to, _kept(key, k_scale_ptr, k_cache_ptr, SCALED), mask=live)
 
 
 @LIBRARY.case
@@ -232,7 +217,7 @@ def caches_of_keys_and_values() -> Checks:
         k_cache, v_cache = np.zeros((blocks, page, heads, size), dtype), np.zeros((blocks, page, heads, size), dtype)
         reshape_and_cache[lambda meta: (tokens, triton.cdiv(heads * size, meta["TILE"]))](
             key, value, k_cache, v_cache, slots, scale, scale, heads * size, heads * size, page * heads * size, heads * size,
-            num_heads=heads, head_size=size, block_size=page, FP8=dtype is E4M3, TILE=32,
+            ELEMENTS=heads * size, PAGE=page, SCALED=dtype is E4M3, TILE=32,
         )  # fmt: skip
         for source, cache in ((key, k_cache), (value, v_cache)):
             expected = np.zeros((blocks * page, heads, size))
@@ -246,56 +231,50 @@ def caches_of_keys_and_values() -> Checks:
 
 
 @triton.jit
+def _take_keys(top, weight, mixed, query, key, value, seen, scale):
+    """Takes keys (transposed) and values into a running softmax; `seen` says which row sees which."""
+    score = tl.where(seen, scale * tl.dot(query, key.to(query.dtype), input_precision="ieee"), float("-inf"))
+    higher = tl.maximum(tl.max(score, 1), top)
+    decay, parts = tl.exp(top - higher), tl.exp(score - higher[:, None])
+    mixed = tl.dot(parts.to(query.dtype), value.to(query.dtype), decay[:, None] * mixed, input_precision="ieee")
+    return higher, decay * weight + tl.sum(parts, 1), mixed
+
+
+@triton.jit
 def chunked_prefill(
-    Q, K, V, K_cache, V_cache, B_Loc, sm_scale, B_Start_Loc, B_Seqlen, Out,
-    stride_b_loc_b, stride_qbs, stride_qh, stride_kbs, stride_kh, stride_pg, stride_pt, stride_ph, num_queries_per_kv,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr, PAGE: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, k_cache_ptr, v_cache_ptr, page_ptr, scale, begin_ptr, length_ptr, out_ptr,
+    table_step, q_token, q_head, k_token, k_head, page_step, place_step, cache_head, sharing,
+    ROWS: tl.constexpr, KEYS: tl.constexpr, WIDTH: tl.constexpr, PAGE: tl.constexpr,
 ):  # fmt: skip
-    cur_batch, cur_head, start_m = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    cur_kv_head = cur_head // num_queries_per_kv
-    seq_start = tl.load(B_Start_Loc + cur_batch)
-    query_len = tl.load(B_Start_Loc + cur_batch + 1) - seq_start
-    ctx_len = tl.load(B_Seqlen + cur_batch) - query_len
-    if start_m * BLOCK_M >= query_len:
+    """New tokens of each sequence see the keys of its cache, by way of a table of pages, and those of the new tokens up
+    to themselves."""
+    sequence, head = tl.program_id(0), tl.program_id(1)
+    begin, first = tl.load(begin_ptr + sequence), tl.program_id(2) * ROWS
+    new = tl.load(begin_ptr + sequence + 1) - begin
+    if first >= new:
         return
-    offs_n, offs_d = tl.arange(0, BLOCK_N), tl.arange(0, D)
-    offs_m = start_m * BLOCK_M + tl.arange(0, BLOCK_M)
-    off_q = (seq_start + offs_m[:, None]) * stride_qbs + cur_head * stride_qh + offs_d[None, :]
-    q = tl.load(Q + off_q, mask=offs_m[:, None] < query_len, other=0.0)
-    m_i = tl.full([BLOCK_M], float("-inf"), tl.float32)
-    l_i, acc = tl.zeros([BLOCK_M], tl.float32), tl.zeros([BLOCK_M, D], tl.float32)
-    for start_n in range(0, ctx_len, BLOCK_N):
-        token = start_n + offs_n
-        bn = tl.load(B_Loc + cur_batch * stride_b_loc_b + token // PAGE, mask=token < ctx_len, other=0).to(tl.int64)
-        at = bn * stride_pg + (token % PAGE) * stride_pt + cur_kv_head * stride_ph
-        k = tl.load(K_cache + at[None, :] + offs_d[:, None], mask=token[None, :] < ctx_len, other=0.0)
-        qk = tl.where(
-            token[None, :] < ctx_len, tl.dot(q, k.to(q.dtype), input_precision="ieee") * sm_scale, float("-inf")
-        )
-        m_ij = tl.maximum(m_i, tl.max(qk, 1))
-        p = tl.exp(qk - m_ij[:, None])
-        alpha = tl.exp(m_i - m_ij)
-        acc = acc * alpha[:, None]
-        v = tl.load(V_cache + at[:, None] + offs_d[None, :], mask=token[:, None] < ctx_len, other=0.0)
-        acc = tl.dot(p.to(q.dtype), v.to(q.dtype), acc, input_precision="ieee")
-        l_i = l_i * alpha + tl.sum(p, 1)
-        m_i = m_ij
-    block_mask = tl.where(start_m * BLOCK_M < query_len, 1, 0)
-    for start_n in range(0, block_mask * (start_m + 1) * BLOCK_M, BLOCK_N):
-        col = tl.multiple_of(start_n, BLOCK_N) + offs_n
-        at = (seq_start + col) * stride_kbs + cur_kv_head * stride_kh
-        k = tl.load(K + at[None, :] + offs_d[:, None], mask=col[None, :] < query_len, other=0.0)
-        qk = tl.dot(q, k, acc=tl.zeros([BLOCK_M, BLOCK_N], tl.float32), input_precision="ieee") * sm_scale
-        qk = tl.where(offs_m[:, None] >= col[None, :], qk, float("-inf"))
-        m_ij = tl.maximum(m_i, tl.max(qk, 1))
-        p = tl.exp(qk - m_ij[:, None])
-        alpha = tl.exp(m_i - m_ij)
-        acc = acc * alpha[:, None]
-        v = tl.load(V + at[:, None] + offs_d[None, :], mask=col[:, None] < query_len, other=0.0)
-        acc = tl.dot(p.to(v.dtype), v, acc, input_precision="ieee")
-        l_i = l_i * alpha + tl.sum(p, 1)
-        m_i = m_ij
-    tl.store(Out + off_q, acc / l_i[:, None], mask=offs_m[:, None] < query_len)
+    cached = tl.load(length_ptr + sequence) - new
+    shared = head // sharing
+    element, row = tl.arange(0, WIDTH), first + tl.arange(0, ROWS)
+    of_query = (begin + row[:, None]) * q_token + head * q_head + element[None, :]
+    query = tl.load(q_ptr + of_query, mask=(row < new)[:, None], other=0.0)
+    top, weight = tl.full([ROWS], float("-inf"), tl.float32), tl.zeros([ROWS], tl.float32)
+    mixed = tl.zeros([ROWS, WIDTH], tl.float32)
+    for start in range(0, cached, KEYS):
+        place = start + tl.arange(0, KEYS)
+        known = place < cached
+        page = tl.load(page_ptr + sequence * table_step + place // PAGE, mask=known, other=0).to(tl.int64)
+        at = shared * cache_head + page * page_step + place % PAGE * place_step
+        key = tl.load(k_cache_ptr + at[None, :] + element[:, None], mask=known[None, :], other=0.0)
+        value = tl.load(v_cache_ptr + at[:, None] + element[None, :], mask=known[:, None], other=0.0)
+        top, weight, mixed = _take_keys(top, weight, mixed, query, key, value, known[None, :], scale)
+    for start in range(0, tl.minimum(first + ROWS, new), KEYS):
+        place = tl.multiple_of(start, KEYS) + tl.arange(0, KEYS)
+        at, known = shared * k_head + (begin + place) * k_token, place < new
+        key = tl.load(k_ptr + at[None, :] + element[:, None], mask=known[None, :], other=0.0)
+        value = tl.load(v_ptr + at[:, None] + element[None, :], mask=known[:, None], other=0.0)
+        top, weight, mixed = _take_keys(top, weight, mixed, query, key, value, place[None, :] <= row[:, None], scale)
+    tl.store(out_ptr + of_query, mixed / weight[:, None], mask=(row < new)[:, None])
 
 
 @LIBRARY.case
@@ -310,7 +289,7 @@ def prefill_behind_cached_pages() -> Checks:
     out, expected = np.zeros_like(q), np.zeros(q.shape)
     chunked_prefill[(3, heads, triton.cdiv(max(queries), 16))](
         q, k, v, k_cache, v_cache, table, scale, starts, lengths, out, strides(table)[0], *strides(q)[:2],
-        *strides(k)[:2], *strides(k_cache)[:3], heads // kv_heads, BLOCK_M=16, BLOCK_N=16, D=d, PAGE=page,
+        *strides(k)[:2], *strides(k_cache)[:3], heads // kv_heads, ROWS=16, KEYS=16, WIDTH=d, PAGE=page,
     )  # fmt: skip
     for b in range(3):
         rows, context = slice(starts[b], starts[b + 1]), contexts[b]
@@ -330,30 +309,40 @@ def prefill_behind_cached_pages() -> Checks:
 
 @triton.jit
 def block_sparse_attention(
-    Q, K, V, crow_ptr, col_ptr, tree_ptr, Out, scale, n_ctx, BLOCK: tl.constexpr, D: tl.constexpr
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    begin_ptr,
+    block_ptr,
+    sees_ptr,
+    out_ptr,
+    scale,
+    length,
+    BLOCK: tl.constexpr,
+    WIDTH: tl.constexpr,
 ):
-    row_block, head = tl.program_id(0), tl.program_id(1)
-    rows, d = row_block * BLOCK + tl.arange(0, BLOCK), tl.arange(0, D)
-    q = tl.load(Q + (head * n_ctx + rows[:, None]) * D + d[None, :])
-    m_i = tl.zeros([BLOCK], tl.float32) - float("inf")
-    l_i = tl.zeros([BLOCK], tl.float32)
-    acc = tl.zeros([BLOCK, D], tl.float32)
-    at, end = tl.load(crow_ptr + row_block), tl.load(crow_ptr + row_block + 1)
-    while at < end:
-        cols = tl.load(col_ptr + at) * BLOCK + tl.arange(0, BLOCK)
-        k = tl.load(K + (head * n_ctx + cols[None, :]) * D + d[:, None])
-        v = tl.load(V + (head * n_ctx + cols[:, None]) * D + d[None, :])
-        s = tl.dot(q, k, input_precision="ieee") * scale
-        allowed = tl.load(tree_ptr + rows[:, None] * n_ctx + cols[None, :]).to(tl.int1)
-        s = tl.where(allowed, s, -1.0e30)
-        m_new = tl.maximum(m_i, tl.max(s, 1))
-        p = tl.exp(s - m_new[:, None])
-        alpha = tl.exp(m_i - m_new)
-        acc = tl.dot(p, v, acc * alpha[:, None], input_precision="ieee")
-        l_i = l_i * alpha + tl.sum(p, 1)
-        m_i = m_new
-        at += 1
-    tl.store(Out + (head * n_ctx + rows[:, None]) * D + d[None, :], acc / l_i[:, None])
+    """Queries of a block see the blocks of keys that a table lists for them, and of these what `sees` says."""
+    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    element, of_head = tl.arange(0, WIDTH), tl.program_id(1) * length
+    of_query = (of_head + rows[:, None]) * WIDTH + element[None, :]
+    query = tl.load(q_ptr + of_query)
+    top, weight = tl.full([BLOCK], float("-inf"), tl.float32), tl.zeros([BLOCK], tl.float32)
+    mixed = tl.zeros([BLOCK, WIDTH], tl.float32)
+    entry, end = tl.load(begin_ptr + tl.program_id(0)), tl.load(begin_ptr + tl.program_id(0) + 1)
+    while entry < end:
+        columns = tl.arange(0, BLOCK) + BLOCK * tl.load(block_ptr + entry)
+        seen = tl.load(sees_ptr + (rows[:, None] * length + columns[None, :])).to(tl.int1)
+        key = tl.load(k_ptr + (of_head + columns[None, :]) * WIDTH + element[:, None])
+        # A finite number, so that a row of a block in which it sees nothing has a largest score.
+        score = tl.where(seen, scale * tl.dot(query, key, input_precision="ieee"), -1.0e30)
+        higher = tl.maximum(tl.max(score, 1), top)
+        decay, parts = tl.exp(top - higher), tl.exp(score - higher[:, None])
+        value = tl.load(v_ptr + (of_head + columns[:, None]) * WIDTH + element[None, :])
+        mixed = tl.dot(parts, value, decay[:, None] * mixed, input_precision="ieee")
+        weight = tl.sum(parts, 1) + decay * weight
+        top = higher
+        entry += 1
+    tl.store(out_ptr + of_query, mixed / weight[:, None])
 
 
 @LIBRARY.case
@@ -366,7 +355,7 @@ def attention_over_chosen_blocks() -> Checks:
     q, k, v = normal(heads, n, d, seed=32), normal(heads, n, d, seed=33), normal(heads, n, d, seed=34)
     out = np.empty_like(q)
     block_sparse_attention[(4, heads)](
-        q, k, v, crow, col, tree.astype(np.uint8), out, 1 / math.sqrt(d), n, BLOCK=block, D=d
+        q, k, v, crow, col, tree.astype(np.uint8), out, 1 / math.sqrt(d), n, BLOCK=block, WIDTH=d
     )
     keep = np.kron(chosen, np.ones((block, block))).astype(bool) & tree
     s = np.where(keep, wide(q) @ wide(k).swapaxes(-1, -2) / math.sqrt(d), -np.inf)

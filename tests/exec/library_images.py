@@ -28,28 +28,39 @@ def _pixel(ptr, y, x, stride_y, stride_x, H, W, live):
 
 
 @triton.jit
+def _neighbours(out, size, scale, ALIGN_CORNERS: tl.constexpr):
+    """The two pixels on either side of an output pixel along one axis, and how near it is to the second."""
+    place = out * scale if ALIGN_CORNERS else tl.maximum((out + 0.5) * scale - 0.5, 0.0)
+    low = tl.floor(place).to(tl.int32)
+    return low, tl.minimum(low + 1, size - 1), place - low
+
+
+@triton.jit
 def upsample_bilinear(
-    in_ptr, out_ptr, N, C, OH, OW, IH, IW, scale_h, scale_w, ALIGN_CORNERS: tl.constexpr, BLOCK_X: tl.constexpr,
-    BLOCK_Y: tl.constexpr,
-):  # fmt: skip
-    pid_x, pid_y, nc = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    ow = (pid_x * BLOCK_X + tl.arange(0, BLOCK_X)) % OW
-    oh = (pid_y * BLOCK_Y + tl.arange(0, BLOCK_Y)) % OH
-    if ALIGN_CORNERS:
-        y, x = oh * scale_h, ow * scale_w
-    else:
-        y = tl.maximum((oh + 0.5) * scale_h - 0.5, 0.0)
-        x = tl.maximum((ow + 0.5) * scale_w - 0.5, 0.0)
-    y0, x0 = tl.floor(y).to(tl.int32), tl.floor(x).to(tl.int32)
-    y1, x1 = tl.minimum(y0 + 1, IH - 1), tl.minimum(x0 + 1, IW - 1)
-    wy, wx = (y - y0)[:, None], (x - x0)[None, :]
-    base = in_ptr + nc * IH * IW
-    a = tl.load(base + y0[:, None] * IW + x0[None, :])
-    b = tl.load(base + y0[:, None] * IW + x1[None, :])
-    c = tl.load(base + y1[:, None] * IW + x0[None, :])
-    d = tl.load(base + y1[:, None] * IW + x1[None, :])
-    out = (a * (1 - wx) + b * wx) * (1 - wy) + (c * (1 - wx) + d * wx) * wy
-    tl.store(out_ptr + (nc * OH + oh[:, None]) * OW + ow[None, :], out)
+    in_ptr,
+    out_ptr,
+    OH,
+    OW,
+    H,
+    W,
+    scale_h,
+    scale_w,
+    ALIGN_CORNERS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    ROWS: tl.constexpr,
+):
+    """A tile of an output plane; what lies past an edge is made again at the other one."""
+    row = (ROWS * tl.program_id(1) + tl.arange(0, ROWS)) % OH
+    column = (COLUMNS * tl.program_id(0) + tl.arange(0, COLUMNS)) % OW
+    left, right, to_right = _neighbours(column, W, scale_w, ALIGN_CORNERS)
+    above, below, to_below = _neighbours(row, H, scale_h, ALIGN_CORNERS)
+    upper_row = in_ptr + (tl.program_id(2) * H + above[:, None]) * W
+    lower_row = in_ptr + (tl.program_id(2) * H + below[:, None]) * W
+    upper, lower = tl.load(upper_row + left[None, :]), tl.load(lower_row + left[None, :])
+    upper += (tl.load(upper_row + right[None, :]) - upper) * to_right[None, :]
+    lower += (tl.load(lower_row + right[None, :]) - lower) * to_right[None, :]
+    target = out_ptr + (tl.program_id(2) * OH + row[:, None]) * OW + column[None, :]
+    tl.store(target, upper + (lower - upper) * to_below[:, None])
 
 
 @triton.jit
@@ -77,8 +88,8 @@ def images_resampled() -> Checks:
     for corners in (True, False):
         sy, sx = ((ih - 1) / (oh - 1), (iw - 1) / (ow - 1)) if corners else (ih / oh, iw / ow)
         out = np.empty((planes, oh, ow), np.float32)
-        upsample_bilinear[lambda meta: (triton.cdiv(ow, meta["BLOCK_X"]), triton.cdiv(oh, meta["BLOCK_Y"]), planes)](
-            x, out, 1, planes, oh, ow, ih, iw, sy, sx, ALIGN_CORNERS=corners, BLOCK_X=8, BLOCK_Y=4
+        upsample_bilinear[lambda meta: (triton.cdiv(ow, meta["COLUMNS"]), triton.cdiv(oh, meta["ROWS"]), planes)](
+            x, out, oh, ow, ih, iw, sy, sx, ALIGN_CORNERS=corners, COLUMNS=8, ROWS=4
         )
         y, z = np.arange(oh), np.arange(ow)
         y, z = (

@@ -177,45 +177,41 @@ def rms_norm_gradients() -> Checks:
 
 @triton.jit
 def group_norm_backward(
-    X, Mean, Rstd, W, DX, DW, DB, UPSTREAM, hidden_size: tl.constexpr, channels_per_group: tl.constexpr,
-    num_groups: tl.constexpr, BLOCK_SIZE: tl.constexpr, dtype: tl.constexpr,
+    x_ptr, mean_ptr, rstd_ptr, gain_ptr, dx_ptr, dgain_ptr, dshift_ptr, dy_ptr, PIXELS: tl.constexpr,
+    CHANNELS: tl.constexpr, GROUPS: tl.constexpr, BLOCK: tl.constexpr, ELEMENT: tl.constexpr,
 ):  # fmt: skip
-    batch_idx, group_idx = tl.program_id(0), tl.program_id(1)
-    channels: tl.constexpr = channels_per_group * num_groups
-    base = (batch_idx * channels + group_idx * channels_per_group) * hidden_size
-    X += base
-    DX += base
-    UPSTREAM += base
-    mean = tl.load(Mean + batch_idx * num_groups + group_idx)
-    rstd = tl.load(Rstd + batch_idx * num_groups + group_idx)
-    c1, c2 = 0.0, 0.0
-    block_range = tl.arange(0, BLOCK_SIZE)
-    for channel_idx in range(group_idx * channels_per_group, (group_idx + 1) * channels_per_group):
-        dW, dB = 0.0, 0.0
-        W_val = tl.load(W + channel_idx)
-        for i in tl.range(0, hidden_size, BLOCK_SIZE):
-            at = (channel_idx - group_idx * channels_per_group) * hidden_size + i + block_range
-            mask = i + block_range < hidden_size
-            x = tl.load(X + at, mask=mask, other=0.0)
-            dy = tl.load(UPSTREAM + at, mask=mask, other=0.0)
-            x_hat = (x - mean) * rstd
-            dW += tl.sum(tl.where(mask, dy * x_hat, 0.0))
-            dB += tl.sum(dy)
-            wdy = W_val * dy
-            c1 += tl.sum(tl.where(mask, x_hat * wdy, 0.0))
-            c2 += tl.sum(wdy)
-        tl.atomic_add(DW + channel_idx, dW.to(dtype))
-        tl.atomic_add(DB + channel_idx, dB.to(dtype))
-    N = hidden_size * channels_per_group
-    c1, c2 = c1 / N, c2 / N
-    for c in tl.static_range(channels_per_group):
-        W_val = tl.load(W + group_idx * channels_per_group + c)
-        for i in range(0, hidden_size, BLOCK_SIZE):
-            at = c * hidden_size + i + block_range
-            mask = i + block_range < hidden_size
-            x = tl.load(X + at, mask=mask, other=0.0)
-            dy = tl.load(UPSTREAM + at, mask=mask, other=0.0)
-            tl.store(DX + at, (W_val * dy - ((x - mean) * rstd * c1 + c2)) * rstd, mask=mask)
+    """dx = rstd (g - mean(g) - n mean(g n)), n = (x - mean) rstd and g = gain dy, over a group of CHANNELS channels.
+
+    Both means come from the gradients of gain and shift, which are sums of dy n and dy over the channel's pixels."""
+    group = tl.program_id(0) * GROUPS + tl.program_id(1)
+    mean, rstd = tl.load(mean_ptr + group), tl.load(rstd_ptr + group)
+    lanes = tl.arange(0, BLOCK)
+    along, level = 0.0, 0.0
+    for channel in range(CHANNELS):
+        products, sums = tl.zeros([BLOCK], tl.float32), tl.zeros([BLOCK], tl.float32)
+        plane = (group * CHANNELS + channel) * PIXELS
+        for start in tl.range(0, PIXELS, BLOCK):
+            pixel = start + lanes
+            dy = tl.load(dy_ptr + plane + pixel, mask=pixel < PIXELS, other=0.0)
+            sums += dy
+            products += dy * (tl.load(x_ptr + plane + pixel, mask=pixel < PIXELS, other=0.0) - mean)
+        number = tl.program_id(1) * CHANNELS + channel
+        dgain, dshift = tl.sum(products) * rstd, tl.sum(sums)
+        gain = tl.load(gain_ptr + number)
+        along += dgain * gain
+        level += dshift * gain
+        tl.atomic_add(dshift_ptr + number, dshift.to(ELEMENT))
+        tl.atomic_add(dgain_ptr + number, dgain.to(ELEMENT))
+    along /= PIXELS * CHANNELS
+    level /= PIXELS * CHANNELS
+    for channel in tl.static_range(CHANNELS):
+        gain = tl.load(gain_ptr + tl.program_id(1) * CHANNELS + channel)
+        plane = (group * CHANNELS + channel) * PIXELS
+        for start in range(0, PIXELS, BLOCK):
+            pixel = start + lanes
+            n = rstd * (tl.load(x_ptr + plane + pixel, mask=pixel < PIXELS, other=0.0) - mean)
+            g = gain * tl.load(dy_ptr + plane + pixel, mask=pixel < PIXELS, other=0.0)
+            tl.store(dx_ptr + plane + pixel, rstd * (g - level - along * n), mask=pixel < PIXELS)
 
 
 @LIBRARY.case
@@ -230,8 +226,7 @@ def group_norm_gradients() -> Checks:
     mean, rstd = grouped.mean(-1).astype(np.float32), (1 / np.sqrt(grouped.var(-1) + 1e-5)).astype(np.float32)
     dx, dw, db = np.empty_like(x), np.zeros(groups * per, np.float32), np.zeros(groups * per, np.float32)
     group_norm_backward[(b, groups)](
-        x, mean, rstd, w, dx, dw, db, dy, hidden_size=hidden, channels_per_group=per, num_groups=groups, BLOCK_SIZE=16,
-        dtype=tl.float32,
+        x, mean, rstd, w, dx, dw, db, dy, PIXELS=hidden, CHANNELS=per, GROUPS=groups, BLOCK=16, ELEMENT=tl.float32,
     )  # fmt: skip
     hat = ((grouped - mean[..., None]) * rstd[..., None]).reshape(x.shape)
     wdy = (wide(dy) * w[:, None]).reshape(b, groups, -1)
@@ -243,55 +238,53 @@ def group_norm_gradients() -> Checks:
 
 
 @triton.jit
+def _pixels(image, pixel, images, pixels, image_step, pixel_step, IMAGES: tl.constexpr, PIXELS: tl.constexpr):
+    """Where a tile of one channel lies, and which of it there is."""
+    i, j = image + tl.arange(0, IMAGES)[:, None], pixel + tl.arange(0, PIXELS)[None, :]
+    return i * image_step + j * pixel_step, (i < images) & (j < pixels)
+
+
+@triton.jit
 def batch_norm_forward(
-    input_pointer, weight_pointer, bias_pointer, mean_pointer, inv_std_pointer, output_pointer, running_mean_pointer,
-    running_var_pointer, batch_dim, spatial_dim, input_batch_stride, input_feat_stride, input_spatial_stride, momentum, eps,
-    affine: tl.constexpr, is_train: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    x_ptr, gain_ptr, shift_ptr, mean_ptr, rstd_ptr, y_ptr, running_mean_ptr, running_variance_ptr, images, pixels,
+    image_step, channel_step, pixel_step, share, eps, AFFINE: tl.constexpr, TRAIN: tl.constexpr, IMAGES: tl.constexpr,
+    PIXELS: tl.constexpr,
 ):  # fmt: skip
-    feat_pid = tl.program_id(axis=0)
-    input_pointer += input_feat_stride * feat_pid
-    output_pointer += input_feat_stride * feat_pid
-    if is_train:
-        mean, m2, count = 0.0, 0.0, 0
-        for m_step in range(0, tl.cdiv(batch_dim, BLOCK_M)):
-            for n_step in range(0, tl.cdiv(spatial_dim, BLOCK_N)):
-                spatial_offset = n_step * BLOCK_N + tl.arange(0, BLOCK_N)
-                batch_offset = m_step * BLOCK_M + tl.arange(0, BLOCK_M)
-                mask = (batch_offset < batch_dim)[:, None] & (spatial_offset < spatial_dim)[None, :]
-                at = input_batch_stride * batch_offset[:, None] + input_spatial_stride * spatial_offset[None, :]
-                x = tl.load(input_pointer + at, mask=mask).to(tl.float32)
-                number = tl.sum(mask.to(tl.int32))
-                block_mean = tl.sum(tl.where(mask, x, 0.0)) / number
-                delta = tl.where(mask, x - block_mean, 0.0)
-                total = count + number
-                shift = block_mean - mean
-                m2 += tl.sum(delta * delta) + shift * shift * count * number / total
-                mean += shift * number / total
-                count = total
-        var = m2 / count
-        inv_std = tl.rsqrt(var + eps)
-        tl.store(feat_pid + mean_pointer, mean)
-        tl.store(feat_pid + inv_std_pointer, inv_std)
-        running_mean_pointer += feat_pid
-        running_var_pointer += feat_pid
-        tl.store(running_mean_pointer, (1 - momentum) * tl.load(running_mean_pointer) + momentum * mean)
-        n = batch_dim * spatial_dim
-        tl.store(running_var_pointer, (1 - momentum) * tl.load(running_var_pointer) + momentum * var * n / (n - 1))
+    """y = (x - mean) / sqrt(var + eps), a channel a program; sums are of the distances from the channel's first pixel,
+    which keeps them small. Training moves the running statistics by `share`, the variance without bias."""
+    channel = tl.program_id(0)
+    x_ptr += channel * channel_step
+    y_ptr += channel * channel_step
+    if TRAIN:
+        pivot = tl.load(x_ptr).to(tl.float32)
+        far, square = 0.0, 0.0
+        for image in range(0, images, IMAGES):
+            for pixel in range(0, pixels, PIXELS):
+                at, live = _pixels(image, pixel, images, pixels, image_step, pixel_step, IMAGES, PIXELS)
+                apart = tl.where(live, tl.load(x_ptr + at, mask=live).to(tl.float32) - pivot, 0.0)
+                square += tl.sum(apart * apart)
+                far += tl.sum(apart)
+        count = images * pixels
+        far /= count
+        mean, variance = pivot + far, square / count - far * far
+        tl.store(mean_ptr + channel, mean)
+        old = tl.load(running_mean_ptr + channel)
+        tl.store(running_mean_ptr + channel, old + share * (mean - old))
+        old = tl.load(running_variance_ptr + channel)
+        tl.store(running_variance_ptr + channel, old + share * (variance * count / (count - 1) - old))
     else:
-        mean = tl.load(feat_pid + running_mean_pointer)
-        inv_std = tl.rsqrt(tl.load(feat_pid + running_var_pointer) + eps)
-    if affine:
-        weight, bias = tl.load(feat_pid + weight_pointer), tl.load(feat_pid + bias_pointer)
-    else:
-        weight, bias = 1.0, 0.0
-    for m_step in range(0, tl.cdiv(batch_dim, BLOCK_M)):
-        for n_step in range(0, tl.cdiv(spatial_dim, BLOCK_N)):
-            spatial_offset = n_step * BLOCK_N + tl.arange(0, BLOCK_N)
-            batch_offset = m_step * BLOCK_M + tl.arange(0, BLOCK_M)
-            mask = (batch_offset < batch_dim)[:, None] & (spatial_offset < spatial_dim)[None, :]
-            at = input_batch_stride * batch_offset[:, None] + input_spatial_stride * spatial_offset[None, :]
-            x = tl.load(input_pointer + at, mask=mask).to(tl.float32)
-            tl.store(output_pointer + at, weight * (x - mean) * inv_std + bias, mask=mask)
+        mean, variance = tl.load(running_mean_ptr + channel), tl.load(running_variance_ptr + channel)
+    factor, offset = tl.rsqrt(variance + eps), 0.0
+    if TRAIN:
+        tl.store(rstd_ptr + channel, factor)
+    if AFFINE:
+        factor *= tl.load(gain_ptr + channel)
+        offset += tl.load(shift_ptr + channel)
+    for image in range(0, images, IMAGES):
+        for pixel in range(0, pixels, PIXELS):
+            at, live = _pixels(image, pixel, images, pixels, image_step, pixel_step, IMAGES, PIXELS)
+            apart = tl.load(x_ptr + at, mask=live).to(tl.float32) - mean
+            tl.store(y_ptr + at, apart * factor + offset, mask=live)
 
 
 @LIBRARY.case
@@ -304,8 +297,8 @@ def batch_norm_with_running_statistics() -> Checks:
         running, variance = normal(c, seed=16), uniform(c, seed=17, low=0.5)
         old = wide(running), wide(variance)
         batch_norm_forward[(c,)](
-            x, w, bias, mean, inv, y, running, variance, b, s, c * s, s, 1, 0.1, 1e-5, affine=affine, is_train=train,
-            BLOCK_M=4, BLOCK_N=8,
+            x, w, bias, mean, inv, y, running, variance, b, s, c * s, s, 1, 0.1, 1e-5, AFFINE=affine, TRAIN=train,
+            IMAGES=4, PIXELS=8,
         )  # fmt: skip
         mu, var = (wide(x).mean((0, 2)), wide(x).var((0, 2))) if train else old
         expected = (x - mu[:, None]) / np.sqrt(var + 1e-5)[:, None]
@@ -384,42 +377,43 @@ def gradients_of_gated_units() -> Checks:
 
 @triton.jit
 def rotate_queries_and_keys(
-    q_ptr, q_row_stride, k_ptr, k_row_stride, cos_ptr, sin_ptr, cos_row_stride, sl, positions_ptr,
-    cos_bs: tl.constexpr, n_qh: tl.constexpr, n_kh: tl.constexpr, hd: tl.constexpr, pad_n_qh: tl.constexpr,
-    pad_n_kh: tl.constexpr, pad_hd: tl.constexpr, INTERLEAVED: tl.constexpr, BACKWARD_PASS: tl.constexpr = False,
+    q_ptr, q_step, k_ptr, k_step, cos_ptr, sin_ptr, angle_step, length, positions_ptr,
+    Q_HEADS: tl.constexpr, K_HEADS: tl.constexpr, WIDTH: tl.constexpr, Q_ROWS: tl.constexpr, K_ROWS: tl.constexpr,
+    PAIRS: tl.constexpr, INTERLEAVED: tl.constexpr, INVERSE: tl.constexpr = False,
 ):  # fmt: skip
-    pid = tl.program_id(0).to(tl.int64)
-    q_ptr = q_ptr + pid * q_row_stride
-    k_ptr = k_ptr + pid * k_row_stride
-    row = pid % sl if positions_ptr is None else tl.load(positions_ptr + pid)
-    half = tl.arange(0, pad_hd // 2)
-    cos_row = tl.load(cos_ptr + row * cos_row_stride + half, mask=half < hd // 2, other=0)
-    sin_row = tl.load(sin_ptr + row * cos_row_stride + half, mask=half < hd // 2, other=0)
-    if BACKWARD_PASS:
-        sin_row = -sin_row
-    _rotate_heads(q_ptr, cos_row, sin_row, n_qh, hd, pad_n_qh, pad_hd, INTERLEAVED)
-    _rotate_heads(k_ptr, cos_row, sin_row, n_kh, hd, pad_n_kh, pad_hd, INTERLEAVED)
+    """Turns each pair of a head's elements, taken as a complex number, by an angle that its position gives."""
+    token = tl.program_id(0).to(tl.int64)
+    position = token % length if positions_ptr is None else tl.load(positions_ptr + token)
+    pair = tl.arange(0, PAIRS)
+    angle, known = position * angle_step + pair, pair < WIDTH // 2
+    cos, sin = tl.load(cos_ptr + angle, mask=known, other=0), tl.load(sin_ptr + angle, mask=known, other=0)
+    sin = -sin if INVERSE else sin
+    _rotate_heads(k_ptr + token * k_step, cos, sin, K_HEADS, K_ROWS, WIDTH, PAIRS, INTERLEAVED)
+    _rotate_heads(q_ptr + token * q_step, cos, sin, Q_HEADS, Q_ROWS, WIDTH, PAIRS, INTERLEAVED)
 
 
 @triton.jit
 def _rotate_heads(
-    ptr, cos_row, sin_row, heads: tl.constexpr, hd: tl.constexpr, pad_heads: tl.constexpr, pad_hd: tl.constexpr,
+    ptr, cos, sin, HEADS: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr, PAIRS: tl.constexpr,
     INTERLEAVED: tl.constexpr,
 ):  # fmt: skip
-    head = tl.arange(0, pad_heads)[:, None] * hd
+    """Of neighbours, or else of an element and the one half a head further."""
+    row = tl.arange(0, ROWS)[:, None]
+    ptr += row * WIDTH
     if INTERLEAVED:
-        at = head + tl.arange(0, pad_hd)[None, :]
-        mask = (tl.arange(0, pad_heads)[:, None] < heads) & (tl.arange(0, pad_hd)[None, :] < hd)
-        pairs = tl.reshape(tl.load(ptr + at, mask=mask, other=0), (pad_heads, pad_hd // 2, 2))
-        even, odd = tl.split(pairs)
-        first, second = even * cos_row - odd * sin_row, odd * cos_row + even * sin_row
-        tl.store(ptr + at, tl.interleave(first, second), mask=mask)
+        column = tl.arange(0, 2 * PAIRS)[None, :]
+        live = (column < WIDTH) & (row < HEADS)
+        real, imaginary = tl.split(tl.load(ptr + column, mask=live, other=0).reshape(ROWS, PAIRS, 2))
+        turned = tl.interleave(real * cos - imaginary * sin, real * sin + imaginary * cos)
+        tl.store(ptr + column, turned, mask=live)
     else:
-        at = head + tl.arange(0, pad_hd // 2)[None, :]
-        mask = (tl.arange(0, pad_heads)[:, None] < heads) & (tl.arange(0, pad_hd // 2)[None, :] < hd // 2)
-        first, second = tl.load(ptr + at, mask=mask, other=0), tl.load(ptr + at + hd // 2, mask=mask, other=0)
-        tl.store(ptr + at, first * cos_row - second * sin_row, mask=mask)
-        tl.store(ptr + at + hd // 2, second * cos_row + first * sin_row, mask=mask)
+        HALF: tl.constexpr = WIDTH // 2
+        column = tl.arange(0, PAIRS)[None, :]
+        live = (column < HALF) & (row < HEADS)
+        real = tl.load(ptr + column, mask=live, other=0)
+        imaginary = tl.load(ptr + HALF + column, mask=live, other=0)
+        tl.store(ptr + HALF + column, real * sin + imaginary * cos, mask=live)
+        tl.store(ptr + column, real * cos - imaginary * sin, mask=live)
 
 
 @LIBRARY.case
@@ -435,8 +429,8 @@ def rotations_of_queries_and_keys() -> Checks:
 
         def rotate(backward: bool, pair: tuple[Array, Array], at: Array | None, mixed: bool) -> None:
             rotate_queries_and_keys[(b * s,)](
-                pair[0], qh * hd, pair[1], kh * hd, cos, sin, hd // 2, s, at, 1, qh, kh, hd, 8, 2, 32,
-                INTERLEAVED=mixed, BACKWARD_PASS=backward,
+                pair[0], qh * hd, pair[1], kh * hd, cos, sin, hd // 2, s, at, qh, kh, hd, 8, 2, 16,
+                INTERLEAVED=mixed, INVERSE=backward,
             )  # fmt: skip
 
         rotate(False, got, positions, interleaved)

@@ -150,48 +150,41 @@ def split_matmul_in_turn() -> Checks:
 
 @triton.jit
 def lora_shrink(
-    input_ptr, lora_ptr_tensor, out_ptr, M, N, K, token_indices_sorted_by_lora_ids, num_tokens_per_lora, lora_token_start_loc,
-    lora_ids, scaling, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, SPLIT_K: tl.constexpr,
-    SLICE_NUM: tl.constexpr,
+    x_ptr, weights_ptr, out_ptr, tokens, rank, width, order_ptr, counts_ptr, begins_ptr, adapters_ptr, scale,
+    ROWS: tl.constexpr, RANK: tl.constexpr, DEPTH: tl.constexpr, PARTS: tl.constexpr, SLICES: tl.constexpr,
 ):  # fmt: skip
-    pid_sk_m = tl.program_id(axis=0)
-    pid_sk, pid_m = pid_sk_m % SPLIT_K, pid_sk_m // SPLIT_K
-    slice_id, lora_idx = tl.program_id(axis=1), tl.program_id(axis=2)
-    lora_id = tl.load(lora_ids + lora_idx)
-    if lora_id == -1:
+    """out[slice, token] = scale W x with the token's adapter W, a slice's (adapters, rank, width); `order` has the tokens
+    of an adapter behind one another. Where there are several slices, `weights` holds their addresses. PARTS programs
+    share the width and add up what they find."""
+    turn = tl.program_id(2)
+    adapter = tl.load(adapters_ptr + turn)
+    if adapter < 0:
         return
-    lora_m_size = tl.load(num_tokens_per_lora + lora_idx)
-    cta_m_offset = pid_m * BLOCK_M
-    if cta_m_offset >= lora_m_size:
+    part, first = tl.program_id(0) % PARTS, tl.program_id(0) // PARTS * ROWS
+    count = tl.load(counts_ptr + turn) - first
+    if count <= 0:
         return
-    cta_m_len = min(BLOCK_M, lora_m_size - cta_m_offset)
-    start = tl.load(lora_token_start_loc + lora_idx)
-    cta_indices = token_indices_sorted_by_lora_ids + start + cta_m_offset
-    offset_m = tl.arange(0, BLOCK_M) % cta_m_len
-    ram = tl.load(cta_indices + offset_m)
-    cur_lora_ptr = lora_ptr_tensor
-    if SLICE_NUM > 1:
-        cur_lora_ptr = tl.load(lora_ptr_tensor + slice_id).to(tl.pointer_type(input_ptr.dtype.element_ty))
-    rbn = tl.arange(0, BLOCK_N) % N
-    offset_k = pid_sk * BLOCK_K + tl.arange(0, BLOCK_K)
-    a_ptrs = input_ptr + ram[:, None] * K + offset_k[None, :]
-    b_ptrs = cur_lora_ptr + lora_id * N * K + rbn[None, :] * K + offset_k[:, None]
-    accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K * SPLIT_K)):
-        k_remaining = K - k * (BLOCK_K * SPLIT_K)
-        a = tl.load(a_ptrs, mask=offset_k[None, :] < k_remaining, other=0.0)
-        b = tl.load(b_ptrs, mask=offset_k[:, None] < k_remaining, other=0.0)
-        accumulator += tl.dot(a, b, input_precision="ieee")
-        a_ptrs += BLOCK_K * SPLIT_K
-        b_ptrs += BLOCK_K * SPLIT_K
-    accumulator *= scaling
-    offset_cn = tl.arange(0, BLOCK_N)
-    c_ptr = out_ptr + slice_id * M * N + ram[:, None] * N + offset_cn[None, :]
-    c_mask = (tl.arange(0, BLOCK_M)[:, None] < cta_m_len) & (offset_cn[None, :] < N)
-    if SPLIT_K == 1:
-        tl.store(c_ptr, accumulator, mask=c_mask)
+    if SLICES > 1:
+        slice_ptr = tl.load(weights_ptr + tl.program_id(1)).to(tl.pointer_type(x_ptr.dtype.element_ty))
     else:
-        tl.atomic_add(c_ptr, accumulator, mask=c_mask)
+        slice_ptr = weights_ptr
+    row, column = tl.arange(0, ROWS), tl.arange(0, RANK)
+    # Rows past the last token take it again.
+    token = tl.load(order_ptr + tl.load(begins_ptr + turn) + first + tl.minimum(row, count - 1))
+    left = x_ptr + token[:, None] * width
+    right = slice_ptr + (adapter * rank + column % rank)[None, :] * width
+    total = tl.zeros((ROWS, RANK), dtype=tl.float32)
+    for start in range(part * DEPTH, width, PARTS * DEPTH):
+        depth = start + tl.arange(0, DEPTH)
+        w = tl.load(right + depth[:, None], mask=(depth < width)[:, None], other=0.0)
+        x = tl.load(left + depth[None, :], mask=(depth < width)[None, :], other=0.0)
+        total += tl.dot(x, w, input_precision="ieee")
+    target = out_ptr + (tl.program_id(1) * tokens + token[:, None]) * rank + column[None, :]
+    live = (column < rank)[None, :] & (row < count)[:, None]
+    if PARTS > 1:
+        tl.atomic_add(target, scale * total, mask=live)
+    else:
+        tl.store(target, scale * total, mask=live)
 
 
 @LIBRARY.native_case
@@ -211,7 +204,7 @@ def adapters_of_low_rank() -> Checks:
         with mapped([a, b]):
             lora_shrink[(split * triton.cdiv(tokens, 4), len(weights), 4)](
                 x, table, out, tokens, rank, k, order, counts, begins, ids, 0.5,
-                BLOCK_M=4, BLOCK_N=16, BLOCK_K=16, SPLIT_K=split, SLICE_NUM=len(weights),
+                ROWS=4, RANK=16, DEPTH=16, PARTS=split, SLICES=len(weights),
             )  # fmt: skip
         expected = np.zeros(out.shape)
         for i, w in enumerate(weights):
@@ -226,35 +219,30 @@ def adapters_of_low_rank() -> Checks:
 
 @triton.jit
 def grouped_gemm_of_rows(
-    a_ptr, b_ptr, c_ptr, m_sizes, G: tl.constexpr, M, N: tl.constexpr, K: tl.constexpr, NUM_PROGRAMS: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, counts_ptr, GROUPS: tl.constexpr, M, N: tl.constexpr, K: tl.constexpr, PROGRAMS: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
-    tidx = tl.program_id(0)
-    a_desc = tl.make_tensor_descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BLOCK_M, BLOCK_K])
-    b_desc = tl.make_tensor_descriptor(b_ptr, shape=[G * N, K], strides=[K, 1], block_shape=[BLOCK_N, BLOCK_K])
-    m_end = 0
-    iterated = 0
-    for g in tl.range(G):
-        m_start = m_end
-        m_size = tl.load(m_sizes + g)
-        m_end = m_start + m_size
-        if m_size > 0:
-            tiles_m = tl.cdiv(m_size, BLOCK_M)
-            tiles = tiles_m * tl.cdiv(N, BLOCK_N)
-            c_desc = tl.make_tensor_descriptor(
-                c_ptr + m_start.to(tl.int64) * N, shape=[m_size, N], strides=[N, 1], block_shape=[BLOCK_M, BLOCK_N]
-            )
-            while tidx >= iterated and tidx < iterated + tiles:
-                gidx = tidx - iterated
-                m_offset, n_offset = (gidx % tiles_m) * BLOCK_M, (gidx // tiles_m) * BLOCK_N
-                accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-                for k_offset in range(0, K, BLOCK_K):
-                    a = a_desc.load([m_start + m_offset, k_offset])
-                    b = b_desc.load([g * N + n_offset, k_offset])
-                    accumulator += tl.dot(a, b.T, input_precision="ieee")
-                c_desc.store([m_offset, n_offset], accumulator.to(c_ptr.dtype.element_ty))
-                tidx += NUM_PROGRAMS
-            iterated += tiles
+    """Rows of A in groups of `counts`, each times the transpose of its own N rows of B; blocks are dealt out in turn."""
+    left = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
+    right = tl.make_tensor_descriptor(b_ptr, [GROUPS * N, K], [K, 1], [BLOCK_N, BLOCK_K])
+    turn, first = tl.program_id(0), 0
+    for group in tl.range(GROUPS):
+        count = tl.load(counts_ptr + group)
+        if count > 0:
+            c_rows = c_ptr + first.to(tl.int64) * N
+            target = tl.make_tensor_descriptor(c_rows, [count, N], [N, 1], [BLOCK_M, BLOCK_N])
+            high = tl.cdiv(count, BLOCK_M)
+            blocks = high * tl.cdiv(N, BLOCK_N)
+            while turn < blocks:
+                row, column = turn % high * BLOCK_M, turn // high * BLOCK_N
+                total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+                for depth in range(0, K, BLOCK_K):
+                    transposed = right.load([group * N + column, depth]).T
+                    total += tl.dot(left.load([first + row, depth]), transposed, input_precision="ieee")
+                target.store([row, column], total.to(c_ptr.dtype.element_ty))
+                turn += PROGRAMS
+            turn -= blocks
+        first += count
 
 
 @LIBRARY.case
@@ -264,7 +252,7 @@ def rows_in_groups() -> Checks:
     triton.set_allocator(lambda size, align, stream: np.empty(size, np.int8))
     a, b, c = normal(total, k, seed=25), normal(4 * n, k, seed=26), np.empty((total, n), np.float32)
     grouped_gemm_of_rows[(programs,)](
-        a, b, c, sizes, G=4, M=total, N=n, K=k, NUM_PROGRAMS=programs, BLOCK_M=16, BLOCK_N=16, BLOCK_K=16
+        a, b, c, sizes, GROUPS=4, M=total, N=n, K=k, PROGRAMS=programs, BLOCK_M=16, BLOCK_N=16, BLOCK_K=16
     )
     owner = np.repeat(np.arange(4), sizes)
     return [(c, np.einsum("mk,mnk->mn", wide(a), wide(b).reshape(4, n, k)[owner]), 1e-4)]
@@ -275,58 +263,51 @@ def rows_in_groups() -> Checks:
 
 @triton.autotune(
     configs=[
-        triton.Config({"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 16, "GROUP_M": 2}, num_stages=2, num_warps=2),
-        triton.Config({"BLOCK_M": 32, "BLOCK_N": 16, "BLOCK_K": 32, "GROUP_M": 1}, num_stages=3, num_warps=4),
+        triton.Config({"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 16, "BAND": 2}, num_stages=2, num_warps=2),
+        triton.Config({"BLOCK_M": 32, "BLOCK_N": 16, "BLOCK_K": 32, "BAND": 1}, num_stages=3, num_warps=4),
     ],
-    key=["M", "N", "K"], restore_value=["O"],
+    key=["m", "n", "k"], restore_value=["out_ptr"],
 )  # fmt: skip
 @triton.heuristics(
     {
-        "DIVISIBLE_K": lambda args: args["K"] % args["BLOCK_K"] == 0,
-        "HAS_BIAS": lambda args: args["Bias"] is not None,
+        "WHOLE": lambda args: args["k"] % args["BLOCK_K"] == 0,
+        "BIASED": lambda args: args["bias_ptr"] is not None,
     }
 )
 @triton.jit
 def batched_addmm(
-    A, B, Bias, O, M, N, K, alpha, beta, stride_ab, stride_am, stride_ak, stride_bb, stride_bk, stride_bn,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
-    DIVISIBLE_K: tl.constexpr, HAS_BIAS: tl.constexpr,
+    a_ptr, b_ptr, bias_ptr, out_ptr, m, n, k, alpha, beta, a_batch, a_row, a_column, b_batch, b_row, b_column,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, BAND: tl.constexpr,
+    WHOLE: tl.constexpr, BIASED: tl.constexpr,
 ):  # fmt: skip
-    pid_b = tl.program_id(2)
-    A += pid_b * stride_ab
-    B += pid_b * stride_bb
-    O += pid_b * M * N
-    pidx, pidy = tl.program_id(0), tl.program_id(1)
-    if GROUP_M == 1:
-        pid_m, pid_n = pidx, pidy
-    else:
-        gridx, gridy = tl.num_programs(0), tl.num_programs(1)
-        pid = pidx + pidy * gridx
-        num_per_group = gridy * GROUP_M
-        group_id, inner = pid // num_per_group, pid % num_per_group
-        group_size = tl.where((group_id * GROUP_M + GROUP_M) > gridx, gridx % GROUP_M, GROUP_M)
-        pid_m, pid_n = group_id * GROUP_M + inner % group_size, inner // group_size
-    offs_m, offs_n = pid_m * BLOCK_M + tl.arange(0, BLOCK_M), pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    offs_k = tl.arange(0, BLOCK_K)
-    mask_m, mask_n = offs_m < M, offs_n < N
-    a_ptrs = A + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak
-    b_ptrs = B + offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn
-    o = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for i in range(tl.cdiv(K, BLOCK_K)):
-        mask_a, mask_b = mask_m[:, None], mask_n[None, :]
-        if not DIVISIBLE_K:
-            mask_k = offs_k + i * BLOCK_K < K
-            mask_a = mask_a & mask_k[None, :]
-            mask_b = mask_b & mask_k[:, None]
-        a, b = tl.load(a_ptrs, mask_a, other=0.0), tl.load(b_ptrs, mask_b, other=0.0)
-        a_ptrs += BLOCK_K * stride_ak
-        b_ptrs += BLOCK_K * stride_bk
-        o += tl.dot(a, b, allow_tf32=False)
-    o_ptrs = O + offs_m[:, None] * N + offs_n[None, :]
-    o = o * alpha + tl.load(o_ptrs, mask=mask_m[:, None] & mask_n[None, :], other=0.0) * beta
-    if HAS_BIAS:
-        o += tl.load(Bias + offs_n, mask=mask_n, other=0.0)[None, :]
-    tl.store(o_ptrs, o, mask=mask_m[:, None] & mask_n[None, :])
+    """out = alpha A B + beta out + bias for each matrix of a batch; blocks go by bands of BAND block rows."""
+    batch = tl.program_id(2)
+    high, across = tl.num_programs(0), tl.num_programs(1)
+    block_row, block_column = tl.program_id(0), tl.program_id(1)
+    if BAND > 1:
+        turn = block_column * high + block_row
+        block_row, block_column = tl.swizzle2d(turn // across, turn % across, high, across, BAND)
+    row = block_row * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
+    column = block_column * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
+    a_ptr += batch * a_batch + row * a_row
+    b_ptr += batch * b_batch + column * b_column
+    out_ptr += batch * m * n
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for start in range(0, k, BLOCK_K):
+        depth = start + tl.arange(0, BLOCK_K)
+        has_a, has_b = row < m, column < n
+        if not WHOLE:
+            has_a &= (depth < k)[None, :]
+            has_b &= (depth < k)[:, None]
+        right = tl.load(b_ptr + depth[:, None] * b_row, mask=has_b, other=0.0)
+        left = tl.load(a_ptr + depth[None, :] * a_column, mask=has_a, other=0.0)
+        total += tl.dot(left, right, allow_tf32=False)
+    live = (column < n) & (row < m)
+    target = out_ptr + (row * n + column)
+    total = beta * tl.load(target, mask=live, other=0.0) + alpha * total
+    if BIASED:
+        total += tl.load(bias_ptr + column, mask=column < n, other=0.0)
+    tl.store(target, total, mask=live)
 
 
 @LIBRARY.case

@@ -23,42 +23,30 @@ LIBRARY = Library()
 
 @triton.jit
 def scaled_mm_int8(
-    a_ptr, b_ptr, scale_a_ptr, scale_b_ptr, c_ptr, bias_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn,
-    stride_cm, stride_cn, ACC: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-    BLOCK_SCALE_A: tl.constexpr, BLOCK_SCALE_B: tl.constexpr,
+    a_ptr, b_ptr, a_scale_ptr, b_scale_ptr, out_ptr, bias_ptr, m, n, k, a_row, a_column, b_row, b_column, out_row,
+    out_column, SUM: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, A_SCALES: tl.constexpr,
+    B_SCALES: tl.constexpr,
 ):  # fmt: skip
-    pid = tl.program_id(axis=0)
-    num_pid_n = tl.cdiv(N, BLOCK_N)
-    pid_m, pid_n = pid // num_pid_n, pid % num_pid_n
-    accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=ACC)
-    offsets_am = pid_m * BLOCK_M + tl.arange(0, BLOCK_M).to(tl.int64)
-    offsets_bn = pid_n * BLOCK_N + tl.arange(0, BLOCK_N).to(tl.int64)
-    masks_am, masks_bn = offsets_am < M, offsets_bn < N
-    offsets_k = tl.arange(0, BLOCK_K).to(tl.int64)
-    offsets_scale_am = tl.arange(0, BLOCK_SCALE_A) + (BLOCK_SCALE_A > 1) * pid_m * BLOCK_M
-    offsets_scale_bn = tl.arange(0, BLOCK_SCALE_B) + (BLOCK_SCALE_B > 1) * pid_n * BLOCK_N
-    a_ptrs = a_ptr + stride_am * offsets_am[:, None] + stride_ak * offsets_k[None, :]
-    b_ptrs = b_ptr + stride_bk * offsets_k[:, None] + stride_bn * offsets_bn[None, :]
-    for _ in range(0, tl.cdiv(K, BLOCK_K)):
-        masks_k = offsets_k < K
-        a = tl.load(a_ptrs, mask=masks_am[:, None] & masks_k[None, :], other=0)
-        b = tl.load(b_ptrs, mask=masks_k[:, None] & masks_bn[None, :], other=0)
-        accumulator = tl.dot(a, b, accumulator, out_dtype=ACC)
-        offsets_k += BLOCK_K
-        a_ptrs += BLOCK_K * stride_ak
-        b_ptrs += BLOCK_K * stride_bk
-    scale_a = tl.load(scale_a_ptr + offsets_scale_am[:, None], mask=offsets_scale_am[:, None] < M, other=1.0)
-    scale_a = scale_a.broadcast_to((BLOCK_M, 1))
-    accumulator = scale_a * accumulator.to(tl.float32)
-    scale_b = tl.load(scale_b_ptr + offsets_scale_bn[:, None], mask=offsets_scale_bn[:, None] < N, other=1.0)
-    scale_b = scale_b.broadcast_to((BLOCK_N, 1))
-    accumulator = scale_b.T * accumulator.to(tl.float32)
-    c = accumulator.to(c_ptr.type.element_ty)
+    """out = a_scale b_scale (A B) + bias, summed in SUM; a scale is one for all (A_SCALES = 1) or one a row or column."""
+    across = tl.cdiv(n, BN)
+    top, left = tl.program_id(axis=0) // across * BM, tl.program_id(axis=0) % across * BN
+    i, j = top + tl.arange(0, BM).to(tl.int64), left + tl.arange(0, BN).to(tl.int64)
+    total = tl.zeros((BM, BN), dtype=SUM)
+    for start in range(0, k, BK):
+        depth = start + tl.arange(0, BK).to(tl.int64)
+        has_a, has_b = (depth < k)[None, :] & (i < m)[:, None], (j < n)[None, :] & (depth < k)[:, None]
+        x = tl.load(a_ptr + (i[:, None] * a_row + depth[None, :] * a_column), mask=has_a, other=0)
+        w = tl.load(b_ptr + (j[None, :] * b_column + depth[:, None] * b_row), mask=has_b, other=0)
+        total = tl.dot(x, w, total, out_dtype=SUM)
+    a_place = tl.arange(0, A_SCALES) + (top if A_SCALES > 1 else 0)
+    b_place = tl.arange(0, B_SCALES) + (left if B_SCALES > 1 else 0)
+    b_scale = tl.load(b_scale_ptr + b_place[:, None], mask=(b_place < n)[:, None], other=1.0).broadcast_to((BN, 1))
+    a_scale = tl.load(a_scale_ptr + a_place[:, None], mask=(a_place < m)[:, None], other=1.0).broadcast_to((BM, 1))
+    result = (total.to(tl.float32) * b_scale.T * a_scale).to(out_ptr.type.element_ty)
     if bias_ptr:
-        c += tl.load(bias_ptr + offsets_bn, masks_bn)
-    offs_cm, offs_cn = offsets_am.to(tl.int64), offsets_bn.to(tl.int64)
-    c_ptrs = c_ptr + stride_cm * offs_cm[:, None] + stride_cn * offs_cn[None, :]
-    tl.store(c_ptrs, c, mask=(offs_cm[:, None] < M) & (offs_cn[None, :] < N))
+        result += tl.load(bias_ptr + j, mask=j < n)
+    live = (j < n)[None, :] & (i < m)[:, None]
+    tl.store(out_ptr + (i[:, None] * out_row + j[None, :] * out_column), result, mask=live)
 
 
 @LIBRARY.case
@@ -74,8 +62,8 @@ def eight_bit_matmul_with_scales() -> Checks:
         )
         c = np.empty((m, n), dtype)
         scaled_mm_int8[(triton.cdiv(m, 16) * triton.cdiv(n, 32),)](
-            a, b, sa, sb, c, bias if biased else None, m, n, k, k, 1, 1, k, n, 1, ACC=tl.int32,
-            BLOCK_M=16, BLOCK_N=32, BLOCK_K=32, BLOCK_SCALE_A=16 if rows > 1 else 1, BLOCK_SCALE_B=32 if cols > 1 else 1,
+            a, b, sa, sb, c, bias if biased else None, m, n, k, k, 1, 1, k, n, 1, SUM=tl.int32,
+            BM=16, BN=32, BK=32, A_SCALES=16 if rows > 1 else 1, B_SCALES=32 if cols > 1 else 1,
         )  # fmt: skip
         expected = wide(a) @ wide(b).T * sa[:, None] * sb[None] + (wide(bias) if biased else 0)
         results.append((c, expected, {4: 1e-5, 2: 2e-2 if dtype is BF16 else 2e-3}[c.itemsize]))
@@ -84,25 +72,22 @@ def eight_bit_matmul_with_scales() -> Checks:
 
 @triton.jit
 def quantise_groups(
-    y_ptr, q_ptr, s_ptr, group_size, y_num_columns, s_col_stride, eps, bit8_min, bit8_max, BLOCK: tl.constexpr,
-    COLUMN_MAJOR: tl.constexpr, UE8M0: tl.constexpr,
+    x_ptr, q_ptr, scale_ptr, size, width, scale_pitch, smallest, low, high, BLOCK: tl.constexpr,
+    TRANSPOSED: tl.constexpr, POWERS_OF_TWO: tl.constexpr,
 ):  # fmt: skip
-    groups_per_row = y_num_columns // group_size
-    g_id = tl.program_id(0)
-    row, row_g = g_id // groups_per_row, g_id % groups_per_row
-    cols = tl.arange(0, BLOCK)
-    mask = cols < group_size
-    at = row.to(tl.int64) * y_num_columns + row_g * group_size + cols
-    y = tl.load(y_ptr + at, mask=mask, other=0.0).to(tl.float32)
-    absmax = tl.maximum(tl.max(tl.abs(y)), eps)
-    scale = absmax / bit8_max
-    scale = tl.math.exp2(tl.ceil(tl.log2(scale))) if UE8M0 else scale
-    q = tl.clamp(y / scale, bit8_min, bit8_max).to(q_ptr.dtype.element_ty)
-    tl.store(q_ptr + at, q, mask=mask)
-    if COLUMN_MAJOR:
-        tl.store(s_ptr + row_g * s_col_stride + row, scale)
-    else:
-        tl.store(s_ptr + g_id, scale)
+    """q = x / scale in `low` to `high`, where a group of `size` neighbours in a row has the scale max |x| / high."""
+    group = tl.program_id(0)
+    lane = tl.arange(0, BLOCK)
+    place = group.to(tl.int64) * size + lane
+    x = tl.load(x_ptr + place, mask=lane < size, other=0.0).to(tl.float32)
+    scale = tl.maximum(smallest, tl.max(tl.abs(x))) / high
+    if POWERS_OF_TWO:
+        scale = tl.math.exp2(tl.ceil(tl.log2(scale)))
+    tl.store(q_ptr + place, tl.clamp(x / scale, low, high).to(q_ptr.dtype.element_ty), mask=lane < size)
+    if TRANSPOSED:
+        in_row = width // size
+        group = group % in_row * scale_pitch + group // in_row
+    tl.store(scale_ptr + group, scale)
 
 
 @triton.jit
@@ -142,7 +127,7 @@ def block_scaled_matmul() -> Checks:
             q = np.empty((m, k), dtype)
             s = np.empty((k // group, m) if major else (m, k // group), np.float32)
             quantise_groups[(m * k // group,)](
-                x, q, s, group, k, m, 1e-10, low, high, BLOCK=group, COLUMN_MAJOR=major, UE8M0=rounded
+                x, q, s, group, k, m, 1e-10, low, high, BLOCK=group, TRANSPOSED=major, POWERS_OF_TWO=rounded
             )
             scales = np.abs(wide(x)).reshape(m, -1, group).max(-1) / high
             scales = np.exp2(np.ceil(np.log2(scales))) if rounded else scales
@@ -167,42 +152,32 @@ def block_scaled_matmul() -> Checks:
 
 
 @triton.jit
+def _four_bits(words, nibble):
+    """Each word eight times, and of the copies the nibble that is asked for."""
+    for _ in tl.static_range(3):
+        words = tl.interleave(words, words)
+    return (words >> (nibble * 4)) & 15
+
+
+@triton.jit
 def awq_dequantise(
-    qweight_ptr, scales_ptr, zeros_ptr, group_size, result_ptr, num_cols, num_rows,
-    BLOCK_SIZE_X: tl.constexpr, BLOCK_SIZE_Y: tl.constexpr,
-):  # fmt: skip
-    pid_x, pid_y = tl.program_id(axis=0), tl.program_id(axis=1)
-    offsets_y = pid_y * BLOCK_SIZE_Y + tl.arange(0, BLOCK_SIZE_Y)
-    offsets_x = pid_x * BLOCK_SIZE_X + tl.arange(0, BLOCK_SIZE_X)
-    offsets = num_cols * offsets_y[:, None] + offsets_x[None, :]
-    masks = (offsets_y < num_rows)[:, None] & (offsets_x < num_cols)[None, :]
-    result_offsets_x = pid_x * BLOCK_SIZE_X * 8 + tl.arange(0, BLOCK_SIZE_X * 8)
-    result_offsets = 8 * num_cols * offsets_y[:, None] + result_offsets_x[None, :]
-    result_masks = (offsets_y < num_rows)[:, None] & (result_offsets_x < num_cols * 8)[None, :]
-    iweights = tl.load(qweight_ptr + offsets, masks, 0.0)
-    iweights = tl.interleave(iweights, iweights)
-    iweights = tl.interleave(iweights, iweights)
-    iweights = tl.interleave(iweights, iweights)
-    # Words hold columns in the order 0, 2, 4, 6, 1, 3, 5, 7.
-    order = ((tl.arange(0, 2) * 4)[None, :] + tl.arange(0, 4)[:, None]).reshape(8)
-    shifts = tl.broadcast_to((order * 4)[None, :], (BLOCK_SIZE_Y * BLOCK_SIZE_X, 8))
-    shifts = tl.reshape(shifts, (BLOCK_SIZE_Y, BLOCK_SIZE_X * 8))
-    iweights = (iweights >> shifts) & 0xF
-    zero_offsets_y = pid_y * BLOCK_SIZE_Y // group_size + tl.arange(0, 1)
-    zero_offsets = num_cols * zero_offsets_y[:, None] + offsets_x[None, :]
-    zero_masks = (zero_offsets_y < num_rows // group_size)[:, None] & (offsets_x < num_cols)[None, :]
-    zeros = tl.load(zeros_ptr + zero_offsets, zero_masks, 0.0)
-    zeros = tl.interleave(zeros, zeros)
-    zeros = tl.interleave(zeros, zeros)
-    zeros = tl.interleave(zeros, zeros)
-    zeros = tl.broadcast_to(zeros, (BLOCK_SIZE_Y, BLOCK_SIZE_X * 8))
-    zeros = (zeros >> shifts) & 0xF
-    scale_offsets = num_cols * 8 * zero_offsets_y[:, None] + result_offsets_x[None, :]
-    scale_masks = (zero_offsets_y < num_rows // group_size)[:, None] & (result_offsets_x < num_cols * 8)[None, :]
-    scales = tl.load(scales_ptr + scale_offsets, scale_masks, 0.0)
-    scales = tl.broadcast_to(scales, (BLOCK_SIZE_Y, BLOCK_SIZE_X * 8))
-    iweights = ((iweights - zeros) * scales).to(result_ptr.type.element_ty)
-    tl.store(result_ptr + result_offsets, iweights, result_masks)
+    words_ptr, scales_ptr, zeros_ptr, size, out_ptr, words, rows, WORDS: tl.constexpr, ROWS: tl.constexpr
+):
+    """(weight - zero) scale; groups of `size` rows have one row of zeros and scales, which no block goes beyond.
+
+    A word has eight columns, the even ones in its low half: column c is nibble c // 2 + 4 (c % 2)."""
+    row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[:, None]
+    word = tl.program_id(0) * WORDS + tl.arange(0, WORDS)[None, :]
+    column = tl.program_id(0) * (8 * WORDS) + tl.arange(0, 8 * WORDS)[None, :]
+    nibble = column % 8 // 2 + column % 2 * 4
+    group = tl.program_id(1) * ROWS // size + tl.arange(0, 1)[:, None]
+    has_group = group < rows // size
+    zero = tl.load(zeros_ptr + group * words + word, mask=has_group & (word < words), other=0)
+    scale = tl.load(scales_ptr + group * (8 * words) + column, mask=has_group & (column < 8 * words), other=0.0)
+    weight = tl.load(words_ptr + row * words + word, mask=(row < rows) & (word < words), other=0)
+    exact = (_four_bits(weight, nibble) - _four_bits(zero, nibble)) * scale
+    live = (column < 8 * words) & (row < rows)
+    tl.store(out_ptr + row * (8 * words) + column, exact.to(out_ptr.type.element_ty), mask=live)
 
 
 @LIBRARY.case
@@ -220,7 +195,7 @@ def shuffled_four_bit_weights() -> Checks:
     weights, zeros = rng.integers(0, 16, (rows, cols * 8)), rng.integers(0, 16, (rows // group, cols * 8))
     scales, out = uniform(rows // group, cols * 8, seed=14, dtype=np.float16), np.zeros((rows, cols * 8), np.float16)
     awq_dequantise[(triton.cdiv(cols, 4), triton.cdiv(rows, 8))](
-        packed(weights), scales, packed(zeros), group, out, cols, rows, BLOCK_SIZE_X=4, BLOCK_SIZE_Y=8
+        packed(weights), scales, packed(zeros), group, out, cols, rows, WORDS=4, ROWS=8
     )
     return [(out, (weights - np.repeat(zeros, group, 0)) * np.repeat(wide(scales), group, 0), 1e-3)]
 

@@ -22,46 +22,48 @@ LIBRARY = Library()
 # --------------------------------------------------------------------- one step of a state, slots chosen by indices
 
 
-@triton.heuristics({"HAS_DT_BIAS": lambda args: args["dt_bias_ptr"] is not None})
-@triton.heuristics({"HAS_D": lambda args: args["D_ptr"] is not None})
-@triton.heuristics({"HAS_Z": lambda args: args["z_ptr"] is not None})
-@triton.heuristics({"BLOCK_SIZE_DSTATE": lambda args: triton.next_power_of_2(args["dstate"])})
+@triton.heuristics({"GATED": lambda args: args["gate_ptr"] is not None})
+@triton.heuristics({"SKIPS": lambda args: args["skip_ptr"] is not None})
+@triton.heuristics({"SHIFTED": lambda args: args["shift_ptr"] is not None})
+@triton.heuristics({"STATES": lambda args: triton.next_power_of_2(args["size"])})
 @triton.jit
 def selective_state_update(
-    state_ptr, x_ptr, dt_ptr, dt_bias_ptr, A_ptr, B_ptr, C_ptr, D_ptr, z_ptr, out_ptr, state_batch_indices_ptr,
-    pad_slot_id, batch, nheads, dim, dstate, nheads_ngroups_ratio,
-    DT_SOFTPLUS: tl.constexpr, BLOCK_SIZE_M: tl.constexpr, HAS_DT_BIAS: tl.constexpr, HAS_D: tl.constexpr,
-    HAS_Z: tl.constexpr, BLOCK_SIZE_DSTATE: tl.constexpr,
+    h_ptr, x_ptr, step_ptr, shift_ptr, rate_ptr, in_ptr, read_ptr, skip_ptr, gate_ptr, y_ptr, slot_ptr, no_slot,
+    heads, width, size, sharing, POSITIVE: tl.constexpr, CHANNELS: tl.constexpr, SHIFTED: tl.constexpr,
+    SKIPS: tl.constexpr, GATED: tl.constexpr, STATES: tl.constexpr,
 ):  # fmt: skip
-    pid_m, pid_b, pid_h = tl.program_id(axis=0), tl.program_id(axis=1), tl.program_id(axis=2)
-    slot = tl.load(state_batch_indices_ptr + pid_b).to(tl.int64)
-    offs_m = pid_m * BLOCK_SIZE_M + tl.arange(0, BLOCK_SIZE_M)
-    offs_n = tl.arange(0, BLOCK_SIZE_DSTATE)
-    mask = (offs_m[:, None] < dim) & (offs_n[None, :] < dstate)
-    state_ptrs = state_ptr + ((slot * nheads + pid_h) * dim + offs_m[:, None]) * dstate + offs_n[None, :]
-    here = (pid_b * nheads + pid_h) * dim + offs_m
-    group = (pid_b * (nheads // nheads_ngroups_ratio) + pid_h // nheads_ngroups_ratio) * dstate + offs_n
-    alive = mask & (slot != pad_slot_id)
-    state = tl.load(state_ptrs, mask=alive, other=0.0)
-    x = tl.load(x_ptr + here, mask=offs_m < dim, other=0.0).to(tl.float32)
-    dt = tl.load(dt_ptr + here, mask=offs_m < dim, other=0.0).to(tl.float32)
-    if HAS_DT_BIAS:
-        dt += tl.load(dt_bias_ptr + pid_h * dim + offs_m, mask=offs_m < dim, other=0.0).to(tl.float32)
-    if DT_SOFTPLUS:
-        dt = tl.where(dt <= 20.0, tl.math.log(tl.math.exp(dt) + 1.0), dt)
-    A = tl.load(A_ptr + (pid_h * dim + offs_m[:, None]) * dstate + offs_n[None, :], mask=mask, other=0.0).to(tl.float32)
-    dA = tl.exp(A * dt[:, None])
-    B = tl.load(B_ptr + group, mask=offs_n < dstate, other=0.0).to(tl.float32)
-    C = tl.load(C_ptr + group, mask=offs_n < dstate, other=0.0).to(tl.float32)
-    state = state * dA + B[None, :] * dt[:, None] * x[:, None]
-    tl.store(state_ptrs, state, mask=alive)
-    out = tl.sum(state * C[None, :], axis=1)
-    if HAS_D:
-        out += x * tl.load(D_ptr + pid_h * dim + offs_m, mask=offs_m < dim, other=0.0).to(tl.float32)
-    if HAS_Z:
-        z = tl.load(z_ptr + here, mask=offs_m < dim, other=0.0).to(tl.float32)
-        out *= z * tl.sigmoid(z)
-    tl.store(out_ptr + here, out, mask=offs_m < dim)
+    """h = exp(step rate) h + step x in and y = h read + skip x, times gate sigmoid(gate), of each head of each sequence.
+
+    h has a row of `size` states for each of a head's `width` channels and lies in the sequence's slot; `sharing` heads
+    have one `in` and one `read`. A sequence without a slot begins with zeros and leaves nothing behind."""
+    sequence, head = tl.program_id(1), tl.program_id(2)
+    channel = CHANNELS * tl.program_id(0) + tl.arange(0, CHANNELS)
+    has_channel = channel < width
+    of_head, row = head * width + channel, (sequence * heads + head) * width + channel
+    step = tl.load(step_ptr + row, mask=has_channel, other=0.0).to(tl.float32)
+    if SHIFTED:
+        step += tl.load(shift_ptr + of_head, mask=has_channel, other=0.0).to(tl.float32)
+    if POSITIVE:
+        step = tl.where(step > 20.0, step, tl.log(1.0 + tl.exp(step)))
+    x = tl.load(x_ptr + row, mask=has_channel, other=0.0).to(tl.float32)
+    n = tl.arange(0, STATES)
+    has_state = n < size
+    live = has_state[None, :] & has_channel[:, None]
+    slot = tl.load(slot_ptr + sequence).to(tl.int64)
+    kept = h_ptr + (slot * heads * width + of_head[:, None]) * size + n[None, :]
+    is_kept = (slot != no_slot) & live
+    rate = tl.load(rate_ptr + of_head[:, None] * size + n[None, :], mask=live, other=0.0).to(tl.float32)
+    h = tl.load(kept, mask=is_kept, other=0.0) * tl.exp(rate * step[:, None])
+    shared = (sequence * (heads // sharing) + head // sharing) * size + n
+    h += (step * x)[:, None] * tl.load(in_ptr + shared, mask=has_state, other=0.0).to(tl.float32)[None, :]
+    y = tl.sum(h * tl.load(read_ptr + shared, mask=has_state, other=0.0).to(tl.float32)[None, :], axis=1)
+    tl.store(kept, h, mask=is_kept)
+    if SKIPS:
+        y += tl.load(skip_ptr + of_head, mask=has_channel, other=0.0).to(tl.float32) * x
+    if GATED:
+        gate = tl.load(gate_ptr + row, mask=has_channel, other=0.0).to(tl.float32)
+        y *= tl.sigmoid(gate) * gate
+    tl.store(y_ptr + row, y, mask=has_channel)
 
 
 @LIBRARY.case
@@ -74,9 +76,9 @@ def states_updated_by_slots() -> Checks:
         x, dt, z = (normal(batch, heads, dim, seed=s) for s in (21, 22, 23))
         bias, a, d = normal(heads, dim, seed=24), -uniform(heads, dim, n, seed=25), normal(heads, dim, seed=26)
         b, c, out = normal(batch, groups, n, seed=27), normal(batch, groups, n, seed=28), np.empty_like(x)
-        selective_state_update[lambda meta: (triton.cdiv(dim, meta["BLOCK_SIZE_M"]), batch, heads)](
+        selective_state_update[lambda meta: (triton.cdiv(dim, meta["CHANNELS"]), batch, heads)](
             state, x, dt, bias if full else None, a, b, c, d if full else None, z if full else None, out, slots, -1,
-            batch, heads, dim, n, heads // groups, DT_SOFTPLUS=full, BLOCK_SIZE_M=4,
+            heads, dim, n, heads // groups, POSITIVE=full, CHANNELS=4,
         )  # fmt: skip
         step = wide(dt) + (bias if full else 0)
         step = np.log1p(np.exp(step)) if full else step
@@ -94,56 +96,48 @@ def states_updated_by_slots() -> Checks:
 
 @triton.jit
 def causal_conv1d(
-    x_ptr, w_ptr, bias_ptr, state_ptr, o_ptr, query_start_loc, has_state_ptr, dim, stride_x_dim: tl.constexpr, stride_x_token,
-    KERNEL_WIDTH: tl.constexpr, HAS_BIAS: tl.constexpr, SILU: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    x_ptr, taps_ptr, bias_ptr, before_ptr, y_ptr, begin_ptr, has_before_ptr, width, CHANNEL_STEP: tl.constexpr, time_step,
+    TAPS: tl.constexpr, BIASED: tl.constexpr, SILU: tl.constexpr, TIMES: tl.constexpr, CHANNELS: tl.constexpr,
 ):  # fmt: skip
-    seq, chunk = tl.program_id(0), tl.program_id(1)
-    feats = tl.program_id(2) * BLOCK_N + tl.arange(0, BLOCK_N)
-    start = tl.load(query_start_loc + seq)
-    length = tl.load(query_start_loc + seq + 1) - start
-    offset = BLOCK_M * chunk
-    count = min(BLOCK_M, length - offset)
-    if count <= 0:
+    """y[t] = sum of taps[j] x[t + j - 3], four taps, of sequences behind one another; x before a sequence's first time
+    comes from `before` or is zero. A program takes TIMES of one sequence, and CHANNELS."""
+    tl.static_assert(TAPS == 4)
+    sequence = tl.program_id(0)
+    begin, end = tl.load(begin_ptr + sequence), tl.load(begin_ptr + sequence + 1)
+    first = begin + tl.program_id(1) * TIMES
+    if first >= end:
         return
-    mask = feats < dim
-    base = x_ptr + start * stride_x_token + feats * stride_x_dim
-    STATE_LEN: tl.constexpr = KERNEL_WIDTH - 1
-    stateful = tl.load(has_state_ptr + seq).to(tl.int1)
-    state_base = state_ptr + seq * dim * STATE_LEN + feats * STATE_LEN
-    if chunk == 0:
-        col0 = tl.load(state_base + 0, mask=mask & stateful, other=0.0)
-        col1 = tl.load(state_base + 1, mask=mask & stateful, other=0.0)
-        col2 = tl.load(state_base + 2, mask=mask & stateful, other=0.0)
+    channel = tl.program_id(2) * CHANNELS + tl.arange(0, CHANNELS)
+    live = channel < width
+    column = x_ptr + channel * CHANNEL_STEP
+    if first == begin:
+        known = live & tl.load(has_before_ptr + sequence).to(tl.int1)
+        before = before_ptr + (sequence * width + channel) * 3
+        third = tl.load(before, mask=known, other=0.0)
+        second = tl.load(before + 1, mask=known, other=0.0)
+        last = tl.load(before + 2, mask=known, other=0.0)
     else:
-        prior = base + (offset - 1) * stride_x_token
-        col2 = tl.load(prior, mask, 0.0)
-        col1 = tl.load(prior - 1 * stride_x_token, mask, 0.0)
-        col0 = tl.load(prior - 2 * stride_x_token, mask, 0.0)
-    acc_preload = tl.zeros((BLOCK_N,), dtype=tl.float32)
-    if HAS_BIAS:
-        acc_preload = tl.load(bias_ptr + feats, mask=mask, other=0.0).to(tl.float32)
-    w_col0 = tl.load(w_ptr + feats * KERNEL_WIDTH + 0, mask, other=0.0)
-    w_col1 = tl.load(w_ptr + feats * KERNEL_WIDTH + 1, mask, other=0.0)
-    w_col2 = tl.load(w_ptr + feats * KERNEL_WIDTH + 2, mask, other=0.0)
-    w_col3 = tl.load(w_ptr + feats * KERNEL_WIDTH + 3, mask, other=0.0)
-    for idx in range(count):
-        acc = acc_preload
-        matrix_w, matrix_x = w_col0, col0
-        for j in tl.static_range(KERNEL_WIDTH):
-            if j == 1:
-                matrix_w, matrix_x = w_col1, col1
-            elif j == 2:
-                matrix_w, matrix_x = w_col2, col2
-            elif j == 3:
-                matrix_w = w_col3
-                matrix_x = tl.load(base + (offset + idx) * stride_x_token, mask=mask)
-            acc += matrix_x * matrix_w
-        col0 = col1
-        col1 = col2
-        col2 = matrix_x
+        third = tl.load(column + (first - 3) * time_step, mask=live, other=0.0)
+        second = tl.load(column + (first - 2) * time_step, mask=live, other=0.0)
+        last = tl.load(column + (first - 1) * time_step, mask=live, other=0.0)
+    row = taps_ptr + channel * TAPS
+    taps = (
+        tl.load(row, mask=live, other=0.0), tl.load(row + 1, mask=live, other=0.0),
+        tl.load(row + 2, mask=live, other=0.0), tl.load(row + 3, mask=live, other=0.0),
+    )  # fmt: skip
+    bias = (
+        tl.load(bias_ptr + channel, mask=live, other=0.0).to(tl.float32) if BIASED else tl.zeros([CHANNELS], tl.float32)
+    )
+    for time in range(first, tl.minimum(first + TIMES, end)):
+        now = tl.load(column + time * time_step, mask=live)
+        window = (third, second, last, now)
+        y = bias
+        for j in tl.static_range(TAPS):
+            y += taps[j] * window[j]
         if SILU:
-            acc = acc / (1 + tl.exp(-acc))
-        tl.store(o_ptr + (start + offset + idx) * stride_x_token + feats * stride_x_dim, acc, mask=mask)
+            y *= tl.sigmoid(y)
+        tl.store(y_ptr + time * time_step + channel * CHANNEL_STEP, y, mask=live)
+        third, second, last = second, last, now
 
 
 @LIBRARY.case
@@ -161,7 +155,7 @@ def causal_convolution_of_ragged_sequences() -> Checks:
         out = np.full_like(x, np.nan)
         causal_conv1d[(4, 3, 2)](
             x, w, bias if with_bias else None, state, out, starts, stateful, dim, 1, dim,
-            KERNEL_WIDTH=4, HAS_BIAS=with_bias, SILU=with_bias, BLOCK_M=8, BLOCK_N=16,
+            TAPS=4, BIASED=with_bias, SILU=with_bias, TIMES=8, CHANNELS=16,
         )  # fmt: skip
         expected = np.empty(x.shape)
         for s in range(4):
@@ -177,32 +171,32 @@ def causal_convolution_of_ragged_sequences() -> Checks:
 
 
 @triton.jit
-def wkv_forward(w_ptr, u_ptr, k_ptr, v_ptr, state_ptr, out_ptr, chans, tsz, BLOCK_SIZE_C: tl.constexpr):
-    b_idx, c_idx = tl.program_id(0), tl.program_id(1)
-    cs = c_idx * BLOCK_SIZE_C + tl.arange(0, BLOCK_SIZE_C)
-    cmask = cs < chans
-    k_ptr += b_idx * tsz * chans
-    v_ptr += b_idx * tsz * chans
-    out_ptr += b_idx * tsz * chans
-    alpha_ptr = state_ptr + b_idx * 3 * chans + cs
-    alpha = tl.load(alpha_ptr, mask=cmask).to(tl.float32)
-    beta = tl.load(alpha_ptr + chans, mask=cmask).to(tl.float32)
-    eps = tl.load(alpha_ptr + 2 * chans, mask=cmask).to(tl.float32)
-    w, u = tl.load(w_ptr + cs, mask=cmask).to(tl.float32), tl.load(u_ptr + cs, mask=cmask).to(tl.float32)
-    for t in range(tsz):
-        kt = tl.load(k_ptr + t * chans + cs, mask=cmask).to(tl.float32)
-        vt = tl.load(v_ptr + t * chans + cs, mask=cmask).to(tl.float32)
-        ukt = u + kt
-        tau = tl.maximum(ukt, eps)
-        e1a, e2a = tl.exp(eps - tau), tl.exp(ukt - tau)
-        tl.store(out_ptr + t * chans + cs, (e1a * alpha + e2a * vt) / (e1a * beta + e2a), mask=cmask)
-        w_eps = w + eps
-        eps = tl.maximum(w_eps, kt)
-        e1b, e2b = tl.exp(w_eps - eps), tl.exp(kt - eps)
-        alpha, beta = e1b * alpha + e2b * vt, e1b * beta + e2b
-    tl.store(alpha_ptr, alpha, mask=cmask)
-    tl.store(alpha_ptr + chans, beta, mask=cmask)
-    tl.store(alpha_ptr + 2 * chans, eps, mask=cmask)
+def _join(top, values, weights, key, value):
+    """Adds exp(key) value and exp(key) to two sums that are kept divided by exp(top)."""
+    higher = tl.maximum(top, key)
+    old, new = tl.exp(top - higher), tl.exp(key - higher)
+    return higher, old * values + new * value, old * weights + new
+
+
+@triton.jit
+def wkv_forward(decay_ptr, bonus_ptr, k_ptr, v_ptr, state_ptr, out_ptr, width, times, CHANNELS: tl.constexpr):
+    """Means of the values with weights exp(k), those of earlier times decayed, the present one with a bonus."""
+    sequence = tl.program_id(0)
+    channel = CHANNELS * tl.program_id(1) + tl.arange(0, CHANNELS)
+    live = channel < width
+    decay, bonus = tl.load(decay_ptr + channel, mask=live), tl.load(bonus_ptr + channel, mask=live)
+    state = state_ptr + 3 * width * sequence + channel
+    values, weights = tl.load(state, mask=live), tl.load(state + width, mask=live)
+    top = tl.load(state + 2 * width, mask=live)
+    for time in range(times):
+        at = (sequence * times + time) * width + channel
+        key, value = tl.load(k_ptr + at, mask=live), tl.load(v_ptr + at, mask=live)
+        _, above, below = _join(top, values, weights, bonus + key, value)
+        tl.store(out_ptr + at, above / below, mask=live)
+        top, values, weights = _join(decay + top, values, weights, key, value)
+    tl.store(state + 2 * width, top, mask=live)
+    tl.store(state + width, weights, mask=live)
+    tl.store(state, values, mask=live)
 
 
 @LIBRARY.case
@@ -212,7 +206,7 @@ def receptance_weighted_values() -> Checks:
     state = np.zeros((b, 3, c), np.float32)
     state[:, 2] = -1e30
     out = np.empty_like(k)
-    wkv_forward[(b, 2)](w, u, k, v, state, out, c, t, BLOCK_SIZE_C=16)
+    wkv_forward[(b, 2)](w, u, k, v, state, out, c, t, CHANNELS=16)
     top, bottom, expected = np.zeros((b, c)), np.zeros((b, c)), np.empty(k.shape)
     for i in range(t):
         now = np.exp(wide(u) + k[:, i])

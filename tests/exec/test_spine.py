@@ -40,30 +40,24 @@ def softmax_kernel(out_ptr, in_ptr, in_stride, out_stride, n_cols, BLOCK: tl.con
 
 @triton.jit
 def matmul_kernel(
-    a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
+    a_ptr, b_ptr, c_ptr, M, N, K, a_row, a_column, b_row, b_column, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
-    pid_m = tl.program_id(0)
-    pid_n = tl.program_id(1)
-    rows = (pid_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M
-    cols = (pid_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
-    ks = tl.arange(0, BLOCK_K)
-    a_ptrs = a_ptr + rows[:, None] * stride_am + ks[None, :] * stride_ak
-    b_ptrs = b_ptr + ks[:, None] * stride_bk + cols[None, :] * stride_bn
-    if c_ptr.dtype.element_ty == tl.int32:
-        acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.int32)
-    else:
-        acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
-        a = tl.load(a_ptrs, mask=ks[None, :] < K - k * BLOCK_K, other=0)
-        b = tl.load(b_ptrs, mask=ks[:, None] < K - k * BLOCK_K, other=0)
-        acc = tl.dot(a, b, acc, out_dtype=acc.dtype)
-        a_ptrs += BLOCK_K * stride_ak
-        b_ptrs += BLOCK_K * stride_bk
-    out_rows = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
-    out_cols = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    c_ptrs = c_ptr + stride_cm * out_rows[:, None] + stride_cn * out_cols[None, :]
-    tl.store(c_ptrs, acc.to(c_ptr.dtype.element_ty), mask=(out_rows[:, None] < M) & (out_cols[None, :] < N))
+    i = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    j = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    depth = tl.arange(0, BLOCK_K)
+    left = a_ptr + (depth[None, :] * a_column + (i % M)[:, None] * a_row)
+    right = b_ptr + (depth[:, None] * b_row + (j % N)[None, :] * b_column)
+    SUM: tl.constexpr = tl.int32 if c_ptr.dtype.element_ty == tl.int32 else tl.float32
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=SUM)
+    for start in range(0, K, BLOCK_K):
+        live = start + depth < K
+        x, y = tl.load(left, mask=live[None, :], other=0), tl.load(right, mask=live[:, None], other=0)
+        total = tl.dot(x, y, total, out_dtype=SUM)
+        right += b_row * BLOCK_K
+        left += a_column * BLOCK_K
+    inside = (j < N)[None, :] & (i < M)[:, None]
+    tl.store(c_ptr + (i[:, None] * c_row + j[None, :] * c_column), total.to(c_ptr.dtype.element_ty), mask=inside)
 
 
 def random(shape: tuple[int, ...], dtype: Any, seed: int = 0) -> Array:

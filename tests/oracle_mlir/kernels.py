@@ -24,47 +24,43 @@ def softmax(out_ptr, in_ptr, stride, n_cols, BLOCK: tl.constexpr):
 
 @triton.jit
 def matmul(
-    a_ptr, b_ptr, c_ptr, M, N, K, sam, sak, sbk, sbn, scm, scn,
+    a_ptr, b_ptr, c_ptr, M, N, K, a_row, a_column, b_row, b_column, c_row, c_column,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
-    offs_m = (tl.program_id(0) * BM + tl.arange(0, BM)) % M
-    offs_n = (tl.program_id(1) * BN + tl.arange(0, BN)) % N
-    offs_k = tl.arange(0, BK)
-    a_ptrs = a_ptr + offs_m[:, None] * sam + offs_k[None, :] * sak
-    b_ptrs = b_ptr + offs_k[:, None] * sbk + offs_n[None, :] * sbn
-    acc = tl.zeros((BM, BN), dtype=tl.float32)
-    for k in range(tl.cdiv(K, BK)):
-        a = tl.load(a_ptrs, mask=offs_k[None, :] < K - k * BK, other=0.0)
-        b = tl.load(b_ptrs, mask=offs_k[:, None] < K - k * BK, other=0.0)
-        acc = tl.dot(a, b, acc)
-        a_ptrs += BK * sak
-        b_ptrs += BK * sbk
-    rows = tl.program_id(0) * BM + tl.arange(0, BM)
-    cols = tl.program_id(1) * BN + tl.arange(0, BN)
-    tl.store(c_ptr + rows[:, None] * scm + cols[None, :] * scn, acc, mask=(rows[:, None] < M) & (cols[None, :] < N))
+    i, j = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    depth = tl.arange(0, BK)
+    left = a_ptr + ((i % M)[:, None] * a_row + depth[None, :] * a_column)
+    right = b_ptr + ((j % N)[None, :] * b_column + depth[:, None] * b_row)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        live = depth < K - start
+        y, x = tl.load(right, live[:, None], other=0.0), tl.load(left, live[None, :], other=0.0)
+        total = tl.dot(x, y, total)
+        right += b_row * BK
+        left += a_column * BK
+    target = c_ptr + (i[:, None] * c_row + j[None, :] * c_column)
+    tl.store(target, total, mask=(j < N)[None, :] & (i < M)[:, None])
 
 
 @triton.jit
 def layer_norm(x_ptr, y_ptr, w_ptr, b_ptr, stride, n, eps, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    total = tl.zeros([BLOCK], dtype=tl.float32)
+    """y = w (x - mean) / sqrt(var + eps) + b; lanes keep sums of their own until the row ends."""
+    lanes, at_row = tl.arange(0, BLOCK), tl.program_id(0) * stride
+    sums = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(0, n, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        total += tl.load(x_ptr + row * stride + cols, mask=cols < n, other=0.0)
-    mean = tl.sum(total, axis=0) / n
-    total = tl.zeros([BLOCK], dtype=tl.float32)
+        sums += tl.load(x_ptr + at_row + start + lanes, mask=start + lanes < n, other=0.0)
+    mean = tl.sum(sums, axis=0) / n
+    squares = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(0, n, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + row * stride + cols, mask=cols < n, other=0.0)
-        x = tl.where(cols < n, x - mean, 0.0)
-        total += x * x
-    rstd = 1 / tl.sqrt(tl.sum(total, axis=0) / n + eps)
+        live = start + lanes < n
+        apart = tl.load(x_ptr + at_row + start + lanes, mask=live, other=0.0) - mean
+        squares += tl.where(live, apart * apart, 0.0)
+    rstd = tl.rsqrt(eps + tl.sum(squares, axis=0) / n)
     for start in range(0, n, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        mask = cols < n
-        x = tl.load(x_ptr + row * stride + cols, mask=mask)
-        y = (x - mean) * rstd * tl.load(w_ptr + cols, mask=mask) + tl.load(b_ptr + cols, mask=mask)
-        tl.store(y_ptr + row * stride + cols, y, mask=mask)
+        column = start + lanes
+        gain = tl.load(w_ptr + column, mask=column < n) * rstd
+        apart = tl.load(x_ptr + at_row + column, mask=column < n) - mean
+        tl.store(y_ptr + at_row + column, gain * apart + tl.load(b_ptr + column, mask=column < n), mask=column < n)
 
 
 @triton.jit

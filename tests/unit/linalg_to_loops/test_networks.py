@@ -177,18 +177,25 @@ def test_independent_networks_in_one_kernel() -> None:
 
 
 @triton.jit
+def side(pairs, is_right, RIGHT: tl.constexpr):
+    """Of each pair the left or the right one, in both places; written as a sum over the pair."""
+    chosen = is_right if RIGHT else 1 - is_right
+    return tl.broadcast_to(tl.sum(pairs * chosen, 1)[:, None, :], pairs.shape)
+
+
+@triton.jit
 def exchanged(x, ids, flip, bit: tl.constexpr):
-    shape: tl.constexpr = [x.numel >> (bit + 1), 2, 1 << bit]
-    y, numbers = tl.reshape(x, shape), tl.reshape(ids, shape)
-    upper = tl.arange(0, 2)[None, :, None]
-    left = tl.broadcast_to(tl.sum(y * (1 - upper), 1)[:, None, :], shape)
-    right = tl.broadcast_to(tl.sum(y * upper, 1)[:, None, :], shape)
-    left_id = tl.broadcast_to(tl.sum(numbers * (1 - upper), 1)[:, None, :], shape)
-    right_id = tl.broadcast_to(tl.sum(numbers * upper, 1)[:, None, :], shape)
-    swap = (left > right) ^ (tl.reshape(flip, shape) != 0)
-    y = tl.where(swap, tl.where(upper == 0, right, left), y)
-    numbers = numbers ^ tl.where(swap, left_id ^ right_id, tl.zeros_like(numbers))
-    return tl.reshape(y, x.shape), tl.reshape(numbers, x.shape)
+    """Keys whose places differ in one bit, put in order, in the other one where `flip` says so; `ids` go with them."""
+    STEP: tl.constexpr = 1 << bit
+    pairs: tl.constexpr = [x.numel // (2 * STEP), 2, STEP]
+    keys, names = tl.reshape(x, pairs), tl.reshape(ids, pairs)
+    is_right = tl.arange(0, 2)[None, :, None]
+    low, high = side(keys, is_right, False), side(keys, is_right, True)
+    changes = (tl.reshape(flip, pairs) != 0) ^ (high < low)
+    change = side(names, is_right, False) ^ side(names, is_right, True)
+    names ^= tl.where(changes, change, tl.zeros_like(change))
+    keys = tl.where(changes, tl.where(is_right != 0, low, high), keys)
+    return tl.reshape(keys, x.shape), tl.reshape(names, x.shape)
 
 
 @triton.jit
