@@ -29,12 +29,16 @@ from tilewright.dialects.definition import op_definition
 from tilewright.dialects.types import INTEGER_LIKE, bit_width
 
 
-def _verify_successor_operands(operands: Sequence[SSAValue], block: Block) -> None:
-    types = tuple(value.type for value in operands)
-    if types != tuple(block.arg_types):
+def _verify_successor_operands(operands: Sequence[SSAValue], block: Block, number: int = 0) -> None:
+    if len(operands) != len(block.args):
         raise VerifyException(
-            f"the operands {[str(t) for t in types]} do not match the arguments of the successor block"
+            f"branch has {len(operands)} operands for successor #{number}, but target block has {len(block.args)}"
         )
+    for at, (operand, argument) in enumerate(zip(operands, block.args, strict=True)):
+        if operand.type != argument.type:
+            raise VerifyException(
+                f"type mismatch for bb argument #{at} of successor #{number}: '{operand.type}' for '{argument.type}'"
+            )
 
 
 @op_definition
@@ -110,7 +114,7 @@ class ConditionalBranchOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_successor_operands(self.then_arguments, self.then_block)
-        _verify_successor_operands(self.else_arguments, self.else_block)
+        _verify_successor_operands(self.else_arguments, self.else_block, 1)
 
 
 @op_definition

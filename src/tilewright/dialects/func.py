@@ -72,10 +72,14 @@ class _CallsDefinedFunction(SymbolUserOpInterface):
             ("result", callee.function_type.outputs.data, op.result_types),
         ):
             if len(wanted) != len(given):
-                raise VerifyException(f"incorrect number of {what}s for callee: {len(given)} in place of {len(wanted)}")
+                counts = f"expected {len(wanted)}, has {len(given)}"
+                raise VerifyException(f"incorrect number of {what}s for callee: {counts}")
             for number, (expected, found) in enumerate(zip(wanted, given, strict=True)):
                 if expected != found:
-                    raise VerifyException(f"{what} {number} is a {found}, but the callee has a {expected}")
+                    raise VerifyException(
+                        f"{what} type mismatch: expected {what} type '{expected}', but provided '{found}' for {what} "
+                        f"number {number}"
+                    )
 
 
 def _attribute_lists(lists: AttributeLists) -> ArrayAttr[DictionaryAttr] | None:
@@ -286,13 +290,18 @@ class ReturnOp(IRDLOperation):
     def verify_(self) -> None:
         function = self.parent_op()
         if not isinstance(function, FuncOp):
-            raise VerifyException("'func.return' expects parent op 'func.func'")
+            raise VerifyException("expects parent op 'func.func'")
         expected = function.function_type.outputs.data
         found = tuple(value.type for value in self.operands)
-        if found != expected:
+        name = function.sym_name.data
+        if len(found) != len(expected):
             raise VerifyException(
-                f"returns {[str(t) for t in found]}, but the function gives {[str(t) for t in expected]}"
+                f"has {len(found)} operands, but enclosing function (@{name}) returns {len(expected)}"
             )
+        for number, (given, wanted) in enumerate(zip(found, expected, strict=True)):
+            if given != wanted:
+                reason = f"type of return operand {number} ('{given}') doesn't match function result type ('{wanted}')"
+                raise VerifyException(f"{reason} in function @{name}")
 
 
 Func = Dialect("func", [CallOp, FuncOp, ReturnOp], [])

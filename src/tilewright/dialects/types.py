@@ -175,7 +175,7 @@ class TypeWhere(AttrConstraint):
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if not self.holds(attr):
-            raise VerifyException(f"expected {self.wanted}, got {attr}")
+            raise VerifyException(f"must be {self.wanted}, but got '{attr}'")
 
     def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]) -> TypeWhere:
         return self
@@ -204,12 +204,12 @@ class BoolLikeOf(AttrConstraint):
         return self
 
 
-INTEGER_LIKE = TypeWhere("integers or index", lambda t: is_integer_or_index(element_type(t)) and not _is_memref(t))
+INTEGER_LIKE = TypeWhere("signless-integer-like", lambda t: is_integer_or_index(element_type(t)) and not _is_memref(t))
 FIXED_INTEGER_LIKE = TypeWhere(
     "signless integers", lambda t: is_signless_integer(element_type(t)) and not _is_memref(t)
 )
-FLOAT_LIKE = TypeWhere("floating-point numbers", lambda t: is_float(element_type(t)) and not _is_memref(t))
-BOOL_LIKE = TypeWhere("i1 or a container of i1", lambda t: element_type(t) == i1 and not _is_memref(t))
+FLOAT_LIKE = TypeWhere("floating-point-like", lambda t: is_float(element_type(t)) and not _is_memref(t))
+BOOL_LIKE = TypeWhere("bool-like", lambda t: element_type(t) == i1 and not _is_memref(t))
 I64_ATTR = IntegerAttr.constr(i64)
 """An attribute ``4 : i64``, written ``4`` in assembly formats."""
 I64_ARRAY = DenseArrayBase.constr(i64)

@@ -49,6 +49,7 @@ from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind
 from tilewright.ir.floats import float_from_bits
 from tilewright.ir.lexing import QuickLexer
 from tilewright.ir.naming import hint_value
+from tilewright.ir.wording import upstream_words
 from tilewright.support.errors import ParseError, TilewrightError
 
 SPLIT_MARKER = "// -----"
@@ -184,7 +185,7 @@ class MLIRParser(Parser):
         module = self._parse_top_level()
         for name in self.forward_ssa_references:
             start = self._first_uses.get(name, self.pos)
-            raise self.error_at(start, start + len(name) + 1, f"value %{name} is used but never defined")
+            raise self.error_at(start, start + len(name) + 1, f"use of undeclared SSA value name '%{name}'")
         return module
 
     def _parse_top_level(self) -> ModuleOp:
@@ -230,7 +231,9 @@ class MLIRParser(Parser):
     def complete_reason(self, error: exceptions.ParseError) -> str:
         """What an error of xDSL's says; of some it says only where."""
         ended = error.span.start >= len(self._text.rstrip())
-        said = error.msg if not error.msg.startswith(" ") else "" if ended else f"expected an operation,{error.msg}"
+        said = upstream_words(error.msg)
+        if said.startswith(" "):
+            said = "" if ended else f"expected an operation,{said}"
         if not ended:
             return said
         return f"the input ends before its last op does: {said}" if said else "the input ends before its last op does"
@@ -239,7 +242,7 @@ class MLIRParser(Parser):
         """An error about several places: a block that is used but never defined, or defined twice."""
         if error.msg.startswith("region ends with missing block"):
             span, _ = error.refs[0]
-            return self.error_at(span.start, span.end, f"block {span.text} is used but never defined")
+            return self.error_at(span.start, span.end, f"reference to an undefined block '{span.text}'")
         result = self.error_at(error.span.start, error.span.end, error.msg)
         for span, message in error.refs:
             place = self.error_at(span.start, span.end, message or error.ref_text or "see also here")
@@ -257,7 +260,14 @@ class MLIRParser(Parser):
         dialect = name.partition(".")[0]
         known = [op.name for op in self.ctx.loaded_ops if op.name.startswith(f"{dialect}.")]
         near = get_close_matches(name, known, n=1)
-        reason = f"unknown op '{name}'" if known or "." not in name else f"unknown op '{name}': no dialect '{dialect}'"
+        reason = f"custom op '{name}' is unknown"
+        if not known and "." in name:
+            reason = f"Dialect `{dialect}' not found for custom op '{name}'"
+            if self._is_generic(name):
+                reason = (
+                    f"'{name}' is of an unregistered dialect. If this is intended, please use "
+                    "-allow-unregistered-dialect with the MLIR tool used"
+                )
         start = self._text.find(name, self._op_start)
         raise self.error_at(start, start + len(name), f"{reason}; did you mean '{near[0]}'?" if near else reason)
 
@@ -280,7 +290,8 @@ class MLIRParser(Parser):
         except exceptions.VerifyException as error:
             name = _OP_NAME.match(self._text, start)
             assert name is not None
-            raise self.error_at(start, name.end(), f"'{self._full_name(name[1])}': {error}") from error
+            reason = f"'{self._full_name(name[1])}' op {upstream_words(str(error))}"
+            raise self.error_at(start, name.end(), reason) from error
         if op.location is UNKNOWN_LOC:
             line, col = self._line_and_column(start)
             op.location = FileLineColLoc(self._file_attribute, _int(line), _int(col))
@@ -301,7 +312,27 @@ class MLIRParser(Parser):
         name = operand.operand_name
         if name not in self.ssa_values:
             self._first_uses.setdefault(name, operand.span.start)
+        value = self._value_so_far(operand)
+        if value is not None and value.type != type:
+            raise self._other_type(operand, type, value)
         return super().resolve_operand(operand, type)
+
+    def _value_so_far(self, operand: UnresolvedOperand) -> SSAValue | None:
+        """What an operand stands for, if it was defined or used before."""
+        values = self.ssa_values.get(operand.operand_name)
+        if values is not None:
+            return values[operand.index] if operand.index < len(values) else None
+        return self.forward_ssa_references.get(operand.operand_name, {}).get(operand.index)
+
+    def _other_type(self, operand: UnresolvedOperand, type: Attribute, value: SSAValue) -> ParseError:
+        reason = f"expects different type than prior uses: '{type}' vs '{value.type}'"
+        written = operand.span.text
+        error = self.error_at(operand.span.start, operand.span.end, f"use of value '{written}' {reason}")
+        prior = re.search(rf"{re.escape(written)}(?![\w$.#-])", self._text)
+        if prior is not None and prior.start() < operand.span.start:
+            place = self.error_at(prior.start(), prior.end(), "prior use here")
+            error.add_note_at(place.message, place.span, place.source_line)
+        return error
 
     # Tokens and types, the two that decide how long parsing takes.
 
@@ -423,6 +454,8 @@ class MLIRParser(Parser):
                     return float_from_bits(self.value, type)
                 except ValueError as error:
                     parser.raise_error(str(error), self.span)
+            if isinstance(type, AnyFloat) and isinstance(self.value, int) and not isinstance(self.value, bool):
+                parser.raise_error("unexpected decimal integer literal for a floating point value", self.span)
             return super().to_type(parser, type)
 
     def _parse_dense_literal_type(self) -> Any:

@@ -13,6 +13,7 @@ from tilewright.ir.diagnostics import verify_error
 from tilewright.ir.dominance import verify_dominance
 from tilewright.ir.locations import describe_location
 from tilewright.ir.walking import ops_within
+from tilewright.ir.wording import upstream_words
 from tilewright.support.errors import TilewrightError
 
 ModuleCheck = Callable[[Operation], None]
@@ -47,7 +48,7 @@ def _verify_op(op: Operation) -> None:
     except TilewrightError:
         raise
     except (DiagnosticException, ValueError) as error:
-        raise verify_error(op, ": ".join(str(error).split(":\n"))) from error
+        raise verify_error(op, upstream_words(": ".join(str(error).split(":\n")))) from error
     except Exception as error:
         raise verify_error(op, f"is too malformed to check ({type(error).__name__}: {error})") from error
 
@@ -81,6 +82,7 @@ def _verify_structure(op: Operation) -> None:
             continue
         for body in region.blocks:
             last = body.last_op
-            if last is None or not last.has_trait(IsTerminator):
-                where = "is empty" if last is None else f"ends with '{last.name}', which is no terminator"
-                raise verify_error(op, f"a block of its region {where}")
+            if last is None:
+                raise verify_error(op, "empty block: expect at least a terminator")
+            if not last.has_trait(IsTerminator):
+                raise verify_error(last, "block with no terminator")

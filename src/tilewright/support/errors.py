@@ -128,15 +128,24 @@ class LocatedOpError(TilewrightError):
         return f"'{self.op_name}'" if self.op_name else ""
 
     def __str__(self) -> str:
-        subject = self.subject()
-        message = f"{subject}: {self.message}" if subject else self.message
+        message = self.sentence()
         if isinstance(self.location, Span):
             return render_message("error", message, self.location)
         return f"{self.location}: error: {message}" if self.location else f"error: {message}"
 
+    def sentence(self) -> str:
+        """The message with what it is about."""
+        subject = self.subject()
+        return f"{subject}: {self.message}" if subject else self.message
+
 
 class VerifyError(LocatedOpError):
     """The IR breaks a rule of one of its ops, or uses a value before its definition."""
+
+    def sentence(self) -> str:
+        """As upstream's verifiers say it: ``'func.return' op has 2 operands, but ...``."""
+        subject = self.subject()
+        return f"{subject} op {self.message}" if subject else self.message
 
 
 class PassError(LocatedOpError):

@@ -1,16 +1,16 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 // RUN: not tilewright-opt %s --split-input-file 2>&1 | filecheck %s
 
-// CHECK: errors.mlir:[[# @LINE + 2]]:8: error: unknown op 'arith.muli2'; did you mean 'arith.muli'?
+// CHECK: errors.mlir:[[# @LINE + 2]]:8: error: custom op 'arith.muli2' is unknown; did you mean 'arith.muli'?
 func.func @unknown_op(%a: i32) {
-  %0 = arith.muli2 %a, %a : i32 // expected-error {{unknown op 'arith.muli2'; did you mean 'arith.muli'?}}
+  %0 = arith.muli2 %a, %a : i32 // expected-error {{custom op 'arith.muli2' is unknown; did you mean 'arith.muli'?}}
   return
 }
 
 // -----
 
 func.func @undefined(%a: i32) {
-  %0 = arith.addi %a, %b : i32 // expected-error {{value %b is used but never defined}}
+  %0 = arith.addi %a, %b : i32 // expected-error {{use of undeclared SSA value name '%b'}}
   return
 }
 
@@ -24,7 +24,7 @@ func.func @wide_bits() {
 // -----
 
 func.func @types(%a: i32, %b: i1) {
-  // expected-error@+1 {{operand 'rhs' at position 1 does not verify}}
+  // expected-error@+1 {{requires the same type for all operands and results}}
   %0 = "arith.addi"(%a, %b) : (i32, i1) -> i32
   return
 }
@@ -57,14 +57,14 @@ func.func @alias() {
 // -----
 
 func.func @dialect() {
-  test.op // expected-error {{unknown op 'test.op': no dialect 'test'}}
+  test.op // expected-error {{Dialect `test' not found for custom op 'test.op'}}
   return
 }
 
 // -----
 
 func.func @verifier_while_parsing(%x: tensor<4xf32>) {
-  %y = arith.addi %x, %x : tensor<4xf32> // expected-error {{'arith.addi': expected integers or index, got tensor<4xf32>}}
+  %y = arith.addi %x, %x : tensor<4xf32> // expected-error {{'arith.addi' op must be signless-integer-like, but got 'tensor<4xf32>'}}
   return
 }
 

@@ -119,14 +119,14 @@ def test_verify_reports_the_op_and_its_place_alone(parse: Parse) -> None:
     with pytest.raises(VerifyError) as caught:
         verify_module(module)
     assert caught.value.op_name == "arith.addi"
-    assert str(caught.value).startswith("test.mlir:2:8: error: 'arith.addi': ")
+    assert str(caught.value).startswith("test.mlir:2:8: error: 'arith.addi' op ")
     assert "module" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("func.func @f() {\n  %0 = arith.constant 1 : i32\n}", "a block of its region ends with 'arith.constant'"),
+        ("func.func @f() {\n  %0 = arith.constant 1 : i32\n}", "'arith.constant' op block with no terminator"),
         (
             'func.func @f() {\n  "func.return"() : () -> ()\n  return\n}',
             "must be the last op of its block",

@@ -72,6 +72,11 @@ class CastOp(IRDLOperation, HasFolderInterface, ABC):
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
         """Check that the element types may be cast; nothing to check by default."""
 
+    def incompatible(self) -> VerifyException:
+        """The error for two types that may not be cast."""
+        source, target = self.operands[0].type, self.results[0].type
+        return VerifyException(f"operand type '{source}' and result type '{target}' are cast incompatible")
+
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         return folding.fold_cast(self)
 
@@ -81,7 +86,7 @@ class WideningOp(CastOp, ABC):
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
         if bit_width(target) <= bit_width(source):
-            raise VerifyException(f"result element type {target} must be wider than operand element type {source}")
+            raise self.incompatible()
 
 
 class NarrowingOp(CastOp, ABC):
@@ -89,7 +94,7 @@ class NarrowingOp(CastOp, ABC):
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
         if bit_width(target) >= bit_width(source):
-            raise VerifyException(f"result element type {target} must be narrower than operand element type {source}")
+            raise self.incompatible()
 
 
 @op_definition
@@ -254,4 +259,4 @@ class BitcastOp(CastOp):
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
         if bit_width(source) != bit_width(target):
-            raise VerifyException(f"{source} and {target} differ in width")
+            raise self.incompatible()

@@ -60,8 +60,8 @@ NONTEMPORAL = BoolAttr.from_bool(True)
 
 
 def _verify_index_count(type_: Attribute, count: int) -> None:
-    if as_memref(type_).get_num_dims() != count:
-        raise VerifyException(f"incorrect number of indices: {count} for {type_}")
+    if (expected := as_memref(type_).get_num_dims()) != count:
+        raise VerifyException(f"incorrect number of indices, expected {expected} but got {count}")
 
 
 def _element_of(memref: SSAValue) -> Attribute:

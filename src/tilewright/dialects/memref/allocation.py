@@ -76,7 +76,9 @@ class AllocationOp(IRDLOperation, ABC):
         assert isinstance(type_, MemRefType)
         dynamic = type_.get_shape().count(DYNAMIC_INDEX)
         if dynamic != len(self.dynamic_sizes):
-            raise VerifyException(f"{len(self.dynamic_sizes)} sizes for {dynamic} dynamic dimensions")
+            raise VerifyException(
+                f"incorrect number of dynamic sizes, has {len(self.dynamic_sizes)}, expected {dynamic}"
+            )
         alignment = self.alignment
         if alignment is not None and (alignment.value.data <= 0 or alignment.value.data & (alignment.value.data - 1)):
             raise VerifyException(f"alignment must be a power of two, got {alignment.value.data}")

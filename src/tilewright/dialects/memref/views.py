@@ -99,7 +99,7 @@ class CastOp(IRDLOperation, HasFolderInterface):
     def verify_(self) -> None:
         source, dest = self.operands[0].type, self.results[0].type
         if element_type(source) != element_type(dest) or not _cast_compatible(source, dest):
-            raise VerifyException(f"{source} and {dest} are cast incompatible")
+            raise VerifyException(f"operand type '{source}' and result type '{dest}' are cast incompatible")
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         source = self.operands[0]
@@ -239,7 +239,9 @@ class SubviewOp(SlicingOp, HasFolderInterface):
             raise VerifyException(f"{source} and {result} differ in element type or memory space")
         expected = infer_subview_type(source, self.mixed_offsets, self.mixed_sizes, self.mixed_strides)
         if self._find_kept_dims() is None or strides_and_offset(expected)[1] != strides_and_offset(result)[1]:
-            raise VerifyException(f"expected result type to be {expected} or a rank-reduced version, but got {result}")
+            raise VerifyException(
+                f"expected result type to be '{expected}' or a rank-reduced version, but got '{result}'"
+            )
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         source = self.operands[0]

@@ -39,9 +39,9 @@ class YieldOp(IRDLOperation):
 
     def verify_(self) -> None:
         parent = self.parent_op()
-        allowed = ("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch")
+        allowed = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while")
         if parent is not None and parent.name not in allowed:
-            raise VerifyException(f"'scf.yield' is not allowed in '{parent.name}'")
+            raise VerifyException(f"expects parent op to be one of '{', '.join(allowed)}'")
 
 
 @op_definition
@@ -63,7 +63,7 @@ class ConditionOp(IRDLOperation):
     def verify_(self) -> None:
         parent = self.parent_op()
         if parent is not None and parent.name != "scf.while":
-            raise VerifyException(f"'scf.condition' is not allowed in '{parent.name}'")
+            raise VerifyException("expects parent op 'scf.while'")
 
 
 @op_definition

@@ -38,7 +38,7 @@ from tilewright.dialects.types import (
 def _verify_index_count(type_: Attribute, count: int) -> None:
     assert isinstance(type_, TensorType)
     if type_.get_num_dims() != count:
-        raise VerifyException(f"incorrect number of indices: {count} for {type_}")
+        raise VerifyException(f"incorrect number of indices, expected {type_.get_num_dims()} but got {count}")
 
 
 @op_definition

@@ -71,7 +71,7 @@ class CastOp(IRDLOperation, HasFolderInterface):
         source_shape, dest_shape = shape_of(source), shape_of(dest)
         agree = source_shape is None or dest_shape is None or shapes_agree(source_shape, dest_shape)
         if element_type(source) != element_type(dest) or not agree:
-            raise VerifyException(f"{source} and {dest} are cast incompatible")
+            raise VerifyException(f"operand type '{source}' and result type '{dest}' are cast incompatible")
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         source = self.operands[0]
@@ -102,7 +102,7 @@ class BitcastOp(IRDLOperation):
     def verify_(self) -> None:
         source, dest = self.operands[0].type, self.results[0].type
         if shape_of(source) != shape_of(dest) or bit_width(element_type(source)) != bit_width(element_type(dest)):
-            raise VerifyException(f"{source} and {dest} are cast incompatible")
+            raise VerifyException(f"operand type '{source}' and result type '{dest}' are cast incompatible")
 
 
 @op_definition

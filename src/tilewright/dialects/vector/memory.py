@@ -63,7 +63,7 @@ class VectorMemoryOp(IRDLOperation, ABC):
         if element_type(vector) != memref.element_type:
             raise VerifyException(f"{vector} and {memref} differ in element type")
         if memref.get_num_dims() != len(self.indices):
-            raise VerifyException(f"incorrect number of indices: {len(self.indices)} for {memref}")
+            raise VerifyException(f"expected {memref.get_num_dims()} indices, but got {len(self.indices)}")
         alignment = self.alignment
         if alignment is not None and (alignment.value.data <= 0 or alignment.value.data & (alignment.value.data - 1)):
             raise VerifyException(f"alignment must be a power of two, got {alignment.value.data}")
