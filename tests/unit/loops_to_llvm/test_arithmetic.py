@@ -96,6 +96,17 @@ def test_float_arithmetic_rounds_once(name: str, type: str) -> None:
             assert same(apply(f"%r = arith.{name} %a, %b : $V", a, b, type, type, lanes, facts), expected)
 
 
+@pytest.mark.parametrize("form", ["math.fma %a, %b, %a", "vector.fma %a, %b, %a"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_fused_halves_round_once(form: str) -> None:
+    """LLVM's own way calls a function of libgcc, which not every process has loaded."""
+    a, b = random_floats("f16", 512), random_floats("f16", 512, 1)
+    expected = (a.astype(np.float64) * b.astype(np.float64) + a.astype(np.float64)).astype(np.float16)
+    for facts in machines():
+        for lanes in (0, 16) if form.startswith("math") else (16,):
+            assert same(apply(f"%r = {form} : $V", a, b, "f16", "f16", lanes, facts), expected)
+
+
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 2.5, -3.5, 1e-30, -1e30]
 
 

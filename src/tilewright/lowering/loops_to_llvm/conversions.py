@@ -11,7 +11,10 @@ from tilewright.codegen.float_formats import (
 )
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import f32_constant, float_constant, half_constant
-from tilewright.lowering.loops_to_llvm.types import F32, ScalarType
+from tilewright.lowering.loops_to_llvm.types import F32, F64, ScalarType
+
+NATIVE_HALF = {"avx512fp16", "fullfp16"}
+"""Features of processors with arithmetic of float16."""
 
 
 def widen(b: LaneBuilder, value: str, scalar: ScalarType) -> str:
@@ -47,6 +50,18 @@ def narrow(b: LaneBuilder, value: str, source: ScalarType, target: ScalarType, *
     if towards_zero:
         return b.bits(narrow_from_f32(b, value, F16, towards_zero=True), "i16", "half")
     return b.cast("fptrunc", value, "float", "half")
+
+
+def fuse(b: LaneBuilder, x: str, y: str, z: str, scalar: ScalarType, features: frozenset[str]) -> str:
+    """x * y + z of a type that arithmetic is done in, rounded once.
+
+    Where no instruction has float16, LLVM computes in f64 and calls `__truncdfhf2` of libgcc for each lane, which not
+    every process has: here the narrowing is done in registers.
+    """
+    if scalar.text != "half" or not features.isdisjoint(NATIVE_HALF):
+        return b.fma(x, y, z, scalar.text)
+    x, y, z = (b.cast("fpext", value, "half", "double") for value in (x, y, z))
+    return narrow(b, b.fma(x, y, z, "double"), F64, scalar)
 
 
 def _f64_to_f32_towards_zero(b: LaneBuilder, value: str) -> str:

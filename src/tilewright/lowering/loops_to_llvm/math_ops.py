@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tilewright.dialects import math
-from tilewright.lowering.loops_to_llvm.conversions import from_compute, widen
+from tilewright.lowering.loops_to_llvm.conversions import from_compute, fuse, widen
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
 from tilewright.lowering.loops_to_llvm.math_calls import emit_math
 from tilewright.lowering.loops_to_llvm.types import F32
@@ -22,7 +22,6 @@ _INTRINSICS: dict[str, str] = {
     "math.roundeven": "roundeven",
     "math.sqrt": "sqrt",
     "math.copysign": "copysign",
-    "math.fma": "fma",
 }
 _LIBRARY: dict[str, str] = {
     "math.exp": "exp",
@@ -68,6 +67,15 @@ def lower_intrinsic(low: FunctionLowering, op: Operation) -> None:
     operands = [widen(b, low.get(operand), type.scalar) for operand in op.operands]
     result = b.intrinsic(_INTRINSICS[op.name], scalar.text, *operands)
     low.set(op.results[0], from_compute(b, result, type.scalar))
+
+
+def lower_fma(low: FunctionLowering, op: Operation) -> None:
+    """math.fma and vector.fma."""
+    type = low.type_of(op.results[0])
+    b = low.lanes(type)
+    scalar = F32 if type.scalar.is_soft_float else type.scalar
+    x, y, z = (widen(b, low.get(operand), type.scalar) for operand in op.operands)
+    low.set(op.results[0], from_compute(b, fuse(b, x, y, z, scalar, low.module.facts.features), type.scalar))
 
 
 def lower_library(low: FunctionLowering, op: Operation) -> None:
@@ -128,6 +136,7 @@ def _rules() -> dict[type[Operation], Rule]:
         **dict.fromkeys(_CLASS_TESTS, lower_class_test),
         "math.fpowi": lower_fpowi,
         "math.clampf": lower_clampf,
+        "math.fma": lower_fma,
     }
     return {op: by_name[op.name] for op in math.OPERATIONS if op.name in by_name}
 

@@ -24,6 +24,7 @@ from tilewright.lowering.loops_to_llvm.conversions import float_literal, from_co
 from tilewright.lowering.loops_to_llvm.function_lowering import FunctionLowering, Rule
 from tilewright.lowering.loops_to_llvm.mask_bits import for_masked_store, for_scalar_use
 from tilewright.lowering.loops_to_llvm.masked_access import emit_masked_load, emit_masked_store
+from tilewright.lowering.loops_to_llvm.math_ops import lower_fma
 from tilewright.lowering.loops_to_llvm.near_lanes import NearLanes, compare_places, gather_near, may_be_near
 from tilewright.lowering.loops_to_llvm.types import F32, F64, ValueType
 from tilewright.lowering.loops_to_llvm.uniform_division import plan_divisor
@@ -323,14 +324,6 @@ def lower_insert(low: FunctionLowering, op: Operation) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- arithmetic
-
-
-def lower_fma(low: FunctionLowering, op: Operation) -> None:
-    type = low.type_of(op.results[0])
-    b = low.lanes(type)
-    scalar = F32 if type.scalar.is_soft_float else type.scalar
-    x, y, z = (widen(b, low.get(operand), type.scalar) for operand in op.operands)
-    low.set(op.results[0], from_compute(b, b.fma(x, y, z, scalar.text), type.scalar))
 
 
 _INTEGER_REDUCTIONS = {
