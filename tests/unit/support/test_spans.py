@@ -106,7 +106,7 @@ def test_parse_error_is_located() -> None:
 def test_op_errors_name_pass_op_and_place() -> None:
     error = PassError("too wide", pass_name="coalesce", op_name="tt.load", location=Span("k.py", 3, 2))
     assert str(error) == "k.py:3:2: error: pass coalesce, 'tt.load': too wide"
-    assert str(VerifyError("bad", op_name="tt.dot")) == "error: 'tt.dot': bad"
+    assert str(VerifyError("bad", op_name="tt.dot")) == "error: 'tt.dot' op bad"
     assert isinstance(StageContractError("x"), PassError)
 
 
