@@ -35,10 +35,10 @@ def run_behind_passes(inputs: corpus_inputs.Inputs, options: CompileOptions) -> 
     for number in range(len(passes) + 1):
         if number:
             PassPipeline([passes[number - 1]]).run(module, context)
-            module.verify()
         text = print_op(module)
         if text in seen:
             continue
+        module.verify()
         seen.add(text)
         initial, copies = [array.copy() for array in inputs.reachable], engines.fresh(inputs.arguments)
         kernel = reference.find_kernel(module)

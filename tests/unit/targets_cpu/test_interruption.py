@@ -70,7 +70,7 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
 for attempt in range(2):
-    threading.Timer(1.0, interrupt).start()
+    threading.Timer(0.2 if attempt else 1.0, interrupt).start()
     try:
         launch()
     except KeyboardInterrupt:
