@@ -44,7 +44,7 @@ _HOMES = {
     "UnsupportedLanguageConstruct": "tilewright.support.errors",
 }
 _RENAMED = {"TritonError": "TilewrightError"}
-_MODULES = ("compat", "compiler", "knobs", "language", "runtime", "testing", "tools")
+_MODULES = ("compat", "compiler", "gluon", "knobs", "language", "runtime", "testing", "tools")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "AsyncCompileMode",
@@ -72,6 +72,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "compiler",
     "constexpr_function",
     "get_num_threads",
+    "gluon",
     "heuristics",
     "jit",
     "knobs",
@@ -87,7 +88,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
 ]
 
 if TYPE_CHECKING:
-    from tilewright import compat, compiler, knobs, language, runtime, testing, tools
+    from tilewright import compat, compiler, gluon, knobs, language, runtime, testing, tools
     from tilewright.language.aggregates import aggregate
     from tilewright.language.callables import constexpr_function
     from tilewright.language.host import cdiv, next_power_of_2

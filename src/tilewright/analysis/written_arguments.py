@@ -15,7 +15,7 @@ from itertools import accumulate
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects import scf, tt
+from tilewright.dialects import scf, tt, ttng
 from tilewright.ir.walking import find_ops, ops_within
 
 WRITERS = (
@@ -26,6 +26,9 @@ WRITERS = (
     tt.DescriptorStoreOp,
     tt.DescriptorReduceOp,
     tt.DescriptorScatterOp,
+    ttng.AsyncTMACopyLocalToGlobalOp,
+    ttng.AsyncTMAReduceOp,
+    ttng.AsyncTMAScatterOp,
 )
 
 Edges = Iterable[tuple[SSAValue, SSAValue]]

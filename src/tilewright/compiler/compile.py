@@ -35,7 +35,7 @@ from tilewright.support.errors import (
 from tilewright.support.fingerprint import fingerprint
 from tilewright.support.forking import gate
 from tilewright.support.recursion import deep_recursion
-from tilewright.targets.base import HasBaseline, NativeKernel, Target, configured, describe_target
+from tilewright.targets.base import HasBaseline, HasGluon, NativeKernel, Target, configured, describe_target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -189,6 +189,8 @@ class Compilation:
     def __init__(self, source: Source, options: CompileOptions, target: Target) -> None:
         self.target = configured(target, options)
         self._stages = lower(source, options, self.target, _watching(source))
+        self._accessing = next((stage for stage, _ in stages_of(source, self.target)), "ttir")
+        """The stage whose accesses say which arguments are written."""
         self._module: ModuleOp | None = None
         self._written: frozenset[int] = frozenset()
         self._sanitizer: dict[str, Any] | None = None
@@ -198,7 +200,7 @@ class Compilation:
 
     def __next__(self) -> tuple[str, ModuleOp]:
         stage, self._module = next(self._stages)
-        if stage == "ttir":
+        if stage == self._accessing:
             from tilewright.analysis.written_arguments import find_written_arguments
 
             self._written = find_written_arguments(self._module)
@@ -315,9 +317,19 @@ def _read_plan(data: dict[str, Any] | None) -> Plan | None:
     return Plan.from_json(data)
 
 
+def stages_of(source: Source, target: Target) -> Sequence[tuple[str, Sequence[Pass]]]:
+    """The stages after the front end: those of Gluon for a kernel written in it. Raises OptionError where the target
+    has none."""
+    if not getattr(source, "is_gluon", False):
+        return target.stages()
+    if not isinstance(target, HasGluon):
+        raise OptionError(f"kernel '{source.name}' is written in Gluon, which target {target.name} does not run")
+    return target.gluon_stages()
+
+
 def stages_from(source: Source, target: Target) -> list[str]:
     """The stages that a source goes through, its own first. Raises OptionError where the target has no such stage."""
-    names = ["source", *(stage for stage, _ in target.stages())]
+    names = ["source", *(stage for stage, _ in stages_of(source, target))]
     if source.first_stage not in names:
         raise OptionError(f"no stage {source.first_stage!r}; target {target.name} has {', '.join(names)}")
     return names[names.index(source.first_stage) :]
@@ -339,7 +351,7 @@ def lower(
     module = source.module(target, options)
     yield source.first_stage, module
     context = PassContext(facts=target.facts)
-    for stage, passes in target.stages():
+    for stage, passes in stages_of(source, target):
         if stage not in remaining[1:]:
             continue
         _pipeline(passes).run(module, context, watching(stage))

@@ -73,6 +73,11 @@ class ASTSource:
     first_stage: str = "source"
 
     @property
+    def is_gluon(self) -> bool:
+        """Whether the front end gives tensors their layouts."""
+        return self.fn.is_gluon()
+
+    @property
     def name(self) -> str:
         """The kernel's symbol: what its function says, without the modules that it may name. Raises CompilationError
         for what is no identifier."""
@@ -181,7 +186,7 @@ def runtime_leaves(kind: Any) -> list[str]:
     if isinstance(kind, tuple):
         return [leaf for item in kind for leaf in runtime_leaves(item)]  # pyright: ignore[reportUnknownVariableType]
     if kind.startswith("tensordesc<"):
-        rank = kind.count(",", kind.index("[")) + 1
+        rank = kind[kind.index("[") : kind.index("]")].count(",") + 1
         return [kind] * (2 + 4 * rank)
     return [] if kind == "constexpr" else [kind]
 

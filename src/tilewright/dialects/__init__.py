@@ -21,6 +21,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "bufferization": ("tilewright.dialects.bufferization", "Bufferization"),
     "cf": ("tilewright.dialects.cf", "Cf"),
     "func": ("tilewright.dialects.func", "Func"),
+    "gluon": ("tilewright.dialects.gluon", "GLUON"),
     "gpu": ("tilewright.dialects.gpu", "Gpu"),
     "linalg": ("tilewright.dialects.linalg", "Linalg"),
     "linalg_ext": ("tilewright.dialects.linalg_ext", "LinalgExt"),

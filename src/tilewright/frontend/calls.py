@@ -21,6 +21,7 @@ from tilewright.language import iteration
 from tilewright.language.aggregates import construct
 from tilewright.language.callables import ConstexprFunction, JITCallable
 from tilewright.language.dtypes import dtype, void
+from tilewright.language.gluon.layouts import Layout
 from tilewright.language.registry import is_builtin, with_hint
 from tilewright.language.values import (
     base_value,
@@ -197,7 +198,8 @@ def as_argument(value: Any) -> base_value:
 def _compile(state: FunctionState, function: JITCallable, values: list[base_value], node: ast.AST) -> CompiledFunction:
     from tilewright.frontend.functions import compile_device_function
 
-    key = (id(function), *[identity(value) for value in values])
+    num_warps = state.context.num_warps
+    key = (id(function), num_warps, *[identity(value) for value in values])
     if key in state.module.functions:
         found = state.module.functions[key]
         if found is None:
@@ -218,7 +220,7 @@ def _compile(state: FunctionState, function: JITCallable, values: list[base_valu
         _check_noinline(function, values)
     state.module.functions[key] = None
     try:
-        compiled = compile_device_function(state.module, function, values)
+        compiled = compile_device_function(state.module, function, values, num_warps)
     except CompilationError as error:
         from tilewright.frontend.errors import add_caller
 
@@ -254,6 +256,8 @@ def identity(value: Any) -> Any:
             return ("list", *[identity(constexpr(v)) for v in plain])
         if plain is None or isinstance(plain, bool | int | float | str | dtype):
             return ("constant", type(plain).__name__, repr(plain))
+        if isinstance(plain, Layout):
+            return ("layout", plain)
         return ("object", _Same(plain))
     return ("value", type_of(value).mangle())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
 from xdsl.ir import Attribute
 
 from tilewright.frontend.errors import span_of
@@ -39,6 +39,11 @@ def compile_to_tt(
     constants = dict(constants or {})
     module = ModuleOp([])
     functions = ModuleState(module, options or CodegenOptions())
+    if kernel.is_gluon():
+        from tilewright.language.gluon.types import auto_block
+
+        functions.new_block = auto_block
+        module.attributes.update(_program_attributes(functions.options))
     try:
         source_tree = kernel.source.tree
     except SyntaxError as error:
@@ -66,6 +71,19 @@ def compile_to_tt(
         assert block.first_op is not None
         block.insert_op_before(func, block.first_op)
     return module
+
+
+def _program_attributes(options: CodegenOptions) -> dict[str, Attribute]:
+    """What layouts are checked against: warps, lanes, CTAs."""
+    from tilewright.dialects.ttg import verification
+
+    numbers = {
+        verification.NUM_CTAS: options.num_ctas,
+        verification.NUM_WARPS: options.num_warps,
+        verification.THREADS_PER_WARP: options.warp_size,
+    }
+    target = StringAttr(f"{options.target_name}:{options.arch}")
+    return {verification.TARGET: target, **{name: IntegerAttr(number, i32) for name, number in numbers.items()}}
 
 
 def _type_of_parameter(

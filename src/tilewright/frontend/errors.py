@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from xdsl.utils.exceptions import VerifyException
+
 from tilewright.language.callables import JITCallable, KernelSource
 from tilewright.language.debugging import StaticAssertError
 from tilewright.language.shape import ShapeMismatchError
@@ -23,6 +25,7 @@ def cause_of(error: Exception) -> Exception | None:
 
 
 _WORDED = (
+    VerifyException,
     TypeError,
     ValueError,
     NameError,

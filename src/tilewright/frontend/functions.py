@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import NameLoc
+from xdsl.dialects.builtin import IntegerAttr, NameLoc, i32
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
-from tilewright.dialects import tt
+from tilewright.dialects import tt, ttg
 from tilewright.frontend.returns import emit_returns
 from tilewright.frontend.state import CompiledFunction, FunctionState, ModuleState
 from tilewright.frontend.statements import lower_body
@@ -21,11 +21,14 @@ from tilewright.language.dtypes import void
 from tilewright.language.values import constexpr, tuple, type_of
 
 
-def compile_device_function(module: ModuleState, function: JITCallable, values: Sequence[Any]) -> CompiledFunction:
-    """Add a private function to the module, for arguments of these types and constants."""
-    symbol = _unique(module, mangled_name(function, values))
+def compile_device_function(
+    module: ModuleState, function: JITCallable, values: Sequence[Any], num_warps: int
+) -> CompiledFunction:
+    """Add a private function to the module, for arguments of these types and constants, that so many warps run."""
+    is_partition = num_warps != module.options.num_warps
+    symbol = _unique(module, mangled_name(function, values) + (f"_NW{num_warps}" if is_partition else ""))
     types = [type_of(value) for value in values]
-    state = FunctionState(module, function)
+    state = FunctionState(module, function, num_warps)
     module.in_progress.append(function)
     try:
         with entered(state.context):
@@ -33,7 +36,9 @@ def compile_device_function(module: ModuleState, function: JITCallable, values: 
     finally:
         module.in_progress.pop()
     inputs = [ir for ty in types for ir in ty.flatten_ir_types()]
-    finish(state, symbol, inputs, visibility="private", noinline=function.noinline)
+    func = finish(state, symbol, inputs, visibility="private", noinline=function.noinline)
+    if is_partition:
+        func.attributes[ttg.NUM_WARPS] = IntegerAttr(num_warps, i32)
     return CompiledFunction(symbol, state.return_type)
 
 

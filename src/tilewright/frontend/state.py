@@ -21,7 +21,7 @@ from tilewright.ir.builder import OpBuilder
 from tilewright.ir.naming import hint_value
 from tilewright.language.callables import JITCallable, KernelSource
 from tilewright.language.context import CodegenOptions, KernelContext
-from tilewright.language.dtypes import dtype
+from tilewright.language.dtypes import block_of, block_type, dtype
 from tilewright.language.values import base_value, tensor
 from tilewright.support import knobs
 from tilewright.support.errors import CompilationError
@@ -48,6 +48,8 @@ class ModuleState:
     symbols: set[str] = field(default_factory=set[str])
     in_progress: list[JITCallable] = field(default_factory=list[JITCallable])
     strings: dict[str, StringAttr] = field(default_factory=dict[str, StringAttr])
+    new_block: Callable[[dtype, tuple[int, ...]], block_type] = block_of
+    """The type of a block that is made from nothing."""
 
     def string(self, text: str) -> StringAttr:
         """A string attribute, made once per text."""
@@ -74,13 +76,20 @@ def _int_attr(value: int) -> IntAttr:
 class FunctionState:
     """The walk over one function."""
 
-    def __init__(self, module: ModuleState, function: JITCallable) -> None:
+    def __init__(self, module: ModuleState, function: JITCallable, num_warps: int | None = None) -> None:
         self.module = module
         self.function = function
         self.source: KernelSource = function.source
         self.region = Region(Block())
         self.builder = OpBuilder.at_end(self.region.blocks[0])
-        self.context = KernelContext(self.builder, module.options, self._call_from_language, self.warn)
+        self.context = KernelContext(
+            self.builder,
+            module.options,
+            self._call_from_language,
+            self.warn,
+            module.options.num_warps if num_warps is None else num_warps,
+            module.new_block,
+        )
         self.scope: dict[str, Any] = {}
         self.undefined_reasons: dict[str, str] = {}
         self.return_type: Any = None

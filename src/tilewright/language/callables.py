@@ -256,7 +256,7 @@ class JITCallable:
         return self.cache_key
 
     def is_gluon(self) -> bool:
-        """Whether it is written in Triton's other language, which there is none of here."""
+        """Whether it is written in Gluon, where layouts are the user's."""
         return False
 
     @property

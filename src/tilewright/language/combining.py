@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilewright.language.context import current, emit_many, emit_void
-from tilewright.language.creation import as_tensor
-from tilewright.language.dtypes import shaped
+from tilewright.language.creation import as_tensor, made
 from tilewright.language.ir_modules import ir, tt
 from tilewright.language.registry import builtin, member, with_hint
 from tilewright.language.shape import broadcast_pair, expand_at, reshape_to, wrap_axis
@@ -87,11 +86,10 @@ def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False) -> An
 
 
 def _reduce_axis(values: list[tensor], axis: int, combine_fn: Any) -> list[tensor]:
-    extents = [e for d, e in enumerate(values[0].extents) if d != axis]
     op = tt.ReduceOp([v.handle for v in values], axis)
     _fill_combine_region(op.combine_op, values, combine_fn, tt.ReduceReturnOp, "reduce")
     handles = emit_many(op)
-    return [tensor(handle, shaped(v.dtype, extents)) for handle, v in zip(handles, values, strict=True)]
+    return [made(handle, v.dtype) for handle, v in zip(handles, values, strict=True)]
 
 
 @member

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tilewright.language.dtypes import block_of, block_type, dtype
+
 if TYPE_CHECKING:
     from xdsl.ir import Operation, SSAValue
 
@@ -53,6 +55,10 @@ class KernelContext:
     """`call(function, args, kwargs)` compiles a device function for these arguments and emits the call."""
     warn: Callable[[str], None]
     """Report something doubtful at the current source line."""
+    num_warps: int = 4
+    """Warps that run this function: the kernel's, or those of a partition in Gluon."""
+    new_block: Callable[[dtype, tuple[int, ...]], block_type] = block_of
+    """The type of a block that is made from nothing: `new_block(element_ty, shape)`."""
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def insert(self, op: OpT) -> OpT:

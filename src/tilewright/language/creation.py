@@ -5,12 +5,14 @@ from __future__ import annotations
 import builtins
 import math as pymath
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tilewright.language import dtypes as dt
-from tilewright.language.context import emit
-from tilewright.language.dtypes import block_of, dtype
+from tilewright.language.context import current, emit
+from tilewright.language.dtypes import block_of, block_type, dtype
 from tilewright.language.ir_modules import arith, tt
+from tilewright.language.ir_modules import builtin as builtin_dialect
 from tilewright.language.registry import builtin, unwrap_shape, with_hint
 from tilewright.language.values import constexpr, describe, tensor, tuple, unwrap
 
@@ -41,6 +43,19 @@ def encode_fp8e4b15(number: float) -> int:
     (single,) = struct.unpack("<f", struct.pack("<f", max(-2.0, min(2.0, number))))
     (bits,) = struct.unpack("<H", struct.pack("<e", single))
     return (bits & 0x8000) >> 8 | (min(bits & 0x7FFF, LARGEST_FP8E4B15) + 0x40) >> 7
+
+
+def made(handle: SSAValue, element_ty: dtype) -> tensor:
+    """What an op made: a block whose shape, and layout if there is one, are those of the op's result."""
+    ir: Any = handle.type
+    if not isinstance(ir, builtin_dialect.TensorType):
+        return tensor(handle, element_ty)
+    shape = ir.get_shape()
+    if isinstance(ir.encoding, builtin_dialect.NoneAttr):
+        return tensor(handle, block_of(element_ty, shape))
+    from tilewright.language.gluon.types import distributed_of_encoding
+
+    return tensor(handle, distributed_of_encoding(element_ty, shape, ir.encoding))
 
 
 def constant(value: Any, ty: dtype) -> tensor:
@@ -91,9 +106,12 @@ def splat(value: tensor, extents: list[int]) -> tensor:
     """A block with every element equal to a scalar; of a constant this is a constant again."""
     if value.extents:
         raise ValueError("Cannot splat a block tensor")
-    if not extents:
-        return value
-    ty = block_of(value.type, builtins.tuple(extents))
+    return splat_as(value, current().new_block(value.type, builtins.tuple(extents))) if extents else value
+
+
+def splat_as(value: tensor, block: dtype) -> tensor:
+    """A scalar as a block of the shape, and layout, of another."""
+    ty = block.with_element_ty(value.type)
     source = value.handle.owner
     if isinstance(source, arith.ConstantOp):
         number: Any = source.value
@@ -128,6 +146,20 @@ def arange(start: Any, end: Any) -> tensor:
 
     Raises ValueError for run-time bounds, for `end <= start`, and for a length that is not a power of two.
     """
+    start, end = range_bounds(start, end)
+    ty = current().new_block(dt.int32, (end - start,))
+    return range_of(start, ty)
+
+
+def range_of(start: int, ty: block_type) -> tensor:
+    """The numbers from `start` on, as many as a block type of rank 1 says."""
+    (length,) = ty.shape
+    result: Any = ty.to_ir()
+    return tensor(emit(tt.MakeRangeOp(start, start + length, result.encoding)), ty)
+
+
+def range_bounds(start: Any, end: Any) -> builtins.tuple[int, int]:
+    """The bounds of `arange` as Python integers, checked."""
     start, end = unwrap(start), unwrap(end)
     for bound in (start, end):
         if isinstance(bound, tensor):
@@ -147,8 +179,7 @@ def arange(start: Any, end: Any) -> tensor:
             ValueError("arange's range must be a power of 2"),
             f"the length is {length}; use a larger block with a mask, e.g. triton.next_power_of_2({length})",
         )
-    ty = block_of(dt.int32, (length,))
-    return tensor(emit(tt.MakeRangeOp(start, end)), ty)
+    return start, end
 
 
 @builtin
@@ -157,7 +188,11 @@ def full(shape: Any, value: Any, dtype: Any) -> tensor:
 
     `shape` is a list of compile-time powers of two. Raises TypeError if `dtype` is None, ValueError for a block value.
     """
-    extents = unwrap_shape(shape)
+    return filled(unwrap_shape(shape), value, dtype, current().new_block)
+
+
+def filled(extents: list[int], value: Any, dtype: Any, new_block: Callable[..., block_type]) -> tensor:
+    """`full`, of a block of the type that `new_block(element_ty, shape)` says."""
     ty: Any = unwrap(dtype)
     if ty is None:
         raise ValueError("dtype must be specified when value is not a tensor")
@@ -170,12 +205,13 @@ def full(shape: Any, value: Any, dtype: Any) -> tensor:
 
         if value.numel.value != 1:
             raise ValueError("only accepts size-1 tensor")
-        return splat(cast_to(_as_scalar(value), ty), extents)
+        scalar = cast_to(_as_scalar(value), ty)
+        return splat_as(scalar, new_block(ty, builtins.tuple(extents))) if extents else scalar
     number = unwrap(value)
     if not isinstance(number, bool | int | float):
         raise TypeError(f"`value` must be a number or a scalar tensor, got {describe(value)}")
     dt.validate_block_shape(extents)
-    return constant(number, dt.shaped(ty, extents))
+    return constant(number, new_block(ty, builtins.tuple(extents)) if extents else ty)
 
 
 def _as_scalar(value: tensor) -> tensor:

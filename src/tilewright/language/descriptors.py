@@ -4,7 +4,7 @@ itself."""
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilewright.language import dtypes as dt
@@ -63,7 +63,11 @@ class tensor_descriptor_type(base_type):
         shape, cursor = self.shape_type.unflatten_ir(handles, cursor + 1)
         strides, cursor = self.strides_type.unflatten_ir(handles, cursor)
         assert isinstance(shape, tuple) and isinstance(strides, tuple)
-        return tensor_descriptor(handle, shape, strides, self), cursor
+        return self.wrap(handle, shape, strides), cursor
+
+    def wrap(self, handle: SSAValue, shape: tuple, strides: tuple) -> tensor_descriptor:
+        """A value of this type."""
+        return tensor_descriptor(handle, shape, strides, self)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -225,6 +229,18 @@ def make_tensor_descriptor(
     1 to 5 dimensions; the last stride is the constant 1, the last dimension of the block spans at least 16 bytes.
     Elements outside of the tensor read as zero, or as NaN with `padding_option="nan"` (floating types).
     """
+    return made_descriptor(base, shape, strides, block_shape, padding_option, tensor_descriptor_type.of_block)
+
+
+def made_descriptor(
+    base: Any,
+    shape: Any,
+    strides: Any,
+    block_shape: Any,
+    padding_option: Any,
+    type_of: Callable[[block_type], tensor_descriptor_type],
+) -> tensor_descriptor:
+    """`make_tensor_descriptor`, of the type that `type_of(block)` says."""
     pointer = as_tensor(base, "base")
     if not isinstance(pointer.type, pointer_type):
         raise TypeError(f"`base` must be a scalar pointer, got {describe(base)}")
@@ -248,15 +264,11 @@ def make_tensor_descriptor(
         raise ValueError("Padding option `nan` is not supported for integer blocks")
     sizes = [cast_to(v, dt.int32) for v in (as_tensor(e, "shape") for e in extents)]
     strides64 = integers(steps, 64, "strides")
-    ty = tensor_descriptor_type(
-        block_of(element, builtins.tuple(block)),
-        tuple_type([dt.int32] * len(block)),
-        tuple_type([dt.int64] * len(block)),
-    )
+    ty = type_of(block_of(element, builtins.tuple(block)))
     op = tt.MakeTensorDescOp(
         pointer.handle, [s.handle for s in sizes], [s.handle for s in strides64], ty.descriptor_ir(), padding=padding
     )
-    return tensor_descriptor(emit(op), tuple(sizes), tuple(strides64), ty)
+    return ty.wrap(emit(op), tuple(sizes), tuple(strides64))
 
 
 @builtin

@@ -89,6 +89,8 @@ class dtype(base_type):
     FP_TYPES: ClassVar[list[str]] = list(_FLOATS)
     STANDARD_FP_TYPES: ClassVar[list[str]] = ["fp16", "bf16", "fp32", "fp64"]
     OTHER_TYPES: ClassVar[list[str]] = ["void"]
+    has_layout: ClassVar[bool] = False
+    """Whether it says which thread holds which element, as types in Gluon do."""
     KIND = Kind
     SIGNEDNESS = Signedness
 
@@ -354,6 +356,10 @@ class block_type(dtype):
     def with_element_ty(self, element_ty: dtype) -> block_type:
         return block_of(element_ty, tuple(self.shape))
 
+    def with_shape(self, shape: Sequence[int]) -> block_type:
+        """The same elements, and layout if there is one, in another shape."""
+        return block_of(self.element_ty, tuple(shape))
+
     @property
     def scalar(self) -> dtype:
         return self.element_ty
@@ -404,11 +410,6 @@ def block_of(element_ty: dtype, shape: tuple[int, ...]) -> block_type:
     if found is None:
         found = _blocks[key] = block_type(element_ty, shape)
     return found
-
-
-def shaped(element_ty: dtype, shape: Sequence[int]) -> dtype:
-    """Block type of that shape, or the element type itself for the empty shape."""
-    return block_of(element_ty, tuple(shape)) if shape else element_ty
 
 
 void = dtype("void")

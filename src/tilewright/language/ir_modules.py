@@ -26,15 +26,18 @@ if TYPE_CHECKING:
     from xdsl import ir
     from xdsl.dialects import builtin
 
-    from tilewright.dialects import arith, gpu, llvm, math, tt, ub
+    from tilewright.dialects import arith, gluon, gpu, llvm, math, tt, ttg, ttng, ub
 else:
     ir = LazyModule("xdsl.ir")
     builtin = LazyModule("xdsl.dialects.builtin")
     arith = LazyModule("tilewright.dialects.arith")
+    gluon = LazyModule("tilewright.dialects.gluon")
     gpu = LazyModule("tilewright.dialects.gpu")
     llvm = LazyModule("tilewright.dialects.llvm")
     math = LazyModule("tilewright.dialects.math")
     tt = LazyModule("tilewright.dialects.tt")
+    ttg = LazyModule("tilewright.dialects.ttg")
+    ttng = LazyModule("tilewright.dialects.ttng")
     ub = LazyModule("tilewright.dialects.ub")
 
-__all__ = ["LazyModule", "arith", "builtin", "gpu", "ir", "llvm", "math", "tt", "ub"]
+__all__ = ["LazyModule", "arith", "builtin", "gluon", "gpu", "ir", "llvm", "math", "tt", "ttg", "ttng", "ub"]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilewright.language import dtypes as dt
-from tilewright.language.context import emit, emit_many
-from tilewright.language.creation import as_tensor, splat, unsplat
-from tilewright.language.dtypes import block_of
+from tilewright.language.context import current, emit, emit_many
+from tilewright.language.creation import as_tensor, made, splat, splat_as, unsplat
+from tilewright.language.dtypes import block_of, block_type
 from tilewright.language.ir_modules import tt
 from tilewright.language.registry import builtin, member, unwrap_list, unwrap_shape, varargs, with_hint
 from tilewright.language.values import describe, is_sequence, slice, tensor, tuple, unwrap
@@ -49,9 +49,11 @@ def expand_at(value: tensor, axis: int) -> tensor:
     """Insert one dimension of extent 1 before `axis`."""
     if not value.extents:
         return splat(value, [1])
-    extents = [*value.extents[:axis], 1, *value.extents[axis:]]
-    ty = block_of(value.dtype, builtins.tuple(extents))
-    return tensor(emit(tt.ExpandDimsOp(value.handle, axis)), ty)
+    if value.type.has_layout:
+        from tilewright.language.gluon.agreement import check_expand_dims
+
+        check_expand_dims(value, axis)
+    return made(emit(tt.ExpandDimsOp(value.handle, axis)), value.dtype)
 
 
 def broadcast_to_shape(value: tensor, extents: Sequence[int]) -> tensor:
@@ -70,7 +72,8 @@ def broadcast_to_shape(value: tensor, extents: Sequence[int]) -> tensor:
                 "Cannot broadcast, the expanded size of the tensor "
                 f"({want}) must match the existing size ({have}) at non-singleton dimension {axis}: {source}, {extents}"
             )
-    ty = block_of(value.dtype, builtins.tuple(extents))
+    assert isinstance(value.type, block_type)
+    ty = value.type.with_shape(extents)
     return tensor(emit(tt.BroadcastOp(value.handle, ty.to_ir())), ty)
 
 
@@ -88,12 +91,16 @@ class ShapeMismatchError(ValueError):
 def broadcast_pair(lhs: tensor, rhs: tensor) -> builtins.tuple[tensor, tensor]:
     """Two values at their common shape. Missing leading dimensions are added, then dimensions of extent 1 grow."""
     a, b = lhs.extents, rhs.extents
+    if a and b and (lhs.type.has_layout or rhs.type.has_layout):
+        from tilewright.language.gluon.agreement import agree
+
+        lhs, rhs = agree(lhs, rhs)
     if a == b:
         return lhs, rhs
     if not a:
-        return splat(lhs, b), rhs
+        return splat_as(lhs, rhs.type), rhs
     if not b:
-        return lhs, splat(rhs, a)
+        return lhs, splat_as(rhs, lhs.type)
     while len(lhs.extents) < len(b):
         lhs = expand_at(lhs, 0)
     while len(rhs.extents) < len(a):
@@ -144,6 +151,10 @@ def reshape_to(value: tensor, extents: list[int], *, allow_reorder: bool = False
         return unsplat(value)
     if not value.extents:
         return splat(value, extents)
+    if value.type.has_layout:
+        from tilewright.language.gluon.agreement import reshaped
+
+        return reshaped(value, extents)
     ty = block_of(value.dtype, builtins.tuple(extents))
     return tensor(emit(tt.ReshapeOp(value.handle, ty.to_ir(), allow_reorder=allow_reorder)), ty)
 
@@ -176,8 +187,7 @@ def permute_by(value: tensor, order: list[int]) -> tensor:
         raise ValueError(f"permute dims must have the same length as input shape, got {rank} and {len(order)}")
     if sorted(order) != list(range(rank)):
         raise ValueError(f"permute dims must be a permutation of 0, 1, ..., n-1, but were {order}")
-    ty = block_of(value.dtype, builtins.tuple([value.extents[d] for d in order]))
-    return tensor(emit(tt.TransOp(value.handle, order)), ty)
+    return made(emit(tt.TransOp(value.handle, order)), value.dtype)
 
 
 @member
@@ -209,9 +219,7 @@ def join(a: Any, b: Any) -> tensor:
     scalars = not left.extents
     if scalars:
         left, right = expand_at(left, 0), expand_at(right, 0)
-    extents = [*left.extents, 2]
-    ty = block_of(left.dtype, builtins.tuple(extents))
-    joined = tensor(emit(tt.JoinOp(left.handle, right.handle)), ty)
+    joined = made(emit(tt.JoinOp(left.handle, right.handle)), left.dtype)
     return reshape_to(joined, [2]) if scalars else joined
 
 
@@ -226,8 +234,7 @@ def split(a: tensor) -> tuple:
     rank_one = len(extents) == 1
     if rank_one:
         a = expand_at(a, 0)
-    ty = block_of(a.dtype, builtins.tuple(a.extents[:-1]))
-    halves = [tensor(handle, ty) for handle in emit_many(tt.SplitOp(a.handle))]
+    halves = [made(handle, a.dtype) for handle in emit_many(tt.SplitOp(a.handle))]
     return tuple([unsplat(half) for half in halves] if rank_one else halves)
 
 
@@ -301,7 +308,7 @@ def histogram(input: tensor, num_bins: Any, mask: Any = None) -> tensor:
         if not mask_value.dtype.is_bool():
             raise ValueError("Mask must have boolean scalar type")
         mask_handle = mask_value.handle
-    ty = block_of(dt.int32, (unwrap(num_bins),))
+    ty = current().new_block(dt.int32, (unwrap(num_bins),))
     return tensor(emit(tt.HistogramOp(input.handle, ty.to_ir(), mask_handle)), ty)
 
 

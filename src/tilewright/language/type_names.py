@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import Any
 
@@ -21,7 +22,9 @@ SCALARS: dict[str, dt.dtype] = {
     "f32": dt.float32,
     "f64": dt.float64,
 }
-_DESCRIPTOR = re.compile(r"tensordesc(?:_im2col)?<\s*(\w+)\s*\[([\d,\s]*)\](?:,input_rank=(\d+))?.*>$")
+_DESCRIPTOR = re.compile(
+    r"tensordesc(?:_im2col)?<\s*(\w+)\s*\[([\d,\s]*)\](?:,input_rank=(\d+))?(?:,\s*(\w+Layout\(.*\)))?.*>$"
+)
 
 
 def scalar_type(text: str) -> dt.dtype:
@@ -49,9 +52,25 @@ def parse_type(text: Any, constants: dict[tuple[int, ...], Any], path: tuple[int
     match = _DESCRIPTOR.match(text)
     if match:
         shape = tuple(int(extent) for extent in match[2].split(",") if extent.strip())
+        if match[4]:
+            from tilewright.language.gluon.nvidia.hopper.tma import tensor_descriptor_type as with_layout
+
+            return with_layout.of_layout(dt.block_of(scalar_type(match[1]), shape), layout_from_text(match[4]))
         rank = int(match[3]) if match[3] else None
         return tensor_descriptor_type.of_block(dt.block_of(scalar_type(match[1]), shape), rank)
     return scalar_type(text)
+
+
+def layout_from_text(text: str) -> Any:
+    """A layout from how it is printed: `NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=16)`. Raises
+    ValueError for anything else."""
+    from tilewright.language.gluon import layouts
+
+    call = ast.parse(text, mode="eval").body
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in layouts.__all__:
+        raise ValueError(f"{text!r} is no layout")
+    fields = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    return getattr(layouts, call.func.id)(*map(ast.literal_eval, call.args), **fields)
 
 
 def str_to_ty(name: str, c: Any = None) -> Any:

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from tilewright.layouts.banks import BANK_BYTES, NUM_BANKS
-from tilewright.layouts.distributed import BLOCK, LANE, WARP
+from tilewright.layouts.distributed import BLOCK, LANE, WARP, DistributedLayout
 from tilewright.layouts.linear import Indices, LinearLayout
 from tilewright.layouts.shared import SharedLayout
 from tilewright.layouts.simulate import distribute
@@ -110,6 +110,13 @@ def render_text(picture: Picture, *, max_rows: int = 64, max_columns: int = 32) 
     if len(picture.cells) > max_rows:
         lines.append("...")
     return "\n".join(lines)
+
+
+def corner(what: str, layout: DistributedLayout, shape: Sequence[int], extent: int = 8) -> str:
+    """Who holds the first elements of a tensor, in lines of an error: at most `extent` rows and columns."""
+    picture = render_text(draw_registers(layout.to_linear(shape))[0], max_rows=extent, max_columns=extent)
+    rows = "\n".join(f"    {row}" for row in picture.splitlines()[1:])
+    return f"\n  {what}, {'x'.join(map(str, shape))}, T thread:register\n{rows}"
 
 
 def render_svg(pictures: Sequence[Picture]) -> str:

@@ -123,6 +123,15 @@ class HasBaseline(Protocol):
 
 
 @runtime_checkable
+class HasGluon(Protocol):
+    """A target that runs kernels written in Gluon."""
+
+    def gluon_stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
+        """The stages after Gluon's front end, as `stages`."""
+        ...
+
+
+@runtime_checkable
 class Placed(Protocol):
     """A target of several devices that may need different code, such as GPUs of two generations in one machine."""
 

@@ -57,7 +57,21 @@ ABSENT_MODULES = {
     "triton.backends.nvidia": "the back end itself: its place is taken by targets/cuda",
     "triton.compiler.code_generator": "the front end itself: its place is taken by frontend/",
     "triton.compiler.make_launcher": "empty",
-    "triton.experimental": "Gluon is another language",
+    "triton.experimental.gluon._compiler": "empty",
+    "triton.experimental.gluon._runtime": "private; triton.experimental.gluon has what it exports",
+    "triton.experimental.gluon.amd": "there is no target for AMD's GPUs",
+    "triton.experimental.gluon.language._core": "private; gluon.language has what it exports",
+    "triton.experimental.gluon.language._layouts": "private; gluon.language has what it exports",
+    "triton.experimental.gluon.language._math": "private; gluon.language has what it exports",
+    "triton.experimental.gluon.language._semantic": "private",
+    "triton.experimental.gluon.language._standard": "private; gluon.language has what it exports",
+    "triton.experimental.gluon.language.amd": "there is no target for AMD's GPUs",
+    "triton.experimental.gluon.language.extra": "of AMD's GPUs",
+    "triton.experimental.gluon.language.fpsan": "a sanitizer of Triton's own",
+    "triton.experimental.gluon.language.nvidia.blackwell": "there is no target for Blackwell",
+    "triton.experimental.gluon.language.nvidia.rubin": "there is no target for Rubin",
+    "triton.experimental.gluon.nvidia.blackwell": "there is no target for Blackwell",
+    "triton.experimental.gsan": "the check of races is a sanitizer of every target",
     "triton.instrumentation": "parts of the compiler that official Triton is built of",
     "triton.language.extra.hip": "there is no target for AMD's GPUs",
     "triton.language.semantic": "the front end itself: its place is taken by language/",
@@ -70,8 +84,8 @@ ABSENT_MODULES = {
     "triton.runtime.build": "compiles Triton's drivers in C++; there are none",
     "triton.tools.build_extern": "writes Triton's own libdevice.py",
     "triton.tools.gsan": "the check of races is a sanitizer of every target",
-    "triton.tools.triton_to_gluon_translater": "Gluon is another language",
-    "triton.tools.triton_to_gluon_translator": "Gluon is another language",
+    "triton.tools.triton_to_gluon_translater": "rewrites programs; both languages are compiled",
+    "triton.tools.triton_to_gluon_translator": "rewrites programs; both languages are compiled",
 }  # fmt: skip
 
 _CACHE = "folders of files by key are there; stages are put in by `ir_override`, dumped by `dump_ir`, and never remote"
@@ -80,10 +94,31 @@ _SPECIALISATION = "a part of argument specialisation that programs have no use f
 _SWITCHES = "the classes of Triton's switches; the switches themselves are all there (test_triton_knobs.py)"
 _INTERPRETER = "a part of the interpreter; interpreted kernels run on the reference engine"
 
+_OTHER_GPUS = "there is no target for these GPUs"
+_CACHE_POLICY = "evictions in parts of the second cache; `cache_modifier` and `eviction_policy` are taken"
+_IM2COL = "copies of pixels around a point have no op yet"
+
 ABSENT = {
+    "triton.experimental.gluon": {"amd": _OTHER_GPUS},
+    "triton.experimental.gluon.language": {
+        "CachePolicy": _CACHE_POLICY, "amd": _OTHER_GPUS, "bank_conflicts": "`tilewright layout` counts them",
+        "extra": _OTHER_GPUS, "fpsan": "a sanitizer of Triton's own",
+        "inline_asm": "`inline_asm_elementwise` is taken"},
+    "triton.experimental.gluon.language.nvidia": dict.fromkeys(("blackwell", "rubin"), _OTHER_GPUS),
+    "triton.experimental.gluon.language.nvidia.ampere": dict.fromkeys(
+        ("CachePolicy", "FractionalEvictionPolicy"), _CACHE_POLICY) | dict.fromkeys(
+        ("DotOperandLayout", "constexpr_type"), "imported there by chance"),
+    "triton.experimental.gluon.language.nvidia.hopper": dict.fromkeys(
+        ("CachePolicy", "FractionalEvictionPolicy"), _CACHE_POLICY) | {
+        "async_store": "stores to other CTAs of a cluster have no op yet", "unflatten_ir_values": "imported by chance"},
+    "triton.experimental.gluon.language.nvidia.hopper.tma": dict.fromkeys(
+        ("async_copy_global_to_shared_im2col", "async_load_im2col", "tensor_descriptor_im2col",
+         "tensor_descriptor_im2col_type"), _IM2COL),
+    "triton.experimental.gluon.nvidia": {"blackwell": _OTHER_GPUS},
+    "triton.experimental.gluon.nvidia.hopper": {"TensorDescriptorIm2Col": _IM2COL},
     "triton.backends": {"amd": "there is no target for AMD's GPUs", "nvidia": "see ABSENT_MODULES",
                         "driver": "see ABSENT_MODULES"},
-    "triton.backends.compiler": {"Language": "Gluon is another language"},
+    "triton.backends.compiler": {"Language": "`kernel.is_gluon()` says it"},
     "triton.compiler": {"get_cache_key": "`kernel.hash` is the key",
                         "max_shared_mem": "a part of the compiler's driver"},
     "triton.compiler.compiler": dict.fromkeys(

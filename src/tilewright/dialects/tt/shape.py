@@ -297,9 +297,11 @@ class SplitOp(HasFolderInterface, IRDLOperation):
         inference.check_inferred(self.name, inference.split(self.src.type), self.outLHS.type)
 
     def fold(self) -> Folded:
-        """split(join(a, b)) = a, b."""
+        """split(join(a, b)) = a, b, where the layout comes back, too."""
         source = self.src.owner
-        return (source.lhs, source.rhs) if isinstance(source, JoinOp) else None
+        if not isinstance(source, JoinOp) or source.lhs.type != self.outLHS.type:
+            return None
+        return (source.lhs, source.rhs)
 
 
 @op_definition

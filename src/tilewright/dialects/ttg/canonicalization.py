@@ -26,6 +26,7 @@ from tilewright.dialects.ttg.conversion import ConvertLayoutOp
 from tilewright.dialects.ttg.encodings import DistributedEncoding
 from tilewright.dialects.ttg.memory import LocalAllocOp, LocalLoadOp, LocalStoreOp
 from tilewright.dialects.ttg.views import MemDescTransOp
+from tilewright.dialects.ttg.warp_specialize import WarpSpecializeOp
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
 from tilewright.layouts.linear import LinearLayout
 from tilewright.layouts.reshaping import can_concatenate, can_relabel
@@ -228,3 +229,29 @@ CONVERT_LAYOUT_RULES: tuple[RewritePattern, ...] = (
     ConvertBeforeIndifferentUser(),
 )
 """The rules of `ttg.convert_layout`."""
+
+
+class RemoveCaptures(RewritePattern):
+    """A partition takes what it uses, once: captures that no partition uses, or that come twice, go."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: WarpSpecializeOp, rewriter: PatternRewriter, /) -> None:
+        blocks = [region.blocks.first for region in op.partitions]
+        captures = list(op.operands)
+        kept: list[int] = []
+        for position, capture in enumerate(captures):
+            arguments = [block.args[position] for block in blocks if block is not None]
+            same = next((other for other in kept if captures[other] is capture), None)
+            if same is not None:
+                for argument in arguments:
+                    argument.replace_all_uses_with(argument.block.args[same])
+            elif any(argument.uses for argument in arguments):
+                kept.append(position)
+        if len(kept) == len(captures):
+            return
+        for block in blocks:
+            for position in reversed(range(len(captures))):
+                if block is not None and position not in kept:
+                    block.erase_arg(block.args[position])
+        op.operands = [captures[position] for position in kept]
+        rewriter.notify_op_modified(op)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, FunctionType, i32
+from xdsl.interfaces import HasCanonicalizationPatternsInterface
 from xdsl.ir import Attribute, Block, Region
 from xdsl.irdl import (
     IRDLOperation,
@@ -18,6 +19,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect, ReturnLike
 from xdsl.utils.exceptions import VerifyException
@@ -48,7 +50,7 @@ class WarpSpecializePartitionsOp(IRDLOperation):
 
 
 @irdl_op_definition
-class WarpSpecializeOp(IRDLOperation):
+class WarpSpecializeOp(HasCanonicalizationPatternsInterface, IRDLOperation):
     """Runs the default region on the kernel's own warps and each partition on warps of its own, all at once.
 
     ```mlir
@@ -87,6 +89,12 @@ class WarpSpecializeOp(IRDLOperation):
         holder = Region(Block([WarpSpecializePartitionsOp(partitions)]))
         given = {**(properties or {}), "partitionNumWarps": i32_array(tuple(num_warps))}
         init_op(self, values_of(captures), result_types, given, regions=(default_region, holder))
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tilewright.dialects.ttg.canonicalization import RemoveCaptures
+
+        return (RemoveCaptures(),)
 
     @property
     def partitions(self) -> Sequence[Region]:
@@ -138,7 +146,7 @@ class WarpSpecializeOp(IRDLOperation):
         regions: list[Region] = []
         counts: list[int] = []
         while parser.parse_optional_keyword(f"partition{len(regions)}"):
-            arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+            arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_argument(parser))
             parser.parse_keyword("num_warps")
             with parser.in_parens():
                 counts.append(parser.parse_integer())
@@ -169,6 +177,13 @@ class WarpSpecializeOp(IRDLOperation):
         printer.print_string(" : ")
         operand_types = [value.type for value in self.operands]
         printer.print_attribute(FunctionType.from_lists(operand_types, [result.type for result in self.results]))
+
+
+def _parse_argument(parser: Parser) -> Parser.Argument:
+    """An argument of a partition, with or without where it comes from."""
+    argument = parser.parse_argument()
+    parser.parse_optional_location()
+    return argument
 
 
 def _is_inside_partition(op: WarpSpecializeOp) -> bool:

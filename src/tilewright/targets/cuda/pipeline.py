@@ -32,6 +32,13 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
     return ("ttir", ttir), ("ttgir", [convert, *ttgir])
 
 
+def gluon_stages() -> Sequence[tuple[str, Sequence[Pass]]]:
+    """As `stages`, for kernels whose layouts, copies and barriers are the user's."""
+    from tilewright.transforms.ttg.pipelines import passes_for_gluon
+
+    return (("ttgir", passes_for_gluon()),)
+
+
 def memory_passes() -> list[Pass]:
     """Buffers get their places in shared and scratch memory, and accesses the barriers between them that they need."""
     from tilewright.transforms.ttg.allocate_shared_memory import AllocateSharedMemoryPass

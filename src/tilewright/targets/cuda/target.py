@@ -117,6 +117,12 @@ class CudaTarget:
 
         return stages(self.facts.capability, self._options)
 
+    def gluon_stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
+        """The stages after Gluon's front end."""
+        from tilewright.targets.cuda.pipeline import gluon_stages
+
+        return gluon_stages()
+
     def late_stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
         """The passes that emission starts with, for tools that run modules behind every pass."""
         from tilewright.targets.cuda.pipeline import memory_passes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import CallSiteLoc, IntegerAttr, LocationAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
@@ -97,9 +97,17 @@ class _CallSites:
 class Inliner:
     """Inlines callees into callers, bottom up, each canonicalized first so that what is copied is small."""
 
-    def __init__(self, module: ModuleOp, context: PassContext, *, insists: bool = False) -> None:
+    def __init__(
+        self,
+        module: ModuleOp,
+        context: PassContext,
+        *,
+        insists: bool = False,
+        simplify: Callable[[Operation, Set[Operation]], object] = canonicalize,
+    ) -> None:
         self._module = module
         self._insists = insists
+        self._simplify = simplify
         self._context = context
         self._graph = _CallGraph(module)
         self._uses: dict[str, int] = {}
@@ -118,7 +126,7 @@ class Inliner:
             for call in calls:
                 self._inline(call)
             if calls or self._uses.get(_name_of(function)):
-                canonicalize(function, self._settled)
+                self._simplify(function, self._settled)
         self._erase_dead(order)
 
     def _inline(self, call: Call) -> None:

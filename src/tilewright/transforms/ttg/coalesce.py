@@ -17,7 +17,7 @@ from tilewright.dialects.types import as_tensor, bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
-from tilewright.layouts.distributed import BlockedLayout, DistributedLayout
+from tilewright.layouts.distributed import BlockedLayout, DistributedLayout, Vectors
 from tilewright.transforms.ttg.connected_ops import ConnectedOps
 from tilewright.transforms.ttg.layout_inference import with_encoding
 
@@ -63,9 +63,15 @@ def layout_of_type(type: Attribute) -> DistributedLayout:
     return ttg.layout_of(as_tensor(type).encoding)
 
 
+def _cga_of(type: TensorType[Attribute]) -> Vectors:
+    """How CTAs divide a tensor; one whose layout is not known yet is with one CTA."""
+    encoding = type.encoding
+    return encoding.tensor_layout.cga if isinstance(encoding, ttg.DistributedEncoding) else ()
+
+
 def shape_per_cta(type: TensorType[Attribute]) -> tuple[int, ...]:
     """The part of a tensor that one CTA holds."""
-    shape, cga = type.get_shape(), layout_of_type(type).cga
+    shape, cga = type.get_shape(), _cga_of(type)
     return tuple(extent // (1 << sum(bool(vector[dim]) for vector in cga)) for dim, extent in enumerate(shape))
 
 
@@ -73,7 +79,7 @@ Likeness = tuple[tuple[int, ...], tuple[int, ...]]
 """What accesses have in common that can share a layout: the order of their dimensions, and the shape."""
 
 
-class _Plan:
+class AccessLayouts:
     """Which layout each access of a module gets."""
 
     def __init__(self, module: ModuleOp, program: ProgramShape) -> None:
@@ -154,7 +160,7 @@ def _blocked(
     type: TensorType[Attribute], sizes: list[int], order: tuple[int, ...], warps: int, lanes: int
 ) -> BlockedLayout:
     """A blocked layout over the same CTAs as the present one."""
-    cga = layout_of_type(type).cga
+    cga = _cga_of(type)
     dealt = BlockedLayout.make(shape_per_cta(type), sizes, order, warps, lanes)
     return BlockedLayout(dealt.size_per_thread, dealt.threads_per_warp, dealt.warps_per_cta, order, cga)
 
@@ -211,7 +217,7 @@ class CoalescePass(Pass):
             context.fail(module, "not TritonGPU IR: the module does not state ttg.num-warps")
         layouts: dict[Operation, BlockedLayout] = {}
         if any(pointers_of(op) is not None for op in ops_within(module)):
-            layouts = _Plan(module, program).layouts()
+            layouts = AccessLayouts(module, program).layouts()
         for op, layout in layouts.items():
             relayout(op, (*op.operands, *op.results), ttg.encoding_of(layout))
         for op in ops_within(module):

@@ -20,6 +20,10 @@ from tilewright.transforms.ttg.combine_tensor_select_and_if import CombineTensor
 from tilewright.transforms.ttg.f32_dot_tc import F32DotTCPass
 from tilewright.transforms.ttg.fence_insertion import FenceInsertionPass
 from tilewright.transforms.ttg.fuse_nested_loops import FuseNestedLoopsPass
+from tilewright.transforms.ttg.gluon_canonicalize import GluonCanonicalizePass
+from tilewright.transforms.ttg.gluon_infer_coalesced_encodings import GluonInferCoalescedEncodingsPass
+from tilewright.transforms.ttg.gluon_inline import GluonInlinePass
+from tilewright.transforms.ttg.gluon_resolve_auto_encodings import GluonResolveAutoEncodingsPass
 from tilewright.transforms.ttg.optimize_accumulator_init import OptimizeAccumulatorInitPass
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
 from tilewright.transforms.ttg.optimize_dot_operands import OptimizeDotOperandsPass
@@ -114,6 +118,21 @@ def _place_conversions() -> list[Pass]:
         ReduceDataDuplicationPass(),  # operands of dots from one copy in shared memory
         ReorderInstructionsPass(),  # values in registers for a short time
         LoopAwareCsePass(),
+    ]
+
+
+def passes_for_gluon() -> list[Pass]:
+    """Kernels that say themselves how data is laid out and moved: only what they leave open is chosen."""
+    return [
+        GluonInlinePass(),
+        GluonInferCoalescedEncodingsPass(),  # layouts that follow from addresses
+        GluonResolveAutoEncodingsPass(),  # layouts that follow from others
+        TMALoweringPass(),  # descriptors that the kernel makes
+        GluonCanonicalizePass(),
+        LoopAwareCsePass(),
+        GluonCanonicalizePass(),
+        CombineTensorSelectAndIfPass(),
+        SymbolDcePass(),
     ]
 
 

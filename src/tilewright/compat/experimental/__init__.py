@@ -1,0 +1,5 @@
+"""`triton.experimental`: Gluon."""
+
+from tilewright import gluon
+
+__all__ = ["gluon"]

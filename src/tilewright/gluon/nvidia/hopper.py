@@ -1,0 +1,5 @@
+"""Descriptors that kernels pass to TMA."""
+
+from tilewright.runtime.gluon import TensorDescriptor
+
+__all__ = ["TensorDescriptor"]

@@ -1,0 +1,27 @@
+"""Ampere: copies that run beside computing, barriers in shared memory, `mma.sync`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.language.gluon.agreement import layout_of
+from tilewright.language.gluon.blocks import check_operands
+from tilewright.language.gluon.layouts import NVMMADistributedLayout
+from tilewright.language.gluon.nvidia.ampere import async_copy, mbarrier
+from tilewright.language.matmul import dot
+from tilewright.language.registry import builtin
+from tilewright.language.values import tensor
+
+
+@builtin
+def mma_v2(a: Any, b: Any, acc: Any, input_precision: Any = None) -> tensor:
+    """`a @ b + acc` by `mma.sync`. `acc` has an NVMMADistributedLayout of version [2, 0], `a` and `b` dot-operand
+    layouts of it."""
+    check_operands(a, b, acc, NVMMADistributedLayout)
+    layout: Any = layout_of(acc, "`acc`")
+    if layout.version != [2, 0]:
+        raise ValueError(f"mma_v2 needs a layout of version [2, 0], got {layout}")
+    return dot(a, b, acc, input_precision=input_precision, out_dtype=acc.dtype)
+
+
+__all__ = ["async_copy", "mbarrier", "mma_v2"]

@@ -1,0 +1,232 @@
+"""Copies of boxes between a tensor in global memory and buffers, started by one thread (TMA)."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from tilewright.language import descriptors
+from tilewright.language import dtypes as dt
+from tilewright.language.context import emit_void
+from tilewright.language.descriptors import tensor_descriptor as plain_descriptor
+from tilewright.language.dtypes import block_type
+from tilewright.language.gluon.buffers import as_buffer, shared_memory_descriptor
+from tilewright.language.gluon.layouts import NVMMASharedLayout
+from tilewright.language.gluon.nvidia.ampere.mbarrier import as_barrier, predicate
+from tilewright.language.gluon.types import shared_layout
+from tilewright.language.ir_modules import builtin as builtin_dialect
+from tilewright.language.ir_modules import tt, ttng
+from tilewright.language.memory import integers
+from tilewright.language.registry import builtin, with_hint
+from tilewright.language.values import describe, tuple, tuple_type, unwrap
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from tilewright.dialects.tt import TensorDescType
+
+
+class tensor_descriptor_type(descriptors.tensor_descriptor_type):
+    """The type of a descriptor whose blocks lie in shared memory in a layout."""
+
+    def __init__(
+        self, block: block_type, shape_type: tuple_type, strides_type: tuple_type, layout: NVMMASharedLayout
+    ) -> None:
+        super().__init__(block, shape_type, strides_type)
+        self.layout = layout
+
+    @classmethod
+    def of_layout(cls, block: block_type, layout: Any) -> tensor_descriptor_type:
+        """The type of a descriptor that comes as a kernel argument. Raises TypeError for a layout that TMA does not
+        write."""
+        place = shared_layout(layout)
+        if not isinstance(place, NVMMASharedLayout):
+            raise TypeError(f"expected layout to be an NVMMASharedLayout, got {place}")
+        rank = len(block.shape)
+        return cls(block, tuple_type([dt.int32] * rank), tuple_type([dt.int64] * rank), place)
+
+    def descriptor_ir(self) -> TensorDescType:
+        plain = super().descriptor_ir().block_type
+        element, shape = plain.element_type, plain.get_shape()
+        return tt.TensorDescType(builtin_dialect.TensorType(element, shape, self.layout.encoding()))
+
+    def mangle(self) -> str:
+        return f"TD{self.block_type.mangle()}_{self.layout.mangle()}TD"
+
+    def wrap(self, handle: SSAValue, shape: tuple, strides: tuple) -> tensor_descriptor:
+        return tensor_descriptor(handle, shape, strides, self)
+
+    @property
+    def nbytes_per_cta(self) -> int:
+        """Bytes of a block, or of the part that one CTA of a cluster takes."""
+        splits = sum(any(vector) for vector in self.layout.cga_layout)
+        return self.block_type.nbytes >> splits
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tensor_descriptor_type) and super().__eq__(other) and self.layout == other.layout
+
+    __hash__ = descriptors.tensor_descriptor_type.__hash__
+
+
+class tensor_descriptor(plain_descriptor):
+    """A tensor in global memory, seen as blocks that lie in shared memory in `.layout`."""
+
+    type: tensor_descriptor_type
+
+    @property
+    def layout(self) -> NVMMASharedLayout:
+        return self.type.layout
+
+    @property
+    def nbytes_per_cta(self) -> int:
+        return self.type.nbytes_per_cta
+
+    @property
+    def block_shape(self) -> Any:
+        return list(self.block_type.shape)
+
+
+def _described(value: Any) -> tensor_descriptor:
+    if not isinstance(value, tensor_descriptor):
+        raise with_hint(
+            TypeError(f"`tensor_desc` must be a descriptor with a layout, got {describe(value)}"),
+            "make it on the host with gluon.nvidia.hopper.TensorDescriptor, or with tma.make_tensor_descriptor",
+        )
+    return value
+
+
+def _box(
+    tensor_desc: Any, coord: Any, buffer: Any, what: str
+) -> builtins.tuple[tensor_descriptor, list[SSAValue], shared_memory_descriptor]:
+    """Descriptor, coordinates and buffer of a copy. Raises TypeError or ValueError where they do not fit."""
+    descriptor, memory = _described(tensor_desc), as_buffer(buffer, what)
+    place = integers(coord, 32, "coord")
+    block = descriptor.block_type
+    if len(place) != len(block.shape):
+        raise ValueError(f"expected {len(block.shape)} coordinates, but got {len(place)}")
+    if memory.shape != block.shape or memory.dtype != block.element_ty:
+        raise ValueError(
+            f"the descriptor's blocks are {block}, the buffer has shape {memory.shape} and dtype {memory.dtype}"
+        )
+    if memory.layout != descriptor.layout:
+        raise ValueError(f"the descriptor's layout is {descriptor.layout}, the buffer's {memory.layout}")
+    return descriptor, [value.handle for value in place], memory
+
+
+@builtin
+def async_load(
+    tensor_desc: Any, coord: Any, barrier: Any, result: Any, pred: Any = True, multicast: Any = False
+) -> None:
+    """Start copying the box at `coord` into the buffer `result`, unless `pred` is false; `barrier` counts its bytes.
+    Elements outside of the tensor become the descriptor's padding."""
+    _check_not_multicast(multicast)
+    descriptor, place, buffer = _box(tensor_desc, coord, result, "result")
+    op = ttng.AsyncTMACopyGlobalToLocalOp(
+        descriptor.handle, place, as_barrier(barrier, "barrier").handle, buffer.handle, predicate(pred).handle
+    )
+    emit_void(op)
+
+
+def _check_not_multicast(multicast: Any) -> None:
+    if unwrap(multicast):
+        raise ValueError("copies to several CTAs at once (multicast=True) are not supported")
+
+
+@builtin
+def async_store(tensor_desc: Any, coord: Any, src: Any) -> None:
+    """Start copying the buffer `src` to the box at `coord`; elements outside of the tensor are dropped. The buffer may
+    be written again after `store_wait`."""
+    descriptor, place, buffer = _box(tensor_desc, coord, src, "src")
+    emit_void(ttng.AsyncTMACopyLocalToGlobalOp(descriptor.handle, place, buffer.handle))
+
+
+@builtin
+def async_copy_global_to_shared(*args: Any, **kwargs: Any) -> None:
+    """Removed in Triton 3.9: `async_load`."""
+    raise with_hint(RuntimeError("async_copy_global_to_shared has been removed"), "call async_load instead")
+
+
+@builtin
+def async_copy_shared_to_global(*args: Any, **kwargs: Any) -> None:
+    """Removed in Triton 3.9: `async_store`."""
+    raise with_hint(RuntimeError("async_copy_shared_to_global has been removed"), "call async_store instead")
+
+
+def _reduce(kind: str, tensor_desc: Any, coord: Any, src: Any) -> None:
+    descriptor, place, buffer = _box(tensor_desc, coord, src, "src")
+    emit_void(ttng.AsyncTMAReduceOp(descriptor.handle, place, buffer.handle, kind=kind))
+
+
+@builtin
+def async_atomic_add(tensor_desc: Any, coord: Any, src: Any) -> None:
+    """Start adding a buffer to the box at `coord`, element by element, atomically."""
+    _reduce("add", tensor_desc, coord, src)
+
+
+@builtin
+def async_atomic_min(tensor_desc: Any, coord: Any, src: Any) -> None:
+    """Start taking the minimum of a buffer and the box at `coord`, element by element, atomically."""
+    _reduce("min", tensor_desc, coord, src)
+
+
+@builtin
+def async_atomic_max(tensor_desc: Any, coord: Any, src: Any) -> None:
+    """Start taking the maximum of a buffer and the box at `coord`, element by element, atomically."""
+    _reduce("max", tensor_desc, coord, src)
+
+
+@builtin
+def async_atomic_and(tensor_desc: Any, coord: Any, src: Any) -> None:
+    """Start combining the box at `coord` with a buffer by bitwise and, atomically."""
+    _reduce("and", tensor_desc, coord, src)
+
+
+@builtin
+def async_atomic_or(tensor_desc: Any, coord: Any, src: Any) -> None:
+    """Start combining the box at `coord` with a buffer by bitwise or, atomically."""
+    _reduce("or", tensor_desc, coord, src)
+
+
+@builtin
+def async_atomic_xor(tensor_desc: Any, coord: Any, src: Any) -> None:
+    """Start combining the box at `coord` with a buffer by bitwise exclusive or, atomically."""
+    _reduce("xor", tensor_desc, coord, src)
+
+
+@builtin
+def store_wait(pendings: Any) -> None:
+    """Wait until at most `pendings` copies out of shared memory, a constant, still read it."""
+    count = unwrap(pendings)
+    if not isinstance(count, int) or count < 0:
+        raise ValueError(f"pendings must be a constant that is not negative, got {describe(pendings)}")
+    emit_void(ttng.TMAStoreWaitOp(count))
+
+
+@builtin
+def make_tensor_descriptor(
+    base: Any, shape: Any, strides: Any, block_shape: Any, layout: Any, padding_option: Any = "zero"
+) -> plain_descriptor:
+    """As `tl.make_tensor_descriptor`, with the layout that blocks have in shared memory."""
+
+    def type_of(block: block_type) -> tensor_descriptor_type:
+        return tensor_descriptor_type.of_layout(block, layout)
+
+    return descriptors.made_descriptor(base, shape, strides, block_shape, padding_option, type_of)
+
+
+__all__ = [
+    "async_atomic_add",
+    "async_atomic_and",
+    "async_atomic_max",
+    "async_atomic_min",
+    "async_atomic_or",
+    "async_atomic_xor",
+    "async_copy_global_to_shared",
+    "async_copy_shared_to_global",
+    "async_load",
+    "async_store",
+    "make_tensor_descriptor",
+    "store_wait",
+    "tensor_descriptor",
+    "tensor_descriptor_type",
+]

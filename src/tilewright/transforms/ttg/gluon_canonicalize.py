@@ -1,0 +1,48 @@
+"""`gluon-canonicalize`: arithmetic and control flow in normal form, layouts and buffers as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from functools import cache
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tilewright.dialects import ttg
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.common.canonicalize import canonical_entry
+from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of
+
+LEFT_ALONE = ("ttg", "ttng")
+"""Dialects whose ops stand where the user put them, but for control flow."""
+
+
+@cache
+def _entry(cls: type[Operation]) -> Entry:
+    dialect = cls.name.partition(".")[0]
+    if dialect in LEFT_ALONE and not issubclass(cls, ttg.WarpSpecializeOp):
+        return Entry(None, ())
+    return Entry(fold_of(cls), ()) if dialect == "tt" else canonical_entry(cls)
+
+
+def canonicalize_around_layouts(root: Operation, settled: Set[Operation] = frozenset()) -> bool:
+    """`canonicalize` without rules that move conversions, views and copies; returns whether anything changed."""
+    return GreedyRewriter(root, _entry, pass_name="gluon-canonicalize").run(settled)
+
+
+@register_pass
+class GluonCanonicalizePass(Pass):
+    """As `canonicalize`, for arithmetic and control flow only: conversions of layouts, views and copies stay.
+
+    ```mlir
+    %1 = arith.addi %0, %c0 : i32
+    %2 = ttg.convert_layout %x : tensor<64xi32, #blocked> -> tensor<64xi32, #blocked>
+    // becomes
+    %2 = ttg.convert_layout %x : tensor<64xi32, #blocked> -> tensor<64xi32, #blocked>
+    ```
+    """
+
+    name = "gluon-canonicalize"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        canonicalize_around_layouts(module)

@@ -1,0 +1,27 @@
+"""`gluon-inline`: calls become the bodies of the functions that they call, layouts and buffers as they are."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.transforms.common.inline import Inliner
+from tilewright.transforms.ttg.gluon_canonicalize import canonicalize_around_layouts
+
+
+@register_pass
+class GluonInlinePass(Pass):
+    """As `inline`; functions are simplified on the way as `gluon-canonicalize` does it.
+
+    ```mlir
+    tt.func private @load(%b: !ttg.memdesc<64xf32, ...>) -> tensor<64xf32, #blocked> { ... ttg.local_load %b ... }
+    %0 = tt.call @load(%buffer) : ...
+    // becomes
+    %0 = ttg.local_load %buffer : ...
+    ```
+    """
+
+    name = "gluon-inline"
+
+    def run(self, module: ModuleOp, context: PassContext) -> None:
+        Inliner(module, context, simplify=canonicalize_around_layouts).run()

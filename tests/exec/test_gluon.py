@@ -1,0 +1,293 @@
+"""Gluon: kernels on the simulated GPU, their IR against official Triton's, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gluon_texts
+import numpy as np
+import pytest
+
+import tilewright
+from suite import official_packages
+from tilewright import compat, gluon
+from tilewright.compiler.compile import lower
+from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.source import ASTSource
+from tilewright.gluon.nvidia.hopper import TensorDescriptor
+from tilewright.ir.printing import print_op
+from tilewright.language import gluon as gl
+from tilewright.language.gluon.nvidia import ampere, hopper
+from tilewright.support import knobs
+from tilewright.targets.cuda.target import CudaTarget
+
+HERE = Path(__file__).resolve().parent
+with compat.standing_in():
+    import gluon_kernels as kernels
+
+ROW, OTHER = gl.BlockedLayout([1], [32], [4], [0]), gl.BlockedLayout([2], [32], [4], [0])
+CASES = [pytest.param(case, id=case.name) for case in kernels.CASES]
+DESCRIBED = {"add_one_by_tma", "product_v3", "roles"}
+RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(autouse=True)
+def simulated_gpu() -> Iterator[None]:
+    with knobs.scope(target="cuda_sim"):
+        yield
+
+
+def floats(*shape: int, dtype: Any = np.float32) -> Any:
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("layout", [kernels.ROW, kernels.WIDE], ids=["narrow", "wide"])
+def test_a_vector_in_two_layouts(layout: Any) -> None:
+    x, y = floats(1000), np.zeros(1000, np.float32)
+    kernels.scale[(2,)](x, y, 1000, 512, layout)
+    assert (y == 2 * x).all()
+
+
+def test_a_layout_that_follows_from_addresses() -> None:
+    x, y = floats(1000), np.zeros(1000, np.float32)
+    kernels.scale_coalesced[(1,)](x, y, 1000, 1024)
+    assert (y == 2 * x).all()
+    (source,) = (case for case in kernels.CASES if case.name == "scale_coalesced")
+    assert "sizePerThread = [4]" in compiled(source)
+
+
+def test_layouts_that_follow_from_one() -> None:
+    x, y = floats(16, 64), np.zeros((16, 64), np.float32)
+    kernels.centre_rows[(1,)](x, y, 16, 64, kernels.TILE)
+    np.testing.assert_allclose(y, x - x.mean(1, keepdims=True), atol=1e-5)
+
+
+@gluon.jit
+def splits(x_ptr, y_ptr, N: gl.constexpr, layout: gl.constexpr):
+    offsets = gl.arange(0, 2 * N, layout=layout)
+    even, odd = gl.split(gl.reshape(gl.load(x_ptr + offsets), [N, 2]))
+    difference = gl.convert_layout(even - odd, layout)
+    gl.store(y_ptr + gl.arange(0, N, layout=layout), difference)
+
+
+def test_scan_join_and_split() -> None:
+    x, y = floats(256), np.zeros(256, np.float32)
+    kernels.running_sums[(1,)](x, y, 256, kernels.ROW)
+    np.testing.assert_allclose(y, np.where(x > 0, 1, -1) * np.cumsum(x), atol=1e-4)
+    y = np.zeros((256, 2), np.float32)
+    kernels.interleave[(1,)](x, y, 256, kernels.ROW)
+    assert (y == np.stack([x, x + 1], 1)).all()
+    splits[(1,)](x, y, 128, OTHER)
+    assert (y.reshape(-1)[:128] == x[::2] - x[1::2]).all()
+
+
+def test_transposes() -> None:
+    x, y = floats(32, 64), np.zeros((64, 32), np.float32)
+    kernels.transpose[(1,)](x, y, 32, 64, kernels.TILE, kernels.TURNED)
+    assert (y == x.T).all()
+    x, y = floats(32, 32), np.zeros((32, 32), np.float32)
+    kernels.transpose_in_memory[(1,)](x, y, 32, kernels.TILE, kernels.SWIZZLED)
+    assert (y == x.T).all()
+
+
+def test_views_of_a_buffer() -> None:
+    x, y = floats(512), np.zeros(512, np.float32)
+    kernels.halves[(1,)](x, y, 256, kernels.ROW, kernels.PLAIN)
+    assert (y == np.concatenate([x[256:], x[:256]])).all()
+
+
+def test_copies_that_run_ahead() -> None:
+    x, y = floats(6, 256), np.zeros(256, np.float32)
+    kernels.rows_ahead[(1,)](x, y, 5, 256, kernels.WIDE, kernels.PLAIN)
+    np.testing.assert_allclose(y, x[:5].sum(0), atol=1e-5)
+
+
+def test_a_product_of_warps() -> None:
+    a, b, c = floats(64, 64, dtype=np.float16), floats(64, 64, dtype=np.float16), np.zeros((64, 64), np.float32)
+    kernels.product_v2[(1,)](a, b, c, 64, kernels.TILE)
+    np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), atol=1e-2)
+
+
+def described(array: Any, block: list[int]) -> TensorDescriptor:
+    element = {np.dtype(np.float16): gl.float16, np.dtype(np.float32): gl.float32}[array.dtype]
+    return TensorDescriptor.from_tensor(array, block, kernels.box(block, element))
+
+
+def test_boxes_in_and_out() -> None:
+    x, y = floats(50, 64), np.zeros((50, 64), np.float32)
+    kernels.add_one_by_tma[(2,)](described(x, [32, 64]), described(y, [32, 64]), kernels.TILE)
+    assert (y == x + 1).all()
+
+
+def test_a_product_of_warp_groups() -> None:
+    a, b, c = floats(64, 192, dtype=np.float16), floats(192, 128, dtype=np.float16), np.zeros((64, 128), np.float16)
+    kernels.product_v3[(1, 2)](described(a, [64, 64]), described(b, [64, 64]), described(c, [64, 64]), 192)
+    np.testing.assert_allclose(c.astype(np.float32), a.astype(np.float32) @ b.astype(np.float32), atol=0.1)
+
+
+# -- official Triton's IR ---------------------------------------------------------------------------------------------
+@cache
+def official_texts() -> dict[str, str]:
+    """TTGIR by kernel, from a process of official Triton's own."""
+    environment = official_packages.environment(official_packages.NEWEST)
+    environment["PYTHONPATH"] = os.pathsep.join([environment["PYTHONPATH"], str(HERE)])
+    command = [sys.executable, "-W", "ignore", str(HERE / "gluon_official.py")]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return json.loads(answer.stdout)
+
+
+def compiled(case: kernels.Case) -> str:
+    """Our TTGIR."""
+    names = case.kernel.arg_names
+    attrs = {(names.index(n),): [("tt.divisibility", 16)] for n, kind in case.signature.items() if kind.startswith("*")}
+    source = ASTSource(case.kernel, case.signature, case.constants, attrs)
+    *_, (_, module) = lower(source, CompileOptions(arch=90), CudaTarget(90))
+    return print_op(module)
+
+
+@pytest.mark.needs("triton-3.9")
+@pytest.mark.parametrize("case", CASES)
+def test_ttgir_is_that_of_official_triton(case: kernels.Case) -> None:
+    ours, theirs = compiled(case), official_texts()[case.name]
+    assert gluon_texts.attributes_of(ours) == gluon_texts.attributes_of(theirs)
+    assert gluon_texts.meaning_of(ours) == gluon_texts.meaning_of(theirs)
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+@gluon.jit
+def adds_two_layouts(x_ptr, first: gl.constexpr, second: gl.constexpr):
+    a = gl.arange(0, 256, layout=first)
+    b = gl.arange(0, 256, layout=second)
+    gl.store(x_ptr + a, a + b)
+
+
+def test_operands_in_two_layouts_are_both_drawn() -> None:
+    with pytest.raises(tilewright.CompilationError, match="Layout mismatch in broadcast") as caught:
+        adds_two_layouts[(1,)](np.zeros(256, np.int32), ROW, OTHER)
+    text = str(caught.value)
+    assert "a + b" in text and "left operand, 256" in text and "T0:0 T1:0" in text and "T0:0 T0:1" in text
+
+
+@gluon.jit
+def ambiguous(x_ptr, first: gl.constexpr, second: gl.constexpr):
+    a = gl.arange(0, 256)
+    gl.store(x_ptr + gl.set_auto_layout(a, first), 1)
+    gl.store(x_ptr + gl.set_auto_layout(a, second), 1)
+
+
+@gluon.jit
+def undecided(x_ptr):
+    gl.store(x_ptr + gl.arange(0, 256), 1)
+
+
+def test_an_ambiguous_layout() -> None:
+    with pytest.raises(tilewright.TilewrightError, match="the layout is ambiguous") as caught:
+        ambiguous[(1,)](np.zeros(256, np.int32), ROW, OTHER)
+    assert "one, 256" in str(caught.value) and "other, 256" in str(caught.value)
+    assert "test_gluon.py" in str(caught.value)
+    with pytest.raises(tilewright.TilewrightError, match="nothing that the tensor is used with has one"):
+        undecided[(1,)](np.zeros(256, np.int32))
+
+
+@gluon.jit
+def one_layout(x_ptr, layout: gl.constexpr):
+    gl.store(x_ptr + gl.arange(0, 256, layout=layout), 1)
+
+
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        (gl.BlockedLayout([1], [32], [8], [0]), "the layout is for 8 warps per CTA, where 4 run"),
+        (gl.BlockedLayout([1], [16], [4], [0]), "the layout is for 16 threads per warp, where 32 run"),
+        (gl.BlockedLayout([1, 1], [1, 32], [4, 1], [1, 0]), "cannot have a layout of rank 2"),
+        (gl.SwizzledSharedLayout(1, 1, 1, [0]), "a layout of shared memory"),
+        (3, "expected a distributed layout"),
+    ],
+)
+def test_a_layout_that_does_not_fit(layout: Any, message: str) -> None:
+    with pytest.raises(tilewright.CompilationError, match=message) as caught:
+        one_layout[(1,)](np.zeros(256, np.int32), layout)
+    assert "gl.arange(0, 256, layout=layout)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: gl.BlockedLayout([1, 1], [32], [4], [0]), "one rank"),
+        (lambda: gl.BlockedLayout([3], [32], [4], [0]), "powers of two"),
+        (lambda: gl.BlockedLayout([1], [32], [4], [1]), "permutation"),
+        (lambda: gl.NVMMASharedLayout(48, 16), "0, 32, 64 or 128"),
+        (lambda: gl.SliceLayout(2, gl.BlockedLayout([1, 1], [1, 32], [4, 1], [1, 0])), "out of range"),
+        (lambda: gl.DotOperandLayout(2, gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8]), 2), "0 or 1"),
+        (lambda: gl.NVMMADistributedLayout([5, 0], [4, 1], [16, 8]), r"\[3, 0\]"),
+        (lambda: gl.DistributedLinearLayout([[1]], [[4]] * 5, [[0]] * 2, [], [8]), "do not reach"),
+    ],
+)
+def test_fields_that_are_no_layout(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@gluon.jit
+def expands(x_ptr, layout: gl.constexpr):
+    rows = gl.arange(0, 32, layout=layout)
+    gl.store(x_ptr + rows[:, None], 1)
+
+
+def test_expand_dims_needs_a_slice() -> None:
+    with pytest.raises(tilewright.CompilationError, match="expected expand_dims input to have a SliceLayout"):
+        expands[(1,)](np.zeros(32, np.int32), ROW)
+    sliced = gl.SliceLayout(0, gl.BlockedLayout([1, 1], [1, 32], [4, 1], [1, 0]))
+    with pytest.raises(tilewright.CompilationError, match="sliced in axis 1 but got 0"):
+        expands[(1,)](np.zeros(32, np.int32), sliced)
+
+
+@gluon.jit
+def stores_too_much(x_ptr, layout: gl.constexpr):
+    buffer = gl.allocate_shared_memory(gl.int32, [128], gl.SwizzledSharedLayout(1, 1, 1, [0]))
+    buffer.store(gl.arange(0, 256, layout=layout))
+
+
+@gluon.jit
+def waits_for_several(x_ptr):
+    hopper.mbarrier.wait(hopper.mbarrier.allocate_mbarrier(batch=2), 0)
+
+
+@gluon.jit
+def multiplies_blocks(x_ptr, layout: gl.constexpr):
+    a = gl.zeros([64, 64], gl.float16, layout)
+    ampere.mma_v2(a, a, a)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "message"),
+    [
+        (stores_too_much, (ROW,), r"source shape \[256\] and destination shape \[128\] must match"),
+        (waits_for_several, (), "must be one barrier"),
+        (multiplies_blocks, (kernels.TILE,), "acc must have a NVMMADistributedLayout"),
+    ],
+)
+def test_operands_that_do_not_fit(kernel: Any, arguments: Any, message: str) -> None:
+    with pytest.raises(tilewright.CompilationError, match=message):
+        kernel[(1,)](np.zeros(256, np.int32), *arguments)
+
+
+def test_descriptors_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match="a layout of 16 bits"):
+        TensorDescriptor.from_tensor(floats(64, 64), [32, 64], gl.NVMMASharedLayout(128, 16))
+    with pytest.raises(ValueError, match="rows of 16 elements"):
+        TensorDescriptor.from_tensor(floats(64, 64), [32, 16], gl.NVMMASharedLayout(128, 32))
+
+
+def test_layouts_are_drawn() -> None:
+    assert "T0:0  T0:1  T1:0" in OTHER.format_tensor_view([256])
+    assert "lane  1: (2,) (3,)" in OTHER.format_hardware_view([256])
+    assert "b1 @1" in gl.SwizzledSharedLayout(1, 1, 1, [0]).format_tensor_view([32])
