@@ -131,3 +131,54 @@ def test_persistent_matmul(shape: tuple[int, int, int], clamps: bool) -> None:
     c = np.zeros((m, n), np.float32)
     persistent_matmul[(3,)](a, b, c, m, n, k, k, 1, n, 1, n, 1, BLOCK_M=32, BLOCK_N=32, BLOCK_K=16, CLAMPS=clamps)
     np.testing.assert_allclose(c, a @ b, rtol=1e-4, atol=1e-4)
+
+
+@triton.jit
+def sums_in_any_order(x_ptr, o_ptr, start_ptr, FORM: tl.constexpr, W: tl.constexpr, Y: tl.constexpr, X: tl.constexpr):
+    """Rows made of a remainder and a quotient, and columns, added up in the order that FORM says."""
+    y = (tl.load(start_ptr) + tl.program_id(0) * Y + tl.arange(0, Y))[:, None]
+    x = tl.arange(0, X)[None, :]
+    if FORM == 0:
+        at = x + 40 * (y % W) + 1000 * (y // W)
+    elif FORM == 1:
+        at = 40 * (y % W) + (x + 1000 * (y // W))
+    elif FORM == 2:
+        at = y % W + W * x + 1000 * (y // W)
+    elif FORM == 3:
+        at = 1000 * (y // W) + x - 40 * (W - y % W) + 40 * W
+    elif FORM == 4:
+        at = (x + y - y % W) + 5 * (y % W) - 3 * (y % W)
+    else:
+        at = x + 40 * (y % W) + 40 * ((y + 3) % W) + 7 * y
+    pointers = x_ptr + 8192 + at
+    if FORM >= 4:  # added to the pointer, a term at a time
+        pointers = x_ptr + x
+        pointers += y % W
+        pointers += 8192 + (at - x - y % W)
+    value = tl.load(pointers)
+    for _ in range(2):
+        value += tl.load(pointers)
+        pointers += 1
+    tl.store(o_ptr + (tl.program_id(0) * Y + tl.arange(0, Y))[:, None] * X + x, value)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64], ids=["int32", "int64"])
+@pytest.mark.parametrize("width", [5, 16])
+@pytest.mark.parametrize("form", range(6))
+def test_sums_of_remainders_and_quotients(form: int, width: int, kind: type[np.signedinteger[Any]]) -> None:
+    x = np.arange(32768, dtype=np.int32) * 7 % 9973
+    for start in (0, 3, -20):
+        out = np.zeros((32, 16), np.int32)
+        sums_in_any_order[(4,)](x, out, np.asarray([start], kind), FORM=form, W=width, Y=8, X=16)
+        y, c = (start + np.arange(32))[:, None], np.arange(16)[None, :]
+        quotient = np.trunc(y / width).astype(int)
+        rest = y - quotient * width
+        at = [
+            c + 40 * rest + 1000 * quotient,
+            c + 40 * rest + 1000 * quotient,
+            rest + width * c + 1000 * quotient,
+            1000 * quotient + c + 40 * rest,
+            c + y + rest,
+            c + 40 * rest + 40 * np.fmod(y + 3, width) + 7 * y,
+        ][form]
+        np.testing.assert_array_equal(out, 2 * x[8192 + at] + x[8192 + at + 1])

@@ -10,12 +10,15 @@ A `Lanes` state says that lane `(i0, ..., ik)` has the value
 `remsi` is the remainder of a truncating division, as `%` in a kernel: for a lane that is not negative it lies in
 `[0, wrap_d)`. It commutes with scaling by a factor of any sign, so scaling a wrapped state is exact. What is added
 after the remainder stays outside of it, in `uniform`. A scalar is the state without dimensions.
+
+A remainder that something is added to which varies along the same dimension becomes a gather, of the remainder as the
+program computes it: sums of remainders, quotients and affine parts have the same state in any order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from xdsl.ir import Attribute, SSAValue
@@ -31,6 +34,14 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Multiple:
+    """`scale * index`, lane by lane; `index` is as that of a `Gather`."""
+
+    index: SSAValue
+    scale: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Dim:
     """The part of a value that one dimension contributes."""
 
@@ -38,6 +49,8 @@ class Dim:
     offset: Expr
     stride: Expr
     wrap: Expr | None = None
+    computed: Multiple | None = field(default=None, compare=False)
+    """Where the dimension wraps: the same part, as the program computes it; None where it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,20 +151,44 @@ class LaneAlgebra:
             return Unknown("the sum of two pointers")
         if lhs.shape != rhs.shape:
             return Unknown("operands differ in shape")
+        for number in range(len(lhs.dims)):
+            if self._is_remainder_plus_varying(lhs, rhs, number):
+                several = sum(size > 1 for size in lhs.shape)
+                if several == 1 and lhs.base is None and rhs.base is None:
+                    return Unknown("a remainder plus something else that varies")  # one gather, of the sum
+                lhs, rhs = self._as_gather(lhs, number), self._as_gather(rhs, number)
+                if lhs.dims[number].wrap is not None or rhs.dims[number].wrap is not None:
+                    return Unknown(f"dimension {number} is a remainder plus something else that varies along it")
         uniform = self.index.add(lhs.uniform, rhs.uniform)
         dims: list[Dim] = []
-        for number, (left, right) in enumerate(zip(lhs.dims, rhs.dims, strict=True)):
+        for left, right in zip(lhs.dims, rhs.dims, strict=True):
             if left.wrap is None and right.wrap is None:
                 offset, stride = self.index.add(left.offset, right.offset), self.index.add(left.stride, right.stride)
                 dims.append(Dim(left.size, offset, stride))
-                continue
-            wrapped, other, state = (left, right, rhs) if left.wrap is not None else (right, left, lhs)
-            if other.wrap is not None or other.stride is not self.index.zero or state.is_gathered(number):
-                return Unknown(f"dimension {number} is a remainder plus something else that varies along it")
-            uniform = self.index.add(uniform, other.offset)
-            dims.append(wrapped)
+            else:
+                wrapped, other = (left, right) if left.wrap is not None else (right, left)
+                uniform = self.index.add(uniform, other.offset)
+                dims.append(wrapped)
         gathers = self._join_gathers(lhs.gathers, rhs.gathers)
         return self.normal(Lanes(tuple(dims), uniform, lhs.base or rhs.base, gathers))
+
+    def _is_remainder_plus_varying(self, lhs: Lanes, rhs: Lanes, dim: int) -> bool:
+        """Whether one state wraps along a dimension and the other varies along it."""
+        varies = [
+            state.dims[dim].wrap is not None or state.dims[dim].stride is not self.index.zero or state.is_gathered(dim)
+            for state in (lhs, rhs)
+        ]
+        return all(varies) and (lhs.dims[dim].wrap is not None or rhs.dims[dim].wrap is not None)
+
+    def _as_gather(self, state: Lanes, dim: int) -> Lanes:
+        """The same values, without a remainder along a dimension where it is known which tensor holds it."""
+        known = state.dims[dim].computed
+        if state.dims[dim].wrap is None or known is None:
+            return state
+        affine = Dim(state.dims[dim].size, self.index.zero, self.index.zero)
+        dims = (*state.dims[:dim], affine, *state.dims[dim + 1 :])
+        gathers = self._join_gathers(state.gathers, (Gather(dim, known.index, known.scale),))
+        return self.normal(replace(state, dims=dims, gathers=gathers))
 
     def _join_gathers(self, lhs: tuple[Gather, ...], rhs: tuple[Gather, ...]) -> tuple[Gather, ...]:
         if not lhs or not rhs:
@@ -175,6 +212,7 @@ class LaneAlgebra:
                 times(dim.offset, factor),
                 times(dim.stride, factor),
                 None if dim.wrap is None else times(dim.wrap, factor),
+                None if dim.computed is None else replace(dim.computed, scale=times(dim.computed.scale, factor)),
             )
             for dim in state.dims
         )
@@ -189,8 +227,8 @@ class LaneAlgebra:
                 return self.scale(state, factor)
         return Unknown("a product of two values that both vary from lane to lane")
 
-    def remainder(self, state: Lanes, divisor: Lanes) -> Lanes | Unknown:
-        """Lane by lane `remsi` by one number."""
+    def remainder(self, state: Lanes, divisor: Lanes, computed: SSAValue | None = None) -> Lanes | Unknown:
+        """Lane by lane `remsi` by one number; `computed` is the tensor of the results."""
         modulus = self.uniform_value(divisor)
         if modulus is None:
             return Unknown("a remainder by a divisor that varies from lane to lane")
@@ -204,9 +242,12 @@ class LaneAlgebra:
         position = varying[0]
         offset = self.index.total((state.uniform, *(dim.offset for dim in state.dims)))
         zero = self.index.zero
-        wrapped = Dim(state.dims[position].size, offset, state.dims[position].stride, modulus)
+        known = Multiple(computed, self.index.one) if computed is not None else None
+        if sum(dim.size > 1 for dim in state.dims) > 1:
+            known = None
+        wrapped = Dim(state.dims[position].size, offset, state.dims[position].stride, modulus, known)
         if self._stays_below(wrapped):
-            wrapped = replace(wrapped, wrap=None)
+            wrapped = replace(wrapped, wrap=None, computed=None)
         dims = tuple(wrapped if n == position else Dim(dim.size, zero, zero) for n, dim in enumerate(state.dims))
         return self.normal(Lanes(dims, zero))
 

@@ -75,14 +75,19 @@ def with_parts(state: State, parts: Mapping[PartKey, Expr]) -> State:
         root = parts["base", 0]
         assert isinstance(root, Phi)
         base = Base(root, base.pointee)
-    dims = tuple(
-        replace(
-            dim,
-            **{kind: part for (kind, of), part in parts.items() if of == number and kind not in ("uniform", "base")},
-        )
-        for number, dim in enumerate(state.dims)
-    )
+    changed: dict[int, dict[str, Expr | None]] = {}
+    for (kind, number), part in parts.items():
+        if kind not in ("uniform", "base"):
+            changed.setdefault(number, {"computed": None} if isinstance(state, Lanes) else {})[kind] = part
+    dims = tuple(replace(dim, **changed.get(number, {})) for number, dim in enumerate(state.dims))
     return replace(state, dims=dims, uniform=parts.get(("uniform", 0), state.uniform), base=base)
+
+
+def without_computed(state: State) -> State:
+    """A state without the tensors that hold its remainders: those of one branch are nowhere else."""
+    if isinstance(state, BlockPointer):
+        return state
+    return replace(state, dims=tuple(replace(dim, computed=None) for dim in state.dims))
 
 
 def find_mismatch(lhs: State, rhs: State) -> str | None:

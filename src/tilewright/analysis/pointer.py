@@ -27,6 +27,7 @@ from tilewright.analysis.merges import (
     likely_carried,
     parts_of,
     with_parts,
+    without_computed,
 )
 from tilewright.analysis.order import ProgramOrder
 from tilewright.analysis.signs import Signs
@@ -253,7 +254,8 @@ class PointerAnalysis:
             return self.opaque(value, f"a conditional that chooses between {problem}")
         left, right = parts_of(then), parts_of(other)
         slots = {key: Slot(op, "if", key, (left[key], right[key])) for key in changed_parts(then, other)}
-        return with_parts(then, {key: self._phi(slot, "result") for key, slot in slots.items()})
+        merged = {key: self._phi(slot, "result") for key, slot in slots.items()}
+        return with_parts(without_computed(then), merged)
 
     def _evaluate_passed_on(self, op: scf.WhileOp, index: int, asked: SSAValue) -> Answer:
         """The value that a while loop's condition hands to the body and to the code behind the loop."""
@@ -265,6 +267,7 @@ class PointerAnalysis:
             pair = self.opaque(argument, reason), self.opaque(result, reason)
         else:
             slots: dict[PartKey, Slot] = {}
+            state = without_computed(state)
             for key, part in parts_of(state).items():
                 if not self._is_visible(part, op):
                     slots[key] = Slot(op, "after", key, (part,))

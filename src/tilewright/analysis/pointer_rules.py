@@ -139,7 +139,7 @@ def _shift_left(analysis: PointerAnalysis, op: Operation) -> Answer:
 
 @rule(arith.RemSIOp)
 def _remainder(analysis: PointerAnalysis, op: Operation) -> Answer:
-    return _binary(analysis, op, analysis.lanes.remainder)
+    return _binary(analysis, op, lambda lhs, rhs: analysis.lanes.remainder(lhs, rhs, op.results[0]))
 
 
 @rule(arith.RemUIOp)
@@ -147,7 +147,7 @@ def _unsigned_remainder(analysis: PointerAnalysis, op: Operation) -> Answer:
     def combine(lhs: Lanes, rhs: Lanes) -> Lanes | Unknown:
         if not (is_nonnegative(analysis, lhs) and is_nonnegative(analysis, rhs)):
             return Unknown("an unsigned remainder of something that may be negative")
-        return analysis.lanes.remainder(lhs, rhs)
+        return analysis.lanes.remainder(lhs, rhs, op.results[0])
 
     return _binary(analysis, op, combine)
 

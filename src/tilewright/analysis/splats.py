@@ -1,4 +1,4 @@
-"""Tensors that hold one number in all lanes, and how to compute that number as a scalar."""
+"""Tensors that are computed from scalars: with one number in all lanes, and how to compute it; or from ranges."""
 
 from __future__ import annotations
 
@@ -38,6 +38,19 @@ def is_splat_tree(value: SSAValue, depth: int = 0) -> bool:
             return is_splat_tree(op.operands[0], depth + 1)
         case _:
             return is_elementwise(op) and all(is_splat_tree(operand, depth + 1) for operand in op.operands)
+
+
+def is_computed(value: SSAValue, depth: int = 0) -> bool:
+    """Whether a tensor is computed from ranges and scalars alone, so that nothing of it comes from memory."""
+    op = value.owner
+    if not isinstance(value.type, TensorType):
+        return True
+    if depth > MAX_DEPTH or not isinstance(op, Operation):
+        return False
+    if isinstance(op, tt.SplatOp | tt.MakeRangeOp | arith.ConstantOp):
+        return True
+    is_followed = isinstance(op, RESHAPING) or op.name.partition(".")[0] in ELEMENTWISE_DIALECTS
+    return is_followed and all(is_computed(operand, depth + 1) for operand in op.operands)
 
 
 def is_elementwise(op: Operation) -> bool:

@@ -11,10 +11,11 @@ from typing import cast
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilewright.analysis.index_algebra import constant_value
 from tilewright.analysis.lanes import BlockPointer, Lanes, Unknown
 from tilewright.analysis.mask import MaskAnalysis, MaskState
 from tilewright.analysis.pointer import PointerAnalysis
-from tilewright.analysis.splats import is_splat_tree
+from tilewright.analysis.splats import is_computed, is_splat_tree
 from tilewright.dialects import arith, tt, tts
 from tilewright.dialects.arith.constant import ConstantAttr
 from tilewright.dialects.tt.types import is_block_pointer, is_pointer_like
@@ -67,6 +68,8 @@ class AccessPlanner:
             return "indices without formula along more than one dimension"
         if any(dim.wrap is not None for dim in state.dims):
             return "an index without formula along one dimension and a remainder along another"
+        if _has_strided_rows(state):
+            return "an index without formula between elements that lie apart"
         return None
 
     def _mask(self, op: tt.LoadOp | tt.StoreOp, state: Lanes | BlockPointer) -> MaskState | None:
@@ -91,6 +94,18 @@ class AccessPlanner:
             return None
         element = element_type(op.result.type)
         return padding_constant(tt.PaddingOption(padding.value.data), element)
+
+
+def _has_strided_rows(state: Lanes) -> bool:
+    """Whether no dimension that has a formula runs along memory, and the indices of the other are computed: often they
+    follow each other, so that loops over single elements, which are free to run along it, are faster."""
+    strides = [
+        constant_value(dim.stride)
+        for number, dim in enumerate(state.dims)
+        if dim.size > 1 and not state.is_gathered(number)
+    ]
+    is_strided = bool(strides) and all(stride is not None and abs(stride) > 1 for stride in strides)
+    return is_strided and all(is_computed(gather.index) for gather in state.gathers)
 
 
 def padding_constant(padding: tt.PaddingOption, element: Attribute) -> ConstantAttr:
