@@ -1,9 +1,9 @@
 """Which tests a run takes: all, or the sample of `make test`, which takes two minutes on two cores.
 
-The sample holds every file test, the unit tests that are quick, of every other test function one case, of every test
-over the corpus one case of each of its files (the same for all engines), and one part of the rest. The parts go round
-by the date: within `PARTS` days every test has run. `--sample=N` repeats a run; `--all` runs everything, as continuous
-integration does.
+The sample holds every file test, the unit tests that are quick, of every test over the corpus one case of each of its
+files (the same for all engines), of every third other test function one case, and one part of the rest. The parts go
+round by the date: within `TURNS` days every function has run, within `PARTS` days every test. `--sample=N` repeats a
+run; `--all` runs everything, as continuous integration does.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ import pytest
 
 PARTS = 30
 """Runs on so many days in a row run everything."""
+
+TURNS = 3
+"""Of a function that compiles and runs kernels, but not those of the corpus, a case is taken every so many days."""
 
 WHOLE = ("tests/file/", "tests/unit/")
 """Folders whose tests are all taken ..."""
@@ -41,10 +44,14 @@ def part_of(nodeid: str) -> int:
     return _hash(nodeid) % PARTS
 
 
+def is_quick(item: pytest.Item) -> bool:
+    """Whether a test stands in a folder of quick ones."""
+    return item.nodeid.startswith(WHOLE) and not item.nodeid.startswith(SAMPLED)
+
+
 def is_whole(item: pytest.Item) -> bool:
     """Whether a sample has all cases of a test: those of the quick folders, but for tests that say otherwise."""
-    is_quick = item.nodeid.startswith(WHOLE) and not item.nodeid.startswith(SAMPLED)
-    return is_quick and not item.get_closest_marker("sampled")
+    return is_quick(item) and not item.get_closest_marker("sampled")
 
 
 def choose(items: Sequence[pytest.Item], sample: int) -> set[str]:
@@ -57,15 +64,16 @@ def choose(items: Sequence[pytest.Item], sample: int) -> set[str]:
 
 
 def _representatives(items: Sequence[pytest.Item], sample: int) -> Iterator[str]:
-    """One case of each function, or of each function and file of the corpus, as the sample's number has it.
+    """One case of each function whose turn it is, and of each function and file of the corpus.
 
     Cases are chosen by their parameters alone, so that functions with the same cases take the same ones.
     """
     groups: dict[tuple[str, str], list[pytest.Item]] = {}
     for item in items:
         groups.setdefault((item.nodeid.partition("[")[0], _corpus_file(item)), []).append(item)
-    for group in groups.values():
-        yield min(group, key=lambda item: _hash(sample, _case(item))).nodeid
+    for (function, file), group in groups.items():
+        if file or is_quick(group[0]) or _hash(function) % TURNS == sample % TURNS:
+            yield min(group, key=lambda item: _hash(sample, _case(item))).nodeid
 
 
 def _parameters(item: pytest.Item) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Samples: stable, one case of each function, and everything within so many days."""
+"""Samples: stable, each function in its turn, and everything within so many days."""
 
 from __future__ import annotations
 
@@ -59,15 +59,25 @@ def test_all_samples_together_are_everything() -> None:
 
 
 @pytest.mark.parametrize("sample", range(sampling.PARTS))
-def test_a_sample_has_a_case_of_each_function_and_the_same_for_each_engine(sample: int) -> None:
+def test_a_sample_has_a_case_of_each_file_of_the_corpus_and_the_same_for_each_engine(sample: int) -> None:
     chosen = choose(ALL, sample)
     assert {item.nodeid for item in WHOLE} <= chosen
-    assert any("test_grid" in nodeid for nodeid in chosen)
     for file in ("memory", "shapes"):
         cases = [
             {each.params["case"] for each in ENGINES if each.nodeid in chosen and f"_{e}" in each.nodeid} for e in "abc"
         ]
         assert any(case.file == file for case in set.intersection(*cases))
+
+
+@pytest.mark.parametrize("sample", range(sampling.PARTS - sampling.TURNS))
+def test_each_function_has_its_turn(sample: int) -> None:
+    functions = [f"tests/exec/test_{number}.py::test" for number in range(60)]
+    days = [
+        choose([Item(f"{name}[{case}]") for name in functions for case in range(9)], sample + day) for day in range(3)
+    ]
+    ran = [{nodeid.partition("[")[0] for nodeid in day} for day in days]
+    assert set.union(*ran) == set(functions)
+    assert max(map(len, ran)) < len(functions)
 
 
 def test_one_case_of_what_is_marked_as_sampled() -> None:
