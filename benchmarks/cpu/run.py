@@ -26,6 +26,11 @@ from rich.console import Console
 from tilewright.targets.cpu.facts import available_cores, host_facts
 
 FOLDER = Path(__file__).resolve().parent
+RESULTS = FOLDER.parent / "results"
+PARTS = FOLDER.parents[1] / "build" / "bench"
+"""Where the results of a part of the table go: those in the repository are of the whole."""
+SELECTIONS = ("threads", "seconds", "only", "peers", "groups", "quick", "no_compiling")
+"""Options without which the table is whole."""
 sys.path.insert(0, str(FOLDER))
 
 from compiling import measure_compiling  # noqa: E402
@@ -78,8 +83,15 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="short samples, one thread, PyTorch and NumPy only")
     parser.add_argument("--isa", choices=INSTRUCTION_SETS, help="an older instruction set, for all contenders")
     parser.add_argument("--no-compiling", action="store_true", help="leave out the table of compile times")
-    parser.add_argument("--output", type=Path, default=FOLDER.parent / "results", help="folder of the results")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help=f"folder of the results (default {RESULTS.name}, of a part of the table {PARTS.name})",
+    )
     options = parser.parse_args(argv)
+    if options.output is None:
+        is_whole = all(getattr(options, name) == parser.get_default(name) for name in SELECTIONS)
+        options.output = RESULTS if is_whole else PARTS
     if options.quick:
         options.seconds, options.peers = min(options.seconds, 0.2), ",".join(QUICK_PEERS)
         options.threads = options.threads or [1]

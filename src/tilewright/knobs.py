@@ -217,7 +217,7 @@ _PAGE = """\
 Every switch of tilewright is an environment variable, a name for `tilewright.support.knobs` (`get`, `set_value`,
 `scope`), and, where Triton has it, an attribute of `tilewright.knobs` under Triton's name. Triton's variable is
 honoured where ours is not set. The environment is read once, at the first question. Lists are separated by commas; 1,
-true and on mean yes. `tilewright knobs` prints this table.
+true and on mean yes. `tilewright knobs` prints them with their values.
 
 The switches that print, dump, time or verify have kernels compiled that the disk cache holds, too. What they print goes
 to standard error.

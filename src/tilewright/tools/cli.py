@@ -11,15 +11,17 @@ from tilewright.support.errors import TilewrightError
 from tilewright.tools.aot.parser import add_compile_parser
 from tilewright.tools.checking import add_parsers, run_command
 from tilewright.tools.closed_pipes import is_about_output, leave_closed_pipe, leave_full_output, open_closed_streams
+from tilewright.tools.command_parser import CommandParser
+from tilewright.tools.completion import SHELLS, completion_script
 from tilewright.tools.explore.parser import add_explore_parser
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> CommandParser:
     """The command line of `tilewright`."""
-    parser = argparse.ArgumentParser(prog="tilewright", description="A compiler for Triton kernels.")
+    parser = CommandParser(prog="tilewright", description="A compiler for Triton kernels.")
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
@@ -43,7 +45,9 @@ def make_parser() -> argparse.ArgumentParser:
     layout.add_argument("--svg", metavar="FILE", help="write a picture instead of printing")
 
     add_parsers(commands)
-    commands.add_parser("knobs", help="list every switch: environment variable, default, meaning")
+    commands.add_parser("knobs", help="list every switch: environment variable, value, default, meaning")
+    completion = commands.add_parser("completion", help="print a script by which a shell completes commands and flags")
+    completion.add_argument("shell", choices=SHELLS)
     return parser
 
 
@@ -76,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 2
 
 
-def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     """Run the command that the options name; the exit status."""
     if options.version:
         from importlib.metadata import version
@@ -105,7 +109,12 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
             return show_layout(options.encoding, options.shape, bits=options.bits, svg=options.svg)
         case "knobs":
-            print(knobs.render_table())
+            from tilewright.tools.switches import render_switches
+
+            print(render_switches(), end="")
+            return 0
+        case "completion":
+            print(completion_script(options.shell, parser), end="")
             return 0
         case "validate" | "fuzz" | "reduce" | "bisect":
             return run_command(options)
