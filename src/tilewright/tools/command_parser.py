@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 _CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 
@@ -36,8 +36,7 @@ class CommandParser(argparse.ArgumentParser):
         found: dict[str, CommandParser] = {}
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
-                choices: Any = action.choices
-                found.update(choices)
+                found.update(cast(Any, action).choices)
         return found
 
     def flags(self) -> list[str]:
