@@ -14,7 +14,7 @@ are under way. Measured (Zen 4, sums of 32 rows of 128 floats at random places):
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -203,13 +203,12 @@ def _plan(lowering: FunctionLowering, tiles: CarriedTiles) -> Nest:
         Output(None, _EVERYWHERE, Operand(lowering.sources.get(init, Uniform(init)), _EVERYWHERE), reduces=False)
         for init in op.outputs
     ]
-    nest = Nest(body, inputs, outputs, (False,), (tiles.extent,), [tiles.extent], has_tiles=True)
-    nest.predicates = if_convert(body)
-    nest.source_of, nest.window_of, nest.flat_of = lowering.source, lowering.memory.window, lowering.memory.flat
-    nest.are_apart = lowering.apart.is_disjoint
-    plan_nest(nest, lowering.vector_bits)
-    nest.vector_dim, nest.order, nest.lanes, nest.registers, nest.unroll = 0, [0], tiles.lanes, 1, 1
-    return nest
+    predicates, extents = if_convert(body), (tiles.extent,)
+    nest = Nest(
+        lowering, body, inputs, outputs, (False,), extents, bounds=extents, has_tiles=True, predicates=predicates
+    )
+    planned = plan_nest(nest, lowering.vector_bits)
+    return replace(planned, vector_dim=0, order=(0,), lanes=tiles.lanes, registers=1, unroll=1)
 
 
 def _step(

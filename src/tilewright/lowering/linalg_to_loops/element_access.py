@@ -42,7 +42,7 @@ class Address:
 def address_of(values: BodyValues, op: Access) -> Address | Uniform:
     """Where an access goes."""
     if isinstance(op, tensor.ExtractOp):
-        source = values.nest.source_of(op.tensor)
+        source = values.nest.around.source(op.tensor)
         if isinstance(source, Uniform):
             return source
         assert isinstance(source, Window)
@@ -51,7 +51,7 @@ def address_of(values: BodyValues, op: Access) -> Address | Uniform:
     view = buffer.owner
     if isinstance(view, memref.ReinterpretCastOp) and view in values.nest.depends_on_body:
         return _in_cast(values, view, list(op.indices))
-    window = values.nest.window_of(buffer)
+    window = values.nest.around.window(buffer)
     if window is None:
         raise op_error(op, f"the memory behind {buffer.type} is not known here", pass_name="linalg-to-loops")
     return _in_window(window, list(op.indices))
@@ -68,9 +68,9 @@ def _in_window(window: Window, indices: list[SSAValue]) -> Address:
 
 def _in_cast(values: BodyValues, view: memref.ReinterpretCastOp, indices: list[SSAValue]) -> Address:
     if isinstance(view.source.type, UnrankedMemRefType):
-        flat = values.nest.flat_of(view.source)
+        flat = values.nest.around.flat(view.source)
     else:
-        window = values.nest.window_of(view.source)
+        window = values.nest.around.window(view.source)
         if window is None:
             raise op_error(view, f"the memory behind {view.source.type} is not known here", pass_name="linalg-to-loops")
         flat = window.flat

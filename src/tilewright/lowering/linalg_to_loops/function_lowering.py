@@ -223,20 +223,29 @@ class FunctionLowering:
             is_cut = number in cut
             kept_bounds = output_bounds or tuple(extents)
             made.append(Output(dest, access, init, reduces, kept_bounds, combiner, fresh and not is_cut, is_cut))
-        nest = Nest(body, inputs, made, reduced, extents, list(bounds if bounds is not None else extents))
-        nest.has_tiles, nest.streams_by_halves = tiles, self.streams_by_halves
         chooses = combination is not None and combination.starts_at_first
-        if chooses or any(output.combiner is None for output in made if output.reduces):
-            nest.combination = combination
+        if not chooses and all(output.combiner is not None for output in made if output.reduces):
+            combination = None
         for op in list(body.walk()):
             if isinstance(op, tensor.ExtractOp) and not isinstance(self.source(op.tensor), Uniform):
                 self.in_memory(op.tensor)
-        nest.predicates = if_convert(body)
-        nest.source_of = self.source
-        nest.window_of = self.memory.window
-        nest.flat_of = self.memory.flat
-        nest.are_apart = self.apart.is_disjoint
+        nest = Nest(
+            self, body, inputs, made, reduced, extents, tuple(bounds if bounds is not None else extents), tiles,
+            self.streams_by_halves, combination, if_convert(body),
+        )  # fmt: skip
         return emit_nest(self.emitter, nest, self.vector_bits, self.prefetching)
+
+    def window(self, value: SSAValue) -> Window | None:
+        """The memory that a memref stands for, if it is known."""
+        return self.memory.window(value)
+
+    def flat(self, value: SSAValue) -> SSAValue:
+        """All memory from a pointer on."""
+        return self.memory.flat(value)
+
+    def are_apart(self, left: SSAValue, right: SSAValue) -> bool:
+        """Whether two pointer arguments or buffers have no memory in common."""
+        return self.apart.is_disjoint(left, right)
 
     def window_for(self, op: Operation, value: SSAValue) -> Window:
         """The memory that a memref operand stands for."""

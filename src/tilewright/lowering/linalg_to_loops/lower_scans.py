@@ -92,9 +92,10 @@ class _ScanWriter:
         self.lanes = min(max(1, lowering.vector_bits // widest), 1 << (extent.bit_length() - 1))
         self.access = tuple(AffineDimExpr(dim) for dim in range(rank))
         self.operands = [Operand(lowering.source(source), self.access) for source in scan.sources]
-        self.nest = Nest(Block(), [], [], (False,) * rank, scan.shape, list(scan.shape))
-        self.nest.order, self.nest.vector_dim, self.nest.lanes = list(range(rank)), rank - 1, self.lanes
-        self.nest.has_tiles = True
+        self.nest = Nest(
+            lowering, Block(), (), (), (False,) * rank, scan.shape, bounds=scan.shape, has_tiles=True,
+            order=tuple(range(rank)), vector_dim=rank - 1, lanes=self.lanes,
+        )  # fmt: skip
 
     def write_row(self, frames: list[Frame], bound: Index) -> None:
         """One row: the first vector starts, a loop over the others carries what was combined so far."""

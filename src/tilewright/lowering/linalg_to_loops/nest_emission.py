@@ -6,8 +6,9 @@ for %i = %full to %n step 16 { masked }             runs once or not at all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
@@ -36,9 +37,9 @@ from tilewright.lowering.linalg_to_loops.stretches import (
 
 def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int, prefetching: Prefetching) -> list[SSAValue | None]:
     """Emit a nest at the cursor. Returns the scalar of each output that has no destination, None for the others."""
-    plan_nest(nest, vector_bits)
+    nest = plan_nest(nest, vector_bits)
     streaming = plan_streaming(emitter, nest, prefetching.only_written)
-    prefetching.plan(nest, streaming)
+    nest = replace(nest, fetches=prefetching.plan(nest, streaming))
     return _NestWriter(emitter, nest, prefetching, streaming).write()
 
 
@@ -68,8 +69,9 @@ class _NestWriter:
         outside = Frame(Cursor(cursor.block, cursor.anchor))
         in_order = comparisons_in_order(self.nest)
         settled = {**settled_comparisons(self.emitter, self.nest), **dict.fromkeys(in_order, True)}
+        self._settle(settled)
+        self.plain = self.nest
         for comparison, holds in settled.items():
-            self.nest.depends[comparison] = frozenset()
             outside.values[comparison] = self.emitter.constant(int(holds), comparison.type)
         if self.nest.folds():
             self.accumulators.numbers = find_carried_numbers(self.nest, in_order)
@@ -98,7 +100,14 @@ class _NestWriter:
             accumulators.together = plan_rows_together(self.emitter, nest, accumulators.reducing)
             return
         assert nest.vector_dim is not None
-        nest.bounds[nest.vector_dim] = accumulators.padding.bound
+        bounds = list(nest.bounds)
+        bounds[nest.vector_dim] = accumulators.padding.bound
+        self.nest = replace(nest, bounds=tuple(bounds))
+
+    def _settle(self, comparisons: Iterable[SSAValue]) -> None:
+        """From here on some comparisons have one result in all iterations."""
+        depends = {**self.nest.depends, **dict.fromkeys(comparisons, frozenset[int]())}
+        self.nest = replace(self.nest, depends=depends)
 
     def _row(self, outside: Frame) -> None:
         """What is asked for is not streamed, nor, where launches that fit the caches stream, what may wait for it."""
@@ -127,14 +136,14 @@ class _NestWriter:
         """Two versions of a loop, chosen by whether it needs no comparisons."""
 
         def without() -> None:
-            front, depends = self.front, self.nest.depends
+            front, nest = self.front, self.nest
             values = dict(outside.values)
             for comparison, holds in whole.comparisons.items():
                 values[comparison] = self.emitter.constant(int(holds), comparison.type)
-            self.nest.depends = {**depends, **{comparison: frozenset[int]() for comparison in whole.comparisons}}
+            self._settle(whole.comparisons)
             self.front = whole.front or front
             self._level(0, [Frame(self.emitter.cursor, values=values)])
-            self.front, self.nest.depends = (front if whole.front is None else None), depends
+            self.front, self.nest = (front if whole.front is None else None), nest
 
         def with_comparisons() -> None:
             self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])

@@ -8,10 +8,10 @@ generic  (d0 reduction, d1 parallel)  ins (d0, d1) stride 1 in d1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Protocol
 
 from xdsl.dialects.builtin import BFloat16Type, IndexType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
@@ -105,50 +105,66 @@ class Fetch:
     locality: int
 
 
-def _no_memory(*values: SSAValue) -> Any:
-    raise LookupError(f"no memory known for {', '.join(map(str, values))}")
+class Surroundings(Protocol):
+    """What is known of values from outside of a nest."""
+
+    def source(self, value: SSAValue) -> Source:
+        """How to read a tensor."""
+        ...
+
+    def window(self, value: SSAValue) -> Window | None:
+        """The memory that a memref stands for."""
+        ...
+
+    def flat(self, value: SSAValue) -> SSAValue:
+        """All memory from a pointer on."""
+        ...
+
+    def are_apart(self, left: SSAValue, right: SSAValue) -> bool:
+        """Whether two pointer arguments or buffers have no memory in common."""
+        ...
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Nest:
-    """One generic with everything resolved to memory and scalars."""
+    """One generic with everything resolved to memory and scalars, and, once it is planned, with its schedule."""
 
+    around: Surroundings
     body: Block
-    inputs: list[Operand]
-    outputs: list[Output]
+    inputs: Sequence[Operand]
+    outputs: Sequence[Output]
     iterators: tuple[bool, ...]
     """True where a dimension is reduced."""
     extents: tuple[int, ...]
-    bounds: list[Index]
+    bounds: tuple[Index, ...]
     """How far each dimension has to run: at most the extent."""
-    order: list[int] = field(default_factory=list[int])
-    vector_dim: int | None = None
-    vector_bits: int = 0
-    """Of a register."""
-    streams_by_halves: bool = False
-    """As in `TargetFacts`."""
-    lanes: int = 1
-    registers: int = 1
-    """How many registers the lanes of a vector take."""
-    unroll: int = 1
-    fetches: list[Fetch] = field(default_factory=list[Fetch])
-    """What each full step asks for ahead of its use."""
     has_tiles: bool = False
     """Whether the extents are those of the tiles that the operands are, so that whole vectors stay inside of them."""
-    depends: dict[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
+    streams_by_halves: bool = False
+    """As in `TargetFacts`."""
+    combination: Combination | None = None
+    """How all results are combined together, where one of them has no combiner of its own."""
+    predicates: Mapping[Operation, Predicate] = field(default_factory=dict[Operation, Predicate])
+    depends: Mapping[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
     steps: LaneSteps = field(default_factory=LaneSteps)
     """Which integers grow by how much from lane to lane; with stretches, along one of them."""
     places: Places = field(default_factory=Places)
     """Which places are numbers of 32 bits away from one that all lanes share."""
     cost: int = 0
-    combination: Combination | None = None
-    """How all results are combined together, where one of them has no combiner of its own."""
-    predicates: dict[Operation, Predicate] = field(default_factory=dict[Operation, Predicate])
-    source_of: Callable[[SSAValue], Source] = _no_memory
-    window_of: Callable[[SSAValue], Window | None] = _no_memory
-    flat_of: Callable[[SSAValue], SSAValue] = _no_memory
-    are_apart: Callable[[SSAValue, SSAValue], bool] = _no_memory
-    """Whether two pointer arguments or buffers have no memory in common."""
+    order: tuple[int, ...] = ()
+    vector_dim: int | None = None
+    vector_bits: int = 0
+    """Of a register."""
+    lanes: int = 1
+    registers: int = 1
+    """How many registers the lanes of a vector take."""
+    unroll: int = 1
+    fetches: tuple[Fetch, ...] = ()
+    """What each full step asks for ahead of its use."""
+
+    def is_version_of(self, other: Nest) -> bool:
+        """Whether both are one generic with the same loops, whatever is known of its values."""
+        return self.body is other.body and self.order == other.order
 
     @property
     def depends_on_body(self) -> set[Operation]:
@@ -189,41 +205,48 @@ def memory_of(source: Source) -> Window | None:
     return inner if isinstance(inner, Window) else None
 
 
-def plan_nest(nest: Nest, vector_bits: int) -> None:
-    """Fill in order, vector dimension, lanes and unrolling."""
-    nest.depends = find_dependences(nest)
-    nest.cost = sum(cost_of(op) for op in nest.body.ops)
-    nest.vector_dim = choose_vector_dim(nest) if is_vectorizable(nest) else None
-    if nest.vector_dim is not None and is_straight(nest.body):
-        nest.steps = find_lane_steps(nest.body, nest.depends, nest.predicates, nest.vector_dim)
-        nest.places = find_places(nest.body, nest.depends, nest.vector_dim)
-    nest.vector_bits = vector_bits
-    choose_lanes(nest)
+def plan_nest(nest: Nest, vector_bits: int) -> Nest:
+    """The nest with order, vector dimension, lanes and unrolling."""
+    nest = replace(
+        nest,
+        depends=find_dependences(nest),
+        cost=sum(cost_of(op) for op in nest.body.ops),
+        vector_bits=vector_bits,
+    )
+    dim = choose_vector_dim(nest) if is_vectorizable(nest) else None
+    if dim is not None and is_straight(nest.body):
+        steps = find_lane_steps(nest.body, nest.depends, nest.predicates, dim)
+        nest = replace(nest, steps=steps, places=find_places(nest.body, nest.depends, dim))
+    nest = with_lanes(replace(nest, vector_dim=dim))
     if nest.lanes == 1:
-        nest.vector_dim = None
-    nest.order = order_loops(nest)
-    if nest.vector_dim is not None and nest.has_reduction:
-        vectors = nest.extents[nest.vector_dim] // nest.lanes
-        if nest.folds():
-            is_long = vectors >= 2 * UNROLL and nest.bounds[nest.vector_dim] == nest.extents[nest.vector_dim]
-            nest.unroll = UNROLL if nest.cost <= FOLDED_BODY and is_long else 1
-        elif nest.cost <= (FOLDED_BODY if nest.starts_at_first() else LIGHT_BODY):
-            nest.unroll = min(UNROLL, _power_of_two_at_most(vectors))
+        nest = replace(nest, vector_dim=None)
+    return replace(nest, order=order_loops(nest), unroll=choose_unrolling(nest))
 
 
-def choose_lanes(nest: Nest) -> None:
-    """Fill in how many lanes the vectors of a nest have, and how many registers these take."""
-    nest.lanes = nest.registers = 1
+def choose_unrolling(nest: Nest) -> int:
+    """How many vectors a loop over lanes takes at a time: several, where a reduction would wait for one of them."""
+    if nest.vector_dim is None or not nest.has_reduction:
+        return 1
+    vectors = nest.extents[nest.vector_dim] // nest.lanes
+    if nest.folds():
+        is_long = vectors >= 2 * UNROLL and nest.bounds[nest.vector_dim] == nest.extents[nest.vector_dim]
+        return UNROLL if nest.cost <= FOLDED_BODY and is_long else 1
+    if nest.cost <= (FOLDED_BODY if nest.starts_at_first() else LIGHT_BODY):
+        return min(UNROLL, _power_of_two_at_most(vectors))
+    return 1
+
+
+def with_lanes(nest: Nest) -> Nest:
+    """The nest with as many lanes in its vectors as suit it, and the registers that these take."""
     if nest.vector_dim is None:
-        return
-    register_lanes = max(1, nest.vector_bits // widest_lane(nest))
+        return replace(nest, lanes=1, registers=1)
+    register_lanes, registers = max(1, nest.vector_bits // widest_lane(nest)), 1
     if nest.vector_bits >= 512 and waits_for_memory(nest):
         register_lanes = max(1, register_lanes // 2)
     elif nest.vector_bits >= 512 and narrows_pairs(nest):
-        register_lanes, nest.registers = 2 * register_lanes, 2
-    nest.lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.vector_dim]))
-    if nest.lanes < register_lanes:
-        nest.registers = 1
+        register_lanes, registers = 2 * register_lanes, 2
+    lanes = min(register_lanes, _power_of_two_at_most(nest.extents[nest.vector_dim]))
+    return replace(nest, lanes=lanes, registers=registers if lanes == register_lanes else 1)
 
 
 def waits_for_memory(nest: Nest) -> bool:
@@ -337,9 +360,9 @@ def _may_see(op: Operation, write: memref.StoreOp | memref.AtomicRMWOp, nest: Ne
     if isinstance(write, memref.AtomicRMWOp):
         return True
     if isinstance(op, memref.LoadOp):
-        return not nest.are_apart(root_of_memref(op.memref), root_of_memref(write.memref))
-    read = memory_of(nest.source_of(op.tensor))
-    return read is not None and not nest.are_apart(read.root, root_of_memref(write.memref))
+        return not nest.around.are_apart(root_of_memref(op.memref), root_of_memref(write.memref))
+    read = memory_of(nest.around.source(op.tensor))
+    return read is not None and not nest.around.are_apart(read.root, root_of_memref(write.memref))
 
 
 def _is_vector_access(expr: AffineExpr) -> bool:
@@ -401,18 +424,18 @@ def _access_score(stride: Index) -> int:
     return 8 if stride == 1 else -8
 
 
-def order_loops(nest: Nest) -> list[int]:
+def order_loops(nest: Nest) -> tuple[int, ...]:
     """Parallel loops outside, reductions inside; lanes innermost unless accumulators lie side by side in them."""
-    dims = range(len(nest.extents))
+    dim = nest.vector_dim
+    others = [other for other in range(len(nest.extents)) if other != dim]
+    lanes = () if dim is None else (dim,)
     if not nest.has_reduction:
-        return [dim for dim in dims if dim != nest.vector_dim] + [dim for dim in dims if dim == nest.vector_dim]
-    parallel = [dim for dim in dims if not nest.iterators[dim] and dim != nest.vector_dim]
-    reduced = [dim for dim in dims if nest.iterators[dim] and dim != nest.vector_dim]
-    if nest.vector_dim is None:
-        return parallel + reduced
-    if nest.iterators[nest.vector_dim]:
-        return [*parallel, *reduced, nest.vector_dim]
-    return [*parallel, nest.vector_dim, *reduced]
+        return (*others, *lanes)
+    parallel = [other for other in others if not nest.iterators[other]]
+    reduced = [other for other in others if nest.iterators[other]]
+    if dim is not None and nest.iterators[dim]:
+        return (*parallel, *reduced, *lanes)
+    return (*parallel, *lanes, *reduced)
 
 
 def _power_of_two_at_most(value: int) -> int:

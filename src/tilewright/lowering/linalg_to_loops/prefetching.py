@@ -21,6 +21,7 @@ fast streamed, rows of 781 in the caches 1.1 times as fast if asked for).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -79,17 +80,17 @@ class Prefetching:
         self._streams: list[Stream] = []
         """What the nest that is being written passes over."""
 
-    def plan(self, nest: Nest, streaming: Streaming | None) -> None:
-        """Give a planned nest, which the emitter is about to write, the tiles that it is to fetch."""
+    def plan(self, nest: Nest, streaming: Streaming | None) -> tuple[Fetch, ...]:
+        """The tiles that a planned nest, which the emitter is about to write, is to fetch."""
         along = self.facts.loops_ask_ahead
         rows_ahead = self.facts.prefetches_by_page and (along or all(map(_stays_near, nest.outputs)))
         self._streams = plan_streams(nest, self._is_new, self._goes_on, along=along, rows_ahead=rows_ahead)
         self._count_reads(nest)
         if self.program_id is None or nest.vector_dim is None:
-            return
+            return ()
         if self.emitter.cursor.block is not self.emitter.entry:
             self._rows.note(nest)
-            return
+            return ()
         fetches: list[Fetch] = []
         for operand in nest.inputs:
             source = operand.source
@@ -101,11 +102,11 @@ class Prefetching:
                 self._fetched.add(key)
                 fetches.append(fetch)
             self._read.add(key)
-        for output in nest.outputs:
-            self._fetch_output(nest, output, streaming)
+        taken_over = [fetch for output in nest.outputs for fetch in self._fetch_output(nest, output, streaming)]
         if fetches:
             self._ask_again()
             self._rereading = _Rereading(nest, fetches)
+        return tuple(taken_over)
 
     def is_near(self, window: Window) -> bool:
         """Whether the lines of an output are brought into the caches: asked for, or read because they are updated."""
@@ -156,7 +157,7 @@ class Prefetching:
                 self.emitter.prefetch(stream.window.flat, place, MOST_LOCAL, is_write=stream.is_write)
         for fetch in values.nest.fetches:
             self.emitter.prefetch(fetch.window.flat, values.linear_index(fetch.window, fetch.access), fetch.locality)
-        if self._rereading is not None and self._rereading.nest is values.nest:
+        if self._rereading is not None and values.nest.is_version_of(self._rereading.nest):
             self._rereading.steps.append(values)
         self._rows.enter_step(values)
 
@@ -185,24 +186,24 @@ class Prefetching:
                 for fetch in rereading.fetches:
                     self._fetch_in_step(values, fetch, is_write=False)
 
-    def _fetch_output(self, nest: Nest, output: Output, streaming: Streaming | None) -> None:
+    def _fetch_output(self, nest: Nest, output: Output, streaming: Streaming | None) -> Sequence[Fetch]:
         """Let an earlier nest over the same elements ask for the lines of an output, and this nest for the tiles that
-        the earlier one would have asked for."""
+        the earlier one would have asked for, which are returned."""
         window, earlier = output.dest, self._rereading
         if window is None or window.owned or earlier is None or not earlier.steps:
-            return
+            return ()
         key = (window.flat, window.offset)
         assert earlier.nest.vector_dim is not None
         if key in self._fetched or nest.extents != earlier.nest.extents or nest.vector_dim != earlier.nest.vector_dim:
-            return
+            return ()
         if output.access != earlier.fetches[0].access:
-            return
+            return ()
         if stride_along(window, output.access, earlier.nest.vector_dim) != 1 or window.bytes > LARGEST_TILE_BYTES:
-            return
-        nest.fetches.extend(earlier.fetches)
+            return ()
         self._rereading = None
         if earlier.nest.cost >= HEAVY:
             self._ask_for_lines(earlier, window, output, streaming)
+        return earlier.fetches
 
     def _ask_for_lines(self, earlier: _Rereading, window: Window, output: Output, streaming: Streaming | None) -> None:
         first = earlier.steps[0].frames[-1].cursor.block

@@ -103,7 +103,7 @@ def _stream(
         return []
     bits = bit_width(window.element)
     stretch = 0 if nest.extents[dim] == ANY_EXTENT else nest.extents[dim] * bits // 8
-    if stretch < LONG_BYTES and not (stretch >= SHORT_BYTES and nest.order == [dim] and goes_on(window)):
+    if stretch < LONG_BYTES and not (stretch >= SHORT_BYTES and nest.order == (dim,) and goes_on(window)):
         return []
     return [Stream(window, access, AHEAD_BYTES * 8 // bits, is_write)]
 

@@ -105,7 +105,7 @@ class RowsOfLoops:
     def enter_step(self, values: BodyValues) -> None:
         """A full step of a nest is about to be written."""
         for again in self._again.values():
-            if again.nest is values.nest:
+            if values.nest.is_version_of(again.nest):
                 again.steps.append(values)
 
     def left(self) -> list[NextRow]:

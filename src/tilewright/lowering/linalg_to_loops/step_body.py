@@ -155,7 +155,7 @@ def _resolve_extract(values: BodyValues, op: tensor.ExtractOp) -> SSAValue:
     block = op.parent_block()
     assert block is not None
     with values.emitter.at(Cursor(block, op)):
-        source = values.nest.source_of(op.tensor)
+        source = values.nest.around.source(op.tensor)
         loaded = source.value if isinstance(source, Uniform) else load_at(values, source, list(op.indices))
     op.result.replace_all_uses_with(loaded)
     op.detach()

@@ -122,7 +122,7 @@ def plan_streaming(emitter: LoopEmitter, nest: Nest, only_written: Collection[SS
     grid = emitter.grid_arguments()
     if not grid:
         return None
-    if nest.has_reduction or nest.order != [nest.vector_dim] or not is_straight(nest.body):
+    if nest.has_reduction or nest.order != (nest.vector_dim,) or not is_straight(nest.body):
         return None
     if any(isinstance(op, memref.StoreOp) for op in nest.body.ops):
         return None

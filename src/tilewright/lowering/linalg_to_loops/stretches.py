@@ -25,7 +25,7 @@ from tilewright.dialects import arith, memref, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.lane_steps import SHORTEST, Division, Rounding, find_lane_steps
-from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, HEAVY, STRETCH, Nest, choose_lanes, cost_of
+from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, HEAVY, STRETCH, Nest, cost_of, with_lanes
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 
 
@@ -44,11 +44,11 @@ def plan_stretches(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
     for value, step in steps.of.items():
         if step == 0:
             depends[value] = depends[value] - {dim} | {STRETCH}
-    order = [*nest.order[:level], STRETCH, *nest.order[level:]]
+    order = (*nest.order[:level], STRETCH, *nest.order[level:])
     # Vectors of a stretch start anywhere, so the last one of a tile may reach beyond it.
-    stretched = replace(nest, order=order, depends=depends, steps=steps, has_tiles=False, unroll=1, fetches=[])
+    stretched = replace(nest, order=order, depends=depends, steps=steps, has_tiles=False, unroll=1, fetches=())
     if not nest.has_reduction and not _has_strides(stretched):  # accumulators keep the lanes that they have behind it
-        _widen(stretched)
+        return _widened(stretched)
     return stretched
 
 
@@ -59,16 +59,14 @@ def _has_strides(nest: Nest) -> bool:
     return any(nest.steps.of.get(place, 1) != 1 for place in places)
 
 
-def _widen(nest: Nest) -> None:
-    """Give vectors the lanes that they can have where places are one number along a stretch.
+def _widened(nest: Nest) -> Nest:
+    """The nest with the lanes that its vectors can have where places are one number along a stretch.
 
     Where little is computed they get half of them: more of a short stretch is in full vectors.
     """
-    lanes = nest.lanes
-    choose_lanes(nest)
+    wide = with_lanes(nest)
     computed = sum(cost_of(op) for op in nest.body.ops if not op.regions and not isinstance(op, ACCESSES))
-    if computed < HEAVY:
-        nest.lanes = max(lanes, nest.lanes // 2)
+    return replace(wide, lanes=max(nest.lanes, wide.lanes // 2)) if computed < HEAVY else wide
 
 
 def number_in_all_lanes(lanes: SSAValue) -> SSAValue:
