@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
 from functools import cache
+from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -14,7 +16,7 @@ from tilewright.ir.rules import RewriteRule, op_types_of
 from tilewright.ir.walking import is_subclass
 from tilewright.transforms.common.arithmetic_rules import ARITHMETIC_RULES
 from tilewright.transforms.common.branch_rules import BRANCH_RULES
-from tilewright.transforms.common.greedy import Entry, GreedyRewriter, fold_of, is_commutative
+from tilewright.transforms.common.greedy import Entry, GreedyRewriter, RewriteConfig, fold_of, is_commutative
 from tilewright.transforms.common.loop_rules import LOOP_RULES
 
 SHARED_RULES = (*ARITHMETIC_RULES, *LOOP_RULES, *BRANCH_RULES)
@@ -35,7 +37,7 @@ def canonical_entry(cls: type[Operation]) -> Entry:
 def canonicalize(root: Operation, settled: Set[Operation] = frozenset()) -> bool:
     """Bring everything inside `root` to normal form, ops in `settled` being so already; returns whether anything
     changed."""
-    return GreedyRewriter(root, canonical_entry, pass_name="canonicalize").run(settled)
+    return GreedyRewriter(root, canonical_entry, pass_name=CanonicalizePass.name).run(settled)
 
 
 @register_pass
@@ -57,5 +59,35 @@ class CanonicalizePass(Pass):
 
     name = "canonicalize"
 
+    max_iterations: int = 10
+    """Times that the module is looked at because blocks or constants moved; -1: until nothing changes."""
+    max_num_rewrites: int = -1
+    """Rewrites within one of these times; -1: no limit."""
+    region_simplify: Literal["disabled", "normal"] = "normal"
+    """Whether unreachable blocks, chains of blocks and unused block arguments are removed."""
+    test_convergence: bool = False
+    """Fail where a limit ended the pass too early."""
+    top_down: bool = True
+    """Look at ops in their order first, or at the last op first."""
+    disable_patterns: tuple[str, ...] = ()
+    """Rules that are not used, by the names of their classes."""
+    enable_patterns: tuple[str, ...] = ()
+    """The only rules that are used, besides folds; none named: all."""
+
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        canonicalize(module)
+        config = RewriteConfig(
+            self.max_iterations, self.max_num_rewrites, self.region_simplify != "disabled", self.top_down
+        )
+        driver = GreedyRewriter(module, self._entry, pass_name=self.name, config=config)
+        driver.run()
+        if self.test_convergence and not driver.converged:
+            context.fail(module, "failed to converge")
+
+    def _entry(self, cls: type[Operation]) -> Entry:
+        entry = canonical_entry(cls)
+        if not self.disable_patterns and not self.enable_patterns:
+            return entry
+        return replace(entry, rules=tuple(rule for rule in entry.rules if self._is_used(type(rule).__name__)))
+
+    def _is_used(self, rule: str) -> bool:
+        return rule not in self.disable_patterns and (not self.enable_patterns or rule in self.enable_patterns)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.traits import Commutative, HasFolder
@@ -22,8 +23,19 @@ from tilewright.transforms.common.regions import simplify_regions
 MAX_REWRITES_PER_OP = 64
 """Rewrites allowed per op of the original module: a terminating set of rules stays far below."""
 
-MAX_ROUNDS = 10
-"""Times that the whole module is looked at again because blocks or constants moved."""
+
+@dataclass(frozen=True)
+class RewriteConfig:
+    """How far the driver goes, as upstream's `GreedyRewriteConfig` says it; -1 stands for no limit."""
+
+    max_iterations: int = 10
+    """Times that the whole module is looked at because blocks or constants moved."""
+    max_num_rewrites: int = -1
+    """Folds, rules and removals in an iteration."""
+    simplifies_regions: bool = True
+    top_down: bool = True
+    """Ops are first looked at in their order, or the last one first."""
+
 
 Fold = Callable[[Operation], Sequence[SSAValue | Attribute] | None]
 
@@ -66,8 +78,19 @@ def rewrite_greedily(root: Operation, rules: Sequence[RewriteRule], *, pass_name
 class GreedyRewriter:
     """Folds, rewrites and removes ops until nothing changes, visiting an op again only when something near it did."""
 
-    def __init__(self, root: Operation, entry_of: Callable[[type[Operation]], Entry], *, pass_name: str) -> None:
+    converged = True
+    """Whether nothing was left to look at when `run` ended."""
+
+    def __init__(
+        self,
+        root: Operation,
+        entry_of: Callable[[type[Operation]], Entry],
+        *,
+        pass_name: str,
+        config: RewriteConfig = RewriteConfig(),
+    ) -> None:
         self._root = root
+        self._config = config
         self._entry_of = entry_of
         self._pass_name = pass_name
         self._worklist: Worklist[Operation] = Worklist()
@@ -85,17 +108,20 @@ class GreedyRewriter:
             return False
         self._remaining = MAX_REWRITES_PER_OP * max(len(ops), 8)
         self._rewriter = self._make_rewriter(ops[0])
-        for op in reversed(ops):
+        for op in reversed(ops) if self._config.top_down else ops:
             if op not in settled:
                 self._worklist.push(op)
+        changed, most = False, self._config.max_iterations
+        if most == 0:
+            self.converged = False
+            return False
         pool = ConstantPool()
         self._pool_constants(pool, ops)
-        changed = False
-        for _ in range(MAX_ROUNDS):
+        for _ in count() if most < 0 else range(most):
             changed |= self._drain()
-            edited = simplify_regions(self._root)
-            for op in edited:
-                self._push(op)
+            if self._config.simplifies_regions:
+                for op in simplify_regions(self._root):
+                    self._push(op)
             created = self._constants
             self._constants = []
             if created:
@@ -104,6 +130,7 @@ class GreedyRewriter:
             if not self._worklist:
                 break
             changed = True
+        self.converged = not self._worklist
         return changed
 
     def _make_rewriter(self, op: Operation) -> RuleRewriter:
@@ -125,9 +152,9 @@ class GreedyRewriter:
         self._erase(op)
 
     def _drain(self) -> bool:
-        changed = False
+        changed, left = False, self._config.max_num_rewrites
         worklist = self._worklist
-        while worklist:
+        while worklist and left:
             op = worklist.pop()
             if op.parent is None:
                 continue
@@ -136,6 +163,7 @@ class GreedyRewriter:
             elif not self._simplify(op):
                 continue
             changed = True
+            left -= 1
             self._remaining -= 1
             if self._remaining < 0:
                 raise endless_rules(op, self._fired, pass_name=self._pass_name)
