@@ -32,6 +32,7 @@ def run_on_gpu(
     *,
     reachable: Sequence[Array] = (),
     arch: str | None = None,
+    race_detection: bool = True,
 ) -> Result:
     """What the arrays hold after a run on `cuda_sim` or `cuda`; arrays that the kernel finds by their addresses get
     their first contents back."""
@@ -45,7 +46,7 @@ def run_on_gpu(
     if engine == SIMULATED:
         values = flat(copies)
         extents = {slot: extent(value) for slot, value in enumerate(values) if isinstance(value, np.ndarray)}
-        kernel.launch_within([slot_of(value) for value in values], extents, (x, y, z))
+        kernel.launch_within([slot_of(value) for value in values], extents, (x, y, z), race_detection=race_detection)
     else:
         _run_on_device(kernel, flat(copies), (x, y, z), reachable)
     found = tuple(array.copy() for array in reachable)

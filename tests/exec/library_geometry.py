@@ -143,11 +143,11 @@ def gaussian_splats() -> Checks:
 
 @triton.jit
 def find_root(parent_ptr, node, mask):
-    parent = tl.load(parent_ptr + node, mask=mask, other=0)
-    above = tl.load(parent_ptr + parent, mask=mask, other=0)
+    parent = tl.load(parent_ptr + node, mask=mask, other=0, volatile=True)
+    above = tl.load(parent_ptr + parent, mask=mask, other=0, volatile=True)
     while tl.max((mask & (parent != above)).to(tl.int32)) > 0:
         parent = above
-        above = tl.load(parent_ptr + parent, mask=mask, other=0)
+        above = tl.load(parent_ptr + parent, mask=mask, other=0, volatile=True)
     return parent
 
 

@@ -194,7 +194,7 @@ def by_plain_loads(flags_ptr, out_ptr):
     if program == 0:
         while tl.load(flags_ptr) == 0:
             pass
-        value = tl.load(flags_ptr + 1)
+        value = tl.load(flags_ptr + 1, volatile=True)
         while value == 0:
             value = tl.load(flags_ptr + 1)
         while value_at(flags_ptr + 2) != value:

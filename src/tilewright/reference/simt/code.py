@@ -10,6 +10,7 @@ from tilewright.reference.simt.layout import Image, place
 from tilewright.reference.simt.product_registers import find_tracked
 from tilewright.reference.simt.program import Decoder, Step, decode
 from tilewright.support.ptx.syntax import Function, Immediate, Instruction, Module, Symbol
+from tilewright.support.ptx.types import types_in
 from tilewright.support.spans import Span
 
 Segment = list[tuple[int, Step]]
@@ -30,6 +31,7 @@ class Code:
     """Numbers that are jumped to."""
     entry: int = 0
     granule: int = 16
+    global_granule: int = 16
     """The bytes of the smallest access to shared memory."""
     _segments: dict[int, Segment] = field(default_factory=dict[int, Segment])
 
@@ -63,6 +65,7 @@ def assemble(module: Module, kernel: str) -> Code:
     for each in order:
         _decode_function(code, each)
     code.granule = min([code.granule, *map(_shared_access_bytes, code.instructions)])
+    code.global_granule = min([code.global_granule, *map(_global_access_bytes, code.instructions)])
     return code
 
 
@@ -115,10 +118,21 @@ def _decode_function(code: Code, function: Function) -> None:
         raise SimulationError(f"function '{function.name}' does not end in a branch", span=Span("<ptx>", last))
 
 
+def _global_access_bytes(instruction: Instruction) -> int:
+    """How many bytes an instruction accesses in global memory; 16 for those that do not."""
+    if instruction.opcode.startswith(("cp.async.ca", "cp.async.cg")):
+        return 4
+    if instruction.name not in ("ld", "ldu", "st", "atom", "red"):
+        return 16
+    modifiers = instruction.modifiers
+    if any(part in modifiers for part in ("shared", "local", "param", "const")):
+        return 16
+    found = types_in(modifiers)
+    return min(16, found[-1].total_bits // 8) if found else 1
+
+
 def _shared_access_bytes(instruction: Instruction) -> int:
     """How many bytes an instruction accesses in shared memory; 16 for those that do not."""
-    from tilewright.support.ptx.types import types_in
-
     if instruction.opcode.startswith(("cp.async.ca", "cp.async.cg")):
         size = instruction.operands[2]
         return size.value if isinstance(size, Immediate) else 16

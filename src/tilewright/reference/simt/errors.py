@@ -25,7 +25,7 @@ class MemoryAccessError(SimulationError):
 
 
 class RaceError(SimulationError):
-    """Two threads touch one place in shared memory, one of them writing, and nothing orders them."""
+    """Two threads touch one place in shared or global memory, one of them writing, and nothing orders them."""
 
 
 class DeadlockError(SimulationError):

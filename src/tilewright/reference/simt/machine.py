@@ -17,6 +17,7 @@ from tilewright.reference.simt.types import Values
 
 if TYPE_CHECKING:
     from tilewright.reference.simt.async_state import AsyncState
+    from tilewright.reference.simt.global_memory import GlobalRaces
     from tilewright.reference.simt.memory import Memory
     from tilewright.reference.simt.product_registers import ProductRegisters
     from tilewright.reference.simt.shared_memory import SharedMemory
@@ -45,11 +46,15 @@ class Machine:
         self.all_threads = np.arange(self.total)
         self.cta_of_thread = self.all_threads // threads_per_cta
         self.exited = np.zeros(self.total, np.bool_)
+        self.is_volatile = False
+        """Whether the access that is made is volatile, or has an order."""
         self.stalled = False
         """Whether all active threads just found that what they poll for is not there yet."""
         self.output: list[str] = []
         self.memory: Memory
         self.shared: SharedMemory
+        self.races: GlobalRaces | None = None
+        """Of a run whose races are looked for."""
         self.asynchronous: AsyncState
         self.product_registers: ProductRegisters | None = None
         """Of a kernel with asynchronous products whose races are looked for."""
@@ -87,6 +92,24 @@ class Machine:
             yield
         finally:
             self.active = outer
+
+    @contextmanager
+    def followed(self, *, is_volatile: bool) -> Generator[None]:
+        """Inside, accesses are volatile, or not."""
+        self.is_volatile = is_volatile
+        try:
+            yield
+        finally:
+            self.is_volatile = False
+
+    @contextmanager
+    def unfollowed(self) -> Generator[None]:
+        """Inside, accesses to global memory are those of a unit, whose order is not followed."""
+        races, self.races = self.races, None
+        try:
+            yield
+        finally:
+            self.races = races
 
     def spread(self, values: Values) -> Array:
         """One element for every active thread."""

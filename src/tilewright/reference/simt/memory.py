@@ -99,6 +99,11 @@ class Memory:
         """Any number of bytes at every address, wherever it is aligned."""
         if space == "shared":
             return machine.shared.load(machine, addresses, BYTE, count)
+        with machine.unfollowed():
+            return self._split(machine, addresses, lambda at, where: self._load(machine, at, BYTE, count))
+
+    def load_bytes_by_threads(self, machine: Machine, addresses: Array, count: int) -> Rows:
+        """The same, one address for each thread, which reads them."""
         return self._split(machine, addresses, lambda at, where: self._load(machine, at, BYTE, count))
 
     def store_bytes(self, machine: Machine, addresses: Array, rows: Rows, space: str = "") -> None:
@@ -106,7 +111,8 @@ class Memory:
         if space == "shared":
             machine.shared.store(machine, addresses, rows)
         else:
-            self._split(machine, addresses, lambda at, where: self._store(machine, at, where, rows))
+            with machine.unfollowed():
+                self._split(machine, addresses, lambda at, where: self._store(machine, at, where, rows))
 
     def read_elements(self, addresses: Array, dtype: np.dtype[Any]) -> Array:
         """Elements of global memory at any addresses."""
@@ -150,7 +156,7 @@ class Memory:
     def _load(self, machine: Machine, addresses: Array, dtype: np.dtype[Any], count: int) -> Rows:
         found = self._window(int(addresses[0]))
         if found is None:
-            return self._load_global(addresses, dtype, count)
+            return self._load_global(addresses, dtype, count, machine)
         memory, start = found
         if memory == "shared":
             return machine.shared.load(machine, (addresses - np.uint64(start)).astype(np.uint32), dtype, count)
@@ -162,7 +168,7 @@ class Memory:
         rows = rows if where is None else rows[where]
         found = self._window(int(addresses[0]))
         if found is None:
-            self._store_global(addresses, rows)
+            self._store_global(addresses, rows, machine)
             return
         memory, start = found
         if memory == "shared":
@@ -180,8 +186,16 @@ class Memory:
         except OutOfBounds as miss:
             raise Fault(MemoryAccessError, miss.reason, miss.position) from None
 
-    def _load_global(self, addresses: Array, dtype: np.dtype[Any], count: int) -> Rows:
-        parts = self.locate(addresses, dtype.itemsize * count)
+    def _load_global(self, addresses: Array, dtype: np.dtype[Any], count: int, machine: Machine | None = None) -> Rows:
+        """Elements of global memory, read by the machine's threads, if it is given."""
+        size = dtype.itemsize * count
+        parts = self.locate(addresses, size)
+        if machine is not None and machine.races is not None:
+            for part in self._parts_of(machine, addresses, size, parts):
+                if machine.is_volatile:
+                    machine.races.note_volatile(machine, part, machine.threads, is_read=True)
+                else:
+                    machine.races.note_reads(machine, part, size, machine.threads)
         if len(parts) == 1:
             return read_rows(parts[0], dtype, count)
         result = np.empty((addresses.size, count), dtype)
@@ -189,9 +203,32 @@ class Memory:
             result[part.chosen] = read_rows(part, dtype, count)
         return result
 
-    def _store_global(self, addresses: Array, rows: Rows) -> None:
-        for part in self.locate(addresses, rows.dtype.itemsize * rows.shape[1]):
+    def _store_global(self, addresses: Array, rows: Rows, machine: Machine | None = None) -> None:
+        size = rows.dtype.itemsize * rows.shape[1]
+        parts = self.locate(addresses, size)
+        if machine is not None and machine.races is not None:
+            self._note_writes(machine, addresses, rows, parts)
+        for part in parts:
             write_rows(part, rows[part.chosen])
+            if machine is not None and machine.races is not None and addresses.size == machine.count:
+                machine.races.check_lost(machine, part, size, machine.threads, _differ(part, rows))
+
+    def _note_writes(self, machine: Machine, addresses: Array, rows: Rows, parts: list[Part]) -> None:
+        assert machine.races is not None
+        size = rows.dtype.itemsize * rows.shape[1]
+        for part in self._parts_of(machine, addresses, size, parts):
+            if machine.is_volatile:
+                machine.races.note_volatile(machine, part, machine.threads, is_read=False)
+            else:
+                everywhere = np.broadcast_to(rows, (max(addresses.size, machine.count), rows.shape[1]))
+                same = ~_differ(part, everywhere)
+                machine.races.note_writes(machine, part, size, machine.threads, same)
+
+    def _parts_of(self, machine: Machine, addresses: Array, size: int, parts: list[Part]) -> list[Part]:
+        """Where each thread's access lies, also where all have one address."""
+        if addresses.size == machine.count:
+            return parts
+        return self.locate(np.broadcast_to(addresses, (machine.count,)), size) if addresses.size == 1 else []
 
 
 def read_rows(part: Part, dtype: np.dtype[Any], count: int) -> Rows:
@@ -203,6 +240,16 @@ def read_rows(part: Part, dtype: np.dtype[Any], count: int) -> Rows:
     if count == 1:
         return part.allocation.view(dtype)[part.offsets // size][:, np.newaxis]
     return part.allocation.view(dtype)[(part.offsets // size)[:, np.newaxis] + np.arange(count)]
+
+
+def _differ(part: Part, rows: Rows) -> Array:
+    """Which rows have other bits than the memory that they go to."""
+    there = read_rows(part, rows.dtype, rows.shape[1])
+    return np.any(_bits(there) != _bits(rows[part.chosen]), axis=1)
+
+
+def _bits(rows: Rows) -> Array:
+    return np.ascontiguousarray(rows).view(f"u{rows.dtype.itemsize}")
 
 
 def write_rows(part: Part, rows: Rows) -> None:

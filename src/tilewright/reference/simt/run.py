@@ -17,6 +17,7 @@ from tilewright.reference.simt import instructions
 from tilewright.reference.simt.async_state import AsyncState
 from tilewright.reference.simt.code import Code, assemble
 from tilewright.reference.simt.errors import SimulationError
+from tilewright.reference.simt.global_memory import GlobalRaces
 from tilewright.reference.simt.layout import Image
 from tilewright.reference.simt.machine import WARP, Machine
 from tilewright.reference.simt.memory import Memory
@@ -85,9 +86,12 @@ def run_ptx(
     parameters = _parameter_bytes(code.image, args, space)
     extents = (grid[0] * cluster, grid[1] if len(grid) > 1 else 1, grid[2] if len(grid) > 2 else 1)
     variables = code.image.initial.copy()
+    races: GlobalRaces | None = None
     result = Run()
     padded = -(-num_threads // WARP) * WARP
     at_once = max(1, threads_at_once // padded)
+    if race_detection:
+        races = GlobalRaces(space.allocations, code.global_granule, padded * cluster)
     for first in range(0, prod(extents), at_once):
         count = min(at_once, prod(extents) - first)
         machine = Machine(code.decoder.registers, padded, count)
@@ -95,6 +99,9 @@ def run_ptx(
         size = code.image.static_shared + shared_bytes
         machine.shared = SharedMemory(machine, size, code.granule, detects_races=race_detection)
         machine.asynchronous = AsyncState(machine)
+        if races is not None:
+            machine.races = races
+            races.begin(machine, first)
         if race_detection and (tracked := code.decoder.product_registers):
             machine.product_registers = ProductRegisters(len(tracked), machine.total)
         _fill_special_registers(code, machine, first, extents, num_threads, size)

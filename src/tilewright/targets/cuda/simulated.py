@@ -33,11 +33,13 @@ class SimulatedKernel:
         extents: Mapping[int, tuple[int, int]],
         grid: Sequence[int],
         names: Sequence[str] = (),
+        *,
+        race_detection: bool = True,
     ) -> None:
         """Run a grid; `extents` has the allocation behind each slot that is an address, `names` the parameter."""
         from tilewright.targets.cuda.simulation import simulate
 
-        simulate(self.ptx, self.facts, slots, extents, grid, names)
+        simulate(self.ptx, self.facts, slots, extents, grid, names, race_detection=race_detection)
 
 
 class SimulatedTarget(CudaTarget):

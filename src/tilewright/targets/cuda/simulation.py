@@ -23,7 +23,14 @@ Extents = Mapping[int, tuple[int, int]]
 
 
 def simulate(
-    ptx: str, facts: KernelFacts, slots: Sequence[int], extents: Extents, grid: Sequence[int], names: Sequence[str] = ()
+    ptx: str,
+    facts: KernelFacts,
+    slots: Sequence[int],
+    extents: Extents,
+    grid: Sequence[int],
+    names: Sequence[str] = (),
+    *,
+    race_detection: bool = True,
 ) -> None:
     """Run a grid. Accesses are checked against the extents, and reports say which of the `names` of the slots it was;
     addresses that the kernel finds in memory are the host's own and are trusted. Prints go to the standard output.
@@ -51,6 +58,7 @@ def simulate(
             cluster=facts.num_ctas,
             args=arguments,
             memory=memory,
+            race_detection=race_detection,
         )
     except DeviceAssertionFailed as error:
         raise DeviceAssertionError(str(error)) from None

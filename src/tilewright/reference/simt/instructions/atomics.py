@@ -12,7 +12,7 @@ from tilewright.reference.simt.instructions.memory import address_of, elements_o
 from tilewright.reference.simt.instructions.moves import space_of
 from tilewright.reference.simt.layout import SHARED_WINDOW, WINDOW_SIZE
 from tilewright.reference.simt.machine import Machine
-from tilewright.reference.simt.memory import Memory, read_rows, write_rows
+from tilewright.reference.simt.memory import read_rows, write_rows
 from tilewright.reference.simt.packed import lanes
 from tilewright.reference.simt.program import Decoder, Step, decodes, unknown
 from tilewright.reference.simt.shared_memory import misaligned
@@ -53,6 +53,9 @@ UPDATES: dict[str, Update] = {
 }
 
 
+ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+
+
 @decodes("atom")
 def atomic(instruction: Instruction, decoder: Decoder) -> Step:
     """`atom.global.gpu.acq_rel.add.f32 d, [p], v;` gives what was there before."""
@@ -83,6 +86,9 @@ def _atomic(instruction: Instruction, decoder: Decoder, *, gives: bool) -> Step:
     if len(elements) != vector_length(modifiers):
         raise unknown(instruction, f"{len(elements)} elements")
     update = _of_bits(name, type_)
+    order = next((part for part in modifiers if part in ORDERS), "relaxed")
+    if not gives and order == "acq_rel":
+        order = "release"
     sums = name == "add" and not type_.is_float
     size = type_.total_bits // 8
 
@@ -91,7 +97,7 @@ def _atomic(instruction: Instruction, decoder: Decoder, *, gives: bool) -> Step:
         check_aligned(addresses, size * len(elements))
         values = [[machine.spread(source(machine)) for source in sources] for sources in elements]
         for number, element in enumerate(values):
-            places = find_places(machine, space, addresses + addresses.dtype.type(size * number), size)
+            places = find_places(machine, space, addresses + addresses.dtype.type(size * number), size, order)
             before = places.sum_up(element[0], type_) if sums else places.apply(update, element, bits.dtype)
             if targets:
                 targets[number](machine, before)
@@ -162,13 +168,13 @@ class Places:
         return before
 
 
-def find_places(machine: Machine, space: str, addresses: Array, size: int) -> Places:
-    """The elements at aligned addresses of the active threads. Raises Fault."""
+def find_places(machine: Machine, space: str, addresses: Array, size: int, order: str = "relaxed") -> Places:
+    """The elements at aligned addresses of the active threads, which are accessed atomically. Raises Fault."""
     if not space and addresses.size and SHARED_WINDOW <= int(addresses[0]) < SHARED_WINDOW + WINDOW_SIZE:
         space, addresses = "shared", (addresses - np.uint64(SHARED_WINDOW)).astype(np.uint32)
     if space == "shared":
         return _shared_places(machine, addresses, size)
-    return _global_places(machine.memory, addresses, size)
+    return _global_places(machine, addresses, size, order)
 
 
 def _shared_places(machine: Machine, addresses: Array, size: int) -> Places:
@@ -186,8 +192,11 @@ def _shared_places(machine: Machine, addresses: Array, size: int) -> Places:
     return Places(places, read, write)
 
 
-def _global_places(memory: Memory, addresses: Array, size: int) -> Places:
-    memory.locate(addresses, size)
+def _global_places(machine: Machine, addresses: Array, size: int, order: str) -> Places:
+    memory = machine.memory
+    for part in memory.locate(addresses, size):
+        if machine.races is not None:
+            machine.races.note_atomics(machine, part, size, machine.threads, order)
 
     def read(chosen: Array, dtype: np.dtype[Any]) -> Array:
         result = np.empty(chosen.size, dtype)

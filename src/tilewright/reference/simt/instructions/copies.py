@@ -40,7 +40,7 @@ def copy(instruction: Instruction, decoder: Decoder) -> Step:
         for length in np.unique(given[given > 0]).tolist():
             chosen = np.flatnonzero(given == length)
             with machine.only(machine.threads[chosen]):
-                rows[chosen, :length] = machine.memory.load_bytes(machine, addresses[chosen], length)
+                rows[chosen, :length] = machine.memory.load_bytes_by_threads(machine, addresses[chosen], length)
         machine.asynchronous.start_copy(places, rows)
 
     return run

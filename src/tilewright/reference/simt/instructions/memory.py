@@ -15,6 +15,9 @@ from tilewright.reference.simt.types import Values
 from tilewright.support.ptx.syntax import Address, Instruction, Operand, Register, Symbol, Vector
 from tilewright.support.ptx.types import Type, parse_type
 
+STRONG = frozenset(("volatile", "relaxed", "acquire", "release"))
+"""Accesses that may meet others."""
+
 
 def address_of(operand: Operand, decoder: Decoder, instruction: Instruction) -> Source:
     """The address in brackets, 32 or 64 bits wide."""
@@ -58,9 +61,11 @@ def load(instruction: Instruction, decoder: Decoder) -> Step:
             return _load_by_address(instruction, decoder, type_, items)
     targets = [decoder.target(item, type_, instruction) for item in items]
     address, count, dtype = address_of(instruction.operands[1], decoder, instruction), len(items), type_.dtype
+    is_strong = not STRONG.isdisjoint(instruction.modifiers)
 
     def run(machine: Machine) -> None:
-        rows = machine.memory.load(machine, space, address(machine), dtype, count)
+        with machine.followed(is_volatile=is_strong):
+            rows = machine.memory.load(machine, space, address(machine), dtype, count)
         uniform = rows.shape[0] == 1 and machine.count != 1
         for position, target in enumerate(targets):
             target(machine, rows[0, position] if uniform else np.ascontiguousarray(rows[:, position]))
@@ -80,10 +85,12 @@ def store(instruction: Instruction, decoder: Decoder) -> Step:
         return _store_passed(instruction, decoder, type_, items, passed)
     sources = decoder.sources(items, type_, instruction)
     address = address_of(instruction.operands[0], decoder, instruction)
+    is_strong = not STRONG.isdisjoint(instruction.modifiers)
 
     def run(machine: Machine) -> None:
         rows = rows_of(machine, [source(machine) for source in sources])
-        machine.memory.store(machine, space, address(machine), rows)
+        with machine.followed(is_volatile=is_strong):
+            machine.memory.store(machine, space, address(machine), rows)
 
     return run
 
