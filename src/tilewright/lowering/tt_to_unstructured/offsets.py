@@ -66,7 +66,7 @@ class OffsetEmitter:
         self.origins = origins
         self._order = order
         self._load_address = load_address
-        self._required: set[SSAValue] = set()
+        self._required: dict[SSAValue, None] = {}
         self._places: dict[SSAValue, Place] = {}
         self._replacements: dict[SSAValue, SSAValue] = {}
         self._unfinished: list[Carried] = []
@@ -80,7 +80,7 @@ class OffsetEmitter:
             value = pending.pop()
             if value in self._required or not is_address(value.type):
                 continue
-            self._required.add(value)
+            self._required[value] = None
             pending.extend(self._sources(value))
 
     @staticmethod
