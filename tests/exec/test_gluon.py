@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -131,6 +133,69 @@ def test_a_product_of_warp_groups() -> None:
     a, b, c = floats(64, 192, dtype=np.float16), floats(192, 128, dtype=np.float16), np.zeros((64, 128), np.float16)
     kernels.product_v3[(1, 2)](described(a, [64, 64]), described(b, [64, 64]), described(c, [64, 64]), 192)
     np.testing.assert_allclose(c.astype(np.float32), a.astype(np.float32) @ b.astype(np.float32), atol=0.1)
+
+
+def test_different_work_for_different_warps_on_the_reference() -> None:
+    x, y = floats(5, 128), np.zeros(128, np.float32)
+    with knobs.scope(target="reference"):
+        kernels.roles[(1,)](described(x, [1, 128]), y, 5, kernels.LINE)
+    np.testing.assert_allclose(y, x.sum(0), atol=1e-5)
+
+
+def test_warps_that_run_other_code_are_refused_on_gpus() -> None:
+    x, y = floats(5, 128), np.zeros(128, np.float32)
+    with pytest.raises(tilewright.TilewrightError, match="warp_specialize"):
+        kernels.roles[(1,)](described(x, [1, 128]), y, 5, kernels.LINE)
+
+
+# -- without threads --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("target", ["cpu", "reference"])
+def test_kernels_on_registers_run_without_a_gpu(target: str) -> None:
+    with knobs.scope(target=target):
+        x, y = floats(1000), np.zeros(1000, np.float32)
+        kernels.scale[(2,)](x, y, 1000, 512, kernels.WIDE)
+        assert (y == 2 * x).all()
+        kernels.scale_coalesced[(1,)](x, y := np.zeros(1000, np.float32), 1000, 1024)
+        assert (y == 2 * x).all()
+        x, y = floats(16, 64), np.zeros((16, 64), np.float32)
+        kernels.centre_rows[(1,)](x, y, 16, 64, kernels.TILE)
+        np.testing.assert_allclose(y, x - x.mean(1, keepdims=True), atol=1e-5)
+        x, y = floats(32, 64), np.zeros((64, 32), np.float32)
+        kernels.transpose[(1,)](x, y, 32, 64, kernels.TILE, kernels.TURNED)
+        assert (y == x.T).all()
+        a, c = floats(64, 64, dtype=np.float16), np.zeros((64, 64), np.float32)
+        kernels.product_v2[(1,)](a, a, c, 64, kernels.TILE)
+        np.testing.assert_allclose(c, a.astype(np.float32) @ a.astype(np.float32), atol=1e-2)
+
+
+@gluon.jit
+def counts_warps(y_ptr, layout: gl.constexpr):
+    gl.barrier()
+    gl.store(y_ptr + gl.arange(0, 256, layout=layout), gl.num_warps())
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda_sim", "reference"])
+@pytest.mark.parametrize("warps", [4, 8])
+def test_the_number_of_warps_is_that_of_the_launch(target: str, warps: int) -> None:
+    y = np.zeros(256, np.int32)
+    with knobs.scope(target=target):
+        counts_warps[(1,)](y, gl.BlockedLayout([1], [32], [warps], [0]), num_warps=warps)
+    assert (y == warps).all()
+
+
+def test_what_needs_a_gpu_is_named() -> None:
+    x = floats(32, 32)
+    with knobs.scope(target="cpu"), pytest.raises(tilewright.TilewrightError, match="shared memory of Gluon") as caught:
+        kernels.transpose_in_memory[(1,)](x, x.copy(), 32, kernels.TILE, kernels.SWIZZLED)
+    assert "gluon_kernels.py" in str(caught.value)
+
+
+def test_the_code_of_the_page_runs(tmp_path: Path) -> None:
+    page = (HERE.parents[1] / "docs" / "gluon.md").read_text()
+    file = tmp_path / "page.py"
+    file.write_text("\n\n".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)))
+    with knobs.scope(target=""):
+        runpy.run_path(str(file))
 
 
 # -- official Triton's IR ---------------------------------------------------------------------------------------------

@@ -94,7 +94,8 @@ def compile_source(source: Source, options: CompileOptions, target: Target) -> C
     """The compiled kernel, from the disk cache if it is there. Raises CompilationError and PassError classes."""
     target = configured(target, options)
     source = overridden(source, options)
-    relevant = options.identity(getattr(target, "ignored_options", frozenset()))
+    is_gluon = getattr(source, "is_gluon", False)  # then options for warps say something on every target
+    relevant = options.identity(frozenset() if is_gluon else getattr(target, "ignored_options", frozenset()))
     key = fingerprint(source.identity(), relevant, target.fingerprint(), toolchain_fingerprint(), knobs.code_key())
     cache, clock = DiskCache(cache_directory()), Clock()
     entry = None if any(map(knobs.get, COMPILING)) else cache.get(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -116,12 +116,15 @@ class ASTSource:
     def module(self, target: Target, options: CompileOptions) -> ModuleOp:
         from tilewright.frontend import compile_to_tt
 
+        codegen = target.codegen_options(options)
+        if self.is_gluon:  # its layouts are for so many warps, on machines without warps, too
+            codegen = replace(codegen, num_warps=options.num_warps, num_ctas=options.num_ctas)
         module = compile_to_tt(
             self.fn,
             self.full_signature(),
             self.paths(self.constexprs),
             {path: _attributes(values) for path, values in self.paths(self.attrs).items()},
-            target.codegen_options(options),
+            codegen,
             name=self.name,
         )
         mark_for_launch(module, options, noalias=self.noalias)

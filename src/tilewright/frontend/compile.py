@@ -80,7 +80,7 @@ def _program_attributes(options: CodegenOptions) -> dict[str, Attribute]:
     numbers = {
         verification.NUM_CTAS: options.num_ctas,
         verification.NUM_WARPS: options.num_warps,
-        verification.THREADS_PER_WARP: options.warp_size,
+        verification.THREADS_PER_WARP: verification.DEFAULT_THREADS_PER_WARP,
     }
     target = StringAttr(f"{options.target_name}:{options.arch}")
     return {verification.TARGET: target, **{name: IntegerAttr(number, i32) for name, number in numbers.items()}}

@@ -15,12 +15,16 @@ from xdsl.ir import Operation
 from tilewright.ir.diagnostics import op_name, op_place
 from tilewright.ir.nesting import NestedPass
 from tilewright.ir.passes import Instrument, Pass
-from tilewright.ir.stages import LINALG, STAGES, Stage
+from tilewright.ir.stages import LINALG, STAGES, TTG, Stage
 from tilewright.ir.walking import ops_within
 from tilewright.support.errors import StageContractError
 
-BETWEEN = {"linalg_ext": LINALG.derive("linalg_ext", "linalg", dialects=("linalg_ext",))}
-"""What modules are on their way from one stage to the next: the CPU's, between its passes from linalg to loops."""
+BETWEEN = {
+    "gluon": TTG.derive("gluon", "ttgir", dialects=("gluon",)),
+    "linalg_ext": LINALG.derive("linalg_ext", "linalg", dialects=("linalg_ext",)),
+}
+"""What modules are on their way to a stage or from one to the next: Gluon's, as its front end leaves them, and the
+CPU's, between its passes from linalg to loops."""
 
 MIDDLE_LAYER = ("tt", "structured", "linalg")
 PACKAGES: dict[str, tuple[str, ...]] = {

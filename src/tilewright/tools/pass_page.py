@@ -63,6 +63,7 @@ SECTIONS: list[tuple[str, str, tuple[str, ...]]] = [
         "`convert-linalg-to-loops`.",
         ("lowering.linalg_to_loops", "lowering.convert_linalg_to_loops"),
     ),
+    ("Gluon to Triton IR", "Kernels in Gluon on the CPU.", ("lowering.ttg_to_tt",)),
     ("Triton IR to TritonGPU IR", "Tensors get layouts.", ("lowering.tt_to_ttg",)),
     ("TritonGPU IR", "Layouts, matrix products, pipelines, shared memory.", ("transforms.ttg",)),
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tilewright.language.context import current
 from tilewright.language.dtypes import base_type, block_type, dtype, pointer_type
 from tilewright.language.gluon.layouts import (
+    LANES,
     AutoLayout,
     DistributedLayout,
     InferredLayout,
@@ -118,7 +119,7 @@ def check_threads(layout: DistributedLayout) -> None:
         return
     context, plain = current(), layout.plain()
     for has, wants, what in (
-        (plain.num_lanes, context.options.warp_size, "threads per warp"),
+        (plain.num_lanes, LANES, "threads per warp"),
         (plain.num_warps, context.num_warps, "warps per CTA"),
         (plain.num_blocks, context.options.num_ctas, "CTAs per cluster"),
     ):

@@ -20,6 +20,15 @@ def stages(*, is_baseline: bool = False) -> Sequence[tuple[str, Sequence[Pass]]]
     )
 
 
+def gluon_stages(*, is_baseline: bool = False) -> Sequence[tuple[str, Sequence[Pass]]]:
+    """As `stages`, for kernels in Gluon: their layouts go first."""
+    from tilewright.lowering.ttg_to_tt.gluon_drop_layouts import GluonDropLayoutsPass
+    from tilewright.transforms.ttg.gluon_inline import GluonInlinePass
+
+    (name, passes), *later = stages(is_baseline=is_baseline)
+    return ((name, (GluonInlinePass(), GluonDropLayoutsPass(), *passes)), *later)
+
+
 def _to_structured() -> Sequence[Pass]:
     from tilewright.lowering.tt_to_structured.triton_to_structured import TritonToStructuredPass
     from tilewright.transforms.common.canonicalize import CanonicalizePass

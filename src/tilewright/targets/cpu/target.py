@@ -118,6 +118,12 @@ class CpuTarget:
 
         return stages(is_baseline=self._is_baseline or knobs.get("opt") == "0")
 
+    def gluon_stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
+        """The stages after Gluon's front end."""
+        from tilewright.targets.cpu.pipeline import gluon_stages
+
+        return gluon_stages(is_baseline=self._is_baseline or knobs.get("opt") == "0")
+
     def baseline(self) -> CpuTarget:
         """The same target without the passes that optimise linalg."""
         return CpuTarget(self._facts, is_for_loading=self._is_for_loading, is_baseline=True)

@@ -76,6 +76,12 @@ class ReferenceTarget:
         """One stage, which is the front end's module as it is."""
         return (("ttir", ()),)
 
+    def gluon_stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
+        """One stage, in which every tensor has a layout."""
+        from tilewright.transforms.ttg.pipelines import passes_for_gluon
+
+        return (("ttgir", passes_for_gluon()),)
+
     def emit(self, module: ModuleOp) -> ReferenceArtefact:
         """The text of the module."""
         from tilewright.ir.printing import print_op

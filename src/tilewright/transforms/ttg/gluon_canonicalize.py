@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from functools import cache
+from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -43,6 +44,7 @@ class GluonCanonicalizePass(Pass):
     """
 
     name = "gluon-canonicalize"
+    takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         canonicalize_around_layouts(module)

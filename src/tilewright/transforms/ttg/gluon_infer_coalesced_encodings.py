@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import gluon, ttg
@@ -28,6 +30,7 @@ class GluonInferCoalescedEncodingsPass(Pass):
     """
 
     name = "gluon-infer-coalesced-encodings"
+    takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         program = program_shape(module)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -22,6 +24,7 @@ class GluonInlinePass(Pass):
     """
 
     name = "gluon-inline"
+    takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         Inliner(module, context, simplify=canonicalize_around_layouts).run()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import gluon
@@ -26,6 +28,7 @@ class GluonResolveAutoEncodingsPass(Pass):
     """
 
     name = "gluon-resolve-auto-encodings"
+    takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
         setters = find_ops(module, gluon.SetAutoLayoutOp)

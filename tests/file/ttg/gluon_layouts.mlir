@@ -1,0 +1,28 @@
+// RUN: tilewright-opt %s --gluon-resolve-auto-encodings | filecheck %s
+// RUN: tilewright-opt %s --gluon-resolve-auto-encodings --gluon-drop-layouts --canonicalize | filecheck %s --check-prefix=DROPPED
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+
+// The layouts of rows and of their offsets follow from that of the sum, against the direction of the computation.
+// CHECK-LABEL: @follows
+// CHECK: tt.make_range {{.*}} : tensor<16xi32, #ttg.slice<{dim = 1, parent = #blocked}>>
+// CHECK: tt.expand_dims {{.*}} -> tensor<16x1xi32, #blocked>
+// CHECK: tt.broadcast {{.*}} -> tensor<16x64xi32, #blocked>
+// CHECK-NOT: gluon.
+
+// DROPPED-LABEL: @follows
+// DROPPED: tt.make_range {{.*}} : tensor<16xi32>
+// DROPPED: tt.expand_dims {{.*}} -> tensor<16x1xi32>
+// DROPPED-NOT: #blocked
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @follows(%p: !tt.ptr<i32>) {
+    %0 = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32, #gluon.auto_encoding>
+    %1 = tt.expand_dims %0 {axis = 1 : i32} : tensor<16xi32, #gluon.auto_encoding> -> tensor<16x1xi32, #gluon.auto_encoding>
+    %2 = tt.broadcast %1 : tensor<16x1xi32, #gluon.auto_encoding> -> tensor<16x64xi32, #gluon.auto_encoding>
+    %3 = gluon.set_auto_layout %2 : tensor<16x64xi32, #gluon.auto_encoding> -> tensor<16x64xi32, #blocked>
+    %4 = tt.splat %p : !tt.ptr<i32> -> tensor<16x64x!tt.ptr<i32>, #blocked>
+    %5 = tt.addptr %4, %3 : tensor<16x64x!tt.ptr<i32>, #blocked>, tensor<16x64xi32, #blocked>
+    tt.store %5, %3 : tensor<16x64x!tt.ptr<i32>, #blocked>
+    tt.return
+  }
+}
