@@ -6,6 +6,7 @@ on copies of the arrays in the GPU's memory.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -81,8 +82,12 @@ def launch_on_gpu(
         _launch_value(kind, value, (index,), constants)
         for index, (kind, value) in enumerate(zip(source.full_signature().values(), copies, strict=True))
     ]
+    parameters = inspect.signature(kernel.fn).parameters
+    named = [name for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+    positional = values[: len(values) - len(named)]
+    by_name = dict(zip(named, values[len(positional) :], strict=True))
     with knobs.scope(target=REAL), registered(reachable):
-        launching_on_gpu(kernel[tuple(grid)])(*values)
+        launching_on_gpu(kernel[tuple(grid)])(*positional, **by_name)
     found = tuple(array.copy() for array in reachable)
     for array, contents in zip(reachable, initial, strict=True):
         array[...] = contents

@@ -318,6 +318,12 @@ def test_reading_needs_no_writable_array() -> None:
     x.flags.writeable = False
     copy_atomically[(1,)](x, y, 4, None, None, None, 4)
     np.testing.assert_array_equal(y, x)
+
+
+def test_writing_needs_a_writable_array(every_target: str) -> None:
+    if every_target == "cuda":
+        pytest.skip("nothing in a GPU's memory is read-only")
+    x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
     y.flags.writeable = False
     with pytest.raises(TilewrightError, match="y_ptr"):
         copy_atomically[(1,)](x, y, 4, None, None, None, 4)
