@@ -93,7 +93,7 @@ def run(kernel: SimulatedKernel, inputs: corpus_inputs.Inputs) -> None:
 def without_each(ptx: str, instruction: str) -> list[tuple[str, str]]:
     """The PTX without one instruction, for each of a kind, and which it was. A wait is replaced by having waited."""
     lines = ptx.splitlines()
-    found = [n for n, line in enumerate(lines) if re.match(rf"\s*{re.escape(instruction)}\b", line)]
+    found = [n for n, line in enumerate(lines) if re.match(rf"\s*(?:@\S+\s+)?{re.escape(instruction)}\b", line)]
     changed: list[tuple[str, str]] = []
     for number in found:
         wait = re.match(r"\s*mbarrier\.try_wait\S*\s+(\w+),", lines[number])

@@ -117,6 +117,10 @@ KNOBS: tuple[Knob, ...] = (
          triton_env="TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", changes_code=True),
     Knob("disable_line_info", bool, False, "Leave source lines out of the machine code.",
          triton_env="TRITON_DISABLE_LINE_INFO", changes_code=True),
+    Knob("overlap_products", str, "auto", "On Hopper, arithmetic between matrix products of a loop runs under the "
+         "products of the iteration before: auto, where a model of the machine says that it pays; always, where there "
+         "are registers for it; never.",
+         changes_code=True, choices=("auto", "always", "never")),
     Knob("ptxas_path", str, "", "The ptxas to use, by default the one found on the system.",
          triton_env="TRITON_PTXAS_PATH", changes_code=True),
     Knob("ptxas_options", str, "", "Further options for ptxas, where a launch gives no `ptx_options`.",

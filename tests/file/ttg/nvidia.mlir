@@ -15,6 +15,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     ttng.wait_barrier %arg3, %arg4, %arg6 deps %arg2 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>, !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
     ttng.arrive_barrier %arg3, 1 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
     ttng.arrive_barrier %arg3, 2, %arg6 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+    ttng.arrive_barrier %arg3, 1 {perWarp} : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
     ttng.async_copy_mbarrier_arrive %arg3 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
     ttng.async_copy_mbarrier_arrive %arg3 {noIncrement} : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
     ttng.inval_barrier %arg3 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
@@ -54,6 +55,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //     ttng.wait_barrier %arg3, %arg4, %arg6 deps %arg2 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>, !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
 //     ttng.arrive_barrier %arg3, 1 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
 //     ttng.arrive_barrier %arg3, 2, %arg6 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
+//     ttng.arrive_barrier %arg3, 1 {perWarp} : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
 //     ttng.async_copy_mbarrier_arrive %arg3 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
 //     ttng.async_copy_mbarrier_arrive %arg3 {noIncrement} : !ttg.memdesc<1xi64, #shared1, #smem, mutable>
 //     ttng.inval_barrier %arg3 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>

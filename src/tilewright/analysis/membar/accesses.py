@@ -139,6 +139,16 @@ WAITS: dict[type[Operation], Timing] = {
 what they did counts as done by the wait, and other threads need a barrier to know of it."""
 
 
+ORDERED = "ttg.ordered"
+"""On copies into buffers that mbarriers guard, and on the waits for them: readers wait until what they read is there,
+copies until what they overwrite was read."""
+
+
+def is_ordered_copy(op: Operation) -> bool:
+    """Whether mbarriers order a copy and the products that read what it copies."""
+    return isinstance(op, ttg.AsyncCopyGlobalToLocalOp) and ORDERED in op.attributes
+
+
 def pending_after(op: Operation) -> int:
     """How many groups may still be under way after a wait."""
     attribute = op.properties.get("num") or op.properties.get("pendings")

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from xdsl.ir import Operation
 
-from tilewright.analysis.membar.accesses import Access
+from tilewright.analysis.membar.accesses import Access, is_ordered_copy
 from tilewright.dialects import ttng
 
 MembarFilter = Callable[[Access, Access], bool]
@@ -28,7 +28,7 @@ def no_filter(earlier: Access, later: Access) -> bool:
 TMA_LOADS = (ttng.AsyncTMACopyGlobalToLocalOp, ttng.AsyncTMAGatherOp)
 ONE_THREAD = (ttng.InitBarrierOp, ttng.InvalBarrierOp, ttng.BarrierExpectOp)
 """Ops on mbarrier objects that the same thread of the CTA runs."""
-SIGNALS = (ttng.BarrierExpectOp, ttng.ArriveBarrierOp)
+SIGNALS = (ttng.BarrierExpectOp, ttng.ArriveBarrierOp, ttng.AsyncCopyMbarrierArriveOp)
 
 
 def nvidia_filter(earlier: Access, later: Access) -> bool:
@@ -37,8 +37,14 @@ def nvidia_filter(earlier: Access, later: Access) -> bool:
     - One thread initialises and invalidates an mbarrier and says how many bytes to expect.
     - Bytes that arrive before they are expected are counted all the same.
     - A thread may wait before the signal that it waits for; it may not be overtaken by the signal of the next phase.
+    - A signal that every warp gives completes no phase before all are done with the one before.
+    - Copies and products that mbarriers order: see `ORDERED`.
     """
     first, second = earlier.op, later.op
+    if is_ordered_copy(first) or is_ordered_copy(second):
+        return all(is_ordered_copy(op) or isinstance(op, ttng.WarpGroupDotOp) for op in (first, second))
+    if is_signal_of_all(second):
+        return is_signal_of_all(first) or isinstance(first, ttng.WaitBarrierOp)
     if isinstance(first, ONE_THREAD) and isinstance(second, ONE_THREAD):
         return True
     if _are(first, second, TMA_LOADS, ttng.BarrierExpectOp) or _are(first, second, TMA_LOADS, ttng.WaitBarrierOp):
@@ -46,6 +52,13 @@ def nvidia_filter(earlier: Access, later: Access) -> bool:
     if isinstance(first, TMA_LOADS) and isinstance(second, TMA_LOADS):
         return True
     return isinstance(first, SIGNALS) and isinstance(second, ttng.WaitBarrierOp)
+
+
+def is_signal_of_all(op: Operation) -> bool:
+    """Whether every warp signals for itself, so that an mbarrier counts them."""
+    return isinstance(op, ttng.AsyncCopyMbarrierArriveOp) or (
+        isinstance(op, ttng.ArriveBarrierOp) and op.per_warp is not None
+    )
 
 
 def _are(first: Operation, second: Operation, kind: tuple[type, ...], other: type) -> bool:

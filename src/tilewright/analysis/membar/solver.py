@@ -16,7 +16,7 @@ from tilewright.analysis.membar.accesses import (
     Timing,
     pending_after,
 )
-from tilewright.analysis.membar.filters import MembarFilter
+from tilewright.analysis.membar.filters import MembarFilter, is_signal_of_all
 from tilewright.analysis.membar.flow import FlowGraph, Point
 from tilewright.dialects import tt, ttng
 
@@ -114,7 +114,12 @@ class FunctionBarriers:
         flying = {a for a in accesses if a.timing in (Timing.COPY, Timing.PRODUCT, Timing.STORE)}
         scratch = self._finder.scratch_of(op)
         if scratch is None:
-            return Effects(accesses, isinstance(op, RELEASES), later=frozenset(later), flying=frozenset(flying))
+            return Effects(
+                accesses,
+                isinstance(op, RELEASES) and not is_signal_of_all(op),
+                later=frozenset(later),
+                flying=frozenset(flying),
+            )
         written, read = Access(op, scratch, WRITE), Access(op, scratch, not WRITE)
         if self._is_warp_synchronous(op):
             return Effects((*accesses, written), later=frozenset({*later, written, read}), flying=frozenset(flying))

@@ -62,6 +62,16 @@ def warps_around(op: Operation, shape: ProgramShape) -> int:
     return shape.warps
 
 
+def warps_of_program(op: Operation) -> int:
+    """The warps that run an op of a TritonGPU module."""
+    module = op
+    while (parent := module.parent_op()) is not None:
+        module = parent
+    shape = program_shape(module)
+    assert shape is not None, "the module does not state 'ttg.num-warps'"
+    return warps_around(op, shape)
+
+
 def _holding_region(specialized: WarpSpecializeOp, op: Operation) -> int | None:
     for index, region in enumerate(specialized.partitions):
         if region.is_ancestor(op):

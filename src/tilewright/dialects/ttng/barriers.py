@@ -131,20 +131,23 @@ class WaitBarrierOp(IRDLOperation):
 
 @op_definition
 class ArriveBarrierOp(IRDLOperation):
-    """Counts `count` arrivals: `ttng.arrive_barrier %b, 1, %pred : !ttg.memdesc<1xi64, ...>`."""
+    """Counts `count` arrivals, of the program once all its warps are there or, with `perWarp`, of each warp when it
+    comes: `ttng.arrive_barrier %b, 1, %pred {perWarp} : !ttg.memdesc<1xi64, ...>`."""
 
     name = "ttng.arrive_barrier"
 
     alloc = operand_def(MEMDESC)
     count = prop_def(IntegerAttr)
     pred = opt_operand_def(i1)
+    per_warp = opt_prop_def(UnitAttr, prop_name="perWarp")
 
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$alloc `,` custom<PlainInteger>($count) (`,` $pred^)? attr-dict `:` type($alloc)"
     traits = traits_def(ORDERS_MEMORY)
 
-    def __init__(self, alloc: Value, count: int, pred: Value | None = None):
+    def __init__(self, alloc: Value, count: int, pred: Value | None = None, *, per_warp: bool = False):
         operands = values_of([alloc, *(() if pred is None else (pred,))])
-        init_op(self, operands, (), {"count": i32_attr(count)})
+        init_op(self, operands, (), {"count": i32_attr(count)} | ({"perWarp": UNIT} if per_warp else {}))
 
     def verify_(self) -> None:
         check_barrier(self.alloc.type)

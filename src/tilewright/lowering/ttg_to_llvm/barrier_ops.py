@@ -33,7 +33,12 @@ def lower_barrier_expect(op: ttng.BarrierExpectOp, fn: FunctionLowering) -> None
 
 @lowers(ttng.ArriveBarrierOp)
 def lower_arrive_barrier(op: ttng.ArriveBarrierOp, fn: FunctionLowering) -> None:
-    fn.leaf.arrive(fn.text, fn.shared(op.alloc).base, op.count.value.data, _in_one_thread(fn, op.pred))
+    if op.per_warp is None:
+        thread = _in_one_thread(fn, op.pred)
+    else:
+        fn.leaf.warp_barrier(fn.text)
+        thread = fn.both(fn.first_lane(), None if op.pred is None else fn.scalar(op.pred))
+    fn.leaf.arrive(fn.text, fn.shared(op.alloc).base, op.count.value.data, thread)
 
 
 @lowers(ttng.WaitBarrierOp)

@@ -224,6 +224,10 @@ class FunctionLowering(ControlFlowLowering[DeviceFunctionText]):
         """An i1 that holds in one thread of the CTA."""
         return self._number("first", lambda: self.text.entry_value(f"icmp eq i32 {self.thread}, 0"))
 
+    def first_lane(self) -> str:
+        """An i1 that holds in one thread of each warp."""
+        return self._is_clear("lane", 31, self.thread)
+
     def _is_clear(self, name: str, mask: int, source: str) -> str:
         def make() -> str:
             bits = self.text.entry_value(f"and i32 {source}, {mask}")

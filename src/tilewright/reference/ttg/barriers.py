@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.dialects import ttng
+from tilewright.dialects.ttg.verification import warps_of_program
 from tilewright.reference.machine import Frame, Values, as_bool, as_int, meaning_of
 from tilewright.reference.memory import AccessError
 from tilewright.reference.ttg.buffers import view_of
@@ -51,7 +52,8 @@ def expect(op: ttng.BarrierExpectOp, frame: Frame) -> Values:
 @meaning_of(ttng.ArriveBarrierOp)
 def arrive(op: ttng.ArriveBarrierOp, frame: Frame) -> Values:
     if is_on(frame, op.pred):
-        memory_of_program(frame).barrier(view_of(frame, op.alloc)).arrive(op.count.value.data)
+        arrivals = op.count.value.data * (1 if op.per_warp is None else warps_of_program(op))
+        memory_of_program(frame).barrier(view_of(frame, op.alloc)).arrive(arrivals)
     return ()
 
 

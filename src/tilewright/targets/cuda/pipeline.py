@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
+from tilewright.support import knobs
 
 if TYPE_CHECKING:
     from tilewright.codegen.nvptx.facts import NvptxFacts
@@ -24,7 +25,9 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
 
     num_warps, num_ctas = getattr(options, "num_warps", 4), getattr(options, "num_ctas", 1)
     convert = ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=num_warps, num_ctas=num_ctas)
-    ttgir = passes_for(capability, num_stages=getattr(options, "num_stages", 3))
+    ttgir = passes_for(
+        capability, num_stages=getattr(options, "num_stages", 3), overlap=str(knobs.get("overlap_products"))
+    )
     # Where nothing copies by tensor maps, descriptors are pointers, extents and strides; and where rows are gathered,
     # which Hopper's tensor maps cannot do for rows of any width.
     is_rewritten = all(pass_.name != TMA_LOWERING for pass_ in ttgir)

@@ -58,7 +58,9 @@ class PipelinePass(Pass):
             own, schedule = integer_attribute(loop, NUM_STAGES), Schedule.find(loop)
             if schedule is not None:
                 axis_info = axis_info or ModuleAxisInfo(module)
-                loop = expand(LoadLowering(loop, schedule, axis_info).run(), schedule)
+                lowering = LoadLowering(loop, schedule, axis_info)
+                loop = expand(lowering.run(), schedule)
+                lowering.free_buffers(loop)
                 erase_schedule(loop)
             if (self.num_stages if own is None else own) > 1:
                 with_stores.append(loop)

@@ -28,6 +28,7 @@ from tilewright.transforms.ttg.optimize_accumulator_init import OptimizeAccumula
 from tilewright.transforms.ttg.optimize_descriptor_encoding import OptimizeDescriptorEncodingPass
 from tilewright.transforms.ttg.optimize_dot_operands import OptimizeDotOperandsPass
 from tilewright.transforms.ttg.optimize_thread_locality import OptimizeThreadLocalityPass
+from tilewright.transforms.ttg.overlap_products import AUTO, OverlapProductsPass
 from tilewright.transforms.ttg.pipeline import PipelinePass
 from tilewright.transforms.ttg.prefetch import PrefetchPass
 from tilewright.transforms.ttg.reassociate_pointers import ReassociatePointersPass
@@ -38,8 +39,9 @@ from tilewright.transforms.ttg.schedule_loops import ScheduleLoopsPass
 from tilewright.transforms.ttg.tma_lowering import TMALoweringPass
 
 
-def passes_for_ampere(num_stages: int) -> list[Pass]:
-    """Compute capability 8.x: `mma.sync` with operands in registers, `cp.async`."""
+def passes_for_ampere(num_stages: int, overlap: str) -> list[Pass]:
+    """Compute capability 8.x: `mma.sync` with operands in registers, `cp.async`; nothing to overlap."""
+    del overlap
     return [
         *_choose_layouts(),
         *_fuse_loops(),
@@ -52,7 +54,7 @@ def passes_for_ampere(num_stages: int) -> list[Pass]:
     ]
 
 
-def passes_for_hopper(num_stages: int) -> list[Pass]:
+def passes_for_hopper(num_stages: int, overlap: str) -> list[Pass]:
     """Compute capability 9.0: `wgmma` with operands in shared memory, `cp.async` and TMA."""
     return [
         *_choose_layouts(),
@@ -61,7 +63,7 @@ def passes_for_hopper(num_stages: int) -> list[Pass]:
         OptimizeAccumulatorInitPass(),  # sums are reset by `wgmma` itself, which runs on in loops
         *_hoist(),
         OptimizeDescriptorEncodingPass(),  # what TMA writes is what `wgmma` reads
-        *_pipeline_loops(num_stages),
+        *_pipeline_loops(num_stages, OverlapProductsPass(mode=overlap)),  # arithmetic under products of matrices
         TMALoweringPass(),  # accesses through descriptors that no loop pipelines
         *_place_conversions(),
         SymbolDcePass(),  # functions that were inlined everywhere
@@ -99,12 +101,13 @@ def _hoist() -> list[Pass]:
     ]
 
 
-def _pipeline_loops(num_stages: int) -> list[Pass]:
-    """Loads of later iterations while this one computes."""
+def _pipeline_loops(num_stages: int, *then: Pass) -> list[Pass]:
+    """Loads of later iterations while this one computes; `then` change the schedules that were found."""
     return [
         CombineTensorSelectAndIfPass(),  # accumulators that are reset in a branch have one way through the loop
         AssignLatenciesPass(num_stages=num_stages),  # loads that run ahead, and how far
         ScheduleLoopsPass(),  # stages of all ops of their loops
+        *then,
         PipelinePass(num_stages=num_stages),  # several iterations at a time, asynchronous copies into several buffers
         CanonicalizePass(),  # first iterations of constant loops need no masks
         LoopAwareCsePass(),  # indices into buffers that are counted alike
@@ -136,7 +139,7 @@ def passes_for_gluon() -> list[Pass]:
     ]
 
 
-PIPELINES: dict[int, Callable[[int], list[Pass]]] = {
+PIPELINES: dict[int, Callable[[int, str], list[Pass]]] = {
     80: passes_for_ampere,
     86: passes_for_ampere,
     87: passes_for_ampere,
@@ -146,12 +149,13 @@ PIPELINES: dict[int, Callable[[int], list[Pass]]] = {
 """The list of each compute capability that is supported."""
 
 
-def passes_for(capability: int, *, num_stages: int = 3) -> list[Pass]:
+def passes_for(capability: int, *, num_stages: int = 3, overlap: str = AUTO) -> list[Pass]:
     """The passes on TritonGPU IR for a compute capability, e.g. 90; `num_stages` is how many iterations of a loop are
-    under way unless the loop says otherwise. Raises `PipelineError` where the GPU is not supported.
+    under way unless the loop says otherwise, `overlap` the mode of `tritongpu-overlap-products`. Raises `PipelineError`
+    where the GPU is not supported.
     """
     build = PIPELINES.get(capability)
     if build is None:
         known = ", ".join(f"cuda:{number}" for number in PIPELINES)
         raise PipelineError(f"no pipeline for target 'cuda:{capability}'; there is one for {known}")
-    return build(num_stages)
+    return build(num_stages, overlap)

@@ -27,6 +27,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from tilewright.dialects import scf, tt, ttg, ttng
 from tilewright.dialects.arith import find_constant_int
 from tilewright.dialects.tt.definition import bool_attr
+from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.appending import append_operands, append_result
@@ -77,11 +78,19 @@ class _LoopDots:
             dot.properties["isAsync"] = bool_attr(True)
         for dot in deferred:
             self._wait_for_result(dot)
+        self._release_carried_registers()
         for dot in deferred:
             self._wait_for_carried(dot)
         self._release_registers()
         self._protect_buffers()
         self._wait_after_loop(deferred)
+
+    @property
+    def _end(self) -> Operation:
+        """Where a round ends: before warps say that they have read their buffers, or the terminator."""
+        last = self._block.last_op
+        assert last is not None
+        return last.prev_op if isinstance(last.prev_op, ttng.ArriveBarrierOp) else last
 
     def _may_run_on(self, dot: ttng.WarpGroupDotOp) -> bool:
         """Whether the buffers of a product stay as they are for an iteration: they are of several, or never written."""
@@ -187,6 +196,8 @@ class _LoopDots:
 
     def _wait_for_carried(self, dot: ttng.WarpGroupDotOp) -> None:
         """A result that the next iteration uses other than by adding to it is complete before that."""
+        if self._is_complete(dot, None):
+            return
         for argument in self._arguments_of(dot):
             users = self._blocking_uses(argument)
             if not users:
@@ -224,18 +235,16 @@ class _LoopDots:
         wait.erase()
         self._thread(longer, value, len(longer.outputs) - 1)
 
+    def _release_carried_registers(self) -> None:
+        """Products that read A from registers which are carried are complete at the end of the round."""
+        for dot in self._dots:
+            if self._keeps_registers(dot) and self._writer_of(dot) is None:
+                self._insert_wait(self._end, [dot.d, dot.a, *_buffers_of(dot)], self._issued_between(dot, None))
+
     def _release_registers(self) -> None:
-        """Before the registers of A are written again, in the next round or, if they are carried, at the end of this
-        one, the products that read them are complete.
-        """
-        open_dots = [dot for dot in self._dots if self._keeps_registers(dot)]
-        carried = [dot for dot in open_dots if isinstance(_before_views(dot.a), BlockArgument)]
-        for dot in carried:
-            last = self._block.last_op
-            assert last is not None
-            self._insert_wait(last, [dot.d, dot.a, *_buffers_of(dot)], self._issued_between(dot, None))
-        written = [self._writer_of(dot) for dot in open_dots if dot not in carried]
-        arguments = dict.fromkeys(argument for dot in open_dots for argument in self._arguments_of(dot))
+        """Before the registers of A are written again in the next round, the products that read them are complete."""
+        written = [self._writer_of(dot) for dot in self._dots if self._keeps_registers(dot)]
+        arguments = dict.fromkeys(argument for dot in self._dots for argument in self._arguments_of(dot))
         if not written or not arguments:
             return
         first = next(op for op in self._block.ops if op in written)
@@ -267,7 +276,14 @@ class _LoopDots:
         return False
 
     def _protect_buffers(self) -> None:
-        """Before the first copies of a round, the products of the round before are complete."""
+        """Before the first copies of a round, or before warps say that they have read their buffers, the products of
+        the round before are complete.
+        """
+        if isinstance(self._end, ttng.ArriveBarrierOp):
+            open_dots = [dot for dot in self._dots if not self._is_complete(dot, None)]
+            if open_dots:
+                self._insert_wait(self._end, [dot.d for dot in open_dots], 0)
+            return
         first_dot = self._dots[0]
         copy = next(
             (op for op in self._block.ops if isinstance(op, _COPIES) and first_dot.is_before_in_block(op)), None
@@ -295,8 +311,19 @@ class _LoopDots:
             result.replace_uses_with_if(waited, lambda use: use.operation is not wait)
 
 
+def _hoist_fixed_operands(loop: scf.ForOp) -> None:
+    """Buffers that hold the same in every iteration are filled before the loop."""
+    for op in tuple(loop.body.block.ops):
+        is_fixed = isinstance(op, ttg.LocalAllocOp) and op.src is not None and is_defined_outside(op.src, loop.body)
+        if is_fixed and not as_memdesc(op.results[0].type).is_mutable:
+            op.detach()
+            assert loop.parent is not None
+            loop.parent.insert_op_before(op, loop)
+
+
 def make_dots_asynchronous(module: ModuleOp) -> None:
     """Let the `wgmma` of every loop run on as far as they may."""
     for loop in [op for op in ops_within(module) if isinstance(op, scf.ForOp)]:
+        _hoist_fixed_operands(loop)
         split_register_dots(loop)
         _LoopDots(loop).run()

@@ -24,6 +24,11 @@ class CarriedValues:
         self._initial.append(initial)
         return block.insert_arg(initial.type, len(block.args))
 
+    @property
+    def count(self) -> int:
+        """How many values were added."""
+        return len(self._initial)
+
     def yields(self, value: SSAValue) -> None:
         """What the value added as the next one without becomes in the next iteration."""
         self._next.append(value)

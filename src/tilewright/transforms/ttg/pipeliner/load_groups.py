@@ -88,6 +88,8 @@ class LoadGroup:
     loads: list[PipelinedLoad]
     users: list[Operation] = field(default_factory=list[Operation])
     num_buffers: int = 1
+    is_ordered: bool = False
+    """Whether mbarriers can order the copies and those who read them: copies by threads, for `wgmma` alone."""
 
     @property
     def is_sliced(self) -> bool:
@@ -142,6 +144,12 @@ class LoadGroups:
                 keys.append(key)
         for group in groups:
             group.num_buffers = self._num_buffers(group.loads[0], position)
+            group.is_ordered = all(
+                not load.uses_tma
+                and all(load.is_buffer(user) for user in load.users)
+                and all(isinstance(reader, ttng.WarpGroupDotOp) for reader in self._readers(load))
+                for load in group.loads
+            )
             group.users = sorted(dict.fromkeys(group.users), key=lambda user: position[user])
         return groups
 

@@ -18,28 +18,45 @@ scf.for %i = %lb to %ub step %s iter_args(%in = %c-1, %out = %c-1) -> (i32, i32)
   %m = ttg.memdesc_index %b[%out1]
 ```
 Blocks behind descriptors are copied by TMA, and waited for at a barrier in shared memory per buffer.
+
+In loops whose warps meet at mbarriers the other copies have such barriers, too, at which every thread arrives once its
+part is there. Another barrier counts the warps that are done with a round, and is waited for before the copies of the
+next, which overwrite no younger buffer. So no warp waits for others but for what it needs, and up to a round may lie
+between two of them:
+```mlir
+  ttng.wait_barrier %done, %phase                        // last stage, before the copies
+  %t = ttg.async_copy_global_to_local %p, %v {ttg.ordered}
+  ttng.async_copy_mbarrier_arrive %filled[%in1] {noIncrement}
+  ...
+  ttng.wait_barrier %filled[%out1], %turn                // before the use
+  ...
+  ttng.arrive_barrier %done, 1 {perWarp}                 // at the end of a round, and before the loop
+```
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.analysis.axis_info import ModuleAxisInfo
+from tilewright.analysis.membar.accesses import ORDERED
 from tilewright.dialects import arith, scf, tt, ttg, ttng
-from tilewright.dialects.construction import static_values
+from tilewright.dialects.construction import UNIT, static_values
 from tilewright.dialects.tt.enums import CacheModifier, EvictionPolicy
 from tilewright.dialects.ttg.constraints import as_memdesc
 from tilewright.dialects.ttg.shared_encodings import shared_encoding_of
 from tilewright.dialects.ttg.types import memdesc_type
+from tilewright.dialects.ttg.verification import DEFAULT_THREADS_PER_WARP, warps_of_program
 from tilewright.dialects.types import as_tensor
 from tilewright.ir.builder import OpBuilder
 from tilewright.layouts.shared import SwizzledSharedLayout
 from tilewright.transforms.ttg.pipeliner.carried import CarriedValues
 from tilewright.transforms.ttg.pipeliner.load_groups import LoadGroup, LoadGroups, PipelinedLoad
-from tilewright.transforms.ttg.pipeliner.schedule import Schedule
+from tilewright.transforms.ttg.pipeliner.schedule import MEET_AT_MBARRIERS, Schedule
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -68,6 +85,18 @@ class _Placer:
         self._builder.move_before(op)
 
 
+@dataclass(frozen=True)
+class _Ring:
+    """`count` buffers that are filled `ahead` rounds before the last stage, and their barriers; the buffer in use, and
+    its turn, are the added carried values `position` and `position + 1`.
+    """
+
+    barriers: SSAValue
+    count: int
+    position: int
+    ahead: int
+
+
 class LoadLowering:
     """Lowers the loads of one scheduled loop."""
 
@@ -75,15 +104,23 @@ class LoadLowering:
         self._schedule = schedule
         self._groups = LoadGroups(loop, schedule, axis_info)
         self._carried = CarriedValues(loop)
+        self._num_warps = warps_of_program(loop)
+        self._rings: list[_Ring] = []
         self._outside = OpBuilder.before(loop)
         self._after: list[Operation] = []
+        self._reads_done: SSAValue | None = None
+        """Where warps arrive at the end of each round, in loops whose warps do not meet."""
 
     def run(self) -> scf.ForOp:
         """Rewrite the body and return the loop, which carries the positions in the buffers."""
         groups = self._groups.find()
+        if MEET_AT_MBARRIERS in self._carried.loop.attributes and any(group.is_ordered for group in groups):
+            self._reads_done = self._wait_for_reads([group for group in groups if group.is_ordered])
         for group in groups:
             self._lower(group)
         loop = self._carried.finish()
+        self._outside = OpBuilder.before(loop)
+        self._after[:0] = [op for ring in self._rings for op in self._wait_for_rest(ring, loop)]
         if any(not group.loads[0].uses_tma for group in groups):
             self._after.insert(0, ttg.AsyncWaitOp((), num=0))
         OpBuilder.after(loop).insert_all(self._after)
@@ -95,9 +132,20 @@ class LoadLowering:
         use = _Placer(self._schedule, OpBuilder.before(group.users[0]), *self._place_of_wait(group))
         buffers = [self._allocate(load, group.num_buffers) for load in group.loads]
         into, _ = self._next_index(fill, group.num_buffers, has_phase=False)
-        out_of, phase = self._next_index(use, group.num_buffers, has_phase=uses_tma)
+        is_ordered = self._reads_done is not None and group.is_ordered
+        out_of, phase = self._next_index(use, group.num_buffers, has_phase=uses_tma or is_ordered)
         token: SSAValue | None = None
-        if phase is not None:
+        if is_ordered:
+            assert phase is not None
+            barriers = self._make_barriers(group.num_buffers, DEFAULT_THREADS_PER_WARP * self._num_warps)
+            self._copy(group, fill, buffers, into)
+            filled = fill.insert(ttg.MemDescIndexOp(barriers, into)).result
+            fill.insert(ttng.AsyncCopyMbarrierArriveOp(filled, no_increment=True))
+            awaited = use.insert(ttg.MemDescIndexOp(barriers, out_of)).result
+            use.insert(ttng.WaitBarrierOp(awaited, phase)).attributes[ORDERED] = UNIT
+            ahead = self._schedule.max_stage - self._schedule.stages[first]
+            self._rings.append(_Ring(barriers, group.num_buffers, self._carried.count - 2, ahead))
+        elif phase is not None:
             barriers = self._make_barriers(group.num_buffers)
             self._copy_by_tma(group, fill, buffers, barriers, into)
             awaited = use.insert(ttg.MemDescIndexOp(barriers, out_of)).result
@@ -160,6 +208,8 @@ class LoadLowering:
                 evict=EvictionPolicy.of(op.evict),
                 contiguity=load.contiguity,
             )
+            if self._reads_done is not None and group.is_ordered:
+                copy.attributes[ORDERED] = UNIT
             tokens.append(fill.insert(copy).token)
         return fill.insert(ttg.AsyncCommitGroupOp(tokens)).async_token
 
@@ -185,14 +235,56 @@ class LoadLowering:
             )
             fill.insert(copy)
 
-    def _make_barriers(self, count: int) -> SSAValue:
-        """Barriers that one arrival completes, one a buffer; invalid again after the loop."""
+    def _wait_for_rest(self, ring: _Ring, loop: scf.ForOp) -> list[Operation]:
+        """After the loop, wait for the copies of iterations that do not exist: nothing arrives at barriers that are
+        gone. The results of the loop are the buffer of the last iteration, and its turn.
+        """
+        ops: list[Operation] = []
+
+        def add(op: Operation) -> SSAValue:
+            ops.append(op)
+            return op.results[0]
+
+        added = len(loop.results) - self._carried.count
+        index, phase = (loop.results[added + ring.position + number] for number in (0, 1))
+        one, zero, count = self._number(1), self._number(0), self._number(ring.count)
+        for _ in range(ring.ahead):
+            following = add(arith.AddiOp(index, one))
+            wraps = add(arith.CmpiOp(following, count, "sge"))
+            index = add(arith.SelectOp(wraps, zero, following))
+            phase = add(arith.SelectOp(wraps, add(arith.XOrIOp(phase, one)), phase))
+            ops.append(ttng.WaitBarrierOp(add(ttg.MemDescIndexOp(ring.barriers, index)), phase))
+        return ops
+
+    def _wait_for_reads(self, groups: list[LoadGroup]) -> SSAValue:
+        """Before the first copies of a round, wait until all warps are done with the round before; returns where."""
+        barriers = self._make_barriers(1, self._num_warps)
+        barrier = self._outside.insert(ttg.MemDescIndexOp(barriers, self._number(0))).result
+        loads = [load.op for group in groups for load in group.loads]
+        first = next(op for op in self._schedule.in_order(self._carried.loop) if op in loads)
+        last = self._schedule.max_stage
+        place = _Placer(self._schedule, OpBuilder.before(first), last, self._schedule.clusters[first])
+        phase = self._carried.add(self._number(0))
+        place.insert(ttng.WaitBarrierOp(barrier, phase))
+        self._carried.yields(place.insert(arith.XOrIOp(phase, self._number(1))).results[0])
+        return barrier
+
+    def free_buffers(self, loop: scf.ForOp) -> None:
+        """In the pipelined loop, have warps say when they are done with a round, and before it with all else."""
+        if self._reads_done is not None:
+            last = loop.body.block.last_op
+            assert last is not None
+            for place in (loop, last):
+                OpBuilder.before(place).insert(ttng.ArriveBarrierOp(self._reads_done, 1, per_warp=True))
+
+    def _make_barriers(self, count: int, arrivals: int = 1) -> SSAValue:
+        """Barriers that so many arrivals complete, one a buffer; invalid again after the loop."""
         encoding = shared_encoding_of(SwizzledSharedLayout(1, 1, 1, (0,)))
         alloc = self._outside.insert(ttg.LocalAllocOp(memdesc_type((count, 1), i64, encoding)))
         ends: list[Operation] = []
         for index in range(count):
             view = self._outside.insert(ttg.MemDescIndexOp(alloc, self._number(index)))
-            self._outside.insert(ttng.InitBarrierOp(view, 1))
+            self._outside.insert(ttng.InitBarrierOp(view, arrivals))
             ends.append(ttng.InvalBarrierOp(view))
         self._after[:0] = [*ends, ttg.LocalDeallocOp(alloc)]
         return alloc.result

@@ -11,6 +11,7 @@ from typing import TypeVar
 from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilewright.analysis.membar.accesses import ORDERED
 from tilewright.dialects import arith, scf, tt, ttg, ttng
 from tilewright.dialects.tt.types import PointerType, is_tensor, mask_like
 from tilewright.dialects.types import element_type, with_element_type
@@ -28,6 +29,7 @@ UNPREDICATED = (
     ttg.LocalAllocOp,
     ttg.LocalLoadOp,
     ttg.LocalStoreOp,
+    ttng.AsyncCopyMbarrierArriveOp,
     ttng.WarpGroupDotOp,
     ttng.WarpGroupDotWaitOp,
     ttng.FenceAsyncSharedOp,
@@ -45,7 +47,7 @@ def predicate(builder: OpBuilder, op: Operation, condition: SSAValue) -> Operati
     for inner in ops_within(op) if op.regions else ():
         if isinstance(inner, DIVISIONS):
             _divide(OpBuilder.before(inner), inner, condition)
-    if isinstance(op, UNPREDICATED) or is_memory_free(op):
+    if isinstance(op, UNPREDICATED) or is_memory_free(op) or _counts_every_round(op):
         return builder.insert(op)
     match op:
         case tt.LoadOp():
@@ -59,6 +61,11 @@ def predicate(builder: OpBuilder, op: Operation, condition: SSAValue) -> Operati
             return builder.insert(_predicated_wait(builder, op, condition))
         case _:
             return _guarded(builder, op, condition)
+
+
+def _counts_every_round(op: Operation) -> bool:
+    """Whether an op waits for copies that are made, of nothing if need be, in every round."""
+    return isinstance(op, ttng.WaitBarrierOp) and ORDERED in op.attributes
 
 
 def _both(builder: OpBuilder, condition: SSAValue, other: SSAValue | None) -> SSAValue:

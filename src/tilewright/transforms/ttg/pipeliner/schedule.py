@@ -29,6 +29,8 @@ STAGE, CLUSTER = "loop.stage", "loop.cluster"
 MAX_STAGE = "tt.scheduled_max_stage"
 LATENCY = "tt.latency"
 NUM_STAGES = "tt.num_stages"
+MEET_AT_MBARRIERS = "ttg.meet_at_mbarriers"
+"""On loops whose warps wait for each other at mbarriers, and not all at once."""
 
 
 def body_ops(loop: scf.ForOp) -> list[Operation]:
