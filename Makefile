@@ -12,7 +12,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-sanitizers ttgir-table gpu oracles mlir-tools torch fuzz fuzz-middle-layer official-front-end clean
+.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-models bench-sanitizers ttgir-table gpu oracles mlir-tools torch fuzz fuzz-middle-layer official-front-end clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -84,6 +84,9 @@ bench: $(STAMP) $(TORCH_STAMP) ## benchmarks against every peer that is installe
 	@$(BIN)/python -c 'import numba' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
 	  || echo "Numba cannot be installed: it is left out"
 	@$(BIN)/python benchmarks/cpu/run.py $(ARGS)
+
+bench-models: $(STAMP) $(TORCH_STAMP) ## fused kernels of models under PyTorch's compiler, beside its C++ back end (ARGS="--only norm")
+	@$(BIN)/python benchmarks/models/run.py $(if $(ARGS),$(ARGS),--output benchmarks/results/models.md)
 
 bench-sanitizers: $(STAMP) $(TORCH_STAMP) ## what the sanitisers cost, kernel by kernel (ARGS="--only matmul")
 	@$(BIN)/python benchmarks/cpu/sanitizing.py --output benchmarks/results/sanitizers.md $(ARGS)

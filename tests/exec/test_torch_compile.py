@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,4 +28,20 @@ def test_functions_compiled_by_torch(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith("right")
+    assert any("@triton.jit" in path.read_text() for path in tmp_path.rglob("*.py"))
+
+
+def test_the_program_of_the_page_about_models(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "models.md"
+    (program,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(program.splitlines()) <= 12
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
     assert any("@triton.jit" in path.read_text() for path in tmp_path.rglob("*.py"))
