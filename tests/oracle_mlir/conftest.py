@@ -123,6 +123,18 @@ def mlir() -> Callable[..., Kernel]:
     return compile_with_mlir
 
 
+@pytest.fixture(scope="session")
+def accepted() -> Callable[[str], None]:
+    """Fails unless upstream's parser and verifier take a text."""
+    if not Path(MLIR_OPT).exists():
+        pytest.skip("mlir-opt of LLVM 22 is not installed")
+
+    def check(text: str) -> None:
+        run_tool([MLIR_OPT, "--verify-each"], text)
+
+    return check
+
+
 PACKAGES = (
     "tt_to_structured",
     "tt_to_unstructured",

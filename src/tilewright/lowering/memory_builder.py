@@ -155,7 +155,10 @@ class MemoryBuilder(TensorBuilder):
     # Views
 
     def view(self, base: SSAValue, offset: Index, sizes: Sequence[int], strides: Sequence[Index]) -> SSAValue:
-        """``memref.reinterpret_cast`` of unranked memory."""
+        """``memref.reinterpret_cast`` of unranked memory. An offset below zero is passed as a value: the op has no
+        other form for it."""
+        if isinstance(offset, int) and offset < 0:
+            offset = self.index(offset)
         kind = strided_memref_of(
             element_of(base),
             tuple(sizes),
@@ -171,13 +174,7 @@ class MemoryBuilder(TensorBuilder):
         if all(offset == 0 for offset in offsets) and tuple(sizes) == shape:
             return source
         strides, start = _layout_of(kind)
-        moved = [
-            DYNAMIC_INDEX
-            if DYNAMIC_INDEX in (static_or_dynamic(offset), stride) and offset != 0
-            else (0 if offset == 0 else static_or_dynamic(offset) * stride)
-            for offset, stride in zip(offsets, strides, strict=True)
-        ]
-        total = DYNAMIC_INDEX if DYNAMIC_INDEX in (start, *moved) else start + sum(moved)
+        total = memref.moved_offset(start, strides, list(map(static_or_dynamic, offsets)))
         result = strided_memref_of(kind.element_type, tuple(map(static_or_dynamic, sizes)), tuple(strides), total)
         return self.insert(memref.SubviewOp(source, offsets, sizes, [1] * len(shape), result)).results[0]
 

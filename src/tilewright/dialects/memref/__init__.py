@@ -23,6 +23,7 @@ from tilewright.dialects.memref.views import (
     ReinterpretCastOp,
     SubviewOp,
     ViewOp,
+    moved_offset,
     strides_and_offset,
 )
 
@@ -78,5 +79,6 @@ __all__ = [
     "StoreOp",
     "SubviewOp",
     "ViewOp",
+    "moved_offset",
     "strides_and_offset",
 ]

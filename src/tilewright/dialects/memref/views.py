@@ -73,6 +73,19 @@ def memory_space_of(type_: Attribute) -> Attribute:
     return type_.memory_space
 
 
+def moved_offset(offset: int, strides: Sequence[int], steps: Sequence[int]) -> int:
+    """Where a view begins that is so many steps into another: ``offset + sum(steps * strides)``.
+
+    Any of them may be ``DYNAMIC_INDEX``; zero times anything is zero, so that an unknown step of stride 0 is known."""
+    for step, stride in zip(steps, strides, strict=True):
+        if 0 in (step, stride):
+            continue
+        if DYNAMIC_INDEX in (offset, step, stride):
+            return DYNAMIC_INDEX
+        offset += step * stride
+    return offset
+
+
 def strided_layout(strides: Sequence[int], offset: int) -> StridedLayoutAttr:
     """``strided<[4, 1], offset: ?>``."""
     return StridedLayoutAttr(
@@ -264,12 +277,7 @@ def infer_subview_type(
 ) -> MemRefType[Attribute]:
     """The type of a subview of full rank: strides multiply, offsets add up, anything unknown makes them dynamic."""
     source_strides, source_offset = strides_and_offset(source)
-    offset = source_offset
-    for step, stride in zip(static_extents(offsets), source_strides, strict=True):
-        if DYNAMIC_INDEX in (offset, step) or (stride == DYNAMIC_INDEX and step != 0):
-            offset = DYNAMIC_INDEX
-        elif step != 0:
-            offset += step * stride
+    offset = moved_offset(source_offset, source_strides, static_extents(offsets))
     result_strides = [
         DYNAMIC_INDEX if DYNAMIC_INDEX in (stride, step) else stride * step
         for stride, step in zip(source_strides, static_extents(strides), strict=True)

@@ -49,6 +49,13 @@ class Box:
         """Whether it is known that all lanes are in the box."""
         return all(isinstance(count, int) and count == size for count, size in zip(self.counts, sizes, strict=True))
 
+    def is_empty(self, sizes: Sequence[int]) -> bool:
+        """Whether it is known that no lane is in the box."""
+        begins_behind = any(
+            isinstance(start, int) and start >= size for start, size in zip(self.starts, sizes, strict=True)
+        )
+        return begins_behind or any(isinstance(count, int) and count <= 0 for count in self.counts)
+
     def at(self, dim: int, place: Index) -> Box:
         """The part of the box at one place along a dimension."""
         starts, counts = list(self.starts), list(self.counts)
@@ -61,7 +68,9 @@ Part = Callable[[SSAValue, Box], None]
 
 
 def for_each_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
-    """Call `part` for views that cover the box: once, or inside of loops, or in both branches of a test."""
+    """Call `part` for views that cover the box: once, inside of loops, in both branches of a test, or not at all."""
+    if box.is_empty(tile.sizes):
+        return
     straight = without_static_wraps(tile)
     if not straight.irregular_dims:
         emit_plain_part(b, straight, box, part)
