@@ -176,7 +176,7 @@ _BYTES: dict[type[Operation], Callable[..., int]] = {
 
 def scratch_bytes(op: Operation) -> int:
     """Bytes of shared memory that lowering the op needs while it runs; 0 for most ops. Raises PassError for an op whose
-    tensors have no layouts."""
+    tensors have no layouts, or layouts that it has no lowering for."""
     count = _BYTES.get(type(op))
     if count is None:
         return 0
@@ -184,7 +184,10 @@ def scratch_bytes(op: Operation) -> int:
         if is_tensor(value.type) and isinstance(as_tensor(value.type).encoding, NoneAttr):
             reason = f"its tensors need layouts, {value.type} has none: run convert-triton-to-tritongpu first"
             raise op_error(op, reason)
-    return count(op)
+    try:
+        return count(op)
+    except ValueError as error:
+        raise op_error(op, str(error)) from None
 
 
 def is_warp_synchronous(op: Operation) -> bool:

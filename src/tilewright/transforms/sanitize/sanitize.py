@@ -104,9 +104,10 @@ class SanitizePass(Pass):
     """Reads of memory that nobody wrote, and stores of lanes without a value."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
+        called = {op.callee.string_value() for op in ops_within(module) if isinstance(op, tt.CallOp)}
         for function in list(module.body.block.ops):
             if isinstance(function, tt.FuncOp) and function.body.blocks:
-                if function.is_public:
+                if function.is_public and function.sym_name.data not in called:
                     self._sanitize(function, context)
                 else:
                     self._leave(function, context)
