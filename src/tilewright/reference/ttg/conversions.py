@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.dialects import ttg
+from tilewright.dialects import gluon, ttg
 from tilewright.dialects.numeric import scalar_dtype
 from tilewright.reference.machine import Frame, Values, meaning_of
 from tilewright.reference.tt.dot_scaled import unpack_e2m1
 
 
-@meaning_of(ttg.ConvertLayoutOp)
-def convert_layout(op: ttg.ConvertLayoutOp, frame: Frame) -> Values:
+@meaning_of(ttg.ConvertLayoutOp, gluon.SetAutoLayoutOp)
+def convert_layout(op: ttg.ConvertLayoutOp | gluon.SetAutoLayoutOp, frame: Frame) -> Values:
     return (np.asarray(frame.get(op.src)),)
 
 
