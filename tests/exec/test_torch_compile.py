@@ -16,11 +16,14 @@ PROGRAM = Path(__file__).with_name("compiled_by_torch.py")
 
 
 @pytest.mark.costly
-def test_functions_compiled_by_torch(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("threads", "workers"), [("1", "none"), ("2", "subprocess"), ("2", "fork")])
+def test_functions_compiled_by_torch(tmp_path: Path, threads: str, workers: str) -> None:
+    """In one process, and by PyTorch's compile workers, whose kernels come back pickled."""
+    chosen = {} if workers == "none" else {"TORCHINDUCTOR_WORKER_START": workers}
     warnings = ["-W", "error:Could not find an active"]
     done = subprocess.run(
         [sys.executable, *warnings, "-m", "tilewright.tools.cli", "run", str(PROGRAM)],
-        env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path)},
+        env=os.environ | chosen | {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path), "TORCHINDUCTOR_COMPILE_THREADS": threads},
         capture_output=True,
         text=True,
         check=False,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.runtime.errors import InterpreterError
-from tilewright.runtime.interface import KernelInterface
+from tilewright.runtime.interface import KernelInterface, NamedKernel
 from tilewright.runtime.jit import JITFunction
 from tilewright.support import knobs
 
@@ -25,7 +25,7 @@ class _RunsOnReference(type(KernelInterface)):
         return isinstance(instance, JITFunction) and not knobs.get("target") and bool(knobs.get("interpret"))
 
 
-class InterpretedFunction(KernelInterface, metaclass=_RunsOnReference):
+class InterpretedFunction(NamedKernel, metaclass=_RunsOnReference):
     """A kernel of its own whose launches go to the reference engine."""
 
     def __init__(self, fn: Any, **options: Any) -> None:

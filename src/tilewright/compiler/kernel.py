@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
 from types import SimpleNamespace
@@ -93,8 +93,21 @@ class StageTexts(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._stages)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, only the texts that are there: what rebuilds the others stays in its process."""
+        return _texts_alone, (dict(self._kept),)
+
+    @property
+    def sections(self) -> dict[str, bytes]:
+        """The texts that came with the machine code, as the disk cache keeps them."""
+        return {name: text.encode() for name, text in self._kept.items() if isinstance(text, str)}
+
     def __repr__(self) -> str:
         return f"StageTexts({', '.join(self._stages)})"
+
+
+def _texts_alone(kept: dict[str, Any]) -> StageTexts:
+    return StageTexts(lambda: tuple(kept), kept, kept.__getitem__)
 
 
 class Launcher(Protocol):
@@ -138,8 +151,18 @@ class LaunchMetadata:
         return known | describe(self.grid, kernel.metadata, named)
 
 
+def _nothing() -> None:
+    """The default of an attribute that has a slot: one in the class would hide it."""
+
+
+class OfThisProcess:
+    """What of a kernel belongs to one process. It is not in `__dict__`, which PyTorch's compile workers pickle."""
+
+    __slots__ = ("launch_on", "launch_within", "native", "relaunch")
+
+
 @dataclass
-class CompiledKernel:
+class CompiledKernel(OfThisProcess):
     """What a launch or `warmup` returns; the attributes bear the names that Triton's compiled kernels have."""
 
     name: str
@@ -152,14 +175,16 @@ class CompiledKernel:
     """What the target loads: machine code, or the text that stands for it."""
     sanitizer: Plan | None = None
     """Of a sanitised kernel: its further arguments, and what its reports mean."""
-    launch_within: BoundedLaunch | None = None
+    launch_within: BoundedLaunch | None = field(default_factory=_nothing)
     """Of a target that runs kernels inside of known memory (the reference): its launch."""
-    launch_on: DeviceLaunch | None = None
+    launch_on: DeviceLaunch | None = field(default_factory=_nothing)
     """Of a target whose kernels run where their data lies (GPUs): its launch."""
-    relaunch: Relaunch | None = None
+    relaunch: Relaunch | None = field(default_factory=_nothing)
     """Launches it as it is; None where nothing is known of its parameters."""
     src: Any = None
     """What it was compiled from: an `ASTSource`, or a `TextSource`."""
+    reload: Callable[[CompiledKernel], None] | None = None
+    """Loads it in another process, to which it was pickled."""
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         """Launches this very kernel over a grid, with arguments of the kind that it was compiled for."""
@@ -210,7 +235,11 @@ class CompiledKernel:
         return LaunchMetadata(self, grid, stream, args)
 
     def _init_handles(self) -> None:
-        """Load the kernel on the current device; programs call it before they ask for `n_regs`."""
+        """Load the kernel on the current device; programs call it before they ask for `n_regs`, and after they made a
+        kernel of what another one's `__dict__` had (`run` is None there)."""
+        if self.reload is not None and not hasattr(self, "native"):
+            self.__dict__.pop("run", None)
+            self.reload(self)
         load = getattr(self.native, "resources", None)
         if load is not None:
             load()

@@ -85,8 +85,8 @@ class ASTSource:
         constants = {names[path[0]]: value for path, value in self.paths(self.constexprs).items() if len(path) == 1}
         said = self.fn.repr(Specialization(constants, self.full_signature()))
         name = str(said).rpartition(".")[2]
-        if name != self.fn.fn.__name__ and not (name.isascii() and name.isidentifier()):
-            raise CompilationError(f"`{self.fn.fn.__name__}` cannot be called {said!r} by its `repr`: no identifier")
+        if name != self.fn.__name__ and not (name.isascii() and name.isidentifier()):
+            raise CompilationError(f"`{self.fn.__name__}` cannot be called {said!r} by its `repr`: no identifier")
         return name
 
     def paths(self, by_name: Mapping[Any, Any]) -> dict[ArgumentPath, Any]:
@@ -95,7 +95,7 @@ class ASTSource:
         result: dict[ArgumentPath, Any] = {}
         for key, value in by_name.items():
             if isinstance(key, str) and key not in names:
-                raise ArgumentError(key, "no parameter", f"one of {', '.join(names)}", kernel=self.fn.fn.__name__)
+                raise ArgumentError(key, "no parameter", f"one of {', '.join(names)}", kernel=self.fn.__name__)
             path = (names.index(key),) if isinstance(key, str) else (key,) if isinstance(key, int) else tuple(key)
             result[path] = value
         return result
@@ -107,7 +107,7 @@ class ASTSource:
         for index, name in enumerate(self.fn.arg_names):
             if index not in constant and self.signature.get(name, "constexpr") == "constexpr":
                 what = "a constant without a value" if name in self.signature else "without a type"
-                raise ArgumentError(name, what, "a type or a value for each parameter", kernel=self.fn.fn.__name__)
+                raise ArgumentError(name, what, "a type or a value for each parameter", kernel=self.fn.__name__)
         return {
             name: "constexpr" if index in constant else self.signature[name]
             for index, name in enumerate(self.fn.arg_names)

@@ -163,6 +163,8 @@ class JITCallable:
     `language_function`, which makes objects of this class.
     """
 
+    __name__: str
+
     def __init__(self, fn: Callable[..., Any], *, noinline: bool = False) -> None:
         assert isinstance(fn, FunctionType), f"@jit needs a Python function, got {fn!r}"
         self.fn = fn
@@ -228,7 +230,7 @@ class JITCallable:
 
     def repr(self, specialization: Any) -> str:
         """What a kernel is called that this function becomes: the function's name."""
-        return self.fn.__name__
+        return self.__name__
 
     # -- names from outside -------------------------------------------------------------------------------------------
     def find_name(self, name: str) -> tuple[bool, Any]:
@@ -263,6 +265,10 @@ class JITCallable:
     def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, Mapping[str, Any]]]:
         """Globals that the function and its callees read: (name, id of the namespace) -> (value, namespace)."""
         return self._analyse().globals
+
+    @used_global_vals.setter
+    def used_global_vals(self, values: Any) -> None:
+        """PyTorch sets them to None before it pickles a function, and back: they are the function's all the time."""
 
     def _analyse(self) -> Dependencies:
         if self._dependencies is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from tilewright.runtime.driver import chosen_target_is_timed
-from tilewright.runtime.interface import KernelInterface, innermost
+from tilewright.runtime.interface import NamedKernel, innermost
 from tilewright.support import knobs
 from tilewright.support.errors import (
     AssemblerError,
@@ -91,7 +91,7 @@ class Config:
     __repr__ = __str__
 
 
-class Autotuner(KernelInterface):
+class Autotuner(NamedKernel):
     """Measures every configuration the first time that a key is seen, then uses the fastest.
 
     The key is the values of the arguments named in `key` plus the dtypes of all arguments that have one. Times are
@@ -401,7 +401,7 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
     return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
 
 
-class Heuristics(KernelInterface):
+class Heuristics(NamedKernel):
     """Computes meta-parameters from the arguments before each launch."""
 
     def __init__(

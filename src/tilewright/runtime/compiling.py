@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from tilewright.compiler.compile import compile_source
+from tilewright.compiler.compile import compile_source, load_entry
 from tilewright.compiler.kernel import CompiledKernel
 from tilewright.compiler.options import CompileOptions
 from tilewright.compiler.source import ASTSource, TextSource
@@ -18,6 +19,7 @@ from tilewright.runtime.jit import JITFunction, launch
 from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.specialization import Classified, Constant, Descriptor, Group, ParameterRule, Pointer, Scalar
 from tilewright.runtime.storage import Storage
+from tilewright.support.disk_cache import Entry
 from tilewright.support.errors import TargetError
 from tilewright.support.tracebacks import ends_tracebacks
 from tilewright.targets.base import Target, configured, find_target
@@ -50,15 +52,72 @@ def compile(
     kernel = compile_source(source, checked, found)
     if isinstance(source, ASTSource) and isinstance(source.fn, JITFunction):
         relaunch = _launch_by_declaration(kernel, source, source.fn, Driver(found.name, configured(found, checked)))
-        other = cache(lambda: compile_source(replace(source, noalias=not source.noalias), checked, found))
-        if source.noalias:
-            relaunch.for_shared = other
-        else:
-            relaunch.for_disjoint = other
-        kernel.relaunch = relaunch
+        other = cache(partial(_compile_other, source, source.fn.fn, checked, found))
+        _set_other(relaunch, source, other)
+        kernel.relaunch, kernel.reload = relaunch, Reloading(source, checked, found.name, other)
     elif isinstance(source, TextSource) and source.declaration is not None:
         kernel.relaunch = _launch_by_text(kernel, source.declaration, Driver(found.name, configured(found, checked)))
     return kernel
+
+
+def _compile_other(source: ASTSource, function: Any, options: CompileOptions, target: Target) -> CompiledKernel:
+    """The kernel for pointers that share memory, if that of the source is for those that do not, or the reverse."""
+    named: Any = source.fn
+    whole = named if named.fn is not None else JITFunction(function, repr=named.repr)
+    return compile_source(replace(source, fn=whole, noalias=not source.noalias), options, target)
+
+
+def _set_other(relaunch: KeptLaunch, source: ASTSource, other: Callable[[], CompiledKernel]) -> None:
+    if source.noalias:
+        relaunch.for_shared = other
+    else:
+        relaunch.for_disjoint = other
+
+
+@dataclass(frozen=True)
+class Arriving:
+    """A kernel that another process compiled, loaded when it is called for."""
+
+    entry: Entry
+    key: str
+    source: ASTSource
+    options: CompileOptions
+    target: str
+
+    def __call__(self) -> CompiledKernel:
+        target = configured(find_target(self.target), self.options)
+        return load_entry(self.entry, self.key, self.source, self.options, target)
+
+
+@dataclass(frozen=True)
+class Reloading:
+    """Loads a kernel in a process to which another one has pickled what it compiled, for both kinds of pointers: the
+    Python function does not come along."""
+
+    source: ASTSource
+    options: CompileOptions
+    target: str
+    other: Callable[[], CompiledKernel]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        other = self.other()
+        turned = replace(self.source, noalias=not self.source.noalias)
+        arriving = Arriving(_entry_of(other), other.hash, turned, self.options, self.target)
+        return Reloading, (self.source, self.options, self.target, arriving)
+
+    def __call__(self, kernel: CompiledKernel) -> None:
+        target = configured(find_target(self.target), self.options)
+        loaded = Arriving(_entry_of(kernel), kernel.hash, self.source, self.options, self.target)()
+        kernel.native, kernel.launch_within, kernel.launch_on = loaded.native, loaded.launch_within, loaded.launch_on
+        function: Any = self.source.fn
+        relaunch = _launch_by_declaration(kernel, self.source, function, Driver(self.target, target))
+        _set_other(relaunch, self.source, cache(self.other))
+        kernel.relaunch = relaunch
+
+
+def _entry_of(kernel: CompiledKernel) -> Entry:
+    """What the disk cache keeps of a kernel."""
+    return Entry(kernel.metadata.details, {**kernel.asm.sections, "obj": kernel.image})
 
 
 def find_described(target: Any) -> Target:
@@ -88,7 +147,7 @@ def _launch_by_declaration(
 
     items = [promised_at(kind, (index,)) for index, kind in enumerate(source.full_signature().values())]
     rules = [_typed(rule, item) for rule, item in zip(function.binder.rules, items, strict=True)]
-    binder = Binder(function.fn.__name__, function.signature, tuple(rules))
+    binder = Binder(function.__name__, function.signature, tuple(rules))
     promised = Bound(binder.names, (), tuple(items), {})
     return KeptLaunch(kernel, binder, promised, source.noalias, driver, launch)
 

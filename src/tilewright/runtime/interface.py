@@ -13,7 +13,7 @@ from tilewright.support.tracebacks import ends_tracebacks
 
 
 class KernelInterface:
-    """`kernel[grid](...)` for anything that has `run`. Copied and pickled as Python functions are: by its name."""
+    """`kernel[grid](...)` for anything that has `run`; programs derive classes of their own, as PyTorch does."""
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         return partial(self._start, grid)
@@ -25,6 +25,10 @@ class KernelInterface:
     def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
         """Compile if need be and launch over `grid`."""
         raise NotImplementedError
+
+
+class NamedKernel(KernelInterface):
+    """A decorated function: copied and pickled as Python functions are, by its name."""
 
     def __copy__(self) -> Self:
         return self

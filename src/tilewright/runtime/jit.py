@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -33,7 +34,7 @@ from tilewright.runtime.device_caches import DeviceCaches
 from tilewright.runtime.driver import Driver, active_driver, current_driver
 from tilewright.runtime.fast_path import Plan, Recognised, Shortcuts, is_writable, present_switches, read_only
 from tilewright.runtime.grid import MAX_AXIS, GridLike, normalize_grid
-from tilewright.runtime.interface import KernelInterface
+from tilewright.runtime.interface import KernelInterface, NamedKernel
 from tilewright.runtime.kept import KeptLaunch
 from tilewright.runtime.parameters import parameter_rules
 from tilewright.runtime.repeating import RepeatedCalls
@@ -45,7 +46,7 @@ from tilewright.support.forking import gate
 from tilewright.support.tracebacks import cut_traceback, ends_tracebacks
 
 
-class JITFunction(JITCallable, KernelInterface):
+class JITFunction(JITCallable, NamedKernel):
     """What `@jit` makes of a function. `kernel[grid](*args, **meta)` launches it."""
 
     def __init__(
@@ -75,6 +76,21 @@ class JITFunction(JITCallable, KernelInterface):
         self._all_shortcuts: dict[Hashable, Shortcuts] = {}
         self._outside: list[tuple[str, Any, Mapping[str, Any]]] = []
         self._calls = RepeatedCalls(self.pre_run_hooks, self._start)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its name; one whose `fn` was taken away, as PyTorch's compile workers do, as what is known of it."""
+        function: Any = self.fn
+        return super().__reduce__() if function is not None else (_without_function, (self._known(),))
+
+    def _known(self) -> dict[str, Any]:
+        """What can be asked of the function where the Python function is not."""
+        source: Any = copy(self.source)
+        source.__dict__.pop("tree", None)
+        source.fn = None
+        names = ("arg_names", "params", "constexprs", "signature", "repr", "noinline", "do_not_specialize",
+                 "do_not_specialize_on_alignment", "debug", "version", "_cache_key", "__name__", "__qualname__",
+                 "__module__")  # fmt: skip
+        return {"fn": None, "_binder": None, "source": source, **{name: getattr(self, name) for name in names}}
 
     def __getitem__(self, grid: GridLike) -> Callable[..., CompiledKernel | None]:
         """A function that launches this kernel over `grid`: one to three integers, or a function of the arguments."""
@@ -274,7 +290,7 @@ class JITFunction(JITCallable, KernelInterface):
     @property
     def binder(self) -> Binder:
         if self._binder is None:
-            self._binder = Binder(self.fn.__name__, self.signature, parameter_rules(self))
+            self._binder = Binder(self.__name__, self.signature, parameter_rules(self))
         return self._binder
 
     @property
@@ -302,6 +318,12 @@ class JITFunction(JITCallable, KernelInterface):
         options = CompileOptions.from_keywords(bound.options, debug=debug, parameters=self.arg_names)
         source = kernel_source(self, bound)
         return compile_source(replace(source, noalias=False) if is_shared else source, options, driver.target)
+
+
+def _without_function(known: dict[str, Any]) -> JITFunction:
+    function = JITFunction.__new__(JITFunction)
+    function.__dict__.update(known)
+    return function
 
 
 def _shows_device(driver: Driver, arrays: Mapping[int, Any]) -> bool:

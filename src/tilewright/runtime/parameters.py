@@ -50,7 +50,7 @@ def parameter_rules(function: JITCallable) -> tuple[ParameterRule, ...]:
                     parameter.name,
                     f"a constexpr parameter listed in {option}",
                     "run-time parameters only",
-                    kernel=function.fn.__name__,
+                    kernel=function.__name__,
                 )
     return tuple(_rule(parameter) for parameter in function.params)
 
