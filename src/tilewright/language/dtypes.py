@@ -293,13 +293,11 @@ class pointer_type(dtype):
     """Pointer to elements of `element_ty`. A `const` pointer may be read, not written."""
 
     def __init__(self, element_ty: Any, address_space: int = 1, const: bool = False) -> None:
-        element_ty = getattr(element_ty, "value", element_ty)
-        if not isinstance(element_ty, dtype):
-            raise TypeError(f"element_ty has type `{type(element_ty).__name__}`; expected `dtype`.")
-        self.element_ty = element_ty
-        self.address_space = address_space
-        self.const = const
-        super().__init__(f"pointer<{element_ty}>" if not const else f"const_pointer<{element_ty}>")
+        pointee = getattr(element_ty, "value", element_ty)
+        if not isinstance(pointee, dtype):
+            raise TypeError(f"a pointer points to a dtype; element_ty is a `{type(pointee).__name__}`")
+        super().__init__(f"{'const_' if const else ''}pointer<{pointee}>")
+        self.element_ty, self.address_space, self.const = pointee, address_space, const
         self.primitive_bitwidth, self.itemsize = 64, 8
 
     def _make_ir(self) -> Attribute:

@@ -159,15 +159,11 @@ def number_as(number: bool | int | float, ty: dtype) -> tensor:
     return constant(number, whole)
 
 
-def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
-    if not a.is_ptr():
-        return
-    if not allowed:
-        raise IncompatibleTypeError(a, b)
-    if b.is_ptr() and a != b:
-        raise IncompatibleTypeError(a, b)
-    if b.is_floating():
-        raise IncompatibleTypeError(a, b)
+def _check_pointer(operand: dtype, other: dtype, allowed: bool) -> None:
+    """A pointer goes with integers and with pointers of its own type, where the operation takes pointers at all."""
+    fits = allowed and not other.is_floating() and (not other.is_ptr() or other == operand)
+    if operand.is_ptr() and not fits:
+        raise IncompatibleTypeError(operand, other)
 
 
 def is_number(value: Any) -> bool:
