@@ -14,6 +14,7 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     operand_def,
+    opt_attr_def,
     opt_operand_def,
     opt_prop_def,
     prop_def,
@@ -139,15 +140,17 @@ class ArriveBarrierOp(IRDLOperation):
     alloc = operand_def(MEMDESC)
     count = prop_def(IntegerAttr)
     pred = opt_operand_def(i1)
-    per_warp = opt_prop_def(UnitAttr, prop_name="perWarp")
+    per_warp = opt_attr_def(UnitAttr, attr_name="perWarp")
+    """Ours: an attribute, no property, so that official Triton reads the generic form and keeps it."""
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$alloc `,` custom<PlainInteger>($count) (`,` $pred^)? attr-dict `:` type($alloc)"
     traits = traits_def(ORDERS_MEMORY)
 
     def __init__(self, alloc: Value, count: int, pred: Value | None = None, *, per_warp: bool = False):
         operands = values_of([alloc, *(() if pred is None else (pred,))])
-        init_op(self, operands, (), {"count": i32_attr(count)} | ({"perWarp": UNIT} if per_warp else {}))
+        init_op(self, operands, (), {"count": i32_attr(count)})
+        if per_warp:
+            self.attributes["perWarp"] = UNIT
 
     def verify_(self) -> None:
         check_barrier(self.alloc.type)
