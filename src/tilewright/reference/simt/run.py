@@ -59,6 +59,7 @@ def run_ptx(
     cluster: int = 1,
     args: Sequence[Any],
     race_detection: bool = True,
+    global_races: bool = True,
     memory: AddressSpace | None = None,
     reachable: Sequence[Array] = (),
     step_limit: int = STEP_LIMIT,
@@ -71,7 +72,7 @@ def run_ptx(
     None for a null pointer, an int (its bits are cut to the parameter's width), a NumPy scalar, a float (by the width
     of the parameter), a `TensorMap`, or bytes. `memory` is where integers that are pointers point to; `reachable` are
     arrays that the kernel finds by their addresses. `step_limit` bounds the basic blocks that are executed for a group
-    of CTAs.
+    of CTAs. Without `global_races`, races are looked for in shared memory alone.
 
     Raises `SimulationError`: of the kernel's own mistakes `MemoryAccessError`, `RaceError`, `DeadlockError`,
     `DivergenceError`, `DeviceTrap`; of PTX that is not understood `PtxSyntaxError`, `UnknownInstruction`.
@@ -90,7 +91,7 @@ def run_ptx(
     result = Run()
     padded = -(-num_threads // WARP) * WARP
     at_once = max(1, threads_at_once // padded)
-    if race_detection:
+    if race_detection and global_races:
         races = GlobalRaces(space.allocations, code.global_granule, padded * cluster)
     for first in range(0, prod(extents), at_once):
         count = min(at_once, prod(extents) - first)

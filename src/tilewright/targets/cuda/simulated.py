@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 class SimulatedKernel:
     """The PTX of one kernel."""
 
+    global_races = True
+    """Whether races in global memory are looked for, besides those in shared memory."""
+
     def __init__(self, facts: KernelFacts, ptx: str) -> None:
         self.name = facts.entry
         self.facts = facts
@@ -39,7 +42,16 @@ class SimulatedKernel:
         """Run a grid; `extents` has the allocation behind each slot that is an address, `names` the parameter."""
         from tilewright.targets.cuda.simulation import simulate
 
-        simulate(self.ptx, self.facts, slots, extents, grid, names, race_detection=race_detection)
+        simulate(
+            self.ptx,
+            self.facts,
+            slots,
+            extents,
+            grid,
+            names,
+            race_detection=race_detection,
+            global_races=self.global_races,
+        )
 
 
 class SimulatedTarget(CudaTarget):

@@ -31,6 +31,7 @@ def simulate(
     names: Sequence[str] = (),
     *,
     race_detection: bool = True,
+    global_races: bool = True,
 ) -> None:
     """Run a grid. Accesses are checked against the extents, and reports say which of the `names` of the slots it was;
     addresses that the kernel finds in memory are the host's own and are trusted. Prints go to the standard output.
@@ -59,6 +60,7 @@ def simulate(
             args=arguments,
             memory=memory,
             race_detection=race_detection,
+            global_races=global_races,
         )
     except DeviceAssertionFailed as error:
         raise DeviceAssertionError(str(error)) from None
