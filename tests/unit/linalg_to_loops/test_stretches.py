@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -263,11 +264,14 @@ def rows_to_rows(x, y, z, x_stride, y_stride, z_stride, n, D, BLOCK: tl.constexp
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
 @pytest.mark.parametrize(("rows", "d"), [(3, 100), (5, 49), (40, 8), (9, 5), (2, 512)])
-def test_rows_pass_from_memory_to_memory_in_one_loop(rows: int, d: int, dtype: Any) -> None:
+def test_rows_pass_from_memory_to_memory_in_one_loop(
+    rows: int, d: int, dtype: Any, wide_loops: Callable[..., str]
+) -> None:
     x, y, z = (rng.standard_normal((rows, d + pad)).astype(dtype) for pad in (3, 0, 8))
     n, kept = rows * d - 2, z.copy()
     arguments = (x, y, z, x.shape[1], y.shape[1], z.shape[1], n, d)
-    loops = rows_to_rows[(triton.cdiv(n, 256),)](*arguments, BLOCK=256).asm["loops"]
+    rows_to_rows[(triton.cdiv(n, 256),)](*arguments, BLOCK=256)
+    loops = wide_loops(rows_to_rows, *arguments, BLOCK=256)
     a, b = x[:, :d].astype(np.float64).ravel()[:n], y[:, :d].astype(np.float64).ravel()[:n]
     expected = kept.copy()
     values = np.concatenate([a / (1 + np.exp(-a)) + b, kept[:, :d].ravel()[n:]])
