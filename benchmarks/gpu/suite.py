@@ -35,6 +35,8 @@ LAUNCHED = (
     "test_library_kernels",
     "test_descriptors",
     "test_hopper",
+    "test_gluon",
+    "test_overlapped_products",
     "test_atomics",
     "test_conversions",
     "test_mathematics",
