@@ -39,7 +39,7 @@ def gradients():
     return torch.autograd.grad(loss, x)
 
 
-if inductor.compile_threads > 1:
+if (inductor.compile_threads or 0) > 1:
     AsyncCompile.wait_pool_ready()  # until then PyTorch compiles in this process
 functions = pointwise, reductions, indexing, attention, gradients
 for function in functions:

@@ -1,5 +1,8 @@
 """Kernels in Gluon that both official Triton and we compile: imported where `triton` is either."""
 
+# pyright: reportGeneralTypeIssues=false, reportAttributeAccessIssue=false
+# Official Triton's types, where it is installed, know nothing of what is compiled: static_range is not iterable there.
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
