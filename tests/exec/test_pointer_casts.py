@@ -57,13 +57,215 @@ def stored(x, out, n, B: tl.constexpr):
     tl.store(out + i, tl.load(x + n + i).to(tl.int64))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-@pytest.mark.parametrize("kernel", [constant_offset, runtime_offset, scalars_at_both_widths, in_a_loop, chosen, stored])
-def test_addresses(kernel: Any, n: int) -> None:
-    found: list[list[int]] = []
-    for target in ("reference", "cpu"):
-        x, out = np.arange(64, dtype=np.int32) * 0x01010101 + 5, np.zeros(8, np.int64)
-        with knobs.scope(target=target):
-            kernel[(1,)](x, out, n, 4)
-        found.append([*out.tolist(), *x.tolist()])
-    assert found[0] == found[1]
+@triton.jit
+def tile_const(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x + 1 + i).to(tl.pointer_type(tl.int64))
+    tl.store(out + i, tl.load(p))
+
+
+@triton.jit
+def tile_runtime(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x + n + i * n).to(tl.pointer_type(tl.int64))
+    tl.store(out + i, tl.load(p + 1, mask=i < n, other=3))
+
+
+@triton.jit
+def tile_narrow(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x + n + i).to(tl.pointer_type(tl.int16)) + 1
+    tl.store(out + i, tl.load(p).to(tl.int64))
+
+
+@triton.jit
+def tile_round(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = ((x + n + i).to(tl.pointer_type(tl.int16)) + n).to(tl.pointer_type(tl.int64)) + 1
+    tl.store(out + i, tl.load(p).to(tl.int64))
+
+
+@triton.jit
+def carried(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = x
+    for k in range(n):
+        tl.store(out + k, tl.sum(tl.load((p + 1).to(tl.pointer_type(tl.int64)) + i)))
+        p += 3
+
+
+@triton.jit
+def carried_tile(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = x + i
+    for k in range(n):
+        tl.store(out + k, tl.sum(tl.load((p + 1).to(tl.pointer_type(tl.int64)))))
+        p += 3
+
+
+@triton.jit
+def cast_carried(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x + 1 + i).to(tl.pointer_type(tl.int64))
+    for k in range(n):
+        tl.store(out + k, tl.sum(tl.load(p)))
+        p += 1
+
+
+@triton.jit
+def in_loop_offset(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    for k in range(n):
+        q = (x + k + 1).to(tl.pointer_type(tl.int64))
+        tl.store(out + k, tl.sum(tl.load(q + i)) + tl.load(q))
+
+
+@triton.jit
+def loop_swap(x, out, n, B: tl.constexpr):
+    p = (x + 1).to(tl.pointer_type(tl.int64))
+    for k in range(n):
+        tl.store(out + k, tl.load(p))
+        p = (p.to(tl.pointer_type(tl.int32)) + 1).to(tl.pointer_type(tl.int64))
+
+
+@triton.jit
+def while_loop(x, out, n, B: tl.constexpr):
+    p = (x + 1).to(tl.pointer_type(tl.int64))
+    k = 0
+    while k < n:
+        tl.store(out + k, tl.load(p))
+        p = (p.to(tl.pointer_type(tl.int32)) + 1).to(tl.pointer_type(tl.int64))
+        k += 1
+
+
+@triton.jit
+def chosen_tile(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x + i * 2).to(tl.pointer_type(tl.int64))
+    if n > 2:
+        p = (x + n + i).to(tl.pointer_type(tl.int64))
+    tl.store(out + i, tl.load(p))
+
+
+@triton.jit
+def selected(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = tl.where(i > 1, (x + i).to(tl.pointer_type(tl.int64)), (x + n).to(tl.pointer_type(tl.int64)))
+    tl.store(out + i, tl.load(p))
+
+
+@triton.jit
+def store_tile(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x + 1 + i * 3).to(tl.pointer_type(tl.int64))
+    tl.store(p, i.to(tl.int64) * 0x1_0000_0003, mask=i < n)
+    tl.store(out + i, tl.load(x + n + i).to(tl.int64))
+
+
+@triton.jit
+def tile2d(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x + n + i[:, None] * 6 + i[None, :]).to(tl.pointer_type(tl.int64))
+    tl.store(out + i, tl.sum(tl.load(p, mask=i[:, None] < n), 0))
+
+
+@triton.jit
+def program(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x + tl.program_id(0) * 3 + 1).to(tl.pointer_type(tl.int64))
+    tl.store(out + i, tl.load(p + i) + tl.load((p + i).to(tl.pointer_type(tl.int8)) + 1))
+
+
+@triton.jit
+def inner(p, k):
+    return tl.load((p + k).to(tl.pointer_type(tl.int64)))
+
+
+@triton.jit(noinline=True)
+def inner_call(p, k):
+    return tl.load((p + k).to(tl.pointer_type(tl.int64)))
+
+
+@triton.jit
+def helper(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, inner(x + 1, i) + inner(x, n))
+
+
+@triton.jit
+def helper_call(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, inner_call(x + 1, n) + inner_call(x, n))
+
+
+@triton.jit
+def atomics(x, out, n, B: tl.constexpr):
+    """At multiples of 8 bytes, as processors ask for."""
+    i = tl.arange(0, B)
+    p = (x + 2 + i * 2).to(tl.pointer_type(tl.int64))
+    tl.atomic_add(p + n, i.to(tl.int64))
+    tl.atomic_add((x + 2 * n).to(tl.pointer_type(tl.int64)), 1)
+    tl.store(out + i, tl.load(p))
+
+
+@triton.jit
+def of_floats(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x.to(tl.pointer_type(tl.int8)) + n + 5 * i).to(tl.pointer_type(tl.float32))
+    values = tl.load(p, mask=i != n, other=i.to(tl.float32))
+    tl.store((x + 50 + i).to(tl.pointer_type(tl.float64)), values.to(tl.float64), mask=i % 2 == 0)
+    tl.store(out + i, tl.load((x + n + i).to(tl.pointer_type(tl.float64))).to(tl.int64, bitcast=True))
+
+
+@triton.jit
+def without_another_argument(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p = (x + 20 + i).to(tl.pointer_type(tl.int64))
+    tl.store(p, tl.load((x + n + 2 * i).to(tl.pointer_type(tl.int64))), mask=i == n)
+
+
+KERNELS = [
+    constant_offset, runtime_offset, scalars_at_both_widths, in_a_loop, chosen, stored, tile_const, tile_runtime,
+    tile_narrow, tile_round, carried, carried_tile, cast_carried, in_loop_offset, loop_swap, while_loop, chosen_tile,
+    selected, store_tile, tile2d, program, helper, helper_call, atomics, of_floats, without_another_argument,
+]  # fmt: skip
+
+
+def launch(kernel: Any, n: int, first: int = 0) -> list[int]:
+    """What a kernel writes to memory of which it is given all from element `first` on."""
+    first *= kernel is not atomics
+    x, out = np.arange(129, dtype=np.int32) * 0x01010101 + 5, np.zeros(8, np.int64)
+    kernel[(1,)](x[first:], out, n, 4)
+    return [*out.tolist(), *x.tolist()]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("opt", ["strict", "0"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_addresses(kernel: Any, opt: str, first: int) -> None:
+    for n in (1, 2, 3):
+        with knobs.scope(target="reference"):
+            expected = launch(kernel, n, first)
+        with knobs.scope(target="cpu", opt=opt):
+            assert launch(kernel, n, first) == expected
+
+
+@triton.jit
+def aligned(x, out, n, B: tl.constexpr):
+    """Wider elements at multiples of their size only, which a GPU asks for."""
+    i = tl.arange(0, B)
+    p = (x + 2 + 2 * i).to(tl.pointer_type(tl.int64))
+    q = x
+    for k in range(n):
+        wide = (q + 2 * n).to(tl.pointer_type(tl.int64))
+        tl.store(out + k, tl.sum(tl.load(p) + tl.load(wide + i)))
+        p += 1
+        q += 2
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda_sim"])
+def test_aligned_addresses(target: str) -> None:
+    with knobs.scope(target="reference"):
+        expected = launch(aligned, 3)
+    with knobs.scope(target=target):
+        assert launch(aligned, 3) == expected

@@ -4,9 +4,13 @@ Unlike the pointer analysis this one says nothing about the shape of offsets, so
 pointer:
 
 - `Based`: `base + offset` with one scalar base for all lanes. The base is a *root* (a function argument, the result
-  of a call), or is itself chosen by control flow, in which case it is named by the merged value.
+  of a call, a scalar cast to elements that need not begin at a multiple of their size), or is itself chosen by control
+  flow, in which case it is named by the merged value.
 - `Absolute`: an address. Lanes with different bases, integers turned into pointers, pointers read from memory.
 - `Opaque`: nothing is known (tensors of pointers that come from outside).
+
+Pointers that come from outside, from integers and from memory are taken to point to a multiple of the size of their
+elements. What is cast to wider elements later keeps the alignment that it had.
 """
 
 from __future__ import annotations
@@ -14,26 +18,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
+from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import arith, cf, scf, tt, tts
 from tilewright.dialects.tt.types import is_block_pointer, is_pointer_like
-from tilewright.dialects.types import bit_width, element_type, is_integer
+from tilewright.dialects.types import bit_width, element_type, is_integer, is_tensor
 from tilewright.ir.walking import ops_within
 
 
 @dataclass(frozen=True, slots=True)
 class Based:
-    """`width` is that of the element offset in bits; 0 means that the offset is zero."""
+    """`width` is that of the element offset in bits; 0 means that the offset is zero. The address is a multiple of
+    `alignment` bytes."""
 
     base: SSAValue
     width: int
+    alignment: int
 
 
 @dataclass(frozen=True, slots=True)
 class Absolute:
-    """A 64-bit address for each lane."""
+    """A 64-bit address for each lane, a multiple of `alignment` bytes."""
+
+    alignment: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,7 @@ class Origins:
     def __init__(self, function: Operation, offset_width: int | None = None) -> None:
         self._offset_width = offset_width
         self._origins: dict[SSAValue, Origin] = {}
+        self._facts = _facts_for_casts(function)
         self._solve(function)
 
     def origin(self, value: SSAValue) -> Origin:
@@ -68,7 +78,8 @@ class Origins:
         """Whether a pointer is its own base."""
         match self.origin(value):
             case Based(base=base, width=width):
-                return base is value and width == 0 and merge_sources(value) is None
+                is_cast = isinstance(value.owner, tt.BitcastOp)
+                return base is value and width == 0 and not is_cast and merge_sources(value) is None
             case _:
                 return False
 
@@ -98,7 +109,7 @@ class Origins:
             case tt.BitcastOp():
                 return self._recast(op)
             case tt.IntToPtrOp():
-                return Absolute()
+                return Absolute(natural_alignment(value.type))
             case arith.SelectOp():
                 uniform = not isinstance(op.cond.type, TensorType)
                 return self._join(value, op.operands[1:], may_carry_base=uniform)
@@ -107,42 +118,54 @@ class Origins:
             case _ if isinstance(op, SHAPE_CHANGES):
                 return self._origins.get(op.operands[0])
             case _ if isinstance(op, LOADS):
-                return Absolute()
+                return Absolute(natural_alignment(value.type))
             case _:
                 return self._outside(value, f"the result of {op.name}")
 
     @staticmethod
     def _visible(value: SSAValue, origin: Origin | None) -> Origin | None:
-        """What leaves the first region of a while loop takes a base that only exists there along."""
-        loop = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
-        if not isinstance(loop, scf.WhileOp) or not isinstance(origin, Based) or origin.base is value:
+        """What leaves a region takes a base that only exists there along."""
+        if not isinstance(origin, Based) or origin.base is value:
             return origin
-        leaves = isinstance(value, OpResult) or value.owner is loop.regions[1].first_block
-        if leaves and _is_inside(origin.base, loop):
-            return Based(value, origin.width)
+        op = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+        leaves = isinstance(value, OpResult) or (
+            isinstance(op, scf.WhileOp) and value.owner is op.regions[1].first_block
+        )
+        if op is not None and leaves and _is_inside(origin.base, op):
+            return Based(value, origin.width, origin.alignment)
         return origin
 
     @staticmethod
     def _outside(value: SSAValue, what: str) -> Origin:
         if isinstance(value.type, TensorType):
             return Opaque(f"{what} is a tensor of pointers")
-        return Based(value, 0)
+        return Based(value, 0, natural_alignment(value.type))
 
     def _moved(self, op: tt.AddPtrOp) -> Origin | None:
         source = self._origins.get(op.operands[0])
-        if not isinstance(source, Based):
+        if source is None or isinstance(source, Opaque):
             return source
+        alignment = min(source.alignment, natural_alignment(op.result.type) * self._divisor(op.offset))
+        if isinstance(source, Absolute):
+            return Absolute(alignment)
         element = element_type(op.operands[1].type)
         width = max(32, bit_width(element)) if is_integer(element) else 64
         if self._offset_width is not None:
             width = max(width, source.width, self._offset_width)
         elif source.width:
             width = 64
-        return Based(source.base, width)
+        return Based(source.base, width, alignment)
+
+    def _divisor(self, offset: SSAValue) -> int:
+        """A number that all lanes of an offset are known to be a multiple of, where casts ask for it."""
+        if self._facts is None:
+            return 1
+        facts = self._facts.of(offset)
+        return max((d for d, run in zip(facts.divisibility, facts.contiguity, strict=True) if run == 1), default=1)
 
     def _recast(self, op: tt.BitcastOp) -> Origin | None:
-        """A bitcast rescales the offset. Where wider elements need not begin at a multiple of their size, a scalar at
-        offsets from an argument is a base of its own; all else becomes addresses."""
+        """A bitcast rescales the offset. Where wider elements need not begin at a multiple of their size, a scalar is a
+        base of its own; lanes become addresses."""
         source = self._origins.get(op.operands[0])
         if not isinstance(source, Based) or source.width == 0:
             return source
@@ -150,8 +173,8 @@ class Origins:
         if old == new:
             return source
         if old and new and old % new == 0:
-            return Based(source.base, 64)
-        return Based(op.result, 0) if _is_at_argument(op.src) else Absolute()
+            return Based(source.base, 64, source.alignment)
+        return Absolute(source.alignment) if is_tensor(op.result.type) else Based(op.result, 0, source.alignment)
 
     def _join(self, value: SSAValue, sources: Iterable[SSAValue | None], *, may_carry_base: bool) -> Origin | None:
         joined: Origin | None = None
@@ -162,7 +185,7 @@ class Origins:
             joined = origin if joined is None else self._join_two(value, joined, origin, may_carry_base)
         old = self._origins.get(value)
         if isinstance(old, Based) and isinstance(joined, Based) and old.base is value:
-            return Based(value, max(old.width, joined.width))
+            return Based(value, max(old.width, joined.width), min(old.alignment, joined.alignment))
         return joined
 
     @staticmethod
@@ -171,12 +194,13 @@ class Origins:
             return lhs
         if isinstance(rhs, Opaque):
             return rhs
+        alignment = min(lhs.alignment, rhs.alignment)
         if not (isinstance(lhs, Based) and isinstance(rhs, Based)):
-            return Absolute()
+            return Absolute(alignment)
         width = max(lhs.width, rhs.width)
         if lhs.base is rhs.base:
-            return Based(lhs.base, width)
-        return Based(value, width) if may_carry_base else Absolute()
+            return Based(lhs.base, width, alignment)
+        return Based(value, width, alignment) if may_carry_base else Absolute(alignment)
 
 
 def _is_inside(value: SSAValue, op: Operation) -> bool:
@@ -204,6 +228,22 @@ def pointee_bytes(type: Attribute) -> int | None:
         return max(8, bit_width(pointer.pointee_type)) // 8
     except TypeError:
         return None
+
+
+def natural_alignment(type: Attribute) -> int:
+    """Bytes that the address of an element is a multiple of, where nothing was cast; 1 of elements without a size."""
+    return pointee_bytes(type) or 1
+
+
+def _facts_for_casts(function: Operation) -> ModuleAxisInfo | None:
+    """What divides the offsets of a function that casts lanes to wider elements; None of other functions."""
+    module = function.parent_op()
+    for op in ops_within(function):
+        if isinstance(op, tt.BitcastOp) and is_tensor(op.result.type) and is_address(op.result.type):
+            old, new = natural_alignment(op.src.type), natural_alignment(op.result.type)
+            if old < new and isinstance(module, ModuleOp):
+                return ModuleAxisInfo(module)
+    return None
 
 
 def values_in(root: Operation) -> Iterator[SSAValue]:
@@ -263,13 +303,3 @@ def _branch_operand(branch: Operation, successor: int, index: int) -> SSAValue |
             return passed[index]
         case _:
             return None
-
-
-def _is_at_argument(pointer: SSAValue) -> bool:
-    """Whether a scalar pointer is at offsets from an argument of the function."""
-    while isinstance(pointer.owner, tt.AddPtrOp):
-        pointer = pointer.owner.ptr
-    owner = pointer.owner
-    function = owner.parent_op() if isinstance(owner, Block) else None
-    is_argument = isinstance(function, tt.FuncOp) and function.body.blocks.first is owner
-    return is_argument and not isinstance(pointer.type, TensorType)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, TensorType, i8, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from tilewright.analysis.origins import Absolute, Opaque, Origins, is_address, pointee_bytes
+from tilewright.analysis.origins import Absolute, Opaque, Origins, is_address, natural_alignment, pointee_bytes
 from tilewright.analysis.splats import emit_scalar, is_splat_tree
 from tilewright.dialects import arith, tt, tts
 from tilewright.dialects.construction import static_values
@@ -27,8 +28,8 @@ POINTER_USERS = (*ACCESSES, *STRUCTURED, *ON_BASE, tt.PtrToIntOp)
 class Anchors:
     """Function arguments that addresses can be expressed against: `address = anchor + n * size`.
 
-    That needs anchor and address to agree modulo the size of an element. Elements lie at multiples of their size; so
-    does an argument that points to elements of at least that size, or that is known to be divisible by it."""
+    That needs anchor and address to agree modulo the size of an element. An argument is a multiple of it that points
+    to elements of at least that size, or that is known to be divisible by it; after any other the first one serves."""
 
     arguments: tuple[SSAValue, ...]
 
@@ -38,15 +39,16 @@ class Anchors:
         return cls(tuple(a for a in entry.args if is_address(a.type) and not isinstance(a.type, TensorType)))
 
     def find(self, pointer: Attribute, function: tt.FuncOp) -> SSAValue | None:
-        """An argument that accesses through `pointer` can count from, of the same type if possible."""
-        size = pointee_bytes(pointer)
-        if size is None:
-            return None
+        """An argument that accesses through `pointer` can count from: of the same type if possible, else a multiple of
+        the size, else any."""
         same = [a for a in self.arguments if a.type == element_type(pointer)]
-        fitting = [
-            a for a in self.arguments if (pointee_bytes(a.type) or 1) % size == 0 or _divisible(a, size, function)
-        ]
-        return next(iter((*same, *fitting)), None)
+        fitting = [a for a in self.arguments if self.is_multiple(a, natural_alignment(pointer), function)]
+        return next(iter((*same, *fitting, *self.arguments)), None)
+
+    @staticmethod
+    def is_multiple(argument: SSAValue, size: int, function: tt.FuncOp) -> bool:
+        """Whether the address of an argument is known to be a multiple of a number of bytes."""
+        return natural_alignment(argument.type) % size == 0 or _divisible(argument, size, function)
 
 
 def _divisible(argument: SSAValue, size: int, function: tt.FuncOp) -> bool:
@@ -55,6 +57,46 @@ def _divisible(argument: SSAValue, size: int, function: tt.FuncOp) -> bool:
         return False
     hint = attributes.data[argument.index].data.get("tt.divisibility")
     return isinstance(hint, IntegerAttr) and hint.value.data % size == 0
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Lanes as several integers each, of `width` bits and the lowest first: where they lie."""
+
+    base: SSAValue
+    offsets: Sequence[SSAValue]
+    width: int
+
+    def split(self, value: SSAValue, b: OpBuilder) -> list[SSAValue]:
+        """The integers of each lane of a tile."""
+        whole = _as_bits(value, IntegerType(self.width * len(self.offsets)), b)
+        piece = with_element_type(whole.type, IntegerType(self.width))
+        found: list[SSAValue] = []
+        for n in range(len(self.offsets)):
+            shift = b.insert(arith.constant_splat(n * self.width, whole.type)).results[0]
+            shifted = b.insert(arith.ShRUIOp(whole, shift)).results[0]
+            found.append(b.insert(arith.TruncIOp(shifted, piece)).results[0])
+        return found
+
+    def joined(self, pieces: Sequence[SSAValue], type: Attribute, b: OpBuilder) -> SSAValue:
+        """The tile of which these are the integers."""
+        whole = with_element_type(type, IntegerType(self.width * len(pieces)))
+        total = b.insert(arith.constant_splat(0, whole)).results[0]
+        for n, piece in enumerate(pieces):
+            wide = b.insert(arith.ExtUIOp(piece, whole)).results[0]
+            shift = b.insert(arith.constant_splat(n * self.width, whole)).results[0]
+            total = b.insert(arith.OrIOp(total, b.insert(arith.ShLIOp(wide, shift)).results[0])).results[0]
+        return _as_bits(total, element_type(type), b)
+
+
+def _as_bits(value: SSAValue, element: Attribute, b: OpBuilder) -> SSAValue:
+    kind = with_element_type(value.type, element)
+    return value if value.type == kind else b.insert(tt.BitcastOp(value, kind)).result
+
+
+def _keep_volatile(load: tt.LoadOp, gather: tts.GatherOp) -> None:
+    if bool(load.is_volatile.value.data):
+        gather.attributes["isVolatile"] = load.is_volatile
 
 
 class AccessRewriter:
@@ -116,8 +158,7 @@ class AccessRewriter:
                     return
                 self._replace(op, self.gathered(op, builder))
             case tt.StoreOp():
-                base, offset = self.base_and_offset(op.ptr, builder)
-                builder.insert(tts.ScatterOp(base, offset, self._stored(op.value, builder), op.mask))
+                self._scatter(op, builder)
                 self._replace(op, None)
             case tt.AtomicRMWOp():
                 base, offset = self.base_and_offset(op.ptr, builder)
@@ -141,32 +182,107 @@ class AccessRewriter:
         if place.address is None:
             assert place.base is not None
             return self.offsets.base_as(place.base, type, builder), self.offsets.offset_of(pointer, builder)
-        self.uses_addresses = True
-        anchor = self._anchor(pointer.type)
         size = pointee_bytes(type)
-        assert anchor is not None and size is not None
-        start = builder.insert(tt.PtrToIntOp(anchor)).result
-        if is_tensor(pointer.type):
-            start = builder.insert(tt.SplatOp(start, with_element_type(pointer.type, i64))).result
-        offset = builder.insert(arith.SubiOp(place.address, start)).results[0]
+        assert size is not None
+        if not is_tensor(pointer.type) and self._alignment(pointer) < size:
+            return self._at_address(place.address, type, builder), self.offsets.constant_like(0, i64, builder)
+        return self._counted(place.address, type, builder)
+
+    def _alignment(self, pointer: SSAValue) -> int:
+        """Bytes that the address, or the addresses, of a pointer are a multiple of."""
+        origin = self.origins.origin(pointer)
+        assert not isinstance(origin, Opaque)
+        return origin.alignment
+
+    def _at_address(self, address: SSAValue, type: PointerType, builder: OpBuilder) -> SSAValue:
+        """A base that is at one address, which need not be a multiple of the size of an element."""
+        anchor, start = self._anchored(type, builder)
+        distance = builder.insert(arith.SubiOp(address, start)).results[0]
+        return self._moved_by_bytes(anchor, distance, type, builder)
+
+    def _counted(self, address: SSAValue, type: PointerType, builder: OpBuilder) -> tuple[SSAValue, SSAValue]:
+        """A base and element offsets for addresses that are multiples of the size of an element."""
+        size = natural_alignment(type)
+        anchor, start = self._anchored(type, builder)
+        if self.anchors.is_multiple(anchor, size, self.function):
+            base = self.offsets.base_as(anchor, type, builder)
+        else:
+            zero, last = (self.offsets.constant_like(value, i64, builder) for value in (0, size - 1))
+            below = builder.insert(arith.SubiOp(zero, start)).results[0]
+            gap = builder.insert(arith.AndIOp(below, last)).results[0]
+            base = self._moved_by_bytes(anchor, gap, type, builder)
+            start = builder.insert(arith.AddiOp(start, gap)).results[0]
+        if is_tensor(address.type):
+            start = builder.insert(tt.SplatOp(start, address.type)).result
+        offset = builder.insert(arith.SubiOp(address, start)).results[0]
         if size > 1:
             shift = self.offsets.constant_like(size.bit_length() - 1, offset.type, builder)
             offset = builder.insert(arith.ShRSIOp(offset, shift)).results[0]
-        return self.offsets.base_as(anchor, type, builder), offset
+        return base, offset
+
+    def _anchored(self, type: PointerType, builder: OpBuilder) -> tuple[SSAValue, SSAValue]:
+        """An argument to count addresses from, and its own address."""
+        self.uses_addresses = True
+        anchor = self._anchor(type)
+        assert anchor is not None
+        return anchor, builder.insert(tt.PtrToIntOp(anchor)).result
+
+    def _moved_by_bytes(self, base: SSAValue, distance: SSAValue, type: PointerType, builder: OpBuilder) -> SSAValue:
+        first = self.offsets.base_as(base, pointer_type(i8, type.address_space.data), builder)
+        moved = builder.insert(tt.AddPtrOp(first, distance)).result
+        return self.offsets.base_as(moved, type, builder)
+
+    # Lanes at any address
+
+    def _pieces(self, pointer: SSAValue, builder: OpBuilder) -> Pieces | None:
+        """The integers to read or write lanes by whose addresses need not be multiples of their size; None for others.
+
+        Addresses are a multiple of what an integer has bytes: `i64` at a multiple of 4 is two `i32`."""
+        element = element_type(pointer.type)
+        assert isinstance(element, PointerType)
+        place, size = self.offsets.place(pointer), natural_alignment(element)
+        if place.address is None or not is_tensor(pointer.type) or self._alignment(pointer) >= size:
+            return None
+        width = self._alignment(pointer)
+        kind = pointer_type(IntegerType(8 * width), element.address_space.data)
+        base, first = self._counted(place.address, kind, builder)
+        steps = [self.offsets.constant_like(n, first.type, builder) for n in range(size // width)]
+        return Pieces(base, [builder.insert(arith.AddiOp(first, step)).results[0] for step in steps], 8 * width)
+
+    def _scatter(self, op: tt.StoreOp, builder: OpBuilder) -> None:
+        value = self._stored(op.value, builder)
+        pieces = self._pieces(op.ptr, builder)
+        if pieces is None:
+            base, offset = self.base_and_offset(op.ptr, builder)
+            builder.insert(tts.ScatterOp(base, offset, value, op.mask))
+            return
+        for offset, piece in zip(pieces.offsets, pieces.split(value, builder), strict=True):
+            builder.insert(tts.ScatterOp(pieces.base, offset, piece, op.mask))
+
+    def _gather_pieces(self, pieces: Pieces, op: tt.LoadOp, builder: OpBuilder) -> SSAValue:
+        gathers = [tts.GatherOp(pieces.base, offset, op.mask) for offset in pieces.offsets]
+        for gather in gathers:
+            _keep_volatile(op, gather)
+            builder.insert(gather)
+        kind = op.result.type
+        result = with_element_type(kind, i64) if is_address(kind) else kind
+        return pieces.joined([gather.result for gather in gathers], result, builder)
 
     def gathered(self, op: tt.LoadOp, builder: OpBuilder) -> SSAValue:
         """What a load reads; pointers are read as addresses."""
-        base, offset = self.base_and_offset(op.ptr, builder)
+        pieces = self._pieces(op.ptr, builder)
         other = op.other
         if other is not None and is_pointer_like(other.type):
             other = self.offsets.address_of(other, builder)
         scalar = other
         if other is not None and isinstance(other.type, TensorType):
             scalar = emit_scalar(other, lambda made: builder.insert(made)) if is_splat_tree(other) else None
-        gather = tts.GatherOp(base, offset, op.mask, scalar)
-        if bool(op.is_volatile.value.data):
-            gather.attributes["isVolatile"] = op.is_volatile
-        value = builder.insert(gather).result
+        if pieces is not None:
+            scalar, value = None, self._gather_pieces(pieces, op, builder)
+        else:
+            gather = tts.GatherOp(*self.base_and_offset(op.ptr, builder), op.mask, scalar)
+            _keep_volatile(op, gather)
+            value = builder.insert(gather).result
         if other is not None and scalar is None:
             assert op.mask is not None
             value = builder.insert(arith.SelectOp(op.mask, value, other)).results[0]

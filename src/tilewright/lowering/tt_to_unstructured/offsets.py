@@ -117,6 +117,8 @@ class OffsetEmitter:
         origin = self.origins.origin(value)
         if merge_sources(value) is not None:
             self._carry(value, origin)
+        elif isinstance(origin, Based) and origin.base is value and isinstance(value.owner, tt.BitcastOp):
+            self._places[value] = Place(self._cast_base(value.owner), None)
         elif isinstance(origin, Based) and origin.base is value and not isinstance(value.owner, arith.SelectOp):
             self._places[value] = Place(value, None)
         else:
@@ -144,6 +146,16 @@ class OffsetEmitter:
             case _:
                 operands = [self.offset_as(operand, origin.width, builder) for operand in op.operands]
                 return Place(self._base_of(origin), self._like(op, operands, operands[0].type, builder))
+
+    def _cast_base(self, op: tt.BitcastOp) -> SSAValue:
+        """The pointer of a cast that is a base of its own, from where its source points."""
+        builder = OpBuilder.after(op)
+        source = self._places[op.src]
+        assert source.base is not None
+        pointer = self.base_as(source.base, pointer_like(op.src), builder)
+        if source.offset is not None:
+            pointer = builder.insert(tt.AddPtrOp(pointer, source.offset)).result
+        return self.base_as(pointer, op.result.type, builder)
 
     def _base_of(self, origin: Based) -> SSAValue | None:
         """The base that an origin names: a root, or what control flow carries in its place."""

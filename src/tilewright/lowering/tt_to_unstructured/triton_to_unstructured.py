@@ -37,9 +37,11 @@ class TritonToUnstructuredPass(Pass):
     Pointers that control flow carries become offsets that it carries, and a base as well where that changes. An
     offset is as wide as it has to be: one offset keeps its type, sums have 64 bits. Pointers with lane-dependent
     bases, pointers made of integers and pointers read from memory are taken as addresses, counted from an argument
-    of the function. After such a rebase the arguments are no longer known to be disjoint (`tilewright.noalias` is
-    dropped). Bases of structured pointers become function arguments in the same way. What can not be expressed stays
-    as it is, with a remark.
+    of the function. What is cast to wider elements need not lie at multiples of their size: a scalar cast is a base of
+    its own, lanes are read and written as several narrower integers; atomics on lanes are taken to be aligned. After
+    such a rebase the arguments are no longer known to be disjoint (`tilewright.noalias` is dropped). Bases of
+    structured pointers become function arguments in the same way. What can not be expressed stays as it is, with a
+    remark.
     """
 
     name = "triton-to-unstructured"
