@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 from xdsl.traits import IsolatedFromAbove
 
+from tilewright.ir.detaching import detached
 from tilewright.ir.options import format_options
-from tilewright.ir.passes import Pass, PassContext, PassPipeline
+from tilewright.ir.passes import Pass, PassContext, PassPipeline, run_on_modules
 from tilewright.support.errors import PipelineError
 
 ROOTS = ("builtin.module", "any")
@@ -43,33 +44,10 @@ class NestedPass(Pass):
         if self.anchor == ModuleOp.name:
             for inner in targets:
                 assert isinstance(inner, ModuleOp)
-                self.inner.run(inner, context)
+                run_on_modules(self.inner, inner, context)
         elif targets:
-            self._run_without_others(module, context)
-
-    def _run_without_others(self, module: ModuleOp, context: PassContext) -> None:
-        block = module.body.block
-        before = list(block.ops)
-        others = [op for op in before if op.name != self.anchor]
-        for op in others:
-            op.detach()
-        try:
-            self.inner.run(module, context)
-        finally:
-            previous: Operation | None = None
-            for op in before:
-                if op in others:
-                    _insert_after(block, previous, op)
-                previous = op if op.parent is block else previous
-
-
-def _insert_after(block: Block, previous: Operation | None, op: Operation) -> None:
-    if previous is not None:
-        block.insert_op_after(op, previous)
-    elif block.first_op is not None:
-        block.insert_op_before(op, block.first_op)
-    else:
-        block.add_op(op)
+            with detached(module.body.block, [op for op in module.ops if op.name != self.anchor]):
+                self.inner.run(module, context)
 
 
 def anchor_passes(anchors: tuple[str, ...], passes: list[Pass]) -> list[Pass]:

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar, dataclass_transform
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from tilewright.ir.detaching import detached
 from tilewright.ir.diagnostics import op_error, op_name, op_place
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.options import (
@@ -184,6 +185,22 @@ def build_passes(name: str, options: OptionValues) -> list[Pass]:
     return list(built.passes if isinstance(built, PassPipeline) else built)
 
 
+def run_on_modules(pass_: Pass, module: ModuleOp, context: PassContext) -> None:
+    """Run a pass on a module and on those nested in it, the innermost first, each by itself.
+
+    A module is a symbol table of its own, so what a pass does in one depends on no other; a pass sees no nested module
+    and need not know that there are any. A module of nothing but modules has nothing to transform. A pass with an
+    anchor (`ir.nesting`) picks the ops that it runs on.
+    """
+    inner = [] if pass_.is_nested else [op for op in module.ops if isinstance(op, ModuleOp)]
+    for nested in inner:
+        run_on_modules(pass_, nested, context)
+    if len(inner) == len(module.body.block.ops) and inner:
+        return
+    with detached(module.body.block, inner):
+        pass_.run(module, context)
+
+
 class Instrument:
     """Watches a pipeline from outside; override what you need. `ir.instruments` has the ones we ship."""
 
@@ -232,7 +249,7 @@ class PassPipeline:
                 instrument.before_pass(index, pass_, module)
             try:
                 with deep_recursion():
-                    pass_.run(module, context)
+                    run_on_modules(pass_, module, context)
                 for instrument in instruments:
                     instrument.after_pass(index, pass_, module)
             except Exception as raised:

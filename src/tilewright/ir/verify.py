@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.traits import IsTerminator, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import DiagnosticException
@@ -32,10 +32,12 @@ def verify_module(module: Operation) -> None:
 
     xDSL's own `verify` renders the whole module into the exception; here the message is about the one op.
     """
-    for op in ops_within(module):
+    ops = ops_within(module)
+    for op in ops:
         _verify_op(op)
-    for attribute in module.attributes.keys() & _module_checks.keys():
-        _module_checks[attribute](module)
+    for checked in (op for op in ops if op is module or isinstance(op, ModuleOp)):
+        for attribute in checked.attributes.keys() & _module_checks.keys():
+            _module_checks[attribute](checked)
     verify_dominance(module)
 
 

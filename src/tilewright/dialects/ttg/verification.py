@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.tt.types import NO_ENCODING
@@ -64,12 +64,17 @@ def warps_around(op: Operation, shape: ProgramShape) -> int:
 
 def warps_of_program(op: Operation) -> int:
     """The warps that run an op of a TritonGPU module."""
-    module = op
-    while (parent := module.parent_op()) is not None:
-        module = parent
-    shape = program_shape(module)
+    module: Operation | None = op
+    while module is not None and not _is_program(module):
+        module = module.parent_op()
+    shape = None if module is None else program_shape(module)
     assert shape is not None, "the module does not state 'ttg.num-warps'"
     return warps_around(op, shape)
+
+
+def _is_program(op: Operation) -> bool:
+    """Whether an op is a module that states its warps."""
+    return isinstance(op, ModuleOp) and NUM_WARPS in op.attributes
 
 
 def _holding_region(specialized: WarpSpecializeOp, op: Operation) -> int | None:
@@ -92,12 +97,23 @@ def layout_problem(type: Attribute, lanes: int, warps: int, blocks: int) -> str 
 
 
 def verify_layouts(module: Operation) -> None:
-    """Raise `VerifyError` at the first op whose operand or result has a layout that does not fit the program."""
+    """Raise `VerifyError` at the first op whose operand or result has a layout that does not fit the program.
+
+    Modules nested in it that state their own warps are programs of their own.
+    """
     shape = program_shape(module)
     if shape is None:
         return
     checked: dict[tuple[Attribute, int], str | None] = {}
+    others = {
+        id(op)
+        for nested in ops_within(module)
+        if nested is not module and _is_program(nested)
+        for op in ops_within(nested)
+    }
     for op in ops_within(module):
+        if id(op) in others:
+            continue
         if op is not module:
             for name in MODULE_ONLY:
                 if name in op.attributes:
