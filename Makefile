@@ -12,7 +12,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-models bench-sanitizers ttgir-table gpu oracles mlir-tools torch fuzz fuzz-middle-layer official-front-end clean
+.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-models bench-sanitizers ttgir-table gpu oracles mlir-tools torch fuzz fuzz-middle-layer official-front-end wheels clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -131,6 +131,10 @@ fuzz-middle-layer: $(STAMP) ## mutated IR through every pass of the middle layer
 
 official-front-end: $(STAMP) ## the corpus by way of official Triton's front end, with tilewright as its back end (ARGS="--shard 0/4 memory")
 	@$(BIN)/python tests/exec/official_front_end.py $(ARGS)
+
+wheels: $(TEST) ## build both distributions into dist: tilewright, and tilewright-triton, which provides `import triton`
+	@for folder in . distributions/tilewright-triton; do \
+	  (cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -t wheel -d "$(CURDIR)/dist") || exit 1; done
 
 clean: ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
