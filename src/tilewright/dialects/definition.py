@@ -6,18 +6,28 @@ the compiler, although a normal compilation neither parses nor prints.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils import exceptions
+
+from tilewright.ir.older_spellings import note_older_spelling
+from tilewright.support.errors import TilewrightError
 
 if TYPE_CHECKING:
     from xdsl.irdl.declarative_assembly_format import FormatProgram
+
+
+class WithOlderFormats:
+    """An op that older Triton wrote in other ways, which are read, too (`ir.older_spellings`)."""
+
+    OLDER_FORMATS: ClassVar[tuple[str, ...]] = ()
 
 
 class OfTwoForms:
@@ -53,7 +63,7 @@ def _define(cls: type[OpT], directives_module: str) -> type[OpT]:
     cls.assembly_format = text
 
     @cache
-    def program() -> FormatProgram:
+    def program(text: str = text) -> FormatProgram:
         from xdsl.irdl.declarative_assembly_format import FormatProgram
 
         definition = cls.get_irdl_definition()
@@ -62,7 +72,10 @@ def _define(cls: type[OpT], directives_module: str) -> type[OpT]:
         return FormatProgram.from_str(text, definition)
 
     def parse(op_type: type[OpT], parser: Parser) -> OpT:
-        op = program().parse(parser, op_type)
+        if issubclass(cls, WithOlderFormats):
+            op = _parse_any(op_type, parser, program, (text, *cls.OLDER_FORMATS))
+        else:
+            op = program().parse(parser, op_type)
         if isinstance(op, OfTwoForms):
             op.after_parsing()
         return op
@@ -79,3 +92,29 @@ def _define(cls: type[OpT], directives_module: str) -> type[OpT]:
     setattr(cls, "parse", classmethod(parse))  # noqa: B010
     setattr(cls, "print", print)  # noqa: B010
     return cls
+
+
+def _parse_any(
+    op_type: type[OpT], parser: Parser, program: Callable[[str], FormatProgram], formats: Sequence[str]
+) -> OpT:
+    """Read an op by the first format that fits; where none does, the error is that of today's."""
+    start = parser.pos
+    first: Exception | None = None
+    for text in formats:
+        try:
+            op = program(text).parse(parser, op_type)
+        except (exceptions.ParseError, exceptions.VerifyException, TilewrightError) as error:
+            first = first or error
+            parser._resume_from(start)  # pyright: ignore[reportPrivateUsage]
+            continue
+        if first is not None:
+            _note_older_form(op, parser, start)
+        return op
+    assert first is not None
+    raise first
+
+
+def _note_older_form(op: IRDLOperation, parser: Parser, start: int) -> None:
+    from tilewright.ir.printing import print_op
+
+    note_older_spelling(parser, f"this form of '{op.name}'", f"'{print_op(op).strip()}'", start)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
 from xdsl.ir import Block, Operation
 
 
 @contextmanager
-def detached(block: Block, ops: Collection[Operation]) -> Iterator[None]:
+def detached(block: Block, ops: Collection[Operation]) -> Generator[None]:
     """Without these ops of a block; afterwards each stands behind the op that it stood behind, if that is left."""
     before = list(block.ops)
     for op in ops:

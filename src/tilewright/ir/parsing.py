@@ -49,6 +49,8 @@ from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind
 from tilewright.ir.floats import float_from_bits
 from tilewright.ir.lexing import QuickLexer
 from tilewright.ir.naming import hint_value
+from tilewright.ir.older_spellings import RENAMED, RENAMED_KEYS, OlderSpellings, find_renaming
+from tilewright.ir.passes import Remark
 from tilewright.ir.wording import upstream_words
 from tilewright.support.errors import ParseError, TilewrightError
 
@@ -97,14 +99,24 @@ def _end_of_brackets(text: str, start: int) -> int:
     return 0
 
 
-def parse_module(text: str, context: Context, filename: str = "<string>", *, needs_module: bool = False) -> ModuleOp:
+def parse_module(
+    text: str,
+    context: Context,
+    filename: str = "<string>",
+    *,
+    needs_module: bool = False,
+    remarks: list[Remark] | None = None,
+) -> ModuleOp:
     """Parse the text of a module; top-level ops without one are wrapped in a module, or refused (`needs_module`).
 
-    Raises `ParseError`. Parsing does not verify.
+    Older spellings are read; `remarks` gets one for each. Raises `ParseError`. Parsing does not verify.
     """
     parser = MLIRParser(context, text, filename)
     parser.needs_module = needs_module
-    return _guarded(parser, "module")
+    module = _guarded(parser, "module")
+    if remarks is not None:
+        remarks.extend(parser.remarks_about_spellings())
+    return module
 
 
 def parse_attribute(text: str, context: Context, filename: str = "<string>") -> Attribute:
@@ -122,10 +134,16 @@ def split_input(text: str, marker: str = SPLIT_MARKER) -> Iterator[tuple[int, st
 
 
 def parse_part(
-    lines_before: int, part: str, context: Context, filename: str, *, needs_module: bool = False
+    lines_before: int,
+    part: str,
+    context: Context,
+    filename: str,
+    *,
+    needs_module: bool = False,
+    remarks: list[Remark] | None = None,
 ) -> ModuleOp:
     """Parse one part of a split file; positions count in the whole file. With `needs_module` nothing is wrapped."""
-    return parse_module("\n" * lines_before + part, context, filename, needs_module=needs_module)
+    return parse_module("\n" * lines_before + part, context, filename, needs_module=needs_module, remarks=remarks)
 
 
 def _guarded(parser: MLIRParser, what: str) -> Any:
@@ -162,6 +180,7 @@ class MLIRParser(Parser):
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._first_uses: dict[str, int] = {}
         self._op_start = 0
+        self.older = OlderSpellings()
         self._alias_positions: dict[str, int] | None = None
         self._simple_types: dict[str, TypeAttribute] = {}
         self._bracketed_types: dict[str, TypeAttribute] = {}
@@ -253,7 +272,34 @@ class MLIRParser(Parser):
         line = bisect_right(self._line_starts, position)
         return line, position - self._line_starts[line - 1] + 1
 
+    # Older spellings.
+
+    def remarks_about_spellings(self) -> list[Remark]:
+        """One for each older spelling that was read, at its first place."""
+        return [
+            Remark("parse", "", self.error_at(start, start + 1, "").span, f"{older} is written {today} today")
+            for older, (today, start) in self.older.found.items()
+        ]
+
+    def _name_today(self, name: str, table: tuple[tuple[str, str], ...] = RENAMED) -> str:
+        renaming = find_renaming(name, table)
+        if renaming is None:
+            return name
+        older, today = renaming
+        self.older.note(f"'{older}'", f"'{today}'", max(self._text.rfind(name, 0, self.pos), 0))
+        return today + name[len(older) :]
+
+    def _parse_attribute_entry(self) -> tuple[str, Attribute]:
+        name, attribute = super()._parse_attribute_entry()
+        return self._name_today(name, RENAMED_KEYS), attribute
+
+    def known_type(self, operand: UnresolvedOperand) -> Attribute | None:
+        """The type of an operand that was defined or used before."""
+        value = self._value_so_far(operand)
+        return None if value is None else value.type
+
     def _get_op_by_name(self, name: str) -> type[Operation]:
+        name = self._name_today(name)
         found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
         if found is not None and not (issubclass(found, UnregisteredOp) and not self._is_generic(name)):
             return found
@@ -399,6 +445,7 @@ class MLIRParser(Parser):
         self.parse_attribute()
 
     def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
+        attr_or_dialect_name = self._name_today(attr_or_dialect_name)
         if "." not in attr_or_dialect_name and self._current_token.kind is not MLIRTokenKind.LESS:
             name = f"{'!' if is_type else '#'}{attr_or_dialect_name}"
             if name not in self.attribute_aliases:

@@ -40,6 +40,7 @@ from tilewright.ir.passes import (
     Instrument,
     PassContext,
     PassPipeline,
+    Remark,
     available_passes,
     available_pipelines,
     first_paragraph,
@@ -223,7 +224,7 @@ class _Session:
     def _run_part(self, lines_before: int, part: str, pipeline: PassPipeline, context: Context) -> str:
         request = self.request
         filename = "<stdin>" if request.file == "-" else request.file
-        module = parse_part(lines_before, part, context, filename, needs_module=request.has("no-implicit-module"))
+        module = self._read(lines_before, part, context, filename)
         verify = not request.has("no-verify")
         if verify:
             verify_module(module)
@@ -246,6 +247,16 @@ class _Session:
             skip_regions=request.has("print-skip-regions"),
             most_elements=_number_of_elements(request),
         )
+
+    def _read(self, lines_before: int, part: str, context: Context, filename: str) -> ModuleOp:
+        """Parse one part; remarks about older spellings are printed unless they are compared."""
+        remarks: list[Remark] = []
+        only_module = self.request.has("no-implicit-module")
+        module = parse_part(lines_before, part, context, filename, needs_module=only_module, remarks=remarks)
+        self.diagnostics.extend(diagnostic_of_remark(remark) for remark in remarks)
+        if not self.request.has("verify-diagnostics"):
+            self.stderr.writelines(f"{remark}\n" for remark in remarks)
+        return module
 
     def _run_passes(self, module: ModuleOp, pipeline: PassPipeline) -> None:
         context = PassContext(facts=self.facts)

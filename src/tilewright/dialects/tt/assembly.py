@@ -13,6 +13,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
+    OperandVariable,
     ParsingState,
     PrintingState,
     TypeDirective,
@@ -24,7 +25,7 @@ from xdsl.printer import Printer
 from tilewright.dialects.tt import enums
 from tilewright.dialects.tt.cache_policy import ATTRIBUTE_SINCE
 from tilewright.dialects.tt.definition import i32_attr
-from tilewright.dialects.tt.types import PointerType, TensorDescType
+from tilewright.dialects.tt.types import PointerType, TensorDescType, is_pointer_like, pointee_like
 from tilewright.support.triton_version import is_before
 
 
@@ -199,6 +200,31 @@ def parse_short_type(parser: Parser, cls: type[PointerType] | type[TensorDescTyp
     return cls.new(cls.parse_parameters(parser))
 
 
+@irdl_custom_directive
+class PointeeType(CustomDirective):
+    """The type of a pointer that was defined before, written as that of its value: `f32`, `tensor<16xf32>`."""
+
+    type: TypeDirective
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        from tilewright.ir.parsing import MLIRParser
+
+        start = parser.pos
+        pointee = parser.parse_type()
+        assert isinstance(parser, MLIRParser) and isinstance(self.type.inner, OperandVariable)
+        operands = state.operands[self.type.inner.index]
+        assert operands is not None, "the type of an operand stands behind it"
+        known = parser.known_type(operands[0])
+        if known is None or not is_pointer_like(known) or pointee_like(known) != pointee:
+            parser.raise_error("is not what the pointer points to", start, parser.pos)
+        self.type.set(state, (known,))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        for pointer in self.type.get(op):
+            printer.print_attribute(pointee_like(pointer))
+
+
 DIRECTIVES: dict[str, type[CustomDirective]] = {
     directive.__name__: directive
     for directive in (
@@ -212,6 +238,7 @@ DIRECTIVES: dict[str, type[CustomDirective]] = {
         OptionalRounding,
         OptionalInputPrecision,
         MemoryHints,
+        PointeeType,
         DynamicIndexList,
         ShortType,
         ShortDescriptorType,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
@@ -22,6 +23,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import Value, init_op, segment_sizes, static_values, value_of
+from tilewright.dialects.definition import WithOlderFormats
 from tilewright.dialects.tt.cache_policy import WithCachePolicy
 from tilewright.dialects.tt.constraints import MASK, POINTEE, POINTER, RESULT_POINTEE, MemberOf
 from tilewright.dialects.tt.definition import bool_attr, i32_array, i32_attr, op_definition
@@ -48,7 +50,7 @@ def _verify_block_access(pointer_type: Attribute, boundary_check: DenseArrayBase
 
 
 @op_definition
-class LoadOp(WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperation):
+class LoadOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperation):
     """The value behind a pointer, or behind each pointer whose mask bit is set; other lanes give `other`, and are
     undefined without it. A block pointer pads the dimensions in `boundaryCheck` with `padding`.
 
@@ -69,6 +71,9 @@ class LoadOp(WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperatio
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = "$ptr (`,` $mask^)? (`,` $other^)? custom<MemoryHints>($cache, $evict) attr-dict `:` type($ptr)"
+    OLDER_FORMATS: ClassVar[tuple[str, ...]] = (
+        "$ptr (`,` $mask^)? (`,` $other^)? attr-dict `:` custom<PointeeType>(type($ptr))",
+    )
     traits = traits_def(ReadEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
 
     def __init__(
@@ -109,7 +114,7 @@ class LoadOp(WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperatio
 
 
 @op_definition
-class StoreOp(WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperation):
+class StoreOp(WithOlderFormats, WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperation):
     """A value written behind a pointer, or behind each pointer whose mask bit is set.
 
     `tt.store %p, %v, %mask cacheModifier = wb : tensor<16x!tt.ptr<f32>>`
@@ -126,6 +131,9 @@ class StoreOp(WithCachePolicy, HasCanonicalizationPatternsInterface, IRDLOperati
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$ptr `,` $value (`,` $mask^)? custom<MemoryHints>($cache, $evict) attr-dict `:` type($ptr)"
+    OLDER_FORMATS: ClassVar[tuple[str, ...]] = (
+        "$ptr `,` $value (`,` $mask^)? attr-dict `:` custom<PointeeType>(type($ptr))",
+    )
     traits = traits_def(WriteEffect(), TensorSizeTrait(), SameOperandsAndResultEncoding())
 
     def __init__(

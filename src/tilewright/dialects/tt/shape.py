@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr
 from xdsl.interfaces import HasCanonicalizationPatternsInterface, HasFolderInterface
@@ -24,6 +25,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.construction import UNIT, Value, init_op, static_values, value_of
+from tilewright.dialects.definition import WithOlderFormats
 from tilewright.dialects.tt import inference
 from tilewright.dialects.tt.constraints import SAME_TYPE, TENSOR, Derived
 from tilewright.dialects.tt.definition import i32_array, i32_attr, op_definition
@@ -44,8 +46,12 @@ def _check_element_type(op: IRDLOperation, source: SSAValue, result: SSAValue) -
         )
 
 
+FUNCTION_TYPE = "$src attr-dict `:` `(` type($src) `)` `->` type($result)"
+"""How ops that change a shape were written before they had formats of their own."""
+
+
 @op_definition
-class SplatOp(HasFolderInterface, IRDLOperation):
+class SplatOp(WithOlderFormats, HasFolderInterface, IRDLOperation):
     """A scalar in every element: `%1 = tt.splat %n : i32 -> tensor<16xi32>`."""
 
     name = "tt.splat"
@@ -54,6 +60,7 @@ class SplatOp(HasFolderInterface, IRDLOperation):
     result = result_def(TENSOR)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    OLDER_FORMATS: ClassVar[tuple[str, ...]] = (FUNCTION_TYPE,)
     traits = traits_def(Pure(), TensorSizeTrait())
 
     def __init__(self, src: Value, result_type: Attribute):
@@ -96,7 +103,7 @@ class UnsplatOp(HasFolderInterface, IRDLOperation):
 
 
 @op_definition
-class ExpandDimsOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+class ExpandDimsOp(WithOlderFormats, HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
     """A new dimension of extent 1: `tt.expand_dims %x {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>`."""
 
     name = "tt.expand_dims"
@@ -107,6 +114,7 @@ class ExpandDimsOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRD
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    OLDER_FORMATS: ClassVar[tuple[str, ...]] = (FUNCTION_TYPE,)
     traits = traits_def(Pure(), TensorSizeTrait())
 
     def __init__(self, src: Value, axis: int):
@@ -130,7 +138,7 @@ class ExpandDimsOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRD
 
 
 @op_definition
-class BroadcastOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
+class BroadcastOp(WithOlderFormats, HasFolderInterface, HasCanonicalizationPatternsInterface, IRDLOperation):
     """Dimensions of extent 1 repeated: `tt.broadcast %x : tensor<16x1xi32> -> tensor<16x32xi32>`."""
 
     name = "tt.broadcast"
@@ -139,6 +147,7 @@ class BroadcastOp(HasFolderInterface, HasCanonicalizationPatternsInterface, IRDL
     result = result_def(TENSOR)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
+    OLDER_FORMATS: ClassVar[tuple[str, ...]] = (FUNCTION_TYPE,)
     traits = traits_def(Pure(), TensorSizeTrait(), SameOperandsAndResultEncoding())
 
     def __init__(self, src: Value, result_type: Attribute):

@@ -9,10 +9,25 @@ from xdsl.ir import Attribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tilewright.ir.older_spellings import note_older_spelling
 from tilewright.layouts.distributed import Vectors
 
 FieldValue = int | bool | Attribute | Sequence[int] | Sequence[Sequence[int]]
 """What a key may stand for."""
+
+
+SINGLE_CTA: Mapping[str, Sequence[int]] = {"CTAsPerCGA": (1,), "CTASplitNum": (1,), "CTAOrder": ()}
+"""Keys of older Triton with what their numbers are where a program is one CTA; `CGALayout` says the rest today."""
+
+
+def _skip_single_cta(parser: AttrParser, key: str, position: int) -> None:
+    """Read over an older key that says no more than that a program is one CTA."""
+    parser.parse_punctuation("=")
+    start = parser.pos
+    numbers = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+    if SINGLE_CTA[key] and any(number not in SINGLE_CTA[key] for number in numbers):
+        parser.raise_error(f"{key} of more than one CTA is written as CGALayout today", start, parser.pos)
+    note_older_spelling(parser, f"'{key}' of one CTA", "by leaving it out", position)
 
 
 def parse_fields(parser: AttrParser, known: Sequence[str], optional: Sequence[str] = ()) -> dict[str, FieldValue]:
@@ -23,6 +38,9 @@ def parse_fields(parser: AttrParser, known: Sequence[str], optional: Sequence[st
     def field() -> None:
         position = parser.pos
         key = parser.parse_identifier()
+        if key in SINGLE_CTA:
+            _skip_single_cta(parser, key, position)
+            return
         if key not in known and key not in optional:
             parser.raise_error(
                 f"unexpected key '{key}', expected {', '.join((*known, *optional))}", position, parser.pos

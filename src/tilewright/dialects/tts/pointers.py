@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -43,6 +43,7 @@ from tilewright.dialects.construction import (
     static_values,
     value_of,
 )
+from tilewright.dialects.definition import WithOlderFormats
 from tilewright.dialects.tt.constraints import POINTER_LIKE, TENSOR
 from tilewright.dialects.tt.definition import i32_array, i32_attr, op_definition
 from tilewright.dialects.tt.types import PointerType, is_block_pointer, is_tensor, pointer_type, tensor_type
@@ -76,7 +77,7 @@ def _check_dynamic(**groups: tuple[DenseArrayBase, Sequence[SSAValue]]) -> None:
 
 
 @op_definition
-class MakeTensorPtrOp(IRDLOperation):
+class MakeTensorPtrOp(WithOlderFormats, IRDLOperation):
     """The addresses `base + sum_d a_d` for lanes `(i_0, i_1, ..)` of a box of `sizes`, where
     `a_d = offset_d + i_d * stride_d`; strides and offsets count elements, and offsets are already scaled by strides.
 
@@ -114,6 +115,7 @@ class MakeTensorPtrOp(IRDLOperation):
         "`` `,` `shape` `` `:` custom<DynamicIndexList>($shape, $static_shape) `` `,` `order` `` `:` $order "
         "attr-dict `:` custom<ShortType>(type($base)) `to` type($result)"
     )
+    OLDER_FORMATS: ClassVar[tuple[str, ...]] = (assembly_format.replace("`shape`", "`parent_sizes`"),)
     traits = traits_def(Pure())
 
     def __init__(
