@@ -58,7 +58,9 @@ def _same_width(source: SSAValue, result: SSAValue) -> bool:
         for kind in kinds
         if isinstance(kind, PointerType) and isinstance(kind.pointee_type, FixedBitwidthType)
     }
-    return len(widths) == 1 and all(isinstance(kind, PointerType) for kind in kinds) and 1 not in widths
+    pointers = [kind for kind in kinds if isinstance(kind, PointerType)]
+    of_memory = len(pointers) == len(kinds) and not any(isinstance(kind.pointee_type, PointerType) for kind in pointers)
+    return len(widths) == 1 and of_memory and 1 not in widths
 
 
 @lru_cache(maxsize=1024)

@@ -137,3 +137,32 @@ def test_declared_tuples_are_launched() -> None:
     np.testing.assert_array_equal(out, x + 3)
     with pytest.raises(ArgumentError):
         compiled[(1,)]((x.astype(np.float64), 3), out, 8)
+
+
+POINTERS = """
+tt.func public @gather(%rows: !tt.ptr<!tt.ptr<f32>>, %out: !tt.ptr<f32>) {
+  %lanes = tt.make_range {start = 0 : i32, end = 4 : i32} : tensor<4xi32>
+  %base = tt.splat %rows : !tt.ptr<!tt.ptr<f32>> -> tensor<4x!tt.ptr<!tt.ptr<f32>>>
+  %places = tt.addptr %base, %lanes : tensor<4x!tt.ptr<!tt.ptr<f32>>>, tensor<4xi32>
+  %starts = tt.load %places : tensor<4x!tt.ptr<!tt.ptr<f32>>>
+  %firsts = tt.load %starts : tensor<4x!tt.ptr<f32>>
+  %o = tt.splat %out : !tt.ptr<f32> -> tensor<4x!tt.ptr<f32>>
+  %p = tt.addptr %o, %lanes : tensor<4x!tt.ptr<f32>>, tensor<4xi32>
+  tt.store %p, %firsts : tensor<4x!tt.ptr<f32>>
+  %row = tt.load %rows : !tt.ptr<!tt.ptr<f32>>
+  %x = tt.load %row : !tt.ptr<f32>
+  tt.store %out, %x : !tt.ptr<f32>
+  tt.return
+}
+"""
+
+
+def test_memory_that_holds_pointers(tmp_path: Path) -> None:
+    path = tmp_path / "gather.ttir"
+    path.write_text(POINTERS)
+    kernel = triton.compile(path, target="cpu")
+    values, out = np.array([3.5, 1, 2, 4], np.float32), np.zeros(4, np.float32)
+    rows = values.ctypes.data + 4 * np.array([2, 0, 3, 1])
+    with knobs.scope(target="cpu"):
+        kernel[1,](rows, out)
+    np.testing.assert_array_equal(out, [2, 3.5, 4, 1])

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
-    TensorType,
 )
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
@@ -194,12 +193,6 @@ class FuncOp(IRDLOperation):
             raise VerifyException("entry block arguments must have the function's input types")
         if self.arg_attrs is not None and len(self.arg_attrs) != len(self.function_type.inputs):
             raise VerifyException("function must have one attribute dictionary per argument")
-        for number, kind in enumerate(self.function_type.inputs):
-            if isinstance(kind, TensorType) and getattr(kind.encoding, "alias_name", "") == "shared":
-                raise VerifyException(
-                    f"argument {number} is a tensor with a shared encoding: tensors are in registers; pass buffers in "
-                    "shared memory as !ttg.memdesc"
-                )
 
 
 @op_definition
