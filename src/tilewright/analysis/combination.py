@@ -6,7 +6,7 @@ linalg.reduce { (%v, %i, %best, %place): ... yield select(%v > %best, %v, %best)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -78,19 +78,24 @@ def combination_of_choice(op: linalg.StructuredOp) -> Combination | None:
         right.append(other)
     if len(set(right)) != count or any(value.owner in combining or value in left for value in right):
         return None
-    known, ops = {*left, *right}, list[Operation]()
+    known, ops = {*left, *right}, dict[Operation, None]()
     for inner in combining:
-        for operand in inner.operands:
-            maker = operand.owner
-            if operand in known or maker in combining:
-                continue
-            if not isinstance(maker, arith.ConstantOp):
-                return None
-            if maker not in ops:
-                ops.append(maker)
-        ops.append(inner)
-    combination = combination_of(ops, left, right, yield_op.operands)
+        if not _collect(inner, known, ops):
+            return None
+    combination = combination_of(list(ops), left, right, yield_op.operands)
     return None if combination is None else replace(combination, starts_at_first=True)
+
+
+def _collect(op: Operation, known: Collection[SSAValue], ops: dict[Operation, None]) -> bool:
+    """Add an op of a body to `ops`, after those that it needs; False where it needs more than `known` and constants."""
+    for operand in op.operands:
+        maker = operand.owner
+        if operand in known or maker in ops:
+            continue
+        if not isinstance(maker, Operation) or not _collect(maker, known, ops):
+            return False
+    ops[op] = None
+    return True
 
 
 def _computed_from(values: Sequence[SSAValue], body: Block) -> dict[Operation, None]:
