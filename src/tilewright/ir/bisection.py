@@ -28,6 +28,7 @@ OPTIONAL = frozenset(
         "triton-licm",
         "triton-loop-aware-cse",
         "loop-invariant-code-motion",
+        "linalg-reduce-assertions",
         "linalg-fuse-elementwise",
         "linalg-narrow-results",
         "linalg-recognize-scans",

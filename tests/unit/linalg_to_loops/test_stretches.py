@@ -13,6 +13,7 @@ import pytest
 
 import tilewright as triton
 import tilewright.language as tl
+from tilewright.support.errors import DeviceAssertionError
 
 rng = np.random.default_rng(0)
 MIDDLE = 40_000
@@ -310,3 +311,48 @@ def test_elements_move_within_one_array() -> None:
     expected = np.concatenate([x[:1], x[:200], x[201:]])
     move_along[(1,)](x, 200, 40, BLOCK=256)
     np.testing.assert_array_equal(x, expected)
+
+
+@triton.jit
+def rows_at(x, places, y, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    at = tl.load(places + i // 256)
+    at = tl.where(at < 0, at + 64, at)
+    tl.device_assert((at >= 0) & (at < 64), "index out of bounds")
+    tl.store(y + i, tl.load(x + i % 256 + 256 * at) * 2)
+
+
+@triton.jit
+def add_rows_at(x, places, y, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    at = tl.load(places + i // 256)
+    at = tl.where(at < 0, at + 64, at)
+    tl.device_assert((at >= 0) & (at < 64), "index out of bounds")
+    tl.atomic_add(x + i % 256 + 256 * at, tl.load(y + i), sem="relaxed")
+
+
+def test_rows_at_loaded_places_pass_by_vectors() -> None:
+    x, places = rng.standard_normal((64, 256)).astype(np.float32), rng.integers(-64, 64, 32)
+    y = np.empty((32, 256), np.float32)
+    kernel = rows_at[(16,)](x, places, y, BLOCK=512, debug=True)
+    np.testing.assert_array_equal(y, x[places] * 2)
+    assert "vector.gather" not in kernel.asm["loops"]
+    assert "memref.alloca" not in kernel.asm["loops"]
+
+
+def test_rows_are_added_at_loaded_places_by_vectors() -> None:
+    x, places = rng.standard_normal((64, 256)).astype(np.float32), rng.integers(-64, 64, 32)
+    y, expected = rng.standard_normal((32, 256)).astype(np.float32), x.copy()
+    np.add.at(expected, places, y)
+    kernel = add_rows_at[(8,)](x, places, y, BLOCK=1024, debug=True)
+    np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-5)
+    assert "_row(" in kernel.asm["loops"] and "_at_" not in kernel.asm["loops"]
+
+
+@pytest.mark.parametrize("kernel", [rows_at, add_rows_at])
+def test_one_place_out_of_bounds_among_many_is_seen(kernel: Any) -> None:
+    x, y = np.zeros((64, 256), np.float32), np.zeros((32, 256), np.float32)
+    places = np.arange(32)
+    places[21] = 64
+    with pytest.raises(DeviceAssertionError, match="index out of bounds"):
+        kernel[(16,)](x, places, y, BLOCK=512, debug=True)

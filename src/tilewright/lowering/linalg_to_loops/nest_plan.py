@@ -357,8 +357,6 @@ def _may_see(op: Operation, write: memref.StoreOp | memref.AtomicRMWOp, nest: Ne
     """Whether a load may read what a write puts there in an iteration before."""
     if not isinstance(op, _LOADS):
         return False
-    if isinstance(write, memref.AtomicRMWOp):
-        return True
     if isinstance(op, memref.LoadOp):
         return not nest.around.are_apart(root_of_memref(op.memref), root_of_memref(write.memref))
     read = memory_of(nest.around.source(op.tensor))

@@ -28,6 +28,9 @@ from tilewright.lowering.linalg_to_loops.lane_steps import SHORTEST, Division, R
 from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, HEAVY, STRETCH, Nest, cost_of, with_lanes
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 
+LONG = 8
+"""Stretches of at least so many vectors have few lanes behind the last full one."""
+
 
 def plan_stretches(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
     """A planned nest with a loop over stretches around its vector loop; None where it divides no lane numbers. The
@@ -56,7 +59,7 @@ def _has_strides(nest: Nest) -> bool:
     """Whether lanes lie apart somewhere: the last vector of a stretch, which is not full, gathers them."""
     views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp)]
     places = (value for op in views for value in op.mixed_offsets if isinstance(value, SSAValue))
-    return any(nest.steps.of.get(place, 1) != 1 for place in places)
+    return any(nest.steps.of.get(place, 1) not in (0, 1) for place in places)
 
 
 def _widened(nest: Nest) -> Nest:
@@ -65,6 +68,9 @@ def _widened(nest: Nest) -> Nest:
     Where little is computed they get half of them: more of a short stretch is in full vectors.
     """
     wide = with_lanes(nest)
+    divisors = [division.divisor for division in nest.steps.divisions]
+    if all(isinstance(divisor, int) and divisor >= LONG * wide.lanes for divisor in divisors):
+        return wide
     computed = sum(cost_of(op) for op in nest.body.ops if not op.regions and not isinstance(op, ACCESSES))
     return replace(wide, lanes=max(nest.lanes, wide.lanes // 2)) if computed < HEAVY else wide
 

@@ -86,8 +86,10 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
     from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
     from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
+    from tilewright.transforms.linalg.reduce_assertions import LinalgReduceAssertionsPass
 
     return (
+        LinalgReduceAssertionsPass(),  # conditions go by vectors
         LinalgFuseElementwisePass(),  # chains become one loop each
         LinalgNarrowResultsPass(),  # casts of results that are reduced, too, which fusion leaves
         LinalgMergeSiblingsPass(),  # loops over the same elements become one

@@ -9,6 +9,7 @@ from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
 from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
 from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass
 from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
+from tilewright.transforms.linalg.reduce_assertions import LinalgReduceAssertionsPass
 
 __all__ = [
     "CollapseShapePass",
@@ -19,5 +20,6 @@ __all__ = [
     "LinalgMergeSiblingsPass",
     "LinalgNarrowResultsPass",
     "LinalgRecognizeScansPass",
+    "LinalgReduceAssertionsPass",
     "OneShotBufferizePass",
 ]

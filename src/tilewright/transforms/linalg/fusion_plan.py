@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -26,6 +26,9 @@ MOST_REPEATED = 8192
 """Index arithmetic with several readers is computed again in each of them, up to this cost for all but one of them:
 what costs more is a hash or the like, of which hundreds of results would cost its length each, to compile and to run.
 """
+
+SHORTEST_RUN = 16
+"""A load for so many elements costs each of them nothing, so every reader makes it."""
 
 LONGEST_CHAIN = 1000
 """Ops that are computed inside of one another, at most. Beyond, a value goes through memory: passing a tile on costs
@@ -57,6 +60,10 @@ class FusionPlan:
     reading: dict[Operation, set[SSAValue]] = field(default_factory=dict[Operation, set[SSAValue]])
     """Ops that read memory, by themselves or through a producer that moves into them, and which pointer arguments and
     buffers that is: they cannot pass a write."""
+    runs: set[Operation] = field(default_factory=set[Operation])
+    """Ops whose elements are the same in runs of at least `SHORTEST_RUN`, as `x // 256` and what is loaded there."""
+    scattered: set[Operation] = field(default_factory=set[Operation])
+    """Ops that load elements at other places, by themselves or through a producer that moves into them."""
     computing: set[Operation] = field(default_factory=set[Operation])
     """Ops that compute something dear, by themselves or through a producer that moves into them."""
     _asked: Operation | None = None
@@ -111,27 +118,35 @@ def plan_fusion(block: Block, writers: Writers, memory: Disjointness) -> FusionP
     """The plan for the structured ops of one block."""
     plan = FusionPlan()
     order = {op: number for number, op in enumerate(block.ops)}
-    writes = _writes_before(block, writers)
+    writes = [(number, op) for op, number in order.items() if writers.may_write(op)]
     for op in block.ops:
         if isinstance(op, linalg.StructuredOp) and op.results:
             _decide(op, plan, order, writes, memory)
     return plan
 
 
-def _writes_before(block: Block, writers: Writers) -> dict[Operation, int]:
-    """How many ops in front of each may write memory."""
-    count, before = 0, dict[Operation, int]()
-    for op in block.ops:
-        before[op] = count
-        count += writers.may_write(op)
-    return before
+def _is_written_between(
+    op: Operation,
+    reader: Operation,
+    plan: FusionPlan,
+    order: dict[Operation, int],
+    writes: Sequence[tuple[int, Operation]],
+    memory: Disjointness,
+) -> bool:
+    """Whether what an op reads may be written between it and a reader of its result."""
+    first, last = order[op], order[reader]
+    return any(
+        first < number < last and memory.may_disturb(writer, root)
+        for number, writer in writes
+        for root in plan.reading[op]
+    )
 
 
 def _decide(
     op: linalg.StructuredOp,
     plan: FusionPlan,
     order: dict[Operation, int],
-    writes: dict[Operation, int],
+    writes: Sequence[tuple[int, Operation]],
     memory: Disjointness,
 ) -> None:
     """Decide for a producer which of its readers compute it themselves. Producers come before their readers."""
@@ -144,6 +159,11 @@ def _decide(
     for inner in op.body.block.walk():
         if isinstance(inner, memref.LoadOp | tensor.ExtractOp):
             plan.reading.setdefault(op, set()).update(_memory_behind(inner))
+    if _has_runs(op, plan):
+        plan.runs.add(op)
+        plan.cost[op] = 1
+    elif any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk()):
+        plan.scattered.add(op)
     if any(_is_dear(inner) for inner in op.body.block.ops):
         plan.computing.add(op)
     if not is_movable(op) or plan.depth.get(op, 0) >= LONGEST_CHAIN:
@@ -156,7 +176,8 @@ def _decide(
         return
     total = plan.cost[op]
     if any(
-        reads_memory and (writes[reader] != writes[op] or _may_disturb(reader, plan.reading[op], memory))
+        reads_memory
+        and (_is_written_between(op, reader, plan, order, writes, memory) or _may_disturb(reader, op, plan, memory))
         for reader in same_block
     ):
         return
@@ -174,7 +195,7 @@ def _decide(
                     continue
                 _move(op, reader, plan)
         return
-    _keep_in_first_reader(op, result, plan, order, writes)
+    _keep_in_first_reader(op, result, plan, order, writes, memory)
 
 
 def _memory_behind(op: memref.LoadOp | tensor.ExtractOp) -> list[SSAValue]:
@@ -185,9 +206,35 @@ def _memory_behind(op: memref.LoadOp | tensor.ExtractOp) -> list[SSAValue]:
     return [root_of_memref(source.memref)] if isinstance(source, bufferization.ToTensorOp) else []
 
 
-def _may_disturb(reader: linalg.StructuredOp, read: Collection[SSAValue], memory: Disjointness) -> bool:
-    """Whether a reader may write what a producer reads, or updates memory atomically, one lane after the other."""
-    return may_write(reader) and (_has_atomics(reader) or any(memory.may_disturb(reader, root) for root in read))
+def _may_disturb(
+    reader: linalg.StructuredOp, producer: linalg.StructuredOp, plan: FusionPlan, memory: Disjointness
+) -> bool:
+    """Whether a reader may write what a producer reads, or updates memory atomically, one lane after the other, where
+    the producer reads lane by lane, too."""
+    if not may_write(reader):
+        return False
+    if _has_atomics(reader) and producer in plan.scattered:
+        return True
+    return any(memory.may_disturb(reader, root) for root in plan.reading[producer])
+
+
+def _has_runs(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
+    """Whether the elements of an op are the same in runs: a quotient, or what is made of such alone."""
+    body = op.body.block
+    if op.iterators and len(op.iterators) != 1:
+        return False
+    if any(isinstance(inner, arith.DivSIOp | arith.DivUIOp) for inner in body.ops) and not body.args[-1].uses:
+        divisors = [find_constant_of_fill(value) for value in op.inputs[1:]]
+        return len(divisors) == 1 and divisors[0] is not None and divisors[0] >= SHORTEST_RUN
+    if any((isinstance(inner, linalg.IndexOp) and inner.results[0].uses) or inner.regions for inner in body.ops):
+        return False
+    varying = [value for value in op.inputs if not isinstance(value.owner, linalg.FillOp | arith.ConstantOp)]
+    return bool(varying) and all(producer_of(value) in plan.runs for value in varying)
+
+
+def find_constant_of_fill(value: SSAValue) -> int | None:
+    """The integer that all elements of a tensor are."""
+    return arith.find_constant_int(value.owner.inputs[0]) if isinstance(value.owner, linalg.FillOp) else None
 
 
 def _is_between_exchanges(op: linalg.StructuredOp, readers: Readers, plan: FusionPlan) -> bool:
@@ -247,6 +294,8 @@ def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: Fusi
     plan.moved.add(producer)
     if producer in plan.reading:
         plan.reading.setdefault(reader, set()).update(plan.reading[producer])
+    if producer in plan.scattered:
+        plan.scattered.add(reader)
     if producer in plan.computing:
         plan.computing.add(reader)
 
@@ -274,7 +323,8 @@ def _keep_in_first_reader(
     result: SSAValue,
     plan: FusionPlan,
     order: dict[Operation, int],
-    writes: dict[Operation, int],
+    writes: Sequence[tuple[int, Operation]],
+    memory: Disjointness,
 ) -> None:
     """A dear producer with several readers is a further result of the first, if that walks the same elements."""
     block = op.parent_block()
@@ -286,7 +336,9 @@ def _keep_in_first_reader(
         return
     if any(use.operation is first and _reads_output(first, use.index) for use in result.uses if _is_output(use)):
         return
-    if STARTS_AT_FIRST in first.attributes or (op in plan.reading and writes[first] != writes[op]):
+    if STARTS_AT_FIRST in first.attributes:
+        return
+    if op in plan.reading and _is_written_between(op, first, plan, order, writes, memory):
         return
     accesses = [access for access in (access_to(operand, map_.results, result) for operand, map_
                 in zip(first.inputs, first.maps, strict=False)) if access is not None]  # fmt: skip
