@@ -11,6 +11,7 @@ from xdsl.traits import Pure
 
 from tilewright.dialects import arith, tt
 from tilewright.dialects.arith.constant import is_dense
+from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.tt.folds import first_element
 from tilewright.dialects.types import element_type
 
@@ -18,7 +19,6 @@ MAX_DEPTH = 12
 """Longest chain of elementwise ops that is followed."""
 
 RESHAPING = (tt.BroadcastOp, tt.ExpandDimsOp, tt.ReshapeOp, tt.TransOp)
-ELEMENTWISE_DIALECTS = ("arith", "math")
 
 
 def is_splat_tree(value: SSAValue, depth: int = 0) -> bool:
@@ -49,14 +49,14 @@ def is_computed(value: SSAValue, depth: int = 0) -> bool:
         return False
     if isinstance(op, tt.SplatOp | tt.MakeRangeOp | arith.ConstantOp):
         return True
-    is_followed = isinstance(op, RESHAPING) or op.name.partition(".")[0] in ELEMENTWISE_DIALECTS
+    is_followed = isinstance(op, RESHAPING) or is_arithmetic(op)
     return is_followed and all(is_computed(operand, depth + 1) for operand in op.operands)
 
 
 def is_elementwise(op: Operation) -> bool:
     """Whether an op computes each lane of its one result from the same lane of its operands, and nothing else."""
     return (
-        op.name.partition(".")[0] in ELEMENTWISE_DIALECTS
+        is_arithmetic(op)
         and len(op.results) == 1
         and not op.regions
         and bool(op.operands)

@@ -45,6 +45,15 @@ def memory_effects(op: Operation) -> Effects:
     return _effects(op, memory_effects)
 
 
+def own_effects(op: Operation) -> Effects:
+    """The kinds of memory effects of an op by itself, without what its regions hold; all of them if it does not say."""
+    return _effects(op, _no_effects)
+
+
+def _no_effects(_op: Operation) -> Effects:
+    return _NONE
+
+
 def _effects(op: Operation, of_inner: Callable[[Operation], Effects]) -> Effects:
     """The effects of an op, by those of the ops that its regions hold."""
     cls = type(op)

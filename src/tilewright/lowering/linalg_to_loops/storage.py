@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import bufferization, func, linalg, linalg_ext, scf, tensor
 from tilewright.dialects.types import element_type, is_tensor
+from tilewright.ir.effects import is_memory_free
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import Index
@@ -234,9 +235,7 @@ class Storage:
 
     def _reads_computed_tiles_only(self, op: linalg.StructuredOp) -> bool:
         """Whether the inputs lie in buffers that only the ops of this lowering write."""
-        if any(
-            isinstance(inner, tensor.ExtractOp) or inner.name.startswith("memref.") for inner in ops_within(op.body)
-        ):
+        if any(isinstance(inner, tensor.ExtractOp) or not is_memory_free(inner) for inner in ops_within(op.body)):
             return False
         for value in op.inputs:
             source = self.lowering.source(value)
@@ -326,7 +325,7 @@ class Storage:
         for inner in op.body.block.walk():
             if isinstance(inner, tensor.ExtractOp) and not self._is_disjoint_source(inner.tensor, dest):
                 return False
-            if inner.name.startswith("memref."):
+            if not is_memory_free(inner):
                 return self._bodies_read_others(op, dest)
         return True
 

@@ -6,18 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import MemoryEffectKind
 
-from tilewright.dialects import bufferization, func, linalg, linalg_ext, memref, tensor
-from tilewright.ir.walking import is_subclass, ops_within
+from tilewright.dialects import bufferization, linalg, memref, tensor
+from tilewright.ir.effects import own_effects
+from tilewright.ir.walking import ops_within
 
-_WRITERS = (
-    memref.StoreOp,
-    memref.CopyOp,
-    memref.AtomicRMWOp,
-    memref.GenericAtomicRMWOp,
-    bufferization.MaterializeInDestinationOp,
-    func.CallOp,
-)
 VIEWS = (
     memref.CastOp,
     memref.CollapseShapeOp,
@@ -38,23 +32,6 @@ ALIASES = (
     linalg.TransposeOp,
 )
 """Ops whose result is read from the memory of their operand."""
-
-_HARMLESS = (
-    *VIEWS,
-    memref.AllocOp,
-    memref.AllocaOp,
-    memref.LoadOp,
-    memref.DimOp,
-    memref.DeallocOp,
-    bufferization.ToTensorOp,
-    bufferization.AllocTensorOp,
-    func.ReturnOp,
-    linalg.IndexOp,
-    linalg.YieldOp,
-    linalg_ext.ExchangeNetworkOp,
-    linalg_ext.ScanOp,
-)
-_PURE_DIALECTS = ("arith.", "math.", "tensor.", "ub.", "scf.", "cf.", "vector.")
 
 
 def may_write(op: Operation) -> bool:
@@ -105,21 +82,9 @@ def _ops_inside(op: Operation) -> Iterator[Operation]:
 
 
 def _writes_itself(op: Operation) -> bool:
-    if isinstance(op, memref.LoadOp):
-        return memref.VOLATILE in op.attributes
-    if is_subclass(type(op), _WRITERS):
-        return True
     if isinstance(op, linalg.StructuredOp):
-        return any(isinstance(value.type, MemRefType) for value in op.operands[_first_output(op) :])
-    if op.name.startswith(_PURE_DIALECTS):
-        return False
-    return not is_subclass(type(op), _HARMLESS)
-
-
-def _first_output(op: Operation) -> int:
-    if isinstance(op, linalg.GenericOp | linalg.FillOp | linalg.ReduceOp | linalg.MatmulOp | linalg.BatchMatmulOp):
-        return len(op.inputs)
-    return 1
+        return any(isinstance(value.type, MemRefType) for value in op.outputs)
+    return MemoryEffectKind.WRITE in own_effects(op)
 
 
 def memory_operands(op: Operation) -> list[SSAValue]:

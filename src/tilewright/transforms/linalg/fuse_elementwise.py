@@ -12,6 +12,7 @@ from tilewright.analysis.selections import STARTS_AT_FIRST
 from tilewright.dialects import arith, func, linalg, tensor
 from tilewright.dialects.construction import segment_sizes
 from tilewright.dialects.types import element_type, is_tensor
+from tilewright.ir.effects import is_trivially_dead
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.linalg.effects import Writers
@@ -76,19 +77,9 @@ def fuse_block(block: Block, writers: Writers, memory: Disjointness) -> None:
     for op in reversed(list(block.ops)):
         if isinstance(op, linalg.StructuredOp) and (op.results or not op.outputs):
             rebuild(op, plan, writers)
-        elif is_dead_tensor_op(op):
+        elif not op.regions and is_trivially_dead(op):
             op.detach()
             op.erase()
-
-
-def is_dead_tensor_op(op: Operation) -> bool:
-    """A pure tensor op that nothing uses any more."""
-    return (
-        bool(op.results)
-        and not any(result.uses.get_length() for result in op.results)
-        and not op.regions
-        and (op.name.startswith("tensor.") or isinstance(op, arith.ConstantOp))
-    )
 
 
 def rebuild(op: linalg.StructuredOp, plan: FusionPlan, writers: Writers) -> None:
