@@ -21,6 +21,17 @@ ORDER = tuple(re.findall(r"^\| `(\w+)/` \|", TEXT, flags=re.M))
 #: Modules beside the folders, and where they stand in the list.
 TOP_LEVEL = {"__init__": "tools", "__main__": "tools", "knobs": "tools", "testing": "runtime"}
 
+#: Modules that are named by a string, up the list: who names which, and why no import down the list says the same.
+NAMED_UPWARDS = {
+    ("ir.nesting", "tilewright.dialects"): "a text that does not parse: which op it stops in, asked of all dialects",
+    ("ir.passes", "tilewright.transforms.registration"): "a pass is looked up by its name: now all are registered",
+    ("ir.passes", "tilewright.lowering.registration"): "the same",
+    ("compiler", "tilewright.runtime.compiling"): "`triton.compiler.compile` is what launching is made of",
+    ("compiler", "tilewright.compat.compiler"): "names of `triton.compiler` that only the stand-in has",
+    ("runtime", "tilewright.compat.cache"): "a name of `triton.runtime` that only the stand-in has",
+    ("runtime.jit", "tilewright.tools.validation.observer"): "the switch `validate` puts a tool around launches",
+}
+
 #: Third-party packages that only some folders may import.
 RESTRICTED = {"llvmlite": {"codegen", "targets"}, "cuda": {"targets"}, "rich": {"tools"}}
 
@@ -47,6 +58,17 @@ def _find_imports(path: Path) -> Iterator[tuple[int, str]]:
                 yield node.lineno, node.module
 
 
+def module_names(path: Path) -> set[str]:
+    """The modules of the package that a file names in strings."""
+    texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+    names = {text for text in texts if isinstance(text, str) and re.fullmatch(r"tilewright(\.\w+)+", text)}
+    return {name for name in names if (PACKAGE.parent / name.replace(".", "/")).is_dir() or is_file(name)}
+
+
+def is_file(module: str) -> bool:
+    return (PACKAGE.parent / f"{module.replace('.', '/')}.py").is_file()
+
+
 def folder_of(module: str) -> str:
     parts = module.split(".")
     if len(parts) == 1:
@@ -69,6 +91,19 @@ def test_imports_go_down_the_list_only() -> None:
         if name.startswith("tilewright") and rank[folder_of(name)] > rank[folder]
     ]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.costly
+def test_modules_named_by_strings_go_down_the_list_too() -> None:
+    """`import_module("tilewright.x")`, and tables of such names, are imports; those up the list have a reason."""
+    rank = {folder: index for index, folder in enumerate(ORDER)}
+    found = {
+        (".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"), name)
+        for path, folder in modules()
+        for name in module_names(path)
+        if rank[folder_of(name)] > rank[folder]
+    }
+    assert found == set(NAMED_UPWARDS)
 
 
 @pytest.mark.costly

@@ -36,6 +36,7 @@ RENAMED = {
     "triton.runtime._async_compile": "tilewright.runtime.async_compile",
     "triton.runtime.cache": "tilewright.compat.cache",
     "triton.runtime.interpreter": "tilewright.compat.interpreter",
+    "triton.tools.disasm": "tilewright.codegen.nvptx.disasm",
     "triton.tools.tensor_descriptor": "tilewright.runtime.tensor_descriptor",
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,9 +18,6 @@ WORD_BYTES = 4
 CUBIN, SASS = "cubin", "sass"
 OTHER_NAMES = {"ttsharedir": "linalg"}
 """triton-shared's name of what is `linalg` here."""
-
-DISASSEMBLER = "tilewright.tools.disasm"
-"""What makes text of machine code of NVIDIA GPUs."""
 
 
 BoundedLaunch = Callable[[Sequence[int], Mapping[int, tuple[int, int]], Sequence[int]], None]
@@ -81,7 +77,9 @@ class StageTexts(Mapping[str, Any]):
         stage = OTHER_NAMES.get(stage, stage)
         if stage not in self._kept:
             if stage == SASS and CUBIN in self._stages:
-                return import_module(DISASSEMBLER).get_sass(self[CUBIN])
+                from tilewright.codegen.nvptx.disasm import get_sass  # reading the code back is rare
+
+                return get_sass(self[CUBIN])
             if stage not in self._stages:
                 raise KeyError(f"no stage {stage!r}; this kernel has {', '.join(self._stages)}")
             self._kept[stage] = self._rebuild(stage)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_MODULES = {"disasm": "tilewright.tools.disasm", "tensor_descriptor": "tilewright.runtime.tensor_descriptor"}
+_MODULES = {"disasm": "tilewright.codegen.nvptx.disasm", "tensor_descriptor": "tilewright.runtime.tensor_descriptor"}
 """What `import triton` has there without an import of its own."""
 
 

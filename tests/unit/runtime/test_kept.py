@@ -216,6 +216,6 @@ def test_what_is_known_of_a_kernel(kept: Any) -> None:
 
 
 def test_machine_code_of_gpus_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tilewright.tools.disasm.get_sass", lambda cubin: f"{len(cubin)} bytes")
+    monkeypatch.setattr("tilewright.codegen.nvptx.disasm.get_sass", lambda cubin: f"{len(cubin)} bytes")
     texts = StageTexts(lambda: ("ptx", "cubin"), {"cubin": bytes(12)}, lambda stage: "")
     assert texts["sass"] == "12 bytes"

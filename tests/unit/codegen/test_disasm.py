@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from tilewright import compat
+from tilewright.codegen.nvptx import disasm
 from tilewright.codegen.nvptx.ptxas import find_program
 from tilewright.support.errors import AssemblerError, NoAssemblerError
-from tilewright.tools import disasm
 
 DUMP = """
 	code for sm_80
