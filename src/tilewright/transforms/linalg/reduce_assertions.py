@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import arith, cf, linalg, tensor
+from tilewright.dialects.types import is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import find_ops
 
@@ -47,7 +48,7 @@ def find_assertion(op: linalg.GenericOp) -> cf.AssertOp | None:
 def replace_assertion(op: linalg.GenericOp, assertion: cf.AssertOp) -> None:
     """Reduce the conditions of all elements, and assert the result."""
     condition, block = op.operands[0], op.parent_block()
-    assert block is not None and isinstance(condition.type, TensorType)
+    assert block is not None and is_tensor(condition.type)
 
     def insert(new: Operation) -> SSAValue | None:
         new.location = assertion.location
