@@ -13,20 +13,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import NoneAttr, StringAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.tt import (
     AtomicCASOp,
     AtomicLoadOp,
     AtomicPollOp,
     AtomicRMWOp,
+    FuncOp,
     GatherOp,
     HistogramOp,
     ReduceOp,
     ScanOp,
 )
 from tilewright.dialects.tt.types import PointerType
-from tilewright.dialects.ttg import ConvertLayoutOp
+from tilewright.dialects.ttg import ConvertLayoutOp, LocalAllocOp, MemDescType, WarpSpecializeOp
 from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.verification import TARGET
 from tilewright.dialects.ttng import TensormapCreateOp
@@ -44,6 +45,8 @@ MIN_HISTOGRAM_BINS = 32
 WIDEST_ACCESS = 16
 """Bytes that a thread moves by one access."""
 TENSOR_MAP_BYTES = 128
+CAPTURE_BYTES = 8
+"""For each number or pointer that a partition gets."""
 
 
 def storage_bits(type: Attribute) -> int:
@@ -156,6 +159,25 @@ def _atomic_bytes(op: AtomicRMWOp | AtomicCASOp | AtomicLoadOp | AtomicPollOp) -
     return 0 if plan is None else plan.num_bytes
 
 
+def captured_in_memory(op: WarpSpecializeOp) -> list[SSAValue]:
+    """The captures that partitions read from scratch, in order: those that are no arguments of the kernel, nor buffers
+    at a place that is known."""
+    return [value for value in op.operands if not _is_known_everywhere(value)]
+
+
+def _is_known_everywhere(value: SSAValue) -> bool:
+    owner = value.owner
+    return isinstance(owner, LocalAllocOp) or (isinstance(owner, Block) and isinstance(owner.parent_op(), FuncOp))
+
+
+def _capture_bytes(op: WarpSpecializeOp) -> int:
+    for value in op.operands:
+        if is_tensor(value.type):
+            reason = "partitions run on other warps and cannot take a tensor: hand it over in shared memory"
+            raise op_error(op, reason)
+    return sum(CAPTURE_BYTES * (2 if isinstance(v.type, MemDescType) else 1) for v in captured_in_memory(op))
+
+
 def _tensor_map_bytes(op: TensormapCreateOp) -> int:
     return TENSOR_MAP_BYTES
 
@@ -171,6 +193,7 @@ _BYTES: dict[type[Operation], Callable[..., int]] = {
     AtomicLoadOp: _atomic_bytes,
     AtomicPollOp: _atomic_bytes,
     TensormapCreateOp: _tensor_map_bytes,
+    WarpSpecializeOp: _capture_bytes,
 }
 
 

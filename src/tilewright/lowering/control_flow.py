@@ -257,23 +257,28 @@ def _merge(low: AnyLowering, results: Sequence[SSAValue], ends: Sequence[tuple[P
 
 
 def lower_execute_region(op: scf.ExecuteRegionOp, low: AnyLowering) -> None:
-    """A region of one block stands where the op does; from several, every `scf.yield` leads to the block behind."""
-    text, region = low.text, op.regions[0]
+    """The region stands where the op does."""
+    lower_joined(op.regions[0], op.results, scf.YieldOp, low)
+
+
+def lower_joined(region: Region, results: Sequence[SSAValue], end: type[Operation], low: AnyLowering) -> None:
+    """A region of one block stands here; from several, every terminator of class `end` leads to the block behind."""
+    text = low.text
     if len(region.blocks) == 1:
         values = low.flat_all(low.lower_region(region))
-        low.bind_flat(op.results, iter([operand for _, operand in values]))
+        low.bind_flat(results, iter([operand for _, operand in values]))
         return
     done = text.new_label("endregion")
     ends: list[tuple[Parts, str]] = []
 
     def leave(block: Block) -> None:
-        if isinstance(block.last_op, scf.YieldOp):
+        if isinstance(block.last_op, end):
             ends.append((low.flat_all(block.last_op.operands), text.label))
             text.branch(done)
 
     low.lower_blocks(region.blocks[0], leave)
     text.start(done)
-    _merge(low, op.results, ends)
+    _merge(low, results, ends)
 
 
 def lower_region_end(op: Operation, low: AnyLowering) -> None:

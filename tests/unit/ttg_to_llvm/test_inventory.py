@@ -16,7 +16,6 @@ DIALECTS = (arith, cf, gpu, math, scf, tt, ttg, ttng, ub)
 BLOCK_POINTERS = "triton-rewrite-tensor-pointer leaves plain pointers"
 DESCRIPTORS = "triton-nvidia-tma-lowering makes copies by tensor maps of it, or a pass on the tt stage plain pointers"
 PIPELINING = "the pipeliner replaces it before it ends"
-PARTITIONS = "programs whose warps do different work are not built by the pipelines of this target"
 PARALLEL = "nothing on the tt stage makes parallel loops"
 
 GONE = {
@@ -34,10 +33,7 @@ GONE = {
     "ttg.mask": PIPELINING,
     "ttg.mask.return": PIPELINING,
     "ttg.predicate_stage": PIPELINING,
-    "ttg.warp_specialize": PARTITIONS,
-    "ttg.warp_specialize.partitions": PARTITIONS,
-    "ttg.warp_return": PARTITIONS,
-    "ttg.warp_yield": PARTITIONS,
+    "ttg.warp_specialize.partitions": "ttg.warp_specialize is lowered with its partitions",
     "cf.assert": "assertions are tt.assert until the middle layer of the CPU",
     "ub.unreachable": "the front end ends every block with a branch or a return",
     "scf.parallel": PARALLEL,

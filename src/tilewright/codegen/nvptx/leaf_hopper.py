@@ -115,6 +115,12 @@ class BarrierLeaf:
         chosen = inline_asm(text, asm, "=r", ["i32"], ())[0]
         return text.value(f"icmp ne i32 {chosen}, 0")
 
+    def set_registers(self, text: FunctionText, before: int, count: int) -> None:
+        """Change how many registers the threads of the warp group have; who takes more waits until others gave some."""
+        if before != count:
+            direction = "inc" if before < count else "dec"
+            text.call("void", f"llvm.nvvm.setmaxnreg.{direction}.sync.aligned.u32", (("i32", str(count)),))
+
     def cluster_arrive(self, text: FunctionText, *, relaxed: bool) -> None:
         """Arrive at the barrier of the cluster."""
         order = ".relaxed" if relaxed else ""

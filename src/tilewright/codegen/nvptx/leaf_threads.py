@@ -73,6 +73,11 @@ class ThreadLeaf:
         text.module.declarations.setdefault(name, f"declare void @{name}(i32)")
         text.emit(f"call void @{name}(i32 0)")
 
+    def barrier_of(self, text: FunctionText, identifier: int, num_threads: int) -> None:
+        """As `barrier`, for as many threads of the CTA as name the same one of its 16 barriers."""
+        arguments = (("i32", str(identifier)), ("i32", str(num_threads)))
+        text.call("void", "llvm.nvvm.barrier.cta.sync.aligned.count", arguments)
+
     def warp_barrier(self, text: FunctionText) -> None:
         """The lanes of the warp wait for each other, and see what the others wrote before."""
         text.call("void", "llvm.nvvm.bar.warp.sync", (("i32", FULL_MASK),))

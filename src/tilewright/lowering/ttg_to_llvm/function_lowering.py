@@ -12,7 +12,8 @@ def lower_make_range(op: tt.MakeRangeOp, fn: FunctionLowering) -> None:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast
 
@@ -94,8 +95,28 @@ class ModuleLowering:
     """Files of LLVM bitcode whose functions are called, in order."""
     global_scratch_bytes: int = 0
     """Global scratch memory per program."""
+    total_warps: int = 0
+    """Warps of a CTA, those of partitions included."""
     fuses: bool = True
     """Whether a product and a sum may become one fused operation."""
+
+
+@dataclass(frozen=True)
+class Warps:
+    """The warps of a CTA that run a piece of code, and the number of their own barrier."""
+
+    first: int
+    count: int
+    barrier: int
+
+
+class Workers(Protocol):
+    """The warps of a kernel that run partitions (`warp_specialize_ops`)."""
+
+    total_warps: int
+
+    def end_kernel(self) -> None:
+        """Before the kernel returns."""
 
 
 class FunctionLowering(ControlFlowLowering[DeviceFunctionText]):
@@ -113,6 +134,10 @@ class FunctionLowering(ControlFlowLowering[DeviceFunctionText]):
         """ptr addrspace(1): the program's global scratch memory, in modules that use any."""
         self.num_warps = module.num_warps
         """Warps that run the current region (fewer than the CTA's inside of a partition)."""
+        self.workers: Workers | None = None
+        """Of kernels whose warps do not all do the same."""
+        self.partition: Warps | None = None
+        """The warps that run the current region, in a partition."""
         self.values: dict[SSAValue, Held] = {}
         self.packed: dict[tuple[str, ...], str] = {}
         """The i32 word that consecutive elements were unpacked from: packing them again gives it back."""
@@ -267,8 +292,28 @@ class FunctionLowering(ControlFlowLowering[DeviceFunctionText]):
         return self.text.value(f"getelementptr inbounds i8, ptr addrspace(3) {self.shared_base}, i32 {offset}")
 
     def barrier(self) -> None:
-        """All threads of the CTA wait for each other."""
-        self.leaf.barrier(self.text)
+        """All threads that run this code wait for each other: those of the CTA, of the kernel's own warps, or of the
+        partition."""
+        if self.partition is not None:
+            self.leaf.barrier_of(self.text, self.partition.barrier, 32 * self.partition.count)
+        elif self.module.total_warps != self.num_warps:
+            self.leaf.barrier_of(self.text, 0, 32 * self.num_warps)
+        else:
+            self.leaf.barrier(self.text)
+
+    @contextmanager
+    def on_warps(self, warps: Warps) -> Generator[None]:
+        """What is lowered meanwhile is run by these warps, whose threads count from 0."""
+        before = self.index, self._numbers, self.num_warps, self.partition
+        thread = self.thread
+        self._numbers = {name: self._numbers[name] for name in ("block", "scratch") if name in self._numbers}
+        self._numbers["thread"] = self.text.entry_value(f"sub i32 {thread}, {32 * warps.first}")
+        self.index = LayoutIndex(self.text, lambda: self.thread, lambda: self.block)
+        self.num_warps, self.partition = warps.count, warps
+        try:
+            yield
+        finally:
+            self.index, self._numbers, self.num_warps, self.partition = before
 
     # ------------------------------------------------------------------------------------------------- instructions
 

@@ -22,6 +22,8 @@ from tilewright.lowering.ttg_to_llvm.function_lowering import (
 
 @lowers(tt.ReturnOp)
 def lower_return(op: tt.ReturnOp, fn: FunctionLowering) -> None:
+    if fn.workers is not None:
+        fn.workers.end_kernel()
     values = fn.flat_all(op.operands)
     if not values:
         fn.text.terminate("ret void")
@@ -42,6 +44,9 @@ def lower_call(op: tt.CallOp, fn: FunctionLowering) -> None:
     name = op.callee.root_reference.data
     if name not in fn.module.functions:
         raise op_error(op, f"calls '{name}', which the module does not have", pass_name=PASS_NAME)
+    if fn.partition is not None:
+        reason = f"a partition calls '{name}', which is not inlined and would run on all warps: leave out noinline"
+        raise op_error(op, reason, pass_name=PASS_NAME)
     arguments = fn.flat_all(op.operands)
     shared = fn.shared_pointer(op) if ALLOCATION_OFFSET in op.attributes else fn.shared_base
     arguments.append(("ptr addrspace(3)", shared))

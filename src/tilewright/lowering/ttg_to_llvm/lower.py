@@ -47,6 +47,9 @@ from tilewright.lowering.ttg_to_llvm.parameters import (
     result_type,
 )
 from tilewright.lowering.ttg_to_llvm.types import UnsupportedTypeError
+from tilewright.lowering.ttg_to_llvm.warp_specialize_ops import workers_of
+from tilewright.transforms.ttg.allocate_shared_memory import WORKER_STATE
+from tilewright.transforms.ttg.allocate_warp_groups import TOTAL_NUM_WARPS
 
 SHARED_SYMBOL = "@global_smem"
 
@@ -95,7 +98,7 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
         )
     shared_bytes = _integer(module, "ttg.shared", 0)
     text.add_global(f"{SHARED_SYMBOL} = external addrspace(3) global [0 x i8], align 1024")
-    total_warps = _integer(module, "ttg.total-num-warps", lowering.num_warps)
+    lowering.total_warps = total_warps = _integer(module, TOTAL_NUM_WARPS, lowering.num_warps)
     for function in functions:
         _lower_function(lowering, function, _kernel_attributes(lowering, module, total_warps), function is kernel)
     return DeviceModule(
@@ -114,6 +117,11 @@ def lower_module(module: ModuleOp, facts: NvptxFacts, emitter: NvptxEmitter, *, 
 def _integer(module: ModuleOp, name: str, default: int) -> int:
     attribute = module.attributes.get(name)
     return attribute.value.data if isinstance(attribute, IntegerAttr) else default
+
+
+def _state_offset(kernel: tt.FuncOp) -> int:
+    module = kernel.parent_op()
+    return _integer(module, WORKER_STATE, 0) if isinstance(module, ModuleOp) else 0
 
 
 def _find_kernel(module: ModuleOp, functions: list[tt.FuncOp]) -> tt.FuncOp:
@@ -160,5 +168,12 @@ def _lower_function(lowering: ModuleLowering, op: tt.FuncOp, kernel_attributes: 
     assert entry is not None
     text.debug_suffix = lowering.debug.suffix(op, name)
     fn.bind_flat(entry.args, iter(arguments))
-    fn.lower_blocks(entry)
+    workers = workers_of(fn, op, _state_offset(op)) if is_kernel else None
+    if workers is None:
+        fn.lower_blocks(entry)
+    else:
+        fn.workers = workers
+        workers.begin()
+        fn.lower_blocks(entry)
+        workers.finish()
     lowering.text.add_function(text)

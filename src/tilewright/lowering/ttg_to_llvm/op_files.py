@@ -30,6 +30,7 @@ OP_FILES = (
     "scan_ops",
     "shape_ops",
     "warp_group_ops",
+    "warp_specialize_ops",
 )
 """One file per family of ops; add yours here."""
 

@@ -7,12 +7,17 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.analysis.allocation import OFFSET, BufferKind, ModuleAllocation
+from tilewright.dialects import ttg
 from tilewright.dialects.tt.definition import i32_attr
 from tilewright.ir.diagnostics import op_place
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import ops_within
 from tilewright.support.errors import OutOfSharedMemory
 
 SHARED = "ttg.shared"
+WORKER_STATE = "ttg.worker_state"
+"""Of modules with `ttg.warp_specialize`: the byte of shared memory at which the kernel's warps say what others run."""
+WORKER_STATE_BYTES = 16
 
 
 def find_shared_limit(context: PassContext) -> int | None:
@@ -48,17 +53,22 @@ class AllocateSharedMemoryPass(Pass):
     def run(self, module: ModuleOp, context: PassContext) -> None:
         allocation = ModuleAllocation(module)
         limit = self.limit or find_shared_limit(context)
-        if limit is not None and allocation.shared_bytes > limit:
-            raise _out_of_memory(allocation, limit)
+        total = allocation.shared_bytes
+        if any(isinstance(op, ttg.WarpSpecializeOp) for op in ops_within(module)):
+            state = -(-total // WORKER_STATE_BYTES) * WORKER_STATE_BYTES
+            module.attributes[WORKER_STATE] = i32_attr(state)
+            total = state + WORKER_STATE_BYTES
+        if limit is not None and total > limit:
+            raise _out_of_memory(allocation, total, limit)
         for function in allocation.functions.values():
             for buffer in function.buffers:
                 buffer.owner.attributes[OFFSET] = i32_attr(buffer.offset)
-        module.attributes[SHARED] = i32_attr(allocation.shared_bytes)
+        module.attributes[SHARED] = i32_attr(total)
 
 
-def _out_of_memory(allocation: ModuleAllocation, limit: int) -> OutOfSharedMemory:
+def _out_of_memory(allocation: ModuleAllocation, total: int, limit: int) -> OutOfSharedMemory:
     """The error, at the largest buffer of all functions: lowering that one helps most."""
     buffers = [buffer for function in allocation.functions.values() for buffer in function.buffers]
     largest = max((b for b in buffers if b.kind is not BufferKind.VIRTUAL), key=lambda buffer: buffer.size)
     place = op_place(largest.owner)
-    return OutOfSharedMemory(allocation.shared_bytes, limit, "shared memory", largest.size, place)
+    return OutOfSharedMemory(total, limit, "shared memory", largest.size, place)
