@@ -9,9 +9,11 @@ from random import Random
 import pytest
 
 from tilewright.support import knobs
+from tilewright.tools.fuzz import address_routes_of
 from tilewright.tools.fuzzing.address_kernels import AddressKernelGenerator
-from tilewright.tools.fuzzing.differential import BASELINE, CPU_ALONE, check_kernel
+from tilewright.tools.fuzzing.differential import BASELINE, CPU_ALONE, GPUS_ALONE, check_kernel
 from tilewright.tools.fuzzing.indices import Index, Indices
+from tilewright.tools.fuzzing.k_loops import KINDS
 from tilewright.tools.fuzzing.replay import render
 
 KERNELS = 12
@@ -26,17 +28,60 @@ def test_both_ways_agree_with_the_reference(number: int) -> None:
     assert failure is None, render(kernel, f"seed {seed}\n{failure}")
 
 
+PARTS = (
+    *("//", " % ", " & ", " ^ ", ">>", "tl.where", "tl.minimum", "tl.maximum", "tl.cdiv", "int64", "elif", "else:"),
+    *(
+        " and ",
+        " or ",
+        "not ",
+        "max_contig",
+        "multiple_of",
+        "block_ptr",
+        "tl.trans",
+        "nk",
+        "sa",
+        "acc +=",
+        "static_range",
+    ),
+)
+
+
 def test_kernels_have_what_they_are_for() -> None:
     features, texts = Counter[str](), Counter[str]()
-    for seed in range(300):
+    for seed in range(600):
         kernel = AddressKernelGenerator(Random(seed)).generate()
         features.update(kernel.features)
-        texts.update(part for part in ("//", " % ", " & ", ">>", "tl.where", "int64", "elif", "else:", "max_contig")
-                     if part in kernel.source)  # fmt: skip
-    assert {"return", "loop", "while", "dot loop"} <= set(features)
-    assert min(features.values()) >= 10
-    assert len(texts) == 9
-    assert min(texts.values()) >= 10
+        texts.update(part for part in PARTS if part in kernel.source)
+    wanted = {
+        "return",
+        "returning function",
+        "loop",
+        "while",
+        "walk",
+        "dot loop",
+        *(f"k loop: {kind}" for kind in KINDS),
+    }
+    assert wanted <= set(features)
+    assert min(features.values()) >= 5
+    assert set(PARTS) <= set(texts)
+    assert min(texts.values()) >= 5
+
+
+def test_one_kernel_in_some_goes_to_each_simulated_gpu() -> None:
+    routes = [address_routes_of(number, 4) for number in range(16)]
+    assert all(both[:2] == (CPU_ALONE, BASELINE) for both in routes)
+    assert [both[2] for both in routes if len(both) > 2] == [*GPUS_ALONE, *GPUS_ALONE]
+    assert address_routes_of(0, 0) == (CPU_ALONE, BASELINE)
+
+
+def test_ways_down_the_cpu_share_the_linalg_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tilewright.frontend import compile as frontend
+
+    made: list[object] = []
+    original = frontend.build_body
+    monkeypatch.setattr(frontend, "build_body", lambda *args, **named: made.append(args) or original(*args, **named))
+    assert check_kernel(AddressKernelGenerator(Random(3)).generate(), (CPU_ALONE, BASELINE)) is None
+    assert len(made) == 1
 
 
 def test_ranges_of_indices_hold() -> None:

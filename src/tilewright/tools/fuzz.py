@@ -31,6 +31,7 @@ from tilewright.tools.fuzzing.differential import (
     CPU_ALONE,
     GPU,
     GPUS,
+    GPUS_ALONE,
     HOPPER,
     Failure,
     Route,
@@ -224,13 +225,16 @@ def fuzz_kernels(share: Share) -> Tally:
 
 
 def fuzz_addresses(share: Share) -> Tally:
-    """Random kernels of address algebra, returns and dot loops, on the CPU with optimising passes and without."""
+    """Random kernels of address algebra, returns and dot loops, on the CPU with optimising passes and without, and some
+    of them on a simulated GPU."""
     tally = Tally("kernels of address algebra", share.first)
     start = time.perf_counter()
     with knobs.scope(validate=False, sanitize=(), opt="strict"):
         for number in share.numbers():
             kernel = AddressKernelGenerator(Random(number)).generate()
-            _check(f"addresses_{number}.py", number, kernel, (CPU_ALONE, BASELINE), share, tally)
+            routes = address_routes_of(number, share.gpu_every)
+            tally.on_gpus += len(routes) - 2
+            _check(f"addresses_{number}.py", number, kernel, routes, share, tally)
     tally.seconds = time.perf_counter() - start
     return tally
 
@@ -262,6 +266,13 @@ def routes_of(number: int, gpu_every: int, features: frozenset[str]) -> tuple[Ro
     turn = number // gpu_every
     gpu = HOPPER if OF_HOPPER & features else GPUS[turn % len(GPUS)]
     return CPU, replace(gpu, is_fine=turn % FINE_EVERY < len(GPUS))
+
+
+def address_routes_of(number: int, gpu_every: int) -> tuple[Route, ...]:
+    """Both ways down the CPU, and the machine code of some GPU at times."""
+    if not gpu_every or number % gpu_every:
+        return CPU_ALONE, BASELINE
+    return CPU_ALONE, BASELINE, GPUS_ALONE[number // gpu_every % len(GPUS_ALONE)]
 
 
 def fuzz_texts(share: Share) -> Tally:

@@ -1,7 +1,8 @@
 """Kernels of address and mask algebra, of control flow that returns at any depth, and of dots in loops over K.
 
 They are small, and most of what they do decides where memory is read: what optimising passes have plans for. Each one
-is compared with the reference on two ways down the CPU: with these passes, and by the baseline.
+is compared with the reference on two ways down the CPU, with these passes and by the baseline, and some on a simulated
+GPU.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from random import Random
 from tilewright.tools.fuzzing.builder import GUARD, Builder
 from tilewright.tools.fuzzing.dot_loops import dot_loop
 from tilewright.tools.fuzzing.indices import Index, Indices
+from tilewright.tools.fuzzing.returning import returning_function
 from tilewright.tools.fuzzing.values import Argument, GeneratedKernel
 
 SHAPES: tuple[tuple[int, ...], ...] = (
@@ -24,10 +26,12 @@ DTYPES = ("int32", "int32", "float32", "int8", "float16", "int64")
 class AddressKernelGenerator:
     """Writes one kernel. `random` may be Hypothesis's."""
 
-    def __init__(self, random: Random, statements: int = 4) -> None:
+    def __init__(self, random: Random, statements: int = 3) -> None:
         b = self.b = Builder(random)
         self.w = b.writer
         self.statements = statements
+        self.left = b.integer(statements, 3 * statements)
+        """Statements that may still be written, those in branches and loops among them."""
         self.has_dots = b.chance(0.25)
         b.shape = b.pick(((16, 16), (32, 16), (32, 32)) if self.has_dots else SHAPES)
         b.tile = b.shape[0] * (b.shape[1] if len(b.shape) == 2 else 1)
@@ -64,6 +68,10 @@ class AddressKernelGenerator:
         if b.chance(0.5):
             w.line(f"g0 = pid * {b.shape[0]} + x0")
             lanes[0] = Index("g0", 0, b.programs * b.shape[0] - 1)
+        if b.chance(0.3):
+            loaded = b.new_argument("int32", b.programs, "index:10")
+            w.line(f"s = tl.load({loaded.name} + pid)")
+            scalars.append(Index("s", 0, 9))
         self.indices = Indices(b, lanes, scalars)
         self._load()
 
@@ -71,8 +79,10 @@ class AddressKernelGenerator:
 
     def _statement(self, depth: int) -> None:
         b = self.b
+        self.left -= 1
         simple = [(5, self._load), (4, self._name_index), (3, self._store_index), (3, self._change), (2, self._put)]
-        nested = [(3, self._branch), (2, self._loop), (1, self._search)] if depth < MAX_DEPTH else []
+        simple += [(1, self._call), (1, self._walk)]
+        nested = [(3, self._branch), (2, self._loop), (1, self._search)] if depth < MAX_DEPTH and self.left > 1 else []
         kind = b.weighted([*((w, (f, False)) for w, f in simple), *((w, (f, True)) for w, f in nested)])
         if kind[1]:
             kind[0](depth)  # pyright: ignore[reportCallIssue]
@@ -154,15 +164,39 @@ class AddressKernelGenerator:
         )
         self.w.line(f"{tile} = {b.pick(forms)}")
 
+    def _call(self) -> None:
+        """A variable goes through a function."""
+        b, scalar = self.b, self.indices.scalar
+        tile = b.pick(self.tiles)
+        name = returning_function(b)
+        self.w.line(f"{tile} = {name}({tile}, {b.pick(self.tiles)}, {scalar().text}, {scalar().text})")
+
+    def _walk(self) -> None:
+        """Pointers that a loop moves on."""
+        b, w, index = self.b, self.w, self.indices.index()
+        rounds, step = b.integer(1, 4), b.pick((1, 8, 24, 64))
+        argument = b.new_argument(b.pick(DTYPES[:3]), index.width + rounds * step)
+        pointer, tile = w.name("p"), w.name("v")
+        w.line(f"{pointer} = {self._spread(f'{argument.name} + ({index.text} - ({index.low}))')}")
+        w.line(f"{tile} = tl.zeros({b.shape_text()}, tl.int32)")
+        count = b.pick((str(rounds), f"tl.minimum(n1, {rounds})"))
+        w.line(f"for {w.name('i')} in range({count}):")
+        mask = f", mask={self.indices.condition()}, other=1" if b.chance(0.6) else ""
+        with w.indented():
+            w.line(f"{tile} += tl.load({pointer}{mask}).to(tl.int32)")
+            w.line(f"{pointer} += {step}")
+        self.tiles.append(tile)
+        w.features.add("walk")
+
     # Control flow
 
     def _block(self, depth: int, may_return: bool = True) -> None:
         """Statements whose new names are not used afterwards; a return may follow."""
         tiles, named, scalars = len(self.tiles), len(self.indices.named), len(self.indices.scalars)
         with self.w.indented():
-            for _ in range(self.b.integer(1, 3)):
+            for _ in range(min(self.b.integer(1, 3), self.left)):
                 self._statement(depth + 1)
-            if self.b.chance(0.6):
+            if self.left <= 0 or self.b.chance(0.6):
                 self._change()
             if may_return and self.b.chance(0.3):
                 self.w.line("return")
@@ -227,7 +261,7 @@ class AddressKernelGenerator:
         parameters = [*(a.name for a in w.arguments), *w.scalars]
         body = "\n".join(f"    {line}" for line in w.lines)
         return GeneratedKernel(
-            f"@triton.jit\ndef kernel({', '.join(parameters)}):\n{body}\n",
+            "\n\n".join([*w.functions, ""]) + f"@triton.jit\ndef kernel({', '.join(parameters)}):\n{body}\n",
             tuple(w.arguments),
             dict(w.scalars),
             (b.programs,),

@@ -52,8 +52,21 @@ class Indices:
         return made if made.width <= WIDEST and abs(made.low) < 1 << 20 and abs(made.high) < 1 << 20 else self._leaf()
 
     def scalar(self) -> Index:
-        """An integer that all lanes share."""
-        return self.b.pick(self.scalars)
+        """An integer that all lanes share: an argument, a counter, or something computed from one."""
+        one = self.b.pick(self.scalars)
+        if one.low < 0 or self.b.chance(0.7):  # below zero, constants are divided as Python divides them
+            return one
+        other = self.b.pick(self.scalars)
+        choice = self.b.integer(0, 4)
+        if choice == 0:
+            return self._divided(one, 0)
+        if choice == 1:
+            return self._remainder(one, 0)
+        if choice == 2:
+            return Index(f"({one.text} + {other.text})", one.low + other.low, one.high + other.high)
+        if choice == 3:
+            return self._clamped(one, 0)
+        return Index(f"(pid.to(tl.int64) + {one.text})", one.low, one.high + self.b.programs - 1)
 
     def _leaf(self) -> Index:
         if self.named and self.b.chance(0.3):
@@ -81,6 +94,8 @@ class Indices:
                 (2, self._chosen),
                 (1, self._widened),
                 (2, self._rounded),
+                (1, self._rounded_up),
+                (1, self._flipped),
             )
         )(one, depth)
 
@@ -135,6 +150,19 @@ class Indices:
         mask = (1 << self.b.integer(1, 7)) - 1
         return Index(f"({one.text} & {mask})", 0, mask)
 
+    def _rounded_up(self, one: Index, depth: int) -> Index:
+        by = self.b.pick(DIVISORS)
+        low, high = (_quotient(end + by - 1, by) for end in (one.low, one.high))
+        return Index(f"tl.cdiv({one.text}, {by})", low, high)
+
+    def _flipped(self, one: Index, depth: int) -> Index:
+        """Some bits turned over or set."""
+        if one.low < 0:
+            return self._masked(one, depth)
+        bits = self.b.integer(1, 31)
+        highest = (1 << max(one.high, bits).bit_length()) - 1
+        return Index(f"({one.text} {self.b.pick('^|')} {bits})", 0, highest)
+
     def _shifted(self, one: Index, depth: int) -> Index:
         bits = self.b.integer(1, 5)
         return Index(f"({one.text} >> {bits})", one.low >> bits, one.high >> bits)
@@ -155,8 +183,11 @@ class Indices:
 
     # Conditions
 
-    def scalar_condition(self) -> str:
+    def scalar_condition(self, depth: int = 1) -> str:
         """Something that is the same in all lanes."""
+        if depth and self.b.chance(0.25):
+            one, other = self.scalar_condition(depth - 1), self.scalar_condition(depth - 1)
+            return self.b.pick((f"({one} and {other})", f"({one} or {other})", f"(not {one})"))
         scalar = self.scalar()
         limit = self.b.integer(min(scalar.low, 0), max(scalar.high, 9))
         other = self.scalar().text if self.b.chance(0.2) else str(limit)
@@ -168,7 +199,7 @@ class Indices:
         if choice < 2:
             return f"({self.condition(depth)} & {self.scalar_condition()})"
         if choice < 4 and depth > 0:
-            return f"({self.condition(depth - 1)} {self.b.pick('&|')} {self.condition(depth - 1)})"
+            return f"({self.condition(depth - 1)} {self.b.pick('&&||^')} {self.condition(depth - 1)})"
         one = self.index(max(depth - 1, 0))
         limit = self.scalar().text if self.b.chance(0.3) else str(self.b.integer(one.low, one.high + 1))
         return f"({one.text} {self.b.pick(COMPARISONS)} {limit})"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.compiler.options import CompileOptions
-from tilewright.compiler.source import ASTSource
+from tilewright.compiler.source import Source
 from tilewright.runtime.binding import Bound
 from tilewright.runtime.grid import normalize_grid
 from tilewright.runtime.jit import JITFunction
@@ -56,7 +56,7 @@ class Launch:
     """A kernel with everything that its result depends on."""
 
     name: str
-    source: ASTSource
+    source: Source
     options: CompileOptions
     slots: tuple[Slot, ...]
     regions: tuple[Region, ...]
