@@ -1,5 +1,6 @@
 // With `insists`, functions that ask to stay are inlined as well: with tiles as arguments, and pointers into arrays.
 // RUN: tilewright-opt %s --inline="insists" | filecheck %s
+// RUN: tilewright-opt %s --inline="insists-on-pointers" | filecheck %s --check-prefix=STAYS
 // RUN: tilewright-opt %s --inline | filecheck %s --check-prefix=STAYS
 
 // CHECK: tt.func public @k

@@ -215,7 +215,7 @@ func.func @k(%o: memref<*xi64>, $GRID) {
     [
         ("func.func @k(%n: index, $GRID) {\n %a = memref.alloca(%n) : memref<?xf32>\n return\n}", "static size"),
         ("func.func @k(%x: memref<*xf32>) {\n return\n}", "six i32"),
-        ("func.func @f($GRID) {\n return\n}\nfunc.func @g($GRID) {\n return\n}", "exactly one public function"),
+        ("func.func private @f($GRID) {\n return\n}", "a public function"),
         (
             "func.func private @f() {\n func.call @f() : () -> ()\n return\n}\n"
             "func.func @k($GRID) {\n func.call @f() : () -> ()\n return\n}",

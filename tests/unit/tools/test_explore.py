@@ -63,7 +63,8 @@ def test_every_pass_is_kept(file: Path) -> None:
     assert list(recording.stages) == ["source", "ttir", "structured", "linalg", "loops"]
     assert recording.steps[0].name == FRONT_END
     assert [step.name for step in recording.steps if step.stage == "structured"] == [
-        "inline{insists=true}", "lift-cf-to-scf", "triton-rewrite-tensor-descriptor-to-pointer{unit-inner-stride=true}",
+        "inline{insists-on-pointers=true}", "lift-cf-to-scf",
+        "triton-rewrite-tensor-descriptor-to-pointer{unit-inner-stride=true}",
         "triton-expand-atomics", "triton-inline-ptx-to-arith{insists=true}", "triton-to-structured", "cse",
         "canonicalize",
     ]  # fmt: skip
@@ -185,7 +186,8 @@ def test_the_terminal(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kernel = [f"{file}:kernel", "--signature", SIGNATURE]
     assert explore(*kernel) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^ structured +inline\{insists=true\} .*\n(?:.*\n){3,8} +triton-to-structured", said, re.M)
+    first = r"^ structured +inline\{insists-on-pointers=true\} .*\n"
+    assert re.search(first + r"(?:.*\n){3,8} +triton-to-structured", said, re.M)
     assert "llir: " in said
     assert explore(*kernel, "--stage", "ttir") == 0
     assert re.search(rf"^ +{LOAD} +.*tt\.", capsys.readouterr().out, re.M)

@@ -54,7 +54,7 @@ def convert_function(op: tt.FuncOp) -> func.FuncOp:
         del properties["sym_visibility"]
     attributes = {name: value for name, value in op.attributes.items() if name != "noinline"}
     if op.is_noinline:
-        attributes["no_inline"] = UnitAttr()  # func's own name for it
+        properties["no_inline"] = UnitAttr()  # func's own name for it
     new = func.FuncOp.create(properties=properties, attributes=attributes, regions=[Region()])
     new.location = op.location
     op.body.move_blocks(new.body)

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IntegerAttr,
     MemRefType,
+    NoneAttr,
     i8,
     i64,
 )
@@ -81,6 +82,8 @@ class Memory:
                 return self._allocation(op.memref)
             case memref.CollapseShapeOp() | memref.ExpandShapeOp():
                 return self._reshape(op)
+            case Block() if op is self.emitter.entry and is_memref(value.type):
+                return self._argument(value, value.type)
             case _:
                 return None
 
@@ -156,7 +159,6 @@ class Memory:
         assert isinstance(op, Operation)
         if is_integer(type_.element_type) and type_.element_type.width.data == 1:
             return self.new_buffer(type_.element_type, shape)
-        size = max(1, prod(shape))
         with self.emitter.at(self.emitter.entry_cursor()):
             moved = self.emitter.value(
                 memref.AllocaOp,
@@ -164,23 +166,39 @@ class Memory:
                 MemRefType(type_.element_type, shape),
                 {"alignment": IntegerAttr(64, i64), "operandSegmentSizes": segment_sizes(0, 0)},
             )
-            flat = moved
-            if len(shape) != 1:
-                flat = self.emitter.value(
-                    memref.ReinterpretCastOp,
-                    (moved,),
-                    MemRefType(type_.element_type, [size]),
-                    {
-                        "static_offsets": index_array((0,)),
-                        "static_sizes": index_array((size,)),
-                        "static_strides": index_array((1,)),
-                        "operandSegmentSizes": segment_sizes(1, 0, 0, 0),
-                    },
-                )
+            flat = self._flattened(moved, type_)
         value.replace_all_uses_with(moved)
         window = Window(flat, 0, contiguous_strides(shape), shape, type_.element_type, moved, owned=True)
         self._windows[moved] = window
         return window
+
+    def _argument(self, value: SSAValue, type_: MemRefType[Attribute]) -> Window | None:
+        """A tile that the caller has in a buffer, contiguous as all buffers are. Its bits would be bytes there."""
+        shape, element = type_.get_shape(), type_.element_type
+        is_bits = is_integer(element) and element.width.data == 1
+        if DYNAMIC_INDEX in shape or is_bits or not isinstance(type_.layout, NoneAttr):
+            return None
+        with self.emitter.at(self.emitter.entry_cursor()):
+            flat = self._flattened(value, type_)
+        return Window(flat, 0, contiguous_strides(shape), shape, element, value, owned=True)
+
+    def _flattened(self, buffer: SSAValue, type_: MemRefType[Attribute]) -> SSAValue:
+        """A contiguous buffer with one dimension."""
+        shape = type_.get_shape()
+        if len(shape) == 1:
+            return buffer
+        size = max(1, prod(shape))
+        return self.emitter.value(
+            memref.ReinterpretCastOp,
+            (buffer,),
+            MemRefType(type_.element_type, [size]),
+            {
+                "static_offsets": index_array((0,)),
+                "static_sizes": index_array((size,)),
+                "static_strides": index_array((1,)),
+                "operandSegmentSizes": segment_sizes(1, 0, 0, 0),
+            },
+        )
 
     def _reshape(self, op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> Window | None:
         from tilewright.lowering.linalg_to_loops.sources import collapse, expand

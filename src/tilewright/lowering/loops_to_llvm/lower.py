@@ -124,12 +124,11 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
 
 
 def _find_kernel(module: ModuleOp, functions: list[func.FuncOp]) -> func.FuncOp:
-    """The one function with a body that is not private."""
-    public = [op for op in functions if op.sym_visibility is None or op.sym_visibility.data != "private"]
-    if len(public) != 1:
-        names = ", ".join(op.sym_name.data for op in public) or "none"
-        raise op_error(module, f"needs exactly one public function as the kernel, has {names}", pass_name=PASS_NAME)
-    return public[0]
+    """The first function with a body that is not private."""
+    for op in functions:
+        if op.sym_visibility is None or op.sym_visibility.data != "private":
+            return op
+    raise op_error(module, "needs a public function as the kernel, has none", pass_name=PASS_NAME)
 
 
 def _function_of(op: Operation) -> str:
@@ -268,7 +267,7 @@ def _lower_function(lowering: ModuleLowering, op: func.FuncOp) -> None:
     except (UnsupportedTypeError, ValueError) as error:
         raise op_error(op, str(error), pass_name=PASS_NAME) from error
     parameters, names = _parameters(op, flat)
-    attributes = "alwaysinline" if is_kernel else ("noinline" if "noinline" in op.attributes else "")
+    attributes = "alwaysinline" if is_kernel else ("" if op.no_inline is None else "noinline")
     fn = FunctionText(
         lowering.text, shape.name, result_struct(results), parameters, linkage="internal", attributes=attributes
     )

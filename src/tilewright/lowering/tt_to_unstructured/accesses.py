@@ -17,11 +17,12 @@ from tilewright.dialects.tt.types import PointerType, is_pointer_like, pointer_t
 from tilewright.dialects.types import INDEX, element_type, is_tensor, with_element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter, widened
+from tilewright.lowering.tt_to_unstructured.signatures import Pairs
 
 ACCESSES = (tt.LoadOp, tt.StoreOp, tt.AtomicRMWOp, tt.AtomicCASOp)
 STRUCTURED = (tts.MakeTensorPtrOp, tts.MakeGatherScatterTensorPtrOp)
 ON_BASE = (tts.GatherOp, tts.ScatterOp, tts.AtomicRMWOp, tts.AtomicCASOp)
-POINTER_USERS = (*ACCESSES, *STRUCTURED, *ON_BASE, tt.PtrToIntOp)
+POINTER_USERS = (*ACCESSES, *STRUCTURED, *ON_BASE, tt.PtrToIntOp, tt.CallOp)
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Anchors:
     """Function arguments that addresses can be expressed against: `address = anchor + n * size`.
 
     That needs anchor and address to agree modulo the size of an element. An argument is a multiple of it that points
-    to elements of at least that size, or that is known to be divisible by it; after any other the first one serves."""
+    to elements of at least that size, or that is known to be divisible by it; after any other the first one serves. Of
+    arguments of device functions nothing is known."""
 
     arguments: tuple[SSAValue, ...]
 
@@ -48,6 +50,8 @@ class Anchors:
     @staticmethod
     def is_multiple(argument: SSAValue, size: int, function: tt.FuncOp) -> bool:
         """Whether the address of an argument is known to be a multiple of a number of bytes."""
+        if not function.is_public:
+            return size == 1
         return natural_alignment(argument.type) % size == 0 or _divisible(argument, size, function)
 
 
@@ -102,9 +106,10 @@ def _keep_volatile(load: tt.LoadOp, gather: tts.GatherOp) -> None:
 class AccessRewriter:
     """Rewrites the accesses of one function, once the places of their pointers are emitted."""
 
-    def __init__(self, function: tt.FuncOp, origins: Origins) -> None:
+    def __init__(self, function: tt.FuncOp, origins: Origins, passed: Pairs) -> None:
         self.function = function
         self.origins = origins
+        self.passed = passed
         self.anchors = Anchors.of(function.body.blocks[0])
         self.emitter: OffsetEmitter | None = None
         self.uses_addresses = False
@@ -132,6 +137,8 @@ class AccessRewriter:
             return is_address(op.operands[0].type)
         if isinstance(op, (*STRUCTURED, *ON_BASE)):
             return not self.origins.is_root(op.operands[0])
+        if isinstance(op, tt.CallOp):
+            return any(not self.origins.is_root(op.operands[pointer]) for pointer, _ in self.passed[op])
         return isinstance(op, tt.PtrToIntOp) and not self.origins.is_root(op.src)
 
     def _anchor(self, pointer: Attribute) -> SSAValue | None:
@@ -170,6 +177,10 @@ class AccessRewriter:
                 self._replace(op, builder.insert(tts.AtomicCASOp(base, offset, op.cmp, op.val, **kinds)).result)
             case tt.PtrToIntOp():
                 self._replace(op, self.offsets.address_of(op.src, builder))
+            case tt.CallOp():
+                for pointer, number in self.passed[op]:
+                    base, offset = self.base_and_offset(op.operands[pointer], builder)
+                    op.operands[pointer], op.operands[number] = base, widened(offset, 64, builder)
             case _:
                 self._rebase(op, builder)
 

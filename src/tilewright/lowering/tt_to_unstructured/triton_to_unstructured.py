@@ -14,6 +14,7 @@ from tilewright.ir.walking import find_ops
 from tilewright.lowering.dead_addresses import erase_dead_values
 from tilewright.lowering.tt_to_unstructured.accesses import POINTER_USERS, AccessRewriter, pointers_of
 from tilewright.lowering.tt_to_unstructured.offsets import OffsetEmitter
+from tilewright.lowering.tt_to_unstructured.signatures import Pairs, give_offsets
 
 
 @register_pass
@@ -40,7 +41,8 @@ class TritonToUnstructuredPass(Pass):
     of the function. What is cast to wider elements need not lie at multiples of their size: a scalar cast is a base of
     its own, lanes are read and written as several narrower integers; atomics on lanes are taken to be aligned. After
     such a rebase the arguments are no longer known to be disjoint (`tilewright.noalias` is dropped). Bases of
-    structured pointers become function arguments in the same way. What can not be expressed stays as it is, with a
+    structured pointers become function arguments in the same way. Device functions take an offset for each pointer that
+    is not a base at every call. What can not be expressed stays as it is, with a
     remark.
     """
 
@@ -51,17 +53,18 @@ class TritonToUnstructuredPass(Pass):
     overflow."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
+        passed = give_offsets(module)
         for op in find_ops(module, tt.FuncOp):
             if op.body.blocks:
-                self.run_on_function(op, context)
+                self.run_on_function(op, passed, context)
 
-    def run_on_function(self, function: tt.FuncOp, context: PassContext) -> None:
+    def run_on_function(self, function: tt.FuncOp, passed: Pairs, context: PassContext) -> None:
         """Decides first what can be rewritten, then makes the offsets, then rewrites."""
-        users = find_ops(function.body, *POINTER_USERS)
+        users = [op for op in find_ops(function.body, *POINTER_USERS) if not isinstance(op, tt.CallOp) or op in passed]
         if not users:
             return
         origins = Origins(function, self.offset_bit_width or None)
-        rewriter = AccessRewriter(function, origins)
+        rewriter = AccessRewriter(function, origins, passed)
         chosen = [op for op in users if rewriter.needs_rewriting(op) and self._is_possible(op, rewriter, context)]
         if not chosen:
             return

@@ -125,12 +125,11 @@ def _state_offset(kernel: tt.FuncOp) -> int:
 
 
 def _find_kernel(module: ModuleOp, functions: list[tt.FuncOp]) -> tt.FuncOp:
-    """The one function with a body that is not private."""
-    public = [op for op in functions if op.sym_visibility is None or op.sym_visibility.data != "private"]
-    if len(public) != 1:
-        names = ", ".join(op.sym_name.data for op in public) or "none"
-        raise op_error(module, f"needs exactly one public function as the kernel, has {names}", pass_name=PASS_NAME)
-    return public[0]
+    """The first function with a body that is not private."""
+    for op in functions:
+        if op.is_public:
+            return op
+    raise op_error(module, "needs a public function as the kernel, has none", pass_name=PASS_NAME)
 
 
 def _kernel_attributes(lowering: ModuleLowering, module: ModuleOp, total_warps: int) -> str:

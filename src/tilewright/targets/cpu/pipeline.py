@@ -40,8 +40,8 @@ def _to_structured() -> Sequence[Pass]:
     from tilewright.transforms.tt.rewrite_tensor_descriptor_to_pointer import RewriteTensorDescriptorToPointerPass
 
     return (
-        # Calls between machine code take numbers and whole allocations: tiles and pointers into them need one function.
-        InlinePass(insists=True),
+        # Calls pass numbers, tiles of them, and pointers; the sanitisers look at accesses through a kernel's arguments.
+        InlinePass(insists=bool(knobs.get("sanitize")), insists_on_pointers=True),
         LiftCfToScfPass(),  # early returns: tiles cross no blocks
         RewriteTensorDescriptorToPointerPass(unit_inner_stride=True),  # only IR from elsewhere still has descriptors
         ExpandAtomicsPass(),  # reads, writes and polls by read-modify-writes
@@ -79,6 +79,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
     from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
+    from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
@@ -90,6 +91,7 @@ def _to_loops() -> Sequence[Pass]:
 
     return (
         LinalgReduceAssertionsPass(),  # conditions go by vectors
+        LinalgBufferizeFunctionBoundariesPass(),  # tiles as arguments and results of calls
         LinalgFuseElementwisePass(),  # chains become one loop each
         LinalgNarrowResultsPass(),  # casts of results that are reduced, too, which fusion leaves
         LinalgMergeSiblingsPass(),  # loops over the same elements become one

@@ -6,10 +6,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import CallSiteLoc, IntegerAttr, LocationAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import (
+    CallSiteLoc,
+    IntegerAttr,
+    LocationAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import cf, func, tt
+from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
 from tilewright.ir.passes import Pass, PassContext, register_pass
@@ -102,7 +113,7 @@ class Inliner:
         module: ModuleOp,
         context: PassContext,
         *,
-        insists: bool = False,
+        insists: Callable[[Func], bool] = lambda _: False,
         simplify: Callable[[Operation, Set[Operation]], object] = canonicalize,
     ) -> None:
         self._module = module
@@ -131,7 +142,7 @@ class Inliner:
 
     def _inline(self, call: Call) -> None:
         callee = self._graph.functions[_callee_of(call)]
-        if callee.body.blocks.first is None or (asks_to_stay(callee) and not self._insists):
+        if callee.body.blocks.first is None or (asks_to_stay(callee) and not self._insists(callee)):
             return
         if callee.body.blocks.first is not callee.body.blocks.last and not self._has_room_for_blocks(call):
             reason = structurize(callee.body)
@@ -187,6 +198,22 @@ class Inliner:
             if counts[_name_of(function)] == 0:
                 counts.subtract(references[id(function)])
                 self._module.body.block.erase_op(function, safe_erase=False)
+
+
+def _takes_plain_values(function: Func) -> bool:
+    """Whether calls of a private function pass numbers, tiles of them and pointers to them, and get no pointers."""
+    inputs, outputs = function.function_type.inputs, function.function_type.outputs
+    is_plain = all(_is_plain_pointer(type_) or _is_plain_value(type_) for type_ in inputs)
+    return is_plain and is_private(function) and all(map(_is_plain_value, outputs))
+
+
+def _is_plain_value(type_: Attribute) -> bool:
+    element = element_type(type_)
+    return not (isinstance(element, tt.PointerType | tt.TensorDescType) or (is_tensor(type_) and element == i1))
+
+
+def _is_plain_pointer(type_: Attribute) -> bool:
+    return isinstance(type_, tt.PointerType) and not isinstance(type_.pointee_type, tt.PointerType | TensorType)
 
 
 def _take_body(callee: Func) -> Region:
@@ -287,7 +314,13 @@ class InlinePass(Pass):
     name = "inline"
 
     insists: bool = False
-    """Inline functions that ask not to be, too: for targets on which calls take only what they pass in registers."""
+    """Inline functions that ask not to be, too."""
+    insists_on_pointers: bool = False
+    """Inline functions that ask not to be, where they take or return tiles of pointers or of bits, block pointers
+    or descriptors, return pointers, or are public: for targets whose calls pass pointers, numbers and tiles of them."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        Inliner(module, context, insists=self.insists).run()
+        Inliner(module, context, insists=self._insists).run()
+
+    def _insists(self, callee: Func) -> bool:
+        return self.insists or (self.insists_on_pointers and not _takes_plain_values(callee))

@@ -1,5 +1,6 @@
 """Passes on the linalg stage: fusion, loads that read in place, dimensions joined."""
 
+from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
 from tilewright.transforms.linalg.collapse_shape import CollapseShapePass
 from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
 from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
@@ -14,6 +15,7 @@ from tilewright.transforms.linalg.reduce_assertions import LinalgReduceAssertion
 __all__ = [
     "CollapseShapePass",
     "ForwardLoadsPass",
+    "LinalgBufferizeFunctionBoundariesPass",
     "LinalgElideReductionStartsPass",
     "LinalgExpandSelectsPass",
     "LinalgFuseElementwisePass",
