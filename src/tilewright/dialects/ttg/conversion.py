@@ -82,8 +82,11 @@ class Fp4ToFpOp(IRDLOperation):
             raise VerifyException(f"only f16 and bf16 results are supported, got {result.element_type}")
         if not 0 <= self.axis.value.data < len(source.get_shape()):
             raise VerifyException(f"axis {self.axis.value.data} is out of range")
-        expected = _unpacked(source, result.element_type, self.axis.value.data)
-        check_inferred(self.name, expected, result)
+        check_inferred(self.name, self.unpacked_type(), result)
+
+    def unpacked_type(self) -> TensorType[Attribute]:
+        """The type of the result, as it follows from that of the source."""
+        return _unpacked(as_tensor(self.src.type), as_tensor(self.result.type).element_type, self.axis.value.data)
 
 
 def _unpacked(source: TensorType[Attribute], element_type: Attribute, axis: int) -> TensorType[Attribute]:

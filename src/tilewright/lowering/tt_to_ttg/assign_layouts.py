@@ -70,6 +70,8 @@ class LayoutAssignment:
 
     size: ProgramSize
     replace: bool = False
+    before: dict[SSAValue, Attribute] = field(default_factory=dict[SSAValue, Attribute])
+    """What ops of `SPECIAL` gave before."""
     _types: dict[Attribute, Attribute] = field(default_factory=dict[Attribute, Attribute])
 
     def default_type(self, type: Attribute) -> Attribute:
@@ -105,9 +107,12 @@ class LayoutAssignment:
             for argument in tuple(block.args):
                 self._retype(argument, self.default_type(argument.type))
             for op in block.ops:
-                for result in tuple(op.results):
-                    self._retype(result, self.default_type(result.type))
                 assigner = SPECIAL.get(type(op))
+                for result in tuple(op.results):
+                    former = result.type
+                    value = self._retype(result, self.default_type(former))
+                    if assigner is not None:
+                        self.before[value] = former
                 if assigner is not None:
                     special.append((assigner, op))
         for assigner, op in special:

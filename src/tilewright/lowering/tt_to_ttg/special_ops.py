@@ -6,10 +6,14 @@ from math import prod
 
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects import tt, ttg
+from tilewright.dialects import tt, ttg, ttng
 from tilewright.dialects.construction import static_values
 from tilewright.dialects.tt import inference
-from tilewright.dialects.types import as_tensor
+from tilewright.dialects.tt.types import is_tensor
+from tilewright.dialects.ttg.encodings import layout_of
+from tilewright.dialects.ttg.verification import layout_problem
+from tilewright.dialects.types import as_tensor, bit_width
+from tilewright.ir.diagnostics import op_error
 from tilewright.layouts.distributed import BlockedLayout, DotOperandLayout, SliceLayout
 from tilewright.lowering.tt_to_ttg.assign_layouts import LayoutAssignment, assigns, registers_of
 
@@ -116,6 +120,32 @@ def assign_dot(assignment: LayoutAssignment, op: Operation) -> None:
         assignment.want(op, index, ttg.encoding_of(DotOperandLayout(index, layout)))
     assignment.want(op, 2, ttg.encoding_of(layout))
     assignment.give(op.d, ttg.encoding_of(layout))
+
+
+@assigns(ttg.Fp4ToFpOp)
+def assign_unpacked(assignment: LayoutAssignment, op: Operation) -> None:
+    """A thread of the result holds what it held packed."""
+    assert isinstance(op, ttg.Fp4ToFpOp)
+    _give_inferred(assignment, op, op.unpacked_type())
+
+
+@assigns(ttng.WarpGroupDotOp)
+def assign_warp_group_dot(assignment: LayoutAssignment, op: Operation) -> None:
+    """The instruction has but the layout that was chosen with it, for the warps of then. Raises `PassError` where the
+    program has another number now, and for products that are still under way when their layout would be converted."""
+    assert isinstance(op, ttng.WarpGroupDotOp)
+    if op.is_async.value.data:
+        raise op_error(op, "is asynchronous: its result cannot change its layout before the wait")
+    size, former = assignment.size, as_tensor(assignment.before[op.d])
+    problem = layout_problem(former, size.num_lanes, size.num_warps, size.num_ctas)
+    if problem is not None:
+        raise op_error(op, f"was laid out for another program: {problem}")
+    layout = layout_of(former.encoding)
+    if is_tensor(op.a.type):
+        k_width = 32 // bit_width(op.a.type.element_type)
+        assignment.want(op, 0, ttg.encoding_of(DotOperandLayout(DotOperandLayout.A, layout, k_width)))
+    assignment.want(op, 2, former.encoding)
+    assignment.give(op.d, former.encoding)
 
 
 @assigns(tt.DescriptorGatherOp, tt.DescriptorScatterOp)

@@ -197,6 +197,7 @@ class RewriteTensorDescriptorToPointerPass(Pass):
     """
 
     name = "triton-rewrite-tensor-descriptor-to-pointer"
+    takes = ("tt", "structured")
     unit_inner_stride: bool = False
     """Use the constant 1 for the innermost stride, as every descriptor must have it: Triton reads it at run time."""
     only_gathered: bool = False
