@@ -119,7 +119,7 @@ def error(found: Array, expected: Array) -> float:
 
 def check_meetings(ttgir: str) -> None:
     """Copies wait until all warps are done with the round before, which these say at its end, and arrive at mbarriers."""
-    loop = re.search(r"ttng.arrive_barrier (%\w+), 1 \{perWarp\}[^\n]*\n[^\n]*scf.for(.*?)scf.yield", ttgir, re.DOTALL)
+    loop = re.search(r"ttng.arrive_barrier (%\w+), 1 \{perWarp\}[^\n]*\n[^\n]*scf.for(.*?)\n    \}", ttgir, re.DOTALL)
     assert loop is not None
     done, body = loop.groups()
     wait, copy, arrival = (

@@ -25,6 +25,8 @@ OPTIONAL = frozenset(
         "triton-combine",
         "triton-reorder-broadcast",
         "triton-loop-unroll",
+        "triton-join-loops",
+        "triton-guard-masks",
         "triton-licm",
         "triton-loop-aware-cse",
         "loop-invariant-code-motion",

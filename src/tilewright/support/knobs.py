@@ -121,6 +121,10 @@ KNOBS: tuple[Knob, ...] = (
          "products of the iteration before: auto, where a model of the machine says that it pays; always, where there "
          "are registers for it; never.",
          changes_code=True, choices=("auto", "always", "never")),
+    Knob("join_loops", bool, True, "On Hopper, two loops with matrix products over neighbouring ranges become one, "
+         "where the second does what the first does and something more.", changes_code=True),
+    Knob("guard_masks", bool, True, "On Hopper, loops with matrix products skip masks that scalars tell to be all "
+         "true.", changes_code=True),
     Knob("ptxas_path", str, "", "The ptxas to use, by default the one found on the system.",
          triton_env="TRITON_PTXAS_PATH", changes_code=True),
     Knob("ptxas_options", str, "", "Further options for ptxas, where a launch gives no `ptx_options`.",

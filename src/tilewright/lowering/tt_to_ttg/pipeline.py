@@ -7,7 +7,7 @@ import re
 from tilewright.ir.passes import Pass, register_pipeline
 from tilewright.lowering.tt_to_ttg.convert_triton_to_tritongpu import ConvertTritonToTritonGPUPass
 from tilewright.support.errors import PipelineError
-from tilewright.transforms.ttg.pipelines import passes_for
+from tilewright.transforms.ttg.pipelines import loop_passes_for, passes_for
 
 _CUDA = re.compile(r"cuda:(\d+)")
 
@@ -25,7 +25,8 @@ def make_ttgir(
     convert = ConvertTritonToTritonGPUPass(
         target=target, num_warps=num_warps, threads_per_warp=threads_per_warp, num_ctas=num_ctas
     )
-    return [convert, *passes_for(int(found[1]), num_stages=num_stages)]
+    capability = int(found[1])
+    return [*loop_passes_for(capability), convert, *passes_for(capability, num_stages=num_stages)]
 
 
 register_pipeline("make-ttgir", make_ttgir)

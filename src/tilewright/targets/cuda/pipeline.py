@@ -21,18 +21,19 @@ def stages(capability: int, options: Any) -> Sequence[tuple[str, Sequence[Pass]]
     """Stage names in `kernel.asm`, each with the passes that lead to it."""
     from tilewright.lowering.tt_to_ttg.convert_triton_to_tritongpu import ConvertTritonToTritonGPUPass
     from tilewright.transforms.tt.pipeline import make_ttir
-    from tilewright.transforms.ttg.pipelines import passes_for
+    from tilewright.transforms.ttg.pipelines import loop_passes_for, passes_for
 
     num_warps, num_ctas = getattr(options, "num_warps", 4), getattr(options, "num_ctas", 1)
     convert = ConvertTritonToTritonGPUPass(target=f"cuda:{capability}", num_warps=num_warps, num_ctas=num_ctas)
     ttgir = passes_for(
         capability, num_stages=getattr(options, "num_stages", 3), overlap=str(knobs.get("overlap_products"))
     )
+    loops = loop_passes_for(capability, join=bool(knobs.get("join_loops")), guard=bool(knobs.get("guard_masks")))
     # Where nothing copies by tensor maps, descriptors are pointers, extents and strides; and where rows are gathered,
     # which Hopper's tensor maps cannot do for rows of any width.
     is_rewritten = all(pass_.name != TMA_LOWERING for pass_ in ttgir)
     ttir = make_ttir(rewrite_tensor_descriptors=is_rewritten, rewrite_gathered_descriptors=True, unit_inner_stride=True)
-    return ("ttir", ttir), ("ttgir", [convert, *ttgir])
+    return ("ttir", ttir), ("ttgir", [*loops, convert, *ttgir])
 
 
 def gluon_stages() -> Sequence[tuple[str, Sequence[Pass]]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tilewright.transforms.tt.combine import CombinePass
 from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
+from tilewright.transforms.tt.guard_masks import GuardMasksPass
+from tilewright.transforms.tt.join_loops import JoinLoopsPass
 from tilewright.transforms.tt.licm import TritonLicmPass
 from tilewright.transforms.tt.loop_aware_cse import LoopAwareCsePass
 from tilewright.transforms.tt.loop_unroll import LoopUnrollPass
@@ -16,6 +18,8 @@ from tilewright.transforms.tt.rewrite_tensor_pointer import RewriteTensorPointer
 __all__ = [
     "CombinePass",
     "ExpandAtomicsPass",
+    "GuardMasksPass",
+    "JoinLoopsPass",
     "LoopAwareCsePass",
     "LoopUnrollPass",
     "MarkAwaitedLoadsPass",

@@ -11,6 +11,8 @@ from tilewright.support.errors import PipelineError
 from tilewright.transforms.common.canonicalize import CanonicalizePass
 from tilewright.transforms.common.cse import CsePass
 from tilewright.transforms.common.symbol_dce import SymbolDcePass
+from tilewright.transforms.tt.guard_masks import GuardMasksPass
+from tilewright.transforms.tt.join_loops import JoinLoopsPass
 from tilewright.transforms.tt.licm import TritonLicmPass
 from tilewright.transforms.tt.loop_aware_cse import LoopAwareCsePass
 from tilewright.transforms.ttg.accelerate_matmul import AccelerateMatmulPass
@@ -147,6 +149,20 @@ PIPELINES: dict[int, Callable[[int, str], list[Pass]]] = {
     90: passes_for_hopper,
 }
 """The list of each compute capability that is supported."""
+
+
+def loop_passes_for(capability: int, *, join: bool = True, guard: bool = True) -> list[Pass]:
+    """The passes on Triton IR that make of its loops what the pipeliner does most with, before there are layouts: for
+    Hopper, where they were measured.
+    """
+    if PIPELINES.get(capability) is not passes_for_hopper:
+        return []
+    passes: list[Pass] = []
+    if join:
+        passes.append(JoinLoopsPass())  # what is filled and drained once, not twice
+    if guard:
+        passes.append(GuardMasksPass())  # masks of the blocks that need them
+    return passes
 
 
 def passes_for(capability: int, *, num_stages: int = 3, overlap: str = AUTO) -> list[Pass]:
