@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,17 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str
     """What cannot run here is not collected."""
     is_test = name.startswith(("test", "Test")) and LEFT_OUT.leaves_out(collector, obj)
     return [] if is_test else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None]:
+    """Twenty thousand cases live as long as the run: Python's collector has no need to walk them again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
