@@ -31,6 +31,7 @@ OPTIONAL = frozenset(
         "triton-loop-aware-cse",
         "loop-invariant-code-motion",
         "linalg-reduce-assertions",
+        "linalg-if-conversion",
         "linalg-fuse-elementwise",
         "linalg-narrow-results",
         "linalg-recognize-scans",

@@ -84,6 +84,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
     from tilewright.transforms.linalg.forward_loads import ForwardLoadsPass
     from tilewright.transforms.linalg.fuse_elementwise import LinalgFuseElementwisePass
+    from tilewright.transforms.linalg.if_conversion import LinalgIfConversionPass
     from tilewright.transforms.linalg.merge_siblings import LinalgMergeSiblingsPass
     from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
     from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
@@ -92,6 +93,7 @@ def _to_loops() -> Sequence[Pass]:
     return (
         LinalgReduceAssertionsPass(),  # conditions go by vectors
         LinalgBufferizeFunctionBoundariesPass(),  # tiles as arguments and results of calls
+        LinalgIfConversionPass(),  # what both ways compute fuses with what is around them
         LinalgFuseElementwisePass(),  # chains become one loop each
         LinalgNarrowResultsPass(),  # casts of results that are reduced, too, which fusion leaves
         LinalgMergeSiblingsPass(),  # loops over the same elements become one
