@@ -21,12 +21,13 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, ClassVar, NoReturn, TypeVar, dataclass_transform
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr, ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.ir.detaching import detached
 from tilewright.ir.diagnostics import op_error, op_name, op_place
 from tilewright.ir.facts import TargetFacts
+from tilewright.ir.locations import find_call_sites, find_span
 from tilewright.ir.options import (
     OptionValues,
     format_options,
@@ -35,6 +36,7 @@ from tilewright.ir.options import (
     parse_pipeline_text,
     read_options,
 )
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.support.errors import PassError, PipelineError, TilewrightError
 from tilewright.support.recursion import deep_recursion
 from tilewright.support.spans import Span, render_message
@@ -51,6 +53,9 @@ class Remark:
     op_name: str
     location: Span | str | None
     reason: str
+    kind: RemarkKind = RemarkKind.OTHER
+    callers: tuple[Span, ...] = ()
+    """The calls that the place was inlined from, innermost first."""
 
     def __str__(self) -> str:
         text = (
@@ -72,9 +77,16 @@ class PassContext:
     remarks: list[Remark] = field(default_factory=list[Remark])
     pass_name: str = ""
 
-    def remark(self, op: Operation, reason: str) -> None:
+    def remark(self, op: Operation, reason: str, kind: RemarkKind = RemarkKind.OTHER) -> None:
         """Record that the current pass left `op` as it is, and why."""
-        self.remarks.append(Remark(self.pass_name, op_name(op), op_place(op), reason))
+        callers = find_call_sites(op.location)
+        self.remarks.append(Remark(self.pass_name, op_name(op), op_place(op), reason, kind, callers))
+
+    def remark_at(self, location: LocationAttr | None, reason: str, kind: RemarkKind) -> None:
+        """`remark`, about code that came from a place in the source and is no op any more."""
+        known = location or UNKNOWN_LOC
+        callers = find_call_sites(known)
+        self.remarks.append(Remark(self.pass_name, "", find_span(known), reason, kind, callers))
 
     def fail(self, op: Operation, reason: str) -> NoReturn:
         """Stop the compilation with an error about `op`."""

@@ -13,6 +13,7 @@ from tilewright.tools.checking import add_parsers, run_command
 from tilewright.tools.closed_pipes import is_about_output, leave_closed_pipe, leave_full_output, open_closed_streams
 from tilewright.tools.command_parser import CommandParser
 from tilewright.tools.completion import SHELLS, completion_script
+from tilewright.tools.explain.parser import add_explain_parser
 from tilewright.tools.explore.parser import add_explore_parser
 
 INTERRUPTED = 130
@@ -32,6 +33,7 @@ def make_parser() -> CommandParser:
 
     add_compile_parser(commands)
     add_explore_parser(commands)
+    add_explain_parser(commands)
 
     cache = commands.add_parser("cache", help="show, list or clear the cache of compiled kernels")
     cache.add_argument("action", choices=("show", "list", "clear"), nargs="?", default="show")
@@ -100,6 +102,10 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
             from tilewright.tools.explore.command import run_explore
 
             return run_explore(options)
+        case "explain":
+            from tilewright.tools.explain.command import run_explain
+
+            return run_explain(options)
         case "cache":
             from tilewright.tools.cache import run_cache
 

@@ -117,7 +117,7 @@ def test_a_stored_result_ends_before_the_others(n: int, vectors: bool, monkeypat
     if not vectors:
         from tilewright.lowering.linalg_to_loops import nest_plan
 
-        monkeypatch.setattr(nest_plan, "is_vectorizable", lambda nest: False)
+        monkeypatch.setattr(nest_plan, "obstacle_to_vectors", lambda nest: "the test forbids it")
     x, r = numbers(n + 40), numbers(n + 40)
     h, before = x + r, r.copy()
     total = np.zeros(1, np.float32)

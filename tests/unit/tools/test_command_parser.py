@@ -44,7 +44,7 @@ def test_completion_scripts_name_everything(shell: str) -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (["tilewright", "exp"], ["explore"]),
+        (["tilewright", "expl"], ["explore", "explain"]),
         (["tilewright", "cache", "cl"], ["clear"]),
         (["tilewright", "layout", "--b"], ["--bits"]),
     ],

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i8
+from xdsl.dialects.builtin import IndexType, IntegerType, LocationAttr, UnknownLoc, VectorType, i1, i8
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -300,6 +300,8 @@ class BodyValues:
         if not self.is_lanes(operand.dims()):
             return self._unpack(window, self.emitter.load(window.flat, index))
         stride = stride_along(window, operand.access, self.nest.vector_dim or 0)
+        if not window.owned:
+            self._note(operand.location, stride, "gathered")
         mask = self.mask() if mask is None else mask
         stored = i8 if window.stored_as_byte else window.element
         if stride == 1 and fill is None and self._holds_whole_vectors(window) and not _is_integer(stored):
@@ -323,6 +325,11 @@ class BodyValues:
                 window.flat, index, self.lane_offsets(stride), mask or self.all_lanes(), passthrough
             )
         return self._unpack(window, lanes)
+
+    def _note(self, location: LocationAttr | None, stride: Index, verb: str) -> None:
+        """Keep how the memory of an argument is accessed; what only copies it says no place but the copy's own."""
+        own = self.emitter.location if isinstance(location, UnknownLoc) else location
+        self.nest.around.accesses.note(own, stride, verb)
 
     def _read_turns(self, window: Window, operand: Operand, stride: int, filler: SSAValue) -> SSAValue:
         """Lanes that are `stride` elements apart, out of vectors that hold what other operands read in between, too."""
@@ -478,6 +485,8 @@ class BodyValues:
             self.emitter.store(value, window.flat, index)
             return
         stride = stride_along(window, access, vector_dim or 0)
+        if not window.owned:
+            self._note(self.emitter.location, stride, "scattered")
         mask = self.mask() if end is None else self._mask_below(end)
         if mask is None and is_narrow(stride):
             store_strided(self.emitter, value, window.flat, index, stride)

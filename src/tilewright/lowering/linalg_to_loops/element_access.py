@@ -25,6 +25,7 @@ from tilewright.lowering.linalg_to_loops.strided_lanes import is_narrow, load_st
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.body_values import BodyValues
+    from tilewright.lowering.linalg_to_loops.nest_plan import Nest
 
 Access = memref.LoadOp | memref.StoreOp | memref.AtomicRMWOp | tensor.ExtractOp
 
@@ -100,6 +101,7 @@ def emit_load(values: BodyValues, op: memref.LoadOp | tensor.ExtractOp) -> SSAVa
     zero = emitter.constant(0 if _is_integer(stored) else 0.0, stored)
     if values.is_lanes(nest.depends[result]):
         mask = predicate_mask(values, op)
+        nest.around.accesses.note(op.location, lane_step(nest, address), "gathered")
         place, step = _place_of_first(values, address, may_shuffle=mask is None)
         if place is None:
             base, lanes = _lane_address(values, address)
@@ -138,6 +140,7 @@ def emit_store(values: BodyValues, op: memref.StoreOp) -> None:
     assert isinstance(address, Address)
     if values.nest.lanes > 1:
         element, mask = values.get_lanes(op.value), predicate_mask(values, op)
+        values.nest.around.accesses.note(op.location, lane_step(values.nest, address), "scattered")
         place, step = _place_of_first(values, address, may_shuffle=mask is None)
         if place is None:
             base, lanes = _lane_address(values, address)
@@ -207,23 +210,31 @@ def _scalar_address(values: BodyValues, address: Address) -> Index:
     return total
 
 
+def lane_step(nest: Nest, address: Address) -> int | None:
+    """How far each lane's place is from that of the lane before; None where no such number is known."""
+    step = 0
+    for value, stride in address.terms:
+        if nest.vector_dim in nest.depends.get(value, frozenset()):
+            own, scale = nest.steps.of.get(value), constant_of(stride)
+            if own is None or scale is None:
+                return None
+            step += own * scale
+    return step
+
+
 def _place_of_first(values: BodyValues, address: Address, *, may_shuffle: bool) -> tuple[Index | None, int]:
     """Where the first lane's element is, and how far each lane's is from that of the lane before: 1, or another
     number for which shuffles do. None where no such number is known."""
     nest = values.nest
-    step, parts = 0, list[tuple[int, SSAValue, Index]]()
+    step, parts = lane_step(nest, address), list[tuple[int, SSAValue, Index]]()
     assert nest.vector_dim is not None and values.start_dim is not None
+    if step is None or (step != 1 and not (may_shuffle and is_narrow(step))):
+        return None, 0
     for value, stride in address.terms:
         dims = nest.depends.get(value, frozenset())
         if nest.vector_dim in dims:
-            own, scale = nest.steps.of.get(value), constant_of(stride)
-            if own is None or scale is None:
-                return None, 0
-            step += own * scale
             dims = dims - {nest.vector_dim} | {values.start_dim}
         parts.append((values.depth(dims), value, stride))
-    if step != 1 and not (may_shuffle and is_narrow(step)):
-        return None, 0
     emitter, total = values.emitter, address.base
     for level, value, stride in sorted(parts, key=lambda part: part[0]):
         frame = values.frames[level]

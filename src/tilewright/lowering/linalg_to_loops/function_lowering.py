@@ -7,25 +7,36 @@ nothing; they become sources. Tensor ops are erased at the end, when nothing ref
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.analysis.combination import Combination
 from tilewright.dialects import func, linalg, memref, tensor, vector
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.attributes import NOALIAS
-from tilewright.dialects.types import element_type, is_tensor
+from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.passes import PassContext
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.access_log import AccessLog, location_of_load
 from tilewright.lowering.linalg_to_loops.demand import Demand
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.memory import Memory, find_constant_arguments
 from tilewright.lowering.linalg_to_loops.nest_emission import emit_nest
-from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, combiner_of
+from tilewright.lowering.linalg_to_loops.nest_plan import (
+    Nest,
+    Operand,
+    Output,
+    combiner_of,
+    obstacle_to_vectors,
+    plan_nest,
+)
 from tilewright.lowering.linalg_to_loops.predication import if_convert
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.sources import Source, Uniform, Window
@@ -60,7 +71,9 @@ class FunctionLowering:
         self.stores = 0
         """How many places for packed operands the function has."""
         self.emitter = LoopEmitter(entry)
-        self.memory = Memory(self.emitter)
+        self.memory = Memory(self.emitter, self._remark_on_buffer)
+        self.accesses = AccessLog()
+        self._l2_bytes = facts.l2_bytes
         self.sources: dict[SSAValue, Source] = {}
         self.storage = Storage(self)
         self.demand = Demand(self)
@@ -82,6 +95,7 @@ class FunctionLowering:
         for block in self.function.body.blocks:
             self.lower_block(block)
         self.prefetching.finish()
+        self.accesses.report(self.context.remark_at)
         for op in reversed(self.dead):
             erase(op)
         remove_unused(self.function)
@@ -157,8 +171,14 @@ class FunctionLowering:
         self.sources[op.results[result]] = source
         self.dead.append(op)
 
-    def copy(self, source: Source, dest: Window, bounds: Sequence[Index] | None = None) -> None:
-        """Write the elements of `source` into `dest`, up to `bounds`."""
+    def copy(
+        self,
+        source: Source,
+        dest: Window,
+        bounds: Sequence[Index] | None = None,
+        location: LocationAttr = UNKNOWN_LOC,
+    ) -> None:
+        """Write the elements of `source`, which were loaded at `location`, into `dest`, up to `bounds`."""
         if isinstance(source, Window) and same_window(source, dest):
             return
         source, dest, bounds = self._joined(source, dest, bounds or dest.shape)
@@ -172,7 +192,7 @@ class FunctionLowering:
         block.add_op(linalg.YieldOp.create(operands=[block.args[0]]))
         self.run_nest(
             block,
-            [Operand(source, access)],
+            [Operand(source, access, location)],
             [(dest, access, Operand(dest, access), None)],
             (False,) * rank,
             dest.shape,
@@ -233,7 +253,21 @@ class FunctionLowering:
             self, body, inputs, made, reduced, extents, tuple(bounds if bounds is not None else extents), tiles,
             self.streams_by_halves, combination, if_convert(body),
         )  # fmt: skip
-        return emit_nest(self.emitter, nest, self.vector_bits, self.prefetching)
+        nest = plan_nest(nest, self.vector_bits)
+        if nest.lanes == 1 and prod(extents) > 1:
+            reason = obstacle_to_vectors(nest) or "no dimension of it is worth a vector"
+            self.context.remark_at(self.emitter.location, f"one element at a time: {reason}", RemarkKind.NOT_VECTORIZED)
+        return emit_nest(self.emitter, nest, self.prefetching)
+
+    def _remark_on_buffer(self, element: Attribute, shape: Sequence[int]) -> None:
+        size = prod(shape) * max(1, bit_width(element) // 8)
+        if size > self._l2_bytes // 2:
+            extents = "x".join(map(str, shape))
+            reason = (
+                f"a tile of {extents} elements ({size // 1024} KiB) is kept in memory between the loops that make and "
+                f"read it, and the second-level cache has {self._l2_bytes // 1024} KiB"
+            )
+            self.context.remark_at(self.emitter.location, reason, RemarkKind.TILE_IN_MEMORY)
 
     def window(self, value: SSAValue) -> Window | None:
         """The memory that a memref stands for, if it is known."""
@@ -262,7 +296,7 @@ class FunctionLowering:
             return source
         assert is_tensor(value.type)
         buffer = self.memory.new_buffer(element_type(value.type), shape_or_scalar(value.type))
-        self.copy(source, buffer)
+        self.copy(source, buffer, location=location_of_load(value))
         self._filled.append((value, source))
         self.sources[value] = buffer
         return buffer

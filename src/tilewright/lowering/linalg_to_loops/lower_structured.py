@@ -9,6 +9,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.analysis.combination import combination_of_reduction
 from tilewright.dialects import linalg
+from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.carried_registers import run_in_registers
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable, tensor_shape
@@ -45,7 +46,9 @@ def run_generic(
     extents = loop_extents(op)
     inputs = [
         Operand(
-            lowering.source(value) if body.args[number].uses.get_length() else Uniform(value), access_of(maps[number])
+            lowering.source(value) if body.args[number].uses.get_length() else Uniform(value),
+            access_of(maps[number]),
+            location_of_load(value),
         )
         for number, value in enumerate(op.inputs)
     ]

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -36,14 +36,17 @@ UNKNOWN_EXTENT = (1 << 62) - 1
 class Memory:
     """The memrefs of one function as windows, and the arena buffers that the lowering adds."""
 
-    def __init__(self, emitter: LoopEmitter):
+    def __init__(self, emitter: LoopEmitter, on_buffer: Callable[[Attribute, Sequence[int]], None]):
         self.emitter = emitter
+        self._on_buffer = on_buffer
+        """Is told the element type and shape of each new buffer."""
         self._flat: dict[SSAValue, SSAValue] = {}
         self._windows: dict[SSAValue, Window] = {}
 
     def new_buffer(self, element: Attribute, shape: Sequence[int]) -> Window:
         """A contiguous tile in the arena."""
         stored = i8 if is_integer(element) and element.width.data == 1 else element
+        self._on_buffer(stored, shape)
         flat = self.emitter.alloca(stored, max(1, prod(shape)))
         return Window(flat, 0, contiguous_strides(shape), tuple(shape), element, flat, owned=True)
 

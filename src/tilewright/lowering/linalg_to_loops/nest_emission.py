@@ -20,7 +20,7 @@ from tilewright.lowering.linalg_to_loops.comparisons import Front, Whole, find_f
 from tilewright.lowering.linalg_to_loops.element_numbers import comparisons_in_order, find_carried_numbers
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
-from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, memory_of, plan_nest
+from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, memory_of
 from tilewright.lowering.linalg_to_loops.padding import find_padding
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
 from tilewright.lowering.linalg_to_loops.rows_together import plan_rows_together
@@ -35,9 +35,9 @@ from tilewright.lowering.linalg_to_loops.stretches import (
 )
 
 
-def emit_nest(emitter: LoopEmitter, nest: Nest, vector_bits: int, prefetching: Prefetching) -> list[SSAValue | None]:
-    """Emit a nest at the cursor. Returns the scalar of each output that has no destination, None for the others."""
-    nest = plan_nest(nest, vector_bits)
+def emit_nest(emitter: LoopEmitter, nest: Nest, prefetching: Prefetching) -> list[SSAValue | None]:
+    """Emit a planned nest at the cursor. Returns the scalar of each output that has no destination, None for the
+    others."""
     streaming = plan_streaming(emitter, nest, prefetching.only_written)
     nest = replace(nest, fetches=prefetching.plan(nest, streaming))
     return _NestWriter(emitter, nest, prefetching, streaming).write()

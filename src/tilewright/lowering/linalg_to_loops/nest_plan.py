@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Protocol
 
-from xdsl.dialects.builtin import BFloat16Type, IndexType, MemRefType
+from xdsl.dialects.builtin import UNKNOWN_LOC, BFloat16Type, IndexType, LocationAttr, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
@@ -21,12 +21,13 @@ from tilewright.analysis.combination import Combination
 from tilewright.dialects import arith, linalg, memref, tensor
 from tilewright.dialects.arithmetic import takes_many_instructions
 from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.access_log import AccessLog
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
 from tilewright.lowering.linalg_to_loops.place_terms import Places, find_places
-from tilewright.lowering.linalg_to_loops.predication import Predicate, is_straight
+from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, is_straight
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 from tilewright.transforms.linalg.effects import root_of_memref
 
@@ -71,6 +72,8 @@ class Operand:
 
     source: Source
     access: tuple[AffineExpr, ...]
+    location: LocationAttr = UNKNOWN_LOC
+    """Of what loads the elements."""
 
     def dims(self) -> frozenset[int]:
         """Dimensions of the iteration space that the element depends on."""
@@ -107,6 +110,8 @@ class Fetch:
 
 class Surroundings(Protocol):
     """What is known of values from outside of a nest."""
+
+    accesses: AccessLog
 
     def source(self, value: SSAValue) -> Source:
         """How to read a tensor."""
@@ -213,7 +218,7 @@ def plan_nest(nest: Nest, vector_bits: int) -> Nest:
         cost=sum(cost_of(op) for op in nest.body.ops),
         vector_bits=vector_bits,
     )
-    dim = choose_vector_dim(nest) if is_vectorizable(nest) else None
+    dim = choose_vector_dim(nest) if obstacle_to_vectors(nest) is None else None
     if dim is not None and is_straight(nest.body):
         steps = find_lane_steps(nest.body, nest.depends, nest.predicates, dim)
         nest = replace(nest, steps=steps, places=find_places(nest.body, nest.depends, dim))
@@ -339,18 +344,23 @@ def _is_place(op: Operation, nest: Nest) -> bool:
     return isinstance(op, memref.ReinterpretCastOp) or any(result in nest.steps.of for result in op.results)
 
 
-def is_vectorizable(nest: Nest) -> bool:
-    """Whether each op of the body has a form on vectors."""
+def obstacle_to_vectors(nest: Nest) -> str | None:
+    """Why the body has no form on vectors; None where it has one."""
     # Accumulators without a known combiner can only lie side by side, unless the body combines lanes.
     known = nest.combination is not None or all(output.combiner or not output.reduces for output in nest.outputs)
-    if not is_straight(nest.body) or (all(nest.iterators) and nest.has_reduction and not known):
-        return False
+    if (op := find_obstacle(nest.body)) is not None:
+        return f"'{op.name}' takes them one by one"
+    if all(nest.iterators) and nest.has_reduction and not known:
+        return "it combines elements by a function that is not known to be associative"
     stores = [op for op in nest.body.ops if isinstance(op, WRITES)]
-    if len(stores) > 1 or (stores and any(_may_see(op, stores[0], nest) for op in nest.body.ops)):
-        return False
-    return all(_is_vector_access(expr) for operand in nest.inputs for expr in operand.access) and all(
-        _is_vector_access(expr) for output in nest.outputs for expr in output.access
-    )
+    if len(stores) > 1:
+        return "each of its elements writes to several places"
+    if stores and any(_may_see(op, stores[0], nest) for op in nest.body.ops):
+        return "it may read what it wrote for an element before, as its arguments may overlap"
+    accesses = (*(operand.access for operand in nest.inputs), *(output.access for output in nest.outputs))
+    if not all(_is_vector_access(expr) for access in accesses for expr in access):
+        return "an index is more than the number of a lane"
+    return None
 
 
 def _may_see(op: Operation, write: memref.StoreOp | memref.AtomicRMWOp, nest: Nest) -> bool:

@@ -37,7 +37,12 @@ _STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.St
 
 def is_straight(body: Block) -> bool:
     """Whether a body is only arithmetic, loads, stores and sums in memory, without control flow or other effects."""
-    return all(map(_is_straight_op, body.ops))
+    return find_obstacle(body) is None
+
+
+def find_obstacle(body: Block) -> Operation | None:
+    """The first op of a body that `is_straight` does not allow."""
+    return next((op for op in body.ops if not _is_straight_op(op)), None)
 
 
 def _is_straight_op(op: Operation) -> bool:

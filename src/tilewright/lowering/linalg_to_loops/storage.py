@@ -18,8 +18,10 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import bufferization, func, linalg, linalg_ext, scf, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.effects import is_memory_free
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.access_log import location_of_load
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, is_apart, root_of
@@ -259,13 +261,14 @@ class Storage:
         if isinstance(producer, linalg.StructuredOp) and producer in lowering.deferred:
             lowering.emitter.choose(is_there, None, lambda: self._store_deferred(producer, dest, sizes))
             return
-        source = lowering.source(value)
+        source, location = lowering.source(value), location_of_load(value)
         window = source.inner if isinstance(source, Box) else source
         if isinstance(window, Window) and not self.is_disjoint(window, dest) and not _is_same_memory(window, dest):
+            lowering.context.remark(op, "what is stored may overlap what it was loaded from", RemarkKind.COPIED)
             buffer = lowering.memory.new_buffer(element, shape)
-            lowering.copy(source, buffer, sizes)
+            lowering.copy(source, buffer, sizes, location)
             source = buffer
-        lowering.emitter.choose(is_there, None, lambda: lowering.copy(source, dest, sizes))
+        lowering.emitter.choose(is_there, None, lambda: lowering.copy(source, dest, sizes, location))
 
     def _store_deferred(self, producer: linalg.StructuredOp, dest: Window, sizes: Sequence[Index]) -> None:
         """The results of a generic that has waited for its store."""

@@ -9,6 +9,7 @@ from tilewright.analysis.mask import MaskAnalysis
 from tilewright.analysis.pointer import PointerAnalysis
 from tilewright.dialects import tt
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import find_ops, ops_within
 from tilewright.lowering.dead_addresses import erase_dead_values
 from tilewright.lowering.tt_to_structured.accesses import AccessPlan, AccessPlanner, AccessRewriter, is_tile_access
@@ -75,7 +76,7 @@ class TritonToStructuredPass(Pass):
             assert isinstance(op, tt.LoadOp | tt.StoreOp)
             plan = planner.plan(op)
             if isinstance(plan, Unknown):
-                context.remark(op, f"no structure: {plan.reason}")
+                context.remark(op, f"no structure: {plan.reason}", RemarkKind.ADDRESS_WITHOUT_FORMULA)
             else:
                 plans.append(plan)
         placement = Placement(function.body.blocks[0], analysis.order)

@@ -24,12 +24,17 @@ def add_explore_parser(commands: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE[:KERNEL]", help="a Python file and a kernel in it, or a file of IR")
-    parser.add_argument("--signature", "-s", help="as '*fp32:16, *fp32:16, i32, 1024'")
-    parser.add_argument("--main", action="store_true", help="run the file as a program to see what it launches")
-    add_compilation_arguments(parser)
+    add_source_arguments(parser)
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--output", "-o", metavar="PAGE.html", help="write the page")
     shown.add_argument("--stage", metavar="NAME", help="print one stage: source, ttir, linalg, ... llir, asm, ptx")
     shown.add_argument("--pass", dest="pass_", metavar="NAME", help="print what a pass changed, each time it ran")
     shown.add_argument("--line", type=int, metavar="N", help="print what becomes of a source line in each stage")
+
+
+def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is compiled, and for what: see `sources`."""
+    parser.add_argument("file", metavar="FILE[:KERNEL]", help="a Python file and a kernel in it, or a file of IR")
+    parser.add_argument("--signature", "-s", help="as '*fp32:16, *fp32:16, i32, 1024'")
+    parser.add_argument("--main", action="store_true", help="run the file as a program to see what it launches")
+    add_compilation_arguments(parser)

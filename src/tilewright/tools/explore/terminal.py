@@ -10,16 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from tilewright.ir.line_places import PrintedLine
-from tilewright.support.errors import TilewrightError
 from tilewright.support.spans import Span
 from tilewright.tools.explore.recording import Recording, Step
+from tilewright.tools.explore.sources import ExploreError
 
 CONTEXT = 3
 """Unchanged lines around a change."""
-
-
-class ExploreError(TilewrightError):
-    """Something was asked for that a recording does not have."""
 
 
 def print_overview(recording: Recording, console: Console) -> None:

@@ -10,8 +10,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tilewright.dialects import arith, bufferization, func, linalg, memref, tensor
 from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import element_type, is_integer, is_tensor
+from tilewright.ir.diagnostics import op_place
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import find_ops
+from tilewright.support.spans import Span
 from tilewright.transforms.linalg.choose_views import Choice, choose_view, find_choice
 from tilewright.transforms.linalg.effects import ALIASES, Writers, root_of_memref
 from tilewright.transforms.linalg.loads import Disjointness, Load, ancestor_in, find_load, shape_of_memref
@@ -82,7 +85,9 @@ class _Forwarding:
         # The last user has read everything before it writes, unless it repeats.
         if op is last and (not op.regions or isinstance(op, linalg.StructuredOp)):
             return not isinstance(op, linalg.StructuredOp)
-        self.context.remark(load, f"'{op.name}' may write to the memory that is read")
+        place = op_place(op)
+        where = f" of line {place.line}" if isinstance(place, Span) else ""
+        self.context.remark(load, f"'{op.name}'{where} may write to the memory that is read", RemarkKind.COPIED)
         return False
 
     def _writes_of(self, block: Block) -> WriteIndex:

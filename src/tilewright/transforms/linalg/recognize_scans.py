@@ -12,6 +12,7 @@ from tilewright.dialects import arith, linalg, linalg_ext, scf, tensor
 from tilewright.dialects.attributes import SCAN_AXIS
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import find_ops
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -45,7 +46,7 @@ class LinalgRecognizeScansPass(Pass):
     def run(self, module: ModuleOp, context: PassContext) -> None:
         for op in find_ops(module, scf.ForOp):
             if SCAN_AXIS in op.attributes and (reason := replace_scan(op)):
-                context.remark(op, f"the loop is not taken for a scan: {reason}")
+                context.remark(op, f"the loop is not taken for a scan: {reason}", RemarkKind.NOT_VECTORIZED)
 
 
 def replace_scan(op: scf.ForOp) -> str:

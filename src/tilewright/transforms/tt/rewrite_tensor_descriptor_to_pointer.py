@@ -16,6 +16,7 @@ from tilewright.dialects.types import is_float, is_unsigned_integer
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.tt.block_access import BlockAccess, widened
 from tilewright.transforms.tt.expand_values import ValueExpander
@@ -30,6 +31,15 @@ class _Descriptor:
         self.extents = components[1 : 1 + rank]
         self.strides = components[1 + rank : 1 + 2 * rank]
         self.pads_with_nan = components[-1]
+
+
+_ACCESSES = (
+    tt.DescriptorLoadOp,
+    tt.DescriptorGatherOp,
+    tt.DescriptorStoreOp,
+    tt.DescriptorScatterOp,
+    tt.DescriptorReduceOp,
+)
 
 
 class _DescriptorExpander(ValueExpander):
@@ -207,4 +217,7 @@ class RewriteTensorDescriptorToPointerPass(Pass):
         gathers = (tt.DescriptorGatherOp, tt.DescriptorScatterOp)
         if self.only_gathered and not any(isinstance(op, gathers) for op in ops_within(module)):
             return
+        for op in ops_within(module):
+            if isinstance(op, _ACCESSES):
+                context.remark(op, "the block is accessed through a tensor of pointers", RemarkKind.NOT_TMA)
         _DescriptorExpander(module, self.unit_inner_stride).run()

@@ -16,6 +16,7 @@ from tilewright.dialects.ttg.verification import program_shape, warps_around
 from tilewright.dialects.types import as_tensor, bit_width, element_type
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.rules import apply_rules
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
@@ -23,7 +24,7 @@ from tilewright.layouts.shared import NvmmaSharedLayout
 from tilewright.transforms.ttg.capability import compute_capability
 from tilewright.transforms.ttg.decompose_scaled_dots import decompose_scaled_dot
 from tilewright.transforms.ttg.layout_order import order_of
-from tilewright.transforms.ttg.matmul_layouts import ProductPlan, plan_product
+from tilewright.transforms.ttg.matmul_layouts import ProductPlan, plan_product, why_no_product
 from tilewright.transforms.ttg.slices import before_conversions, defining_op
 from tilewright.transforms.ttg.transpose_products import (
     SWAPPED,
@@ -96,6 +97,8 @@ class _Accelerator:
             return
         plan = plan_product(dot, self._capability, num_warps)
         if plan is None:
+            reason = f"it runs on ordinary arithmetic: {why_no_product(dot, self._capability)}"
+            self._context.remark(dot, reason, RemarkKind.NO_TENSOR_CORE)
             self._widen(dot)
         elif plan.is_wgmma and wants_transpose(dot):
             self._transpose(dot, num_warps)

@@ -8,14 +8,19 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.analysis.axis_info import ModuleAxisInfo
 from tilewright.dialects import gpu, scf, tt, ttg
 from tilewright.dialects.tt.definition import i32_attr
-from tilewright.dialects.ttg.verification import integer_attribute
+from tilewright.dialects.ttg.verification import TARGET, integer_attribute
 from tilewright.dialects.types import is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
+from tilewright.transforms.ttg.capability import compute_capability
 from tilewright.transforms.ttg.pipeliner.copies import can_copy_asynchronously
 from tilewright.transforms.ttg.pipeliner.memory_roots import WrittenMemory
 from tilewright.transforms.ttg.pipeliner.schedule import LATENCY, NUM_STAGES, body_ops, definition_in
 from tilewright.transforms.ttg.slices import MatrixProduct
+
+HOPPER = 90
+"""The first compute capability with TMA."""
 
 WARP_SPECIALIZE = "tt.warp_specialize"
 
@@ -86,6 +91,7 @@ class _Assigner:
 
     def __init__(self, module: ModuleOp, num_stages: int, context: PassContext) -> None:
         self._axis_info = ModuleAxisInfo(module)
+        self._has_tma = TARGET in module.attributes and compute_capability(module) >= HOPPER
         self._num_stages = num_stages
         self._context = context
 
@@ -102,7 +108,7 @@ class _Assigner:
             return
         obstacle = obstacle_in(loop)
         if obstacle is not None:
-            self._context.remark(loop, f"the loop is not pipelined: {obstacle}")
+            self._context.remark(loop, f"the loop is not pipelined: {obstacle}", RemarkKind.NOT_PIPELINED)
             return
         chosen = self._choose(loop, levels, stages)
         if chosen:
@@ -117,9 +123,12 @@ class _Assigner:
             assert isinstance(load, PipelinedLoad)
             reason = self._objection(load, written)
             if reason is not None:
-                self._context.remark(load, f"the load is not pipelined: {reason}")
+                self._context.remark(load, f"the load is not pipelined: {reason}", RemarkKind.NOT_PIPELINED)
             elif level < stages - 1:
                 chosen[load] = level
+                if isinstance(load, tt.LoadOp) and self._has_tma:
+                    reason = "it is copied by 'cp.async', not by TMA: it goes through a tensor of pointers"
+                    self._context.remark(load, reason, RemarkKind.NOT_TMA)
         return chosen
 
     def _objection(self, load: PipelinedLoad, written: WrittenMemory) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -16,6 +16,7 @@ from tilewright.dialects.ttg.verification import ProgramShape, program_shape, wa
 from tilewright.dialects.types import as_tensor, bit_width
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import BlockedLayout, DistributedLayout, Vectors
 from tilewright.transforms.ttg.connected_ops import ConnectedOps
@@ -95,10 +96,27 @@ class AccessLayouts:
             key = (self._connected.part(op), self._likeness(op))
             self._widest[key] = max(width, self._widest.get(key, 1))
         self._widest_reached: dict[tuple[Operation, Likeness], int] = {}
+        self._layouts_of = {op: self._layout(op) for op in self._orders}
 
     def layouts(self) -> dict[Operation, BlockedLayout]:
         """The layout of each access through a tensor of pointers."""
-        return {op: self._layout(op) for op in self._orders}
+        return self._layouts_of
+
+    def objections(self) -> Iterator[tuple[Operation, str]]:
+        """The accesses whose threads move one element at a time, and why they do not move several."""
+        for op in self._layouts_of:
+            type, pointers = self._type(op), pointers_of(op)
+            assert pointers is not None and isinstance(type.element_type, PointerType)
+            bits = bits_of(type.element_type.pointee_type)
+            warps = warps_around(op, self._program)
+            share = prod(shape_per_cta(type)) // (warps * self._program.lanes)
+            if self._widths[op] > 1 or min(share, VECTOR_BITS // bits) < 2:
+                continue
+            info, fastest = self._axis_info.of(pointers), self._orders[op][0]
+            if max(info.contiguity) == 1:
+                yield op, "its elements are not known to lie side by side in any dimension"
+            else:
+                yield op, f"its addresses are only known to be multiples of {info.divisibility[fastest]} bytes"
 
     def _type(self, op: Operation) -> TensorType[Attribute]:
         pointers = pointers_of(op)
@@ -217,7 +235,10 @@ class CoalescePass(Pass):
             context.fail(module, "not TritonGPU IR: the module does not state ttg.num-warps")
         layouts: dict[Operation, BlockedLayout] = {}
         if any(pointers_of(op) is not None for op in ops_within(module)):
-            layouts = AccessLayouts(module, program).layouts()
+            accesses = AccessLayouts(module, program)
+            layouts = accesses.layouts()
+            for op, reason in accesses.objections():
+                context.remark(op, f"each thread moves one element at a time: {reason}", RemarkKind.NARROW_ACCESS)
         for op, layout in layouts.items():
             relayout(op, (*op.operands, *op.results), ttg.encoding_of(layout))
         for op in ops_within(module):

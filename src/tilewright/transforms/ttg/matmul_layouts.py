@@ -31,6 +31,8 @@ from tilewright.transforms.ttg.slices import chained_operand, defining_op
 MMA, WGMMA = 2, 3
 """Generations of matrix instructions: `mma.sync` of one warp, `wgmma` of four."""
 
+AMPERE = 80
+
 WARP_GROUP = 4
 """Warps that issue one `wgmma`."""
 
@@ -72,6 +74,19 @@ def plan_product(dot: tt.DotOp, capability: int, num_warps: int) -> ProductPlan 
         if plan is not None:
             return plan
     return None
+
+
+def why_no_product(dot: tt.DotOp, capability: int) -> str:
+    """Why `plan_product` gives none."""
+    if not versions_of(capability):
+        return f"compute capability {capability // 10}.{capability % 10} has no tensor cores that are used here"
+    a, b, d = _elements(dot)
+    operands = _mma_operands(dot, capability, a, b, d)
+    if operands is not None:
+        return f"K is {_shapes(dot)[1]}, less than the {_mma_k(operands[0])} of one instruction"
+    if isinstance(a, Float32Type) and isinstance(b, Float32Type) and capability >= AMPERE:
+        return f"f32 operands are multiplied with precision '{InputPrecision.of(dot.input_precision).value}'"
+    return f"there is no instruction for {a} times {b} with sums in {d}"
 
 
 def _elements(dot: tt.DotOp) -> tuple[Attribute, Attribute, Attribute]:

@@ -9,6 +9,7 @@ from tilewright.dialects import scf, tt
 from tilewright.dialects.ttg.verification import integer_attribute
 from tilewright.ir.effects import is_memory_free, may_write
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.remark_kinds import RemarkKind
 from tilewright.ir.walking import ops_within
 from tilewright.transforms.ttg.pipeliner.memory_roots import WrittenMemory
 from tilewright.transforms.ttg.pipeliner.schedule import (
@@ -199,7 +200,7 @@ class ScheduleLoopsPass(Pass):
             try:
                 schedule: Schedule | None = schedule_loop(loop)
             except CannotPipeline as reason:
-                context.remark(loop, f"the loop is not pipelined: {reason}")
+                context.remark(loop, f"the loop is not pipelined: {reason}", RemarkKind.NOT_PIPELINED)
                 schedule = None
             for op in loop.body.block.ops:
                 op.attributes.pop(LATENCY, None)
