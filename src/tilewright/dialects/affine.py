@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.affine_for import ForOp, YieldOp
 from tilewright.dialects.arith.constant import find_constant_int
 from tilewright.dialects.construction import MixedIndex, Value, init_op, value_of, values_of
 from tilewright.dialects.definition import op_definition
@@ -334,4 +335,4 @@ class MaxOp(MapOp):
         return None if not results else (IntegerAttr(max(results), INDEX),)
 
 
-Affine = Dialect("affine", [ApplyOp, LoadOp, MaxOp, MinOp, StoreOp], [])
+Affine = Dialect("affine", [ApplyOp, ForOp, LoadOp, MaxOp, MinOp, StoreOp, YieldOp], [])

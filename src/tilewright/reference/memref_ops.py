@@ -286,6 +286,17 @@ def affine_store(op: affine.StoreOp, frame: Frame) -> Values:
     return ()
 
 
+@meaning_of(affine.ForOp)
+def affine_loop(op: affine.ForOp, frame: Frame) -> Values:
+    """From the largest lower bound to below the smallest upper one."""
+    lower = max(map_results(op.lower_map.data, frame.get_all(op.lower_operands)))
+    upper = min(map_results(op.upper_map.data, frame.get_all(op.upper_operands)))
+    carried: Values = frame.get_all(op.inits)
+    for counter in range(int(lower), int(upper), op.step.value.data):
+        carried = frame.run_region(op.body, [np.int64(counter), *carried])
+    return carried
+
+
 @meaning_of(affine.ApplyOp, affine.MinOp, affine.MaxOp)
 def affine_map(op: Operation, frame: Frame) -> Values:
     assert isinstance(op, affine.MapOp)

@@ -12,10 +12,11 @@ from xdsl.ir.affine import (
     AffineConstantExpr,
     AffineDimExpr,
     AffineExpr,
+    AffineMap,
     AffineSymExpr,
 )
 
-from tilewright.dialects import affine, arith
+from tilewright.dialects import arith
 from tilewright.lowering.scalar_builder import Index, ScalarBuilder
 
 
@@ -51,7 +52,16 @@ def _emit_binary(builder: ScalarBuilder, kind: AffineBinaryOpKind, lhs: Index, r
             return builder.index_sub(lhs, builder.index_mul(quotient, rhs))
 
 
-def emit_extreme(builder: ScalarBuilder, op: affine.MapOp, values: Sequence[Index]) -> Index:
-    """The smallest or largest of the values, as the op asks."""
-    choose = arith.MinSIOp if isinstance(op, affine.MinOp) else arith.MaxSIOp
-    return reduce(lambda a, b: builder.emit(choose, a, b), map(builder.as_value, values))
+def emit_subscripts(builder: ScalarBuilder, map_: AffineMap, operands: Sequence[SSAValue]) -> list[SSAValue]:
+    """The results of a map."""
+    return [builder.as_value(emit_expression(builder, expr, map_.num_dims, operands)) for expr in map_.results]
+
+
+def emit_extreme(
+    builder: ScalarBuilder,
+    choose: type[arith.MinSIOp] | type[arith.MaxSIOp],
+    map_: AffineMap,
+    operands: Sequence[SSAValue],
+) -> SSAValue:
+    """The smallest or largest of the results of a map."""
+    return reduce(lambda a, b: builder.emit(choose, a, b), emit_subscripts(builder, map_, operands))

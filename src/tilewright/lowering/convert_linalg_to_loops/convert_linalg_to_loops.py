@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import affine, func, gpu, linalg, llvm, memref
 from tilewright.dialects.linalg import StructuredOp
 from tilewright.dialects.types import is_memref, is_tensor
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
-from tilewright.lowering.convert_linalg_to_loops.affine_maps import emit_expression, emit_extreme
+from tilewright.lowering.convert_linalg_to_loops.affine_maps import emit_subscripts
+from tilewright.lowering.convert_linalg_to_loops.lower_affine import AFFINE, lower_affine
 from tilewright.lowering.scalar_builder import Index, ScalarBuilder
 
 
@@ -53,7 +54,7 @@ class ConvertLinalgToLoopsPass(Pass):
 
 
 def _convert(op: Operation, builder: ScalarBuilder, context: PassContext) -> None:
-    if not isinstance(op, StructuredOp | affine.MapOp | affine.LoadOp | affine.StoreOp | gpu.BarrierOp | llvm.AssumeOp):
+    if not isinstance(op, StructuredOp | AFFINE | gpu.BarrierOp | llvm.AssumeOp):
         return
     builder.move_before(op)
     builder.location = op.location
@@ -62,13 +63,8 @@ def _convert(op: Operation, builder: ScalarBuilder, context: PassContext) -> Non
             if any(is_tensor(value.type) for value in op.operands):
                 context.fail(op, "is on tensors: run one-shot-bufferize first")
             convert_structured(builder, op)
-        case affine.MapOp():
-            op.result.replace_all_uses_with(builder.as_value(_mapped(builder, op)))
-        case affine.LoadOp():
-            loaded = builder.insert(memref.LoadOp(op.memref, _subscripts(builder, op.map.data, op.indices)))
-            op.result.replace_all_uses_with(loaded.result)
-        case affine.StoreOp():
-            builder.insert(memref.StoreOp(op.value, op.memref, _subscripts(builder, op.map.data, op.indices)))
+        case affine.ForOp() | affine.MapOp() | affine.LoadOp() | affine.StoreOp():
+            lower_affine(builder, op)
         case gpu.BarrierOp() | llvm.AssumeOp():
             pass
     op.detach()
@@ -105,7 +101,7 @@ def _loops(builder: ScalarBuilder, op: StructuredOp, extents: Sequence[Index], i
 def _step(builder: ScalarBuilder, op: StructuredOp, indices: Sequence[SSAValue]) -> None:
     """One element: the operands that the body reads, the body, the destinations."""
     block = op.body.block
-    subscripts = [_subscripts(builder, map_, indices) if map_.results else [] for map_ in op.maps]
+    subscripts = [emit_subscripts(builder, map_, indices) if map_.results else [] for map_ in op.maps]
     for argument, operand, indices_of in zip(block.args, op.operands, subscripts, strict=True):
         if argument.uses.get_length():
             is_element = is_memref(operand.type)
@@ -122,13 +118,3 @@ def _step(builder: ScalarBuilder, op: StructuredOp, indices: Sequence[SSAValue])
     assert terminator is not None
     for value, target, indices_of in zip(terminator.operands, op.outputs, subscripts[first:], strict=True):
         builder.insert(memref.StoreOp(value, target, indices_of))
-
-
-def _subscripts(builder: ScalarBuilder, map_: AffineMap, operands: Sequence[SSAValue]) -> list[SSAValue]:
-    return [builder.as_value(emit_expression(builder, expr, map_.num_dims, operands)) for expr in map_.results]
-
-
-def _mapped(builder: ScalarBuilder, op: affine.MapOp) -> Index:
-    map_ = op.map.data
-    results = [emit_expression(builder, expr, map_.num_dims, op.operands) for expr in map_.results]
-    return results[0] if isinstance(op, affine.ApplyOp) else emit_extreme(builder, op, results)

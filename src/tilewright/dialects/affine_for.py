@@ -1,0 +1,200 @@
+"""Loops between bounds that are affine maps of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    lazy_traits_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.construction import Value, init_op, values_of
+from tilewright.dialects.definition import op_definition
+from tilewright.dialects.types import INDEX
+
+Bound = tuple[AffineMap, Sequence[SSAValue]]
+"""A map and its operands; of several results a lower bound is the largest, an upper bound the smallest."""
+
+
+@op_definition
+class YieldOp(IRDLOperation):
+    """What an iteration hands to the next: ``affine.yield %x : f32``."""
+
+    name = "affine.yield"
+
+    arguments = var_operand_def()
+
+    assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
+    traits = lazy_traits_def(lambda: (Pure(), IsTerminator(), HasParent(ForOp)))
+
+    def __init__(self, *values: Value) -> None:
+        init_op(self, values_of(values), ())
+
+
+@op_definition
+class ForOp(IRDLOperation):
+    """``%r = affine.for %i = 0 to min #map(%n)[%m] step 2 iter_args(%a = %b) -> (f32) { ... affine.yield %x : f32 }``.
+
+    The counter is an index; the step is a positive constant.
+    """
+
+    name = "affine.for"
+
+    lower_operands = var_operand_def(INDEX)
+    upper_operands = var_operand_def(INDEX)
+    inits = var_operand_def()
+    res = var_result_def()
+    lower_map = prop_def(AffineMapAttr, prop_name="lowerBoundMap")
+    upper_map = prop_def(AffineMapAttr, prop_name="upperBoundMap")
+    step = prop_def(IntegerAttr)
+    body = region_def("single_block")
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())
+
+    def __init__(self, lower: Bound, upper: Bound, step: int, inits: Sequence[SSAValue], body: Region) -> None:
+        properties: dict[str, Attribute] = {
+            "lowerBoundMap": AffineMapAttr(lower[0]),
+            "upperBoundMap": AffineMapAttr(upper[0]),
+            "step": IntegerAttr(step, INDEX),
+        }
+        IRDLOperation.__init__(
+            self,
+            operands=[lower[1], upper[1], inits],
+            result_types=[[value.type for value in inits]],
+            properties=properties,
+            regions=[body],
+        )
+
+    def verify_(self) -> None:
+        for which, map_, operands in (
+            ("lower", self.lower_map.data, self.lower_operands),
+            ("upper", self.upper_map.data, self.upper_operands),
+        ):
+            if map_.num_dims + map_.num_symbols != len(operands):
+                raise VerifyException(f"the {which} bound takes {map_.num_dims + map_.num_symbols} operands")
+            if not map_.results:
+                raise VerifyException(f"expected the {which} bound map to have at least one result")
+        if self.step.value.data <= 0:
+            raise VerifyException("expected step to be a positive number")
+        carried = [value.type for value in self.inits]
+        if [argument.type for argument in self.body.block.args] != [INDEX, *carried]:
+            raise VerifyException("the body must take the counter and the carried values")
+        last = self.body.block.last_op
+        yielded = [value.type for value in last.operands] if isinstance(last, YieldOp) else None
+        if [result.type for result in self.res] != carried or yielded != carried:
+            raise VerifyException("initial, yielded and resulting values must have the same types")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ForOp:
+        counter = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        lower = _parse_bound(parser, "max")
+        parser.parse_keyword("to")
+        upper = _parse_bound(parser, "min")
+        step = parser.parse_integer() if parser.parse_optional_keyword("step") else 1
+        pairs: Sequence[tuple[Parser.UnresolvedArgument, UnresolvedOperand]] = ()
+        types: Sequence[Attribute] = ()
+        if parser.parse_optional_keyword("iter_args"):
+            pairs = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: _parse_assignment(parser))
+            parser.parse_punctuation("->")
+            several = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type)
+            types = [parser.parse_type()] if several is None else several
+        inits = parser.resolve_operands([operand for _, operand in pairs], types, parser.pos)
+        arguments = [argument.resolve(type_) for (argument, _), type_ in zip(pairs, types, strict=True)]
+        body = parser.parse_region((counter.resolve(INDEX), *arguments))
+        if not isinstance(body.block.last_op, YieldOp):
+            body.block.add_op(YieldOp())
+        op = cls(lower, upper, step, inits, body)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        counter, *arguments = self.body.block.args
+        printer.print_string(" ")
+        printer.print_ssa_value(counter)
+        printer.print_string(" = ")
+        _print_bound(printer, "max", self.lower_map, self.lower_operands)
+        printer.print_string(" to ")
+        _print_bound(printer, "min", self.upper_map, self.upper_operands)
+        if self.step.value.data != 1:
+            printer.print_string(f" step {self.step.value.data}")
+        if arguments:
+            printer.print_string(" iter_args(")
+            for position, (argument, value) in enumerate(zip(arguments, self.inits, strict=True)):
+                printer.print_string(", " if position else "")
+                printer.print_ssa_value(argument)
+                printer.print_string(" = ")
+                printer.print_ssa_value(value)
+            printer.print_string(") -> (")
+            printer.print_list([argument.type for argument in arguments], printer.print_attribute)
+            printer.print_string(")")
+        printer.print_string(" ")
+        printer.print_region(
+            self.body,
+            print_entry_block_args=False,
+            print_empty_block=False,
+            print_block_terminators=bool(arguments),
+        )
+        printer.print_op_attributes(self.attributes)
+
+
+def _parse_assignment(parser: Parser) -> tuple[Parser.UnresolvedArgument, UnresolvedOperand]:
+    argument = parser.parse_argument(expect_type=False)
+    parser.parse_punctuation("=")
+    return argument, parser.parse_unresolved_operand()
+
+
+def _parse_bound(parser: Parser, extreme: str) -> Bound:
+    """``4``, ``%n``, ``#map(%i)[%n]``, or ``max #map(%i)`` of several results."""
+    number = parser.parse_optional_integer(allow_boolean=False)
+    if number is not None:
+        return AffineMap(0, 0, (AffineExpr.constant(number),)), ()
+    operand = parser.parse_optional_unresolved_operand()
+    if operand is not None:
+        return AffineMap(0, 1, (AffineExpr.symbol(0),)), (parser.resolve_operand(operand, INDEX),)
+    several = parser.parse_optional_keyword(extreme) is not None
+    position = parser.pos
+    map_ = parser.parse_attribute()
+    if not isinstance(map_, AffineMapAttr):
+        parser.raise_error("expected an affine map", position, parser.pos)
+    if len(map_.data.results) > 1 and not several:
+        parser.raise_error(f"a bound of several results begins with '{extreme}'", position, parser.pos)
+    delimiters = (parser.Delimiter.PAREN, parser.Delimiter.SQUARE)
+    groups = [parser.parse_optional_comma_separated_list(d, lambda: parser.parse_operand(INDEX)) for d in delimiters]
+    return map_.data, [value for group in groups for value in group or ()]
+
+
+def _print_bound(printer: Printer, extreme: str, attribute: AffineMapAttr, operands: Sequence[SSAValue]) -> None:
+    map_ = attribute.data
+    match map_.results:
+        case (AffineConstantExpr(value=value),) if not operands:
+            printer.print_string(str(value))
+            return
+        case (AffineSymExpr(),) if len(operands) == 1:
+            printer.print_ssa_value(operands[0])
+            return
+        case _:
+            printer.print_string(f"{extreme} " if len(map_.results) > 1 else "")
+    printer.print_attribute(attribute)
+    printer.print_string("(")
+    printer.print_list(operands[: map_.num_dims], printer.print_ssa_value)
+    printer.print_string(")")
+    if map_.num_symbols:
+        printer.print_string("[")
+        printer.print_list(operands[map_.num_dims :], printer.print_ssa_value)
+        printer.print_string("]")
