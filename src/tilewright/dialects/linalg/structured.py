@@ -19,16 +19,22 @@ from tilewright.dialects.types import element_type, is_tensor, shape_of
 
 
 class StructuredOpEffects(MemoryEffect):
-    """What the body does (a store, a call, an assertion for each lane); on buffers the op also reads its inputs and
-    destinations
-    and writes the destinations."""
+    """What the body does (a store, a call, an assertion for each lane); buffers among the operands are read, those
+    among the destinations written."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
-        inner = RecursiveMemoryEffect.get_effects(op)
-        if inner is None or not any(isinstance(operand.type, MemRefType) for operand in op.operands):
-            return inner
-        return inner | MemoryReadEffect.get_effects(op) | MemoryWriteEffect.get_effects(op)
+        effects = RecursiveMemoryEffect.get_effects(op)
+        assert isinstance(op, StructuredOp)
+        if effects is not None and _has_buffer(op.operands):
+            effects = effects | MemoryReadEffect.get_effects(op)
+        if effects is not None and _has_buffer(op.outputs):
+            effects = effects | MemoryWriteEffect.get_effects(op)
+        return effects
+
+
+def _has_buffer(values: Sequence[SSAValue]) -> bool:
+    return any(isinstance(value.type, MemRefType) for value in values)
 
 
 class StructuredOp(IRDLOperation, ABC):

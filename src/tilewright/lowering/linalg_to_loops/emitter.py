@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -37,10 +37,8 @@ from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import arith, memref, scf, vector
 from tilewright.dialects.types import bit_width, element_type, is_integer, is_vector
+from tilewright.lowering.scalar_builder import INDEX, Index
 
-Index: TypeAlias = "int | SSAValue"
-
-INDEX = IndexType()
 GRID_ARGUMENTS = 6
 """The last arguments of a kernel: how many programs there are in each dimension, and which of them this is."""
 

@@ -16,12 +16,8 @@ from tilewright.analysis.splats import emit_scalar, is_splat_tree
 from tilewright.dialects import arith, scf, tt
 from tilewright.dialects.tt.types import PointerType, pointer_type
 from tilewright.ir.appending import append_argument, append_operands, append_result
-from tilewright.lowering.tt_to_structured.placement import (
-    INDEX,
-    Placement,
-)
-
-Index = int | SSAValue
+from tilewright.lowering.scalar_builder import INDEX, Index
+from tilewright.lowering.tt_to_structured.placement import Placement
 
 
 class IndexEmitter:

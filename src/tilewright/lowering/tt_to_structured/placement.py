@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, IndexType, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.analysis.order import ProgramOrder
 from tilewright.dialects import arith
 from tilewright.ir.locations import has_location
+from tilewright.lowering.scalar_builder import INDEX
 
 OpT = TypeVar("OpT", bound=Operation)
-INDEX = IndexType()
 
 
 class Placement:

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import MemoryEffectKind
 
-from tilewright.dialects import bufferization, linalg, memref, tensor
+from tilewright.dialects import bufferization, cf, linalg, memref, tensor
 from tilewright.ir.effects import own_effects
 from tilewright.ir.walking import ops_within
 
@@ -84,6 +84,8 @@ def _ops_inside(op: Operation) -> Iterator[Operation]:
 def _writes_itself(op: Operation) -> bool:
     if isinstance(op, linalg.StructuredOp):
         return any(isinstance(value.type, MemRefType) for value in op.outputs)
+    if isinstance(op, cf.AssertOp):
+        return False  # it may stop the program, but changes no memory
     return MemoryEffectKind.WRITE in own_effects(op)
 
 
