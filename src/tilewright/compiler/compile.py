@@ -19,6 +19,7 @@ from tilewright.compiler import listening
 from tilewright.compiler.kernel import BoundedLaunch, CompiledKernel, KernelMetadata, Parameters, StageTexts
 from tilewright.compiler.listening import Clock
 from tilewright.compiler.options import CompileOptions
+from tilewright.compiler.plugins import with_plugins
 from tilewright.compiler.source import Source, overridden
 from tilewright.compiler.toolchain import toolchain_fingerprint
 from tilewright.support import knobs
@@ -320,7 +321,11 @@ def _read_plan(data: dict[str, Any] | None) -> Plan | None:
 
 def stages_of(source: Source, target: Target) -> Sequence[tuple[str, Sequence[Pass]]]:
     """The stages after the front end: those of Gluon for a kernel written in it. Raises OptionError where the target
-    has none."""
+    has none, PipelineError where a plug-in's pass has no place in them."""
+    return with_plugins(target, _own_stages(source, target))
+
+
+def _own_stages(source: Source, target: Target) -> Sequence[tuple[str, Sequence[Pass]]]:
     if not getattr(source, "is_gluon", False):
         return target.stages()
     if not isinstance(target, HasGluon):

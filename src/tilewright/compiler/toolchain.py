@@ -1,4 +1,4 @@
-"""What compiled code depends on besides the kernel: this compiler, xDSL, and LLVM."""
+"""What compiled code depends on besides the kernel: this compiler, xDSL, LLVM, and passes of other packages."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from tilewright.support.entry_points import find_entry_points
 from tilewright.support.fingerprint import fingerprint
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+PASSES = "tilewright.passes"
+"""The group of entry points of `compiler.plugins`."""
 SOURCES = (".py", ".ll")
 
 
@@ -19,7 +26,22 @@ def toolchain_fingerprint() -> str:
     checkout never takes a kernel that an older state of it compiled. About 4 ms, once per process.
     """
     root = Path(__file__).resolve().parent.parent
-    return fingerprint(installed_version("xdsl"), installed_version("llvmlite"), sorted(_states(str(root), "")))
+    versions = (installed_version("xdsl"), installed_version("llvmlite"))
+    return fingerprint(
+        *versions, sorted(_states(str(root), "")), [_state_of(point) for point in find_entry_points(PASSES)]
+    )
+
+
+def _state_of(point: EntryPoint) -> list[str]:
+    """A plug-in: where it is, its package's version, and the state of the sources beside it. Nothing of it runs."""
+    spec = find_spec(point.module.partition(".")[0])
+    sources: list[str] = []
+    if spec is not None and spec.submodule_search_locations:
+        sources = sorted(state for folder in spec.submodule_search_locations for state in _states(folder, ""))
+    elif spec is not None and spec.origin is not None:
+        status = os.stat(spec.origin)
+        sources = [f"{spec.origin} {status.st_size} {status.st_mtime_ns}"]
+    return [point.name, point.value, "" if point.dist is None else point.dist.version, *sources]
 
 
 def _states(folder: str, prefix: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from typing import TextIO
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.compiler.plugins import load_plugins
 from tilewright.ir.facts import TargetFacts
 from tilewright.ir.instruments import (
     EVERY_PASS,
@@ -85,6 +86,7 @@ def run(
     """One call of tilewright-opt; returns the exit code: 0, 1 for a diagnosed error, 2 for a wrong command line."""
     out, err = stdout or sys.stdout, stderr or sys.stderr
     try:
+        load_plugins()  # their passes have flags, too
         request = _read_command_line(argv)
         for name, render in TEXTS.items():
             if request.has(name):

@@ -112,17 +112,22 @@ class CpuTarget:
             min_dot_size=(1, 1, 1),
         )
 
+    @property
+    def is_baseline(self) -> bool:
+        """Whether no pass optimises linalg."""
+        return self._is_baseline or knobs.get("opt") == "0"
+
     def stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
         """The stages after the front end, in order: name in `kernel.asm`, and the passes that lead there."""
         from tilewright.targets.cpu.pipeline import stages
 
-        return stages(is_baseline=self._is_baseline or knobs.get("opt") == "0")
+        return stages(is_baseline=self.is_baseline)
 
     def gluon_stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
         """The stages after Gluon's front end."""
         from tilewright.targets.cpu.pipeline import gluon_stages
 
-        return gluon_stages(is_baseline=self._is_baseline or knobs.get("opt") == "0")
+        return gluon_stages(is_baseline=self.is_baseline)
 
     def baseline(self) -> CpuTarget:
         """The same target without the passes that optimise linalg."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.compiler.compile import build_entry, load_entry
+from tilewright.compiler.plugins import with_plugins
 from tilewright.dialects import func, tt
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
 from tilewright.reference import run_grid
@@ -108,7 +109,7 @@ def stages_of(target: Target) -> list[tuple[str, Sequence[Pass]]]:
     """The stages of a target, and the passes by which it starts to emit machine code, where the reference can run what
     they give."""
     late = getattr(target, "late_stages", None)
-    return [*target.stages(), *(late() if late is not None else ())]
+    return [*with_plugins(target, target.stages()), *(late() if late is not None else ())]
 
 
 def walk_passes(launch: Launch, target: Target) -> Iterator[tuple[Point, ModuleOp]]:
