@@ -213,7 +213,13 @@ class _Rewriter:
 
 
 def _is_cheap(address: _Address) -> bool:
-    """Whether a lane's address is one multiplication and addition: a scalar of 64 bits and one offset of 32."""
+    """Whether a lane's address is one multiplication and addition: a scalar of 64 bits and one offset of 32.
+
+    `A + rows[:, None] * s + columns[None, :]` has two, and stays: with both after one scalar, or their sum at 64 bits,
+    the loops of six matmuls on sm_90 (masked or not, 64 to 128 wide, 4 and 8 warps) had 692 SASS instructions in place
+    of 690, single ones from -21 to +24, as LLVM carries the pointers of rows again. `A + (rows ... + columns ...)` is
+    the form for which 15 to 20 % of the instructions go.
+    """
     return len(address.lanes) == 1 and element_type(address.lanes[0].value.type) == i32
 
 
