@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import corpus_inputs
 import engines
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import reference
 from tilewright.compiler.options import CompileOptions
 from tilewright.ir.passes import Pass, PassContext, PassPipeline
-from tilewright.ir.printing import print_op
 from tilewright.targets.base import configured, find_target
 
 
@@ -25,21 +25,20 @@ class Step:
 
 
 def run_behind_passes(inputs: corpus_inputs.Inputs, options: CompileOptions) -> Iterator[Step]:
-    """Run the front end's module, then the module behind each pass to the end of `ttgir` (verified). Modules that are
-    equal in text to one that ran are not run again."""
+    """Run the front end's module, then the module behind each pass to the end of `ttgir` (verified). A pass that
+    leaves the module as it was is passed over."""
     target = configured(find_target("cuda"), options)
     module = inputs.source.module(target, options)
     context = PassContext(facts=target.facts)
     passes: list[Pass] = [pass_ for _, stage in target.stages() for pass_ in stage]
-    seen: set[str] = set()
+    last: ModuleOp | None = None
     for number in range(len(passes) + 1):
         if number:
             PassPipeline([passes[number - 1]]).run(module, context)
-        text = print_op(module)
-        if text in seen:
+        if last is not None and module.is_structurally_equivalent(last):
             continue
         module.verify()
-        seen.add(text)
+        last = module.clone()
         initial, copies = [array.copy() for array in inputs.reachable], engines.fresh(inputs.arguments)
         kernel = reference.find_kernel(module)
         limit = 4 * engines.STEP_LIMIT
