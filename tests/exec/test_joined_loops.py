@@ -176,7 +176,9 @@ def test_ptxas_neither_spills_nor_serialises(kernel: Any) -> None:
     assert not re.search("serialized|wait is injected", assembled.log), assembled.log
 
 
-def test_older_gpus_keep_their_loops() -> None:
+def test_older_gpus_keep_their_loops(a_gpu: str) -> None:
+    if a_gpu == "cuda":
+        pytest.skip("machine code for older GPUs does not run on newer ones")
     with knobs.scope(override_arch="sm80"):
         _, ttgir = run(two_loops, (0, 2, 4), "select", warps=4)
     assert count(ttgir, "scf.for") == 2
