@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         said = str(error)
         has_place = ": error: " in said.partition("\n")[0]
-        print(said if has_place else f"tilewright: error: {said}", file=sys.stderr)
+        _say(said if has_place else f"tilewright: error: {said}")
     except BrokenPipeError:
         return leave_closed_pipe()
     except OSError as error:
@@ -75,11 +75,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             return leave_full_output("tilewright", error)
         if error.filename is None or knobs.get("tracebacks"):
             raise
-        print(f"tilewright: error: {error.filename}: {error.strerror}", file=sys.stderr)
+        _say(f"tilewright: error: {error.filename}: {error.strerror}")
     except KeyboardInterrupt:
         print("tilewright: interrupted", file=sys.stderr)
         return INTERRUPTED
     return 2
+
+
+def _say(diagnostic: str) -> None:
+    from tilewright.tools.colours import write_diagnostic
+
+    write_diagnostic(diagnostic, sys.stderr)
 
 
 def _run(parser: CommandParser, options: argparse.Namespace) -> int:

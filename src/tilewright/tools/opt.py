@@ -257,7 +257,8 @@ class _Session:
         module = parse_part(lines_before, part, context, filename, needs_module=only_module, remarks=remarks)
         self.diagnostics.extend(diagnostic_of_remark(remark) for remark in remarks)
         if not self.request.has("verify-diagnostics"):
-            self.stderr.writelines(f"{remark}\n" for remark in remarks)
+            for remark in remarks:
+                self._say(str(remark))
         return module
 
     def _run_passes(self, module: ModuleOp, pipeline: PassPipeline) -> None:
@@ -302,8 +303,13 @@ class _Session:
     def _report(self, error: TilewrightError) -> None:
         self.diagnostics.append(diagnostic_of_error(error))
         if not self.request.has("verify-diagnostics"):
-            notes = "".join(f"note: {note}\n" for note in getattr(error, "__notes__", ()))
-            self.stderr.write(f"{error}\n{notes}")
+            notes = (f"note: {note}" for note in getattr(error, "__notes__", ()))
+            self._say("\n".join((str(error), *notes)))
+
+    def _say(self, diagnostic: str) -> None:
+        from tilewright.tools.colours import write_diagnostic
+
+        write_diagnostic(diagnostic, self.stderr)
 
     def _check_diagnostics(self, text: str) -> int:
         complaints = check_expectations(

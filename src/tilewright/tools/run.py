@@ -62,7 +62,10 @@ def _run(program: Callable[[], object]) -> int:
     except TilewrightError as error:
         if knobs.get("debug"):
             raise
-        print(users_frames(error) + str(error), file=sys.stderr)
+        from tilewright.tools.colours import write_diagnostic
+
+        sys.stderr.write(users_frames(error))
+        write_diagnostic(str(error), sys.stderr)
         return 1
     except Exception as error:
         traceback.print_exception(error.with_traceback(_from_script(error.__traceback__)))
