@@ -73,6 +73,14 @@ def scanned(x_ptr, out_ptr, AXIS: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def summed_up(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, 16)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    x = tl.load(x_ptr + offsets)
+    y = tl.cumsum(x, 0)  # here
+    tl.store(out_ptr + offsets, y)
+
+
+@triton.jit
 def stored_between(x_ptr, out_ptr, LATE: tl.constexpr, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets)  # here
@@ -207,6 +215,13 @@ def test_advice_appears_and_goes_with_the_change(case: Case) -> None:
 
 def test_each_advice_has_a_case() -> None:
     assert {case.kind for case in CASES} | {RemarkKind.BASELINE} == {*ON_CPU, *ON_GPU}
+
+
+def test_functions_of_tl_are_said_of_the_line_that_calls_them() -> None:
+    report = explained(summed_up, "*fp32:16, *fp32:16, 64", "cpu", None)
+    (finding,) = report.findings
+    assert finding.place is not None and finding.place.filename == __file__
+    assert finding.place.line == marked_line(summed_up, "here")
 
 
 def test_what_has_nothing_to_change_is_said_so(capsys: pytest.CaptureFixture[str]) -> None:
