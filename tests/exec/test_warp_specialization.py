@@ -19,6 +19,7 @@ from tilewright.language.gluon.nvidia.hopper import (
     warpgroup_mma_init,
     warpgroup_mma_wait,
 )
+from tilewright.support import knobs
 
 pytestmark = pytest.mark.usefixtures("a_gpu")
 RNG = np.random.default_rng(11)
@@ -219,3 +220,40 @@ def test_what_partitions_cannot_do(kernel: Any, message: str) -> None:
     with pytest.raises(tilewright.TilewrightError, match=message) as error:
         kernel[(1,)](np.zeros(128, np.float32))
     assert "test_warp_specialization.py" in str(error.value)
+
+
+# -- barriers that are used wrongly -----------------------------------------------------------------------------------
+@gluon.jit
+def waits_for_nobody(x_ptr):
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    mbarrier.arrive(barrier, count=1)
+    mbarrier.wait(barrier, 1)  # the wrong phase: 0 is over, 1 never ends
+
+
+@gluon.jit
+def waits_too_early(x_ptr):
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.wait(barrier, 0)
+
+
+@gluon.jit
+def arrives_too_often(x_ptr):
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    mbarrier.arrive(barrier, count=2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message", "line"),
+    [
+        (waits_for_nobody, "threads wait forever at mbarriers", "mbarrier.wait(barrier, 1)"),
+        (waits_too_early, "it was not initialised", "mbarrier.wait(barrier, 0)"),
+        (arrives_too_often, "2 arrivals at an mbarrier that expects 1", "mbarrier.arrive(barrier, count=2)"),
+    ],
+)
+def test_misused_barriers_are_found_at_their_line(kernel: Any, message: str, line: str) -> None:
+    """By the simulated GPU; a real one would wait for ever."""
+    with knobs.scope(target="cuda_sim"), pytest.raises(tilewright.TilewrightError, match=message) as error:
+        kernel[(1,)](np.zeros(1, np.float32))
+    assert line in str(error.value)

@@ -102,7 +102,7 @@ TENSOR = np.arange(256, dtype=np.float32).reshape(16, 16)
     ("body", "kind", "message"),
     [
         (INIT + EXPECT + LOAD + DUMP, RaceError, "touched while an asynchronous copy into it has not been waited for"),
-        (EXPECT + LOAD, MemoryAccessError, "shared memory is read where nobody wrote"),
+        (EXPECT + LOAD, SimulationError, "there is no mbarrier here: it was not initialised"),
         (INIT.replace("bar.sync 0;", "") + WAIT, RaceError, "reads what thread 0 wrote"),
         (INIT.replace("bar.sync 0;", "") + EXPECT + WAIT, RaceError, "reads what thread 0 wrote"),
         (

@@ -30,8 +30,10 @@ def barrier_places(machine: Machine, addresses: Array) -> Array:
 
 def note_uses(machine: Machine, places: Array) -> None:
     """Threads use barriers: after whoever initialised them, and before whoever takes their memory for something
-    else. Uses are not ordered among themselves."""
+    else. Uses are not ordered among themselves. Fault where there is no barrier."""
     shared = machine.shared
+    for place in np.unique(places).tolist():
+        machine.asynchronous.barrier_at(place)
     if shared.detects_races:
         shared.note_reads(machine, shared.granules(places, SIZE), machine.threads)
 
