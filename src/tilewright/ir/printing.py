@@ -293,11 +293,16 @@ class MLIRPrinter(Printer):
             self.pieces.append("[")
             self.print_list(op.successors, self.print_block_name)
             self.pieces.append("]")
+        # Upstream numbers the aliases of what is within an op before those of the op.
+        start = len(self.pieces)
+        self.print_regions(op.regions)
+        regions = self.pieces[start:]
+        del self.pieces[start:]
         if op.properties:
             self.pieces.append(" <")
             self.print_attr_dict(op.properties)
             self.pieces.append(">")
-        self.print_regions(op.regions)
+        self.pieces += regions
         self.print_op_attributes(op.attributes)
         self.pieces.append(" : ")
         self.print_operation_type(op)
