@@ -34,6 +34,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "ttg": ("tilewright.dialects.ttg", "TTG"),
     "ttng": ("tilewright.dialects.ttng", "TTNG"),
     "tts": ("tilewright.dialects.tts", "TTS"),
+    "ttx": ("tilewright.dialects.ttx", "TTX"),
     "ub": ("tilewright.dialects.ub", "Ub"),
     "vector": ("tilewright.dialects.vector", "Vector"),
 }

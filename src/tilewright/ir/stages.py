@@ -86,7 +86,7 @@ TT = Stage(
     frozenset({"llvm.intr.assume", "gpu.barrier"}),
     (has_no_tensor_encoding,),
 )
-STRUCTURED = TT.derive("structured", "structured", dialects=("tts", "tensor"))
+STRUCTURED = TT.derive("structured", "structured", dialects=("tts", "ttx", "tensor"))
 LINALG = Stage(
     "linalg",
     "linalg",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tilewright.dialects import arith, func, math, tt
+from tilewright.dialects import arith, func, math, tt, ttx
 from tilewright.ir.passes import Pass, PassContext, register_pass
+from tilewright.ir.walking import find_ops
 from tilewright.lowering.arith_to_linalg import (
     creation,
     diagnostics,
@@ -129,13 +130,27 @@ class _ModuleLowering:
         for op in functions:
             if isinstance(op, tt.FuncOp):
                 self._lower_function(op)
+            elif (entry := op.body.blocks.first) is not None:
+                self._lower_cumulative_sums(op, self._function_lowering(entry, ()))
+
+    def _function_lowering(self, entry: Block, grid: Sequence[SSAValue]) -> FunctionLowering:
+        return FunctionLowering(TensorBuilder(entry), self.options, grid, self._declare, self._declare_external)
+
+    def _lower_cumulative_sums(self, function: func.FuncOp, f: FunctionLowering) -> None:
+        """Those that triton-shared's own pass left in a function of the linalg stage."""
+        for op in find_ops(function, ttx.CumSumOp):
+            f.b.move_before(op)
+            f.b.location = op.location
+            (total,) = scans.lower_cumulative_sum(op, f)
+            op.result.replace_all_uses_with(total)
+            op.detach()
+            op.erase()
 
     def _lower_function(self, op: tt.FuncOp) -> None:
         grid = programs.append_grid_arguments(op) if self.options.pids_to_func_args else ()
         entry = op.body.blocks.first
         if entry is not None:
-            lowering = FunctionLowering(TensorBuilder(entry), self.options, grid, self._declare, self._declare_external)
-            self._lower_region(op.body, lowering)
+            self._lower_region(op.body, self._function_lowering(entry, grid))
         if self.options.tt_to_func_func:
             programs.convert_function(op)
 

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
+from xdsl.ir import Block, SSAValue
 
-from tilewright.dialects import tt
+from tilewright.dialects import arith, linalg, tt, ttx
 from tilewright.dialects.attributes import SCAN_AXIS
 from tilewright.lowering.arith_to_linalg.combine import Combine, combine_of
 from tilewright.lowering.arith_to_linalg.lowering import FunctionLowering, LoweringTable, NotLowered
@@ -36,12 +36,26 @@ from tilewright.lowering.tensor_builder import TensorBuilder, element_of, identi
 
 def lower_scan(op: tt.ScanOp, f: FunctionLowering) -> Sequence[SSAValue]:
     """See the module's docstring."""
-    combine, axis, reverse = combine_of(op), op.axis.value.data, bool(op.reverse.value.data)
-    shape = shape_of(op.operands[0])
-    if not 0 <= axis < len(shape):
+    axis = op.axis.value.data
+    if not 0 <= axis < len(shape_of(op.operands[0])):
         raise NotLowered(f"axis {axis} of {op.operands[0].type}")
-    slices = _Slices(f.b, shape, axis, reverse)
-    b, sources = f.b, list(op.operands)
+    return _scan(f.b, op.operands, axis, combine_of(op), reverse=bool(op.reverse.value.data))
+
+
+def lower_cumulative_sum(op: ttx.CumSumOp, f: FunctionLowering) -> Sequence[SSAValue]:
+    """A scan whose combine function is the sum."""
+    kind = element_of(op.input)
+    block = Block(arg_types=(kind, kind))
+    add = (arith.AddiOp if isinstance(kind, IntegerType) else arith.AddfOp)(*block.args)
+    block.add_ops([add, linalg.YieldOp(add.result)])
+    return _scan(f.b, [op.input], op.axis.value.data, Combine(block), reverse=False)
+
+
+def _scan(
+    b: TensorBuilder, sources: Sequence[SSAValue], axis: int, combine: Combine, *, reverse: bool
+) -> Sequence[SSAValue]:
+    shape = shape_of(sources[0])
+    slices = _Slices(b, shape, axis, reverse)
     first = [slices.take(source, 0) for source in sources]
     outs = [slices.put(value, b.empty(source.type), 0) for value, source in zip(first, sources, strict=True)]
     if shape[axis] == 1:
@@ -101,4 +115,4 @@ class _Slices:
         )
 
 
-LOWERINGS: LoweringTable = {tt.ScanOp: lower_scan}
+LOWERINGS: LoweringTable = {tt.ScanOp: lower_scan, ttx.CumSumOp: lower_cumulative_sum}
