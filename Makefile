@@ -85,8 +85,9 @@ bench: $(STAMP) $(TORCH_STAMP) ## benchmarks against every peer that is installe
 	  || echo "Numba cannot be installed: it is left out"
 	@$(BIN)/python benchmarks/cpu/run.py $(ARGS)
 
-bench-models: $(STAMP) $(TORCH_STAMP) ## fused kernels of models under PyTorch's compiler, beside its C++ back end (ARGS="--only norm")
+bench-models: $(STAMP) $(TORCH_STAMP) ## fused kernels of models, and models, under PyTorch's compiler, beside its C++ back end (ARGS="--only norm")
 	@$(BIN)/python benchmarks/models/run.py $(if $(ARGS),$(ARGS),--output benchmarks/results/models.md)
+	@$(BIN)/python benchmarks/models/whole.py $(if $(ARGS),$(ARGS),--output benchmarks/results/models.md)
 
 bench-sanitizers: $(STAMP) $(TORCH_STAMP) ## what the sanitisers cost, kernel by kernel (ARGS="--only matmul")
 	@$(BIN)/python benchmarks/cpu/sanitizing.py --output benchmarks/results/sanitizers.md $(ARGS)

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 PEERS = ("eager", "cpp", "tilewright")
+WHOLE = "# Whole models"
+"""The heading of the part of the results that whole.py writes."""
 ROUND_SECONDS = 2e-3
 """Calls of a peer in one round take about this long."""
 
@@ -99,7 +101,7 @@ def main() -> None:
     head = [
         "# Models under PyTorch's compiler: fused kernels",
         "",
-        f"`make bench-models`; PyTorch {torch.__version__}, Python {platform.python_version()}, {_processor()}, "
+        f"`make bench-models`; PyTorch {torch.__version__}, Python {platform.python_version()}, {processor()}, "
         f"{options.threads} thread(s).",
         "Microseconds of a compiled call (medians), the peers' time by ours (medians of rounds in turns), and",
         "the seconds of the first call, which compiles.",
@@ -112,14 +114,18 @@ def main() -> None:
         if re.search(options.only, name):
             head.append(measure(name, options.rounds))
             print(head[-1], flush=True)
+    if not RATIOS:
+        return
     mean = math.exp(statistics.fmean(map(math.log, RATIOS)))
     head += ["", f"Geometric mean of C++ / ours: {mean:.2f} over {len(RATIOS)} kernels; least {min(RATIOS):.2f}."]
     print(head[-1])
     if options.output is not None:
-        options.output.write_text("\n".join(head) + "\n")
+        before = options.output.read_text() if options.output.exists() else ""
+        _, heading, models = before.partition(WHOLE)
+        options.output.write_text("\n".join(head) + "\n" + (f"\n{heading}{models}" if heading else ""))
 
 
-def _processor() -> str:
+def processor() -> str:
     """The processor's name, where Linux tells it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
