@@ -166,3 +166,43 @@ def test_memory_that_holds_pointers(tmp_path: Path) -> None:
     with knobs.scope(target="cpu"):
         kernel[1,](rows, out)
     np.testing.assert_array_equal(out, [2, 3.5, 4, 1])
+
+
+MASKED_AWAY = """
+tt.func public @sum(%x: !tt.ptr<f32>, %indices: !tt.ptr<i32>, %out: !tt.ptr<f32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %none = arith.constant dense<false> : tensor<16xi1>
+  %zeros = arith.constant dense<0.0> : tensor<16xf32>
+  %lanes = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+  %i = tt.splat %indices : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+  %j = tt.addptr %i, %lanes : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+  %steps = tt.load %j : tensor<16x!tt.ptr<i32>>
+  %base = tt.splat %x : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+  %first = tt.addptr %base, %steps : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+  %sum:2 = scf.for %k = %c0 to %c4 step %c1 iter_args(%p = %first, %a = %zeros)
+      -> (tensor<16x!tt.ptr<f32>>, tensor<16xf32>) : i32 {
+    %v = tt.load %p, %none, %zeros : tensor<16x!tt.ptr<f32>>
+    %b = arith.addf %a, %v : tensor<16xf32>
+    %more = tt.load %j : tensor<16x!tt.ptr<i32>>
+    %q = tt.addptr %p, %more : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    scf.yield %q, %b : tensor<16x!tt.ptr<f32>>, tensor<16xf32>
+  }
+  %o = tt.splat %out : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+  %to = tt.addptr %o, %lanes : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+  tt.store %to, %sum#1 : tensor<16x!tt.ptr<f32>>
+  tt.return
+}
+"""
+
+
+def test_a_carried_pointer_whose_accesses_are_folded_away(tmp_path: Path) -> None:
+    """Nothing but itself reads what the loop still carries."""
+    path = tmp_path / "sum.ttir"
+    path.write_text(MASKED_AWAY)
+    kernel = triton.compile(path, target="cpu")
+    x, indices, out = np.ones(64, np.float32), np.arange(16, dtype=np.int32), np.ones(16, np.float32)
+    with knobs.scope(target="cpu"):
+        kernel[1,](x, indices, out)
+    np.testing.assert_array_equal(out, np.zeros(16, np.float32))

@@ -60,6 +60,7 @@ def _to_linalg() -> Sequence[Pass]:
     from tilewright.lowering.unstructured_to_memref.unstructured_to_memref import UnstructuredToMemrefPass
     from tilewright.transforms.common.canonicalize import CanonicalizePass
     from tilewright.transforms.common.cse import CsePass
+    from tilewright.transforms.common.remove_dead_values import RemoveDeadValuesPass
 
     return (
         TritonToUnstructuredPass(),  # every access that is left is at offsets from a base
@@ -68,6 +69,7 @@ def _to_linalg() -> Sequence[Pass]:
         StructuredToMemrefPass(rows_by_lane=True),  # tiles
         UnstructuredToMemrefPass(),  # single elements
         TritonPtrToMemrefPass(),  # signatures and control flow
+        RemoveDeadValuesPass(),  # loops may carry pointers whose accesses were folded away
         # Bounds of loads and stores become one value, which is how narrowing knows them equal.
         CsePass(),
         CanonicalizePass(),
