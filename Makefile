@@ -12,7 +12,7 @@ MLIR_PACKAGES := mlir-22-tools libmlir-22 llvm-22-tools
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-models bench-sanitizers ttgir-table gpu oracles mlir-tools torch fuzz fuzz-middle-layer official-front-end wheels clean
+.PHONY: help venv demo smoke test test-all test-levels tour replay check lint format bench bench-models bench-sanitizers ttgir-table gpu oracles mlir-tools newest-triton torch fuzz fuzz-middle-layer official-front-end wheels clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -20,26 +20,34 @@ help: ## this list
 venv: $(STAMP) ## create .venv with tilewright and its development tools
 
 IS_OLD = import sys; sys.exit(sys.version_info < (3, 11))
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Python compiles what is imported when it is: of PyTorch and of pyright's Node a small part. Pip would compile all.
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
+define CREATE
+@python="$(PYTHON)"; test ! -x $(BIN)/python || python=$(BIN)/python; \
+command -v "$$python" >/dev/null || { echo "tilewright needs Python 3.11 or newer; there is no $$python: make PYTHON=python3.12"; exit 1; }; \
+"$$python" -c '$(IS_OLD)' || { echo "tilewright needs Python 3.11 or newer; $$python is $$("$$python" --version): make PYTHON=python3.12"; exit 1; }
+@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+endef
+
+# Each stamp stands for those before it, too: one call of pip installs all that a goal needs.
 $(PACKAGE): pyproject.toml
-	@python="$(PYTHON)"; test ! -x $(BIN)/python || python=$(BIN)/python; \
-	command -v "$$python" >/dev/null || { echo "tilewright needs Python 3.11 or newer; there is no $$python: make PYTHON=python3.12"; exit 1; }; \
-	"$$python" -c '$(IS_OLD)' || { echo "tilewright needs Python 3.11 or newer; $$python is $$("$$python" --version): make PYTHON=python3.12"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(CREATE)
 	@echo "installing tilewright into $(VENV) ..."
 	@$(INSTALL) -e .
 	@touch $@
 
-$(TEST): $(PACKAGE)
-	@echo "installing what tests need into $(VENV) ..."
+$(TEST): pyproject.toml
+	$(CREATE)
+	@echo "installing tilewright and what tests need into $(VENV) ..."
 	@$(INSTALL) -e '.[test]'
-	@touch $@
+	@touch $(PACKAGE) $@
 
-$(STAMP): $(TEST)
-	@echo "installing ruff and pyright into $(VENV) ..."
+$(STAMP): pyproject.toml
+	$(CREATE)
+	@echo "installing tilewright, what tests need, ruff and pyright into $(VENV) ..."
 	@$(INSTALL) -e '.[dev]'
-	@touch $@
+	@touch $(PACKAGE) $(TEST) $@
 
 demo: $(PACKAGE) ## compile and run the example kernels, with a table of times and errors (ARGS="--show linalg" prints IR)
 	@$(BIN)/python examples/demo.py $(ARGS)
@@ -81,7 +89,7 @@ format: $(STAMP) ## let ruff rewrite the sources
 	@$(BIN)/ruff format .
 
 bench: $(STAMP) $(TORCH_STAMP) ## benchmarks against every peer that is installed and the machine's limits (ARGS="--quick")
-	@$(BIN)/python -c 'import numba' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
+	@$(BIN)/python -c 'import numba' 2>/dev/null || $(INSTALL) -e '.[bench]' \
 	  || echo "Numba cannot be installed: it is left out"
 	@$(BIN)/python benchmarks/cpu/run.py $(ARGS)
 
@@ -97,31 +105,32 @@ ttgir-table: $(STAMP) ## TritonGPU IR beside official Triton's, kernel by kernel
 
 gpu: $(STAMP) $(TORCH_STAMP) ## tests and benchmarks on an NVIDIA GPU; results in benchmarks/results
 	@$(BIN)/python -c 'import cuda.bindings, triton' 2>/dev/null \
-	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cuda,oracle]'
+	  || $(INSTALL) -e '.[cuda,oracle]'
 	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh tests
 	@PYTHON=$(BIN)/python sh benchmarks/gpu.sh bench
 
 $(TORCH_STAMP): $(PACKAGE)
-	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(INSTALL) torch==2.13.0
 	@touch $@
 
 torch: $(TORCH_STAMP) ## add PyTorch (optional: tests with tensors, benchmarks)
 
 NEWEST_TRITON := 3.9
 mlir-tools:
-	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && ! dpkg -s $(MLIR_PACKAGES) >/dev/null 2>&1; then \
 	  { apt-get update -qq && apt-get install -y -qq $(MLIR_PACKAGES) >/dev/null; } \
 	    || echo "mlir-22-tools cannot be installed: the tests that need it will not run"; \
 	fi
 
-oracles: $(TEST) mlir-tools ## add what tests compare with where it is found: mlir-opt 22 (Debian, as root), official Triton and an AArch64 emulator (PyPI)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[oracle]' \
-	  || echo "official Triton cannot be installed: the tests that need it will not run"
-	@test -d $(VENV)/oracles/triton-$(NEWEST_TRITON) || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+newest-triton: $(TEST)
+	@test -d $(VENV)/oracles/triton-$(NEWEST_TRITON) || $(INSTALL) \
 	  --no-deps --target $(VENV)/oracles/triton-$(NEWEST_TRITON) triton==$(NEWEST_TRITON).0 \
 	  || echo "official Triton $(NEWEST_TRITON) cannot be installed: the tests that need it will not run"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[emulator]' \
-	  || echo "Unicorn cannot be installed: code for AArch64 will be compiled, but not run"
+
+oracles: $(TEST) mlir-tools newest-triton ## add what tests compare with where it is found: mlir-opt 22 (Debian, as root), official Triton and an AArch64 emulator (PyPI)
+	@$(INSTALL) -e '.[oracle,emulator]' || { \
+	  $(INSTALL) -e '.[oracle]' || echo "official Triton cannot be installed: the tests that need it will not run"; \
+	  $(INSTALL) -e '.[emulator]' || echo "Unicorn cannot be installed: code for AArch64 will be compiled, but not run"; }
 
 MINUTES ?= 10
 fuzz: $(PACKAGE) ## generated kernels on all engines and mutated IR (MINUTES=n; ARGS="--seed S --kernels N --addresses N --mutations N")
