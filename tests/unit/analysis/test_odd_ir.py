@@ -245,14 +245,6 @@ UNREACHABLE = {
         tt.return
       }
     """,
-    "wide elements counted from an argument of bytes": """
-      tt.func @k(%b: !tt.ptr<i8>, %a: i64) {
-        %p = tt.int_to_ptr %a : i64 -> !tt.ptr<f32>
-        %v = tt.load %p : !tt.ptr<f32>
-        tt.store %p, %v : !tt.ptr<f32>
-        tt.return
-      }
-    """,
 }
 
 
@@ -263,11 +255,20 @@ def test_what_can_not_be_expressed_stays_with_a_remark(case: str) -> None:
     assert len(remarks) >= 2 and all(remarks)
 
 
-def test_divisible_arguments_anchor_any_element(check: Check) -> None:
-    text = UNREACHABLE["wide elements counted from an argument of bytes"].replace(
-        "!tt.ptr<i8>", "!tt.ptr<i8> {tt.divisibility = 16 : i32}"
-    )
-    assert not left_over(run_passes(text)[0])
+@pytest.mark.parametrize("facts", ["", " {tt.divisibility = 16 : i32}"], ids=["any", "divisible"])
+def test_wide_elements_are_counted_from_an_argument_of_bytes(facts: str, names: Any) -> None:
+    """From its first byte that such an element may begin at."""
+    text = f"""
+      tt.func @k(%b: !tt.ptr<i8>{facts}, %a: i64) {{
+        %p = tt.int_to_ptr %a : i64 -> !tt.ptr<f32>
+        %v = tt.load %p : !tt.ptr<f32>
+        tt.store %p, %v : !tt.ptr<f32>
+        tt.return
+      }}
+    """
+    module, remarks = run_passes(text)
+    assert not remarks and not {"tt.load", "tt.store"} & {*left_over(module)}
+    assert ("tt.addptr" in names(module)) == (not facts)
 
 
 def test_declarations_and_empty_modules_pass() -> None:
@@ -275,7 +276,7 @@ def test_declarations_and_empty_modules_pass() -> None:
     run_passes("module {\n}\n")
 
 
-def test_calls_keep_their_pointers(names: Any) -> None:
+def test_calls_pass_base_and_offset(names: Any) -> None:
     text = f"""
     tt.func private @callee(%p: !tt.ptr<f32>) attributes {{noinline = true}} {{
       %v = tt.load %p : !tt.ptr<f32>
@@ -292,7 +293,8 @@ def test_calls_keep_their_pointers(names: Any) -> None:
     module, remarks = run_passes(text)
     (call,) = (op for op in module.walk() if op.name == "tt.call")
     assert not remarks and names(module).count("tts.gather") == 1
-    assert call.operands[0].owner.name == "tt.addptr"
+    assert call.operands[0] is call.parent_op().body.block.args[0]
+    assert [str(operand.type) for operand in call.operands] == ["!tt.ptr<f32>", "i64"]
 
 
 def test_volatile_loads_stay_volatile() -> None:
