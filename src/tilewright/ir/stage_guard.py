@@ -22,9 +22,10 @@ from tilewright.support.errors import StageContractError
 BETWEEN = {
     "gluon": TTG.derive("gluon", "ttgir", dialects=("gluon",)),
     "linalg_ext": LINALG.derive("linalg_ext", "linalg", dialects=("linalg_ext",)),
+    "tptr": LINALG.derive("tptr", "linalg", dialects=("tptr",)),
 }
-"""What modules are on their way to a stage or from one to the next: Gluon's, as its front end leaves them, and the
-CPU's, between its passes from linalg to loops."""
+"""What modules are on their way to a stage or from one to the next: Gluon's, as its front end leaves them, the CPU's,
+between its passes from linalg to loops, and those of `triton-to-ptr`."""
 
 MIDDLE_LAYER = ("tt", "structured", "linalg")
 PACKAGES: dict[str, tuple[str, ...]] = {
@@ -38,7 +39,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "lowering.arith_to_linalg": MIDDLE_LAYER,
     "lowering.structured_to_memref": MIDDLE_LAYER,
     "lowering.unstructured_to_memref": MIDDLE_LAYER,
-    "lowering.ptr_to_memref": MIDDLE_LAYER,
+    "lowering.ptr_to_memref": (*MIDDLE_LAYER, "tptr"),
     "lowering.convert_linalg_to_loops": ("linalg", "loops"),
     "lowering.linalg_to_loops": ("linalg", "linalg_ext"),
     "lowering.tt_to_ttg": ("tt",),

@@ -28,7 +28,7 @@ PIECES = [
     for path in sorted(FORMS.glob("*.mlir"))
     for number, piece in enumerate(path.read_text(encoding="utf-8").split(SEPARATOR))
 ]
-OWN_DIALECTS = ("linalg_ext", "tt", "tts", "ttx")
+OWN_DIALECTS = ("linalg_ext", "ptr", "tptr", "tt", "tts", "ttx")
 """Dialects that mlir-opt does not know."""
 
 
