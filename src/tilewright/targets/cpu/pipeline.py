@@ -36,6 +36,7 @@ def _to_structured() -> Sequence[Pass]:
     from tilewright.transforms.common.inline import InlinePass
     from tilewright.transforms.common.lift_cf_to_scf import LiftCfToScfPass
     from tilewright.transforms.inline_ptx.inline_ptx_to_arith import InlinePtxToArithPass
+    from tilewright.transforms.tt.divide_aligned_tiles import DivideAlignedTilesPass
     from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
     from tilewright.transforms.tt.rewrite_tensor_descriptor_to_pointer import RewriteTensorDescriptorToPointerPass
 
@@ -46,6 +47,7 @@ def _to_structured() -> Sequence[Pass]:
         RewriteTensorDescriptorToPointerPass(unit_inner_stride=True),  # only IR from elsewhere still has descriptors
         ExpandAtomicsPass(),  # reads, writes and polls by read-modify-writes
         InlinePtxToArithPass(insists=True),  # addresses and masks may be computed by it
+        DivideAlignedTilesPass(),  # contiguous accesses are seen as such
         TritonToStructuredPass(),
         CsePass(),
         CanonicalizePass(),

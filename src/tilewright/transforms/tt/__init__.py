@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.transforms.tt.combine import CombinePass
+from tilewright.transforms.tt.divide_aligned_tiles import DivideAlignedTilesPass
 from tilewright.transforms.tt.expand_atomics import ExpandAtomicsPass
 from tilewright.transforms.tt.guard_masks import GuardMasksPass
 from tilewright.transforms.tt.join_loops import JoinLoopsPass
@@ -17,6 +18,7 @@ from tilewright.transforms.tt.rewrite_tensor_pointer import RewriteTensorPointer
 
 __all__ = [
     "CombinePass",
+    "DivideAlignedTilesPass",
     "ExpandAtomicsPass",
     "GuardMasksPass",
     "JoinLoopsPass",
