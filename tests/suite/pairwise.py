@@ -6,8 +6,8 @@ a grid of four axes are many times as many as those in which each pair occurs. `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -36,6 +36,13 @@ def _pairs(row: Row) -> frozenset[tuple[int, int, int, int]]:
     if len(row) == 1:
         return frozenset({(0, row[0], 0, row[0])})
     return frozenset((i, row[i], j, row[j]) for i, j in combinations(range(len(row)), 2))
+
+
+def pairwise(*axes: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Combinations of values of axes, one of each, in which every pair occurs: the marker for loops inside a test."""
+    rows = list(product(*(range(len(axis)) for axis in axes)))
+    for chosen in cover_pairs(rows):
+        yield tuple(axis[index] for axis, index in zip(axes, rows[chosen], strict=True))
 
 
 def keep_pairs(items: Sequence[pytest.Item]) -> set[str]:

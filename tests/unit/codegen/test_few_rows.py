@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from test_microkernels import TYPES, kernel_of, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
+from suite.pairwise import pairwise
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels import MatmulKernel, define_routine, find_routine, variant_for_rows
 from tilewright.targets.cpu.facts import CpuFacts, named_facts
@@ -45,8 +46,8 @@ def check(
 @pytest.mark.costly
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16", "f8E4M3FN"])
 def test_every_form(kind: str) -> None:
-    for facts, nt, zero in itertools.product(machines(), ("", "_nt"), ("", "_zero")):
-        for rows, (n, k) in itertools.product((1, 2, 4), SHAPES):
+    for facts, rows, nt, zero in pairwise(machines(), (1, 2, 4), ("", "_nt"), ("", "_zero")):
+        for n, k in SHAPES:
             for m in range(rows + 1):
                 check(f"tw_mk_{kind}_{TYPES[kind][2]}_{rows}x1024_few{nt}{zero}", kind, m, n, k, facts)
 
@@ -67,7 +68,7 @@ def rows_for(element: str, accumulator: str, rows: int, facts: CpuFacts) -> int:
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16"])
 def test_kernels_of_16_rows_turn_to_them(kind: str) -> None:
     accumulator = TYPES[kind][2]
-    for facts, nt, zero in itertools.product(machines(), ("", "_nt"), ("", "_zero")):
+    for facts, nt, zero in pairwise(machines(), ("", "_nt"), ("", "_zero")):
         name = f"tw_mk_{kind}_{accumulator}_16x1024{nt}{zero}"
         if rows_for(kind, accumulator, 1, facts) == 1:
             module = ModuleText(triple=facts.triple)

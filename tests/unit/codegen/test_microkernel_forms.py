@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from test_microkernels import TYPES, kernel_of, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
+from suite.pairwise import pairwise
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.microkernels import (
     MatmulKernel,
@@ -84,10 +83,9 @@ def outputs_of(kind: str, facts: CpuFacts) -> tuple[str, ...]:
 @pytest.mark.costly
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16", "f8E4M3FN", "i8"])
 def test_every_form(kind: str) -> None:
-    for facts in machines():
-        for nt, zero, panels in itertools.product((False, True), repeat=3):
-            for m, n, k in SHAPES:
-                check(kind, m, n, k, facts, nt=nt, zero=zero, panels=panels)
+    for facts, nt, zero, panels in pairwise(machines(), *[(False, True)] * 3):
+        for m, n, k in SHAPES:
+            check(kind, m, n, k, facts, nt=nt, zero=zero, panels=panels)
 
 
 @pytest.mark.costly

@@ -7,7 +7,7 @@ from itertools import combinations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suite.pairwise import Row, cover_pairs
+from suite.pairwise import Row, cover_pairs, pairwise
 
 
 def pairs(rows: list[Row]) -> set[tuple[int, int, int, int]]:
@@ -33,3 +33,11 @@ def test_one_axis_is_kept_whole() -> None:
 
 def test_nothing_is_kept_of_nothing() -> None:
     assert cover_pairs([]) == []
+
+
+def test_loops_inside_a_test_have_every_pair() -> None:
+    axes = ("abc", (1, 2), (False, True))
+    rows = list(pairwise(*axes))
+    for (i, left), (j, right) in combinations(enumerate(axes), 2):
+        assert {(row[i], row[j]) for row in rows} == set(product(left, right))
+    assert len(rows) == 6 < 12
