@@ -33,13 +33,14 @@ def numbers(dtype: str, *shape: int) -> Any:
     return rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
 
 
-@pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize(
-    ("dtype", "n"),
-    [("float32", 2), ("float32", 4), ("float32", 16), ("float32", 256), ("float64", 64), ("float16", 128),
-     ("int8", 256), ("uint8", 64), ("int32", 32), ("uint32", 128), ("int64", 64), ("uint64", 8)],
+    ("dtype", "n", "descending"),
+    [("float32", 2, False), ("float32", 4, True), ("float32", 16, False), ("float32", 16, True),
+     ("float32", 256, True), ("float64", 64, False), ("float16", 128, True), ("int8", 256, False),
+     ("uint8", 64, False), ("int32", 32, True), ("uint32", 128, True), ("int64", 64, False), ("uint64", 8, True)],
 )  # fmt: skip
 def test_rows_are_sorted_in_registers(dtype: str, n: int, *, descending: bool) -> None:
+    """The order turns comparisons round, whatever the extent: each kind of number has both orders, few extents do."""
     x = numbers(dtype, 3, n)
     y = np.zeros_like(x)
     kernel = sort_kernel[(3,)](x, y, N=n, DESCENDING=descending)
