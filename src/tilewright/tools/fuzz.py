@@ -1,4 +1,4 @@
-"""`tilewright fuzz`: random kernels on all engines, and mutated IR through the parser and the passes.
+"""`tilewright fuzz`: random kernels on all engines, mutated IR and random sequences of passes.
 
 Prints how many inputs ran, how many failed, and the seed. Each failure is saved as one small file, which
 `tilewright fuzz --replay FILE` runs again. Input number i of seed S depends on S + i alone: `--jobs N` shares the
@@ -21,6 +21,8 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
+from tilewright.dialects import make_context
+from tilewright.ir.parsing import parse_module
 from tilewright.support import knobs
 from tilewright.support.errors import TilewrightError
 from tilewright.tools.fuzzing.address_kernels import AddressKernelGenerator
@@ -41,19 +43,30 @@ from tilewright.tools.fuzzing.differential import (
 )
 from tilewright.tools.fuzzing.generator import KernelGenerator
 from tilewright.tools.fuzzing.mutation import check_text, choose_text, mutate
+from tilewright.tools.fuzzing.pass_runs import (
+    SEQUENCES,
+    check_passes,
+    passes_of_text,
+    random_sequences,
+    text_with_passes,
+)
 from tilewright.tools.fuzzing.replay import render, tolerance_of_file
+from tilewright.tools.fuzzing.samples import stage_modules
 from tilewright.tools.fuzzing.shrink import shrink_generated
 from tilewright.tools.fuzzing.values import GeneratedKernel
 from tilewright.tools.user_files import UserFileError
 
 SHRINK_ATTEMPTS = 150
+OPS_UNDER_PASSES = 6
+"""How many steps a kernel has whose modules go through random passes."""
+
 OF_HOPPER = {"float8e4nv"}
 """What kernels may have that the older GPU lacks."""
 
 FINE_EVERY = 8
 """Of how many kernels on GPUs the first two are compared behind every pass."""
 
-PARTS = {"fuzz_kernels": 32, "fuzz_addresses": 64, "fuzz_texts": 5000}
+PARTS = {"fuzz_kernels": 32, "fuzz_addresses": 64, "fuzz_texts": 5000, "fuzz_passes": 32}
 """Inputs that go to a worker of a farm at a time: a minute's work at most."""
 
 DEFAULT_MINUTES = 1.0
@@ -131,7 +144,8 @@ def run_fuzz(options: argparse.Namespace) -> int:
     for name, run, limit, part_of_time in (
         ("kernels", fuzz_kernels, options.kernels, 0.6),
         ("addresses", fuzz_addresses, options.addresses, 0.2),
-        ("mutations", fuzz_texts, options.mutations, 0.2),
+        ("mutations", fuzz_texts, options.mutations, 0.1),
+        ("passes", fuzz_passes, options.passes, 0.1),
     ):
         if options.only in (None, name):
             tallies.append(_in_shares(run, options, seed, limit, 1.0 if options.only else part_of_time))
@@ -291,6 +305,24 @@ def fuzz_texts(share: Share) -> Tally:
     return tally
 
 
+def fuzz_passes(share: Share) -> Tally:
+    """Random sequences of passes on the modules of a generated kernel at every stage; each kernel is one input."""
+    tally = Tally("kernels at every stage under random passes", share.first)
+    start = time.perf_counter()
+    for number in share.numbers():
+        random = Random(number)
+        tally.count += 1
+        for module in stage_modules(KernelGenerator(Random(number), OPS_UNDER_PASSES).generate()):
+            for passes in random_sequences(random, SEQUENCES):
+                failure = check_passes(module, passes)
+                if failure is not None:
+                    tally.failures[failure.kind] += 1
+                    name = f"passes_{number}_{sum(tally.failures.values())}.mlir"
+                    _keep(name, text_with_passes(module, passes), failure, share, tally)
+    tally.seconds = time.perf_counter() - start
+    return tally
+
+
 def _keep(name: str, text: str, failure: Failure, share: Share, tally: Tally) -> None:
     found = Found(name, text, str(failure).partition("\n")[0])
     if share.folder is None:
@@ -303,7 +335,11 @@ def _replay(path: Path) -> int:
     """Run one saved failure; the exit status is 1 if it still fails."""
     try:
         if path.suffix == ".mlir":
-            failure = check_text(path.read_text(), None)
+            text = path.read_text()
+            passes = passes_of_text(text)
+            failure = (
+                check_text(text, None) if passes is None else check_passes(parse_module(text, make_context()), passes)
+            )
         else:
             failure = check_launch(launch_of_file(path), tolerance_of_file(path), (CPU, BASELINE, *GPUS))
     except UserFileError:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tilewright.lowering.ptr_to_memref.triton_to_ptr import TritonToPtrPass
 from tilewright.tools import fuzz
 from tilewright.tools.cli import main
 from tilewright.tools.fuzz import Share
@@ -79,3 +80,18 @@ def test_failures_are_kept_before_they_are_made_small(tmp_path: Path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         fuzz.fuzz_kernels(Share(3, 1, 4, None, tmp_path, gpu_every=0))
     assert (tmp_path / "kernel_3.py").read_text().startswith("# seed 3\n# cpu: difference:")
+
+
+@pytest.mark.costly
+def test_a_pass_that_fails_on_some_stage_is_found_and_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pass that no stage needs fails internally; the files that this leaves name it, and pass without the fault."""
+    monkeypatch.setattr(fuzz, "random_sequences", lambda *_: [[TritonToPtrPass()]])
+    with monkeypatch.context() as patch:
+        patch.setattr(TritonToPtrPass, "run", lambda *_: {}["nothing"])
+        assert main(["fuzz", "--only", "passes", "--passes", "1", "--seed", "3", "--save", str(tmp_path)]) == 1
+    assert "KeyError" in capsys.readouterr().out
+    saved = min(tmp_path.glob("passes_3_*.mlir"))
+    assert saved.read_text().startswith("// passes: triton-to-ptr\n")
+    assert main(["fuzz", "--replay", str(saved)]) == 0
