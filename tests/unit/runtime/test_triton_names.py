@@ -203,7 +203,6 @@ def check_names(version: str) -> None:
 
 
 @pytest.mark.costly
-@pytest.mark.costly
 @pytest.mark.needs("triton-3.9")
 def test_every_public_name_of_the_newest_triton_is_there_or_listed() -> None:
     check_names(official_packages.NEWEST)

@@ -73,7 +73,8 @@ def test_a_sample_has_a_case_of_each_file_of_the_corpus_and_the_same_for_each_en
 def test_each_function_has_its_turn(sample: int) -> None:
     functions = [f"tests/exec/test_{number}.py::test" for number in range(60)]
     days = [
-        choose([Item(f"{name}[{case}]") for name in functions for case in range(9)], sample + day) for day in range(3)
+        choose([Item(f"{name}[{case}]") for name in functions for case in range(9)], sample + day)
+        for day in range(sampling.TURNS)
     ]
     ran = [{nodeid.partition("[")[0] for nodeid in day} for day in days]
     assert set.union(*ran) == set(functions)
