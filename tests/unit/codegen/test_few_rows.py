@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_microkernels import TYPES, kernel_of, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
+from microkernel_names import kernel_of  # pyright: ignore[reportMissingImports]
+from test_microkernels import TYPES, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
 from suite.pairwise import pairwise
 from tilewright.codegen.llvm_text import ModuleText
-from tilewright.codegen.microkernels import MatmulKernel, define_routine, find_routine, variant_for_rows
+from tilewright.codegen.microkernels import MatmulKernel, define_routine, variant_for_rows
 from tilewright.targets.cpu.facts import CpuFacts, named_facts
 
 SHAPES = [(1, 1), (5, 0), (64, 64), (33, 130), (300, 31), (70, 1100), (16, 4200)]
@@ -89,4 +90,4 @@ def test_how_many_rows_have_kernels() -> None:
 @pytest.mark.parametrize("name", ["8x1024_few", "4x1024_few_panels", "1x1024_few_exact", "4x1024_nt"])
 def test_names_that_do_not_exist(name: str) -> None:
     with pytest.raises(ValueError, match="forms"):
-        find_routine(f"tw_mk_f32_f32_{name}")
+        kernel_of(f"tw_mk_f32_f32_{name}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_microkernels import TYPES, kernel_of, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
+from microkernel_names import kernel_of  # pyright: ignore[reportMissingImports]
+from test_microkernels import TYPES, laid_out, load, machines, random_matrix  # pyright: ignore[reportMissingImports]
 
 from suite.pairwise import pairwise
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
@@ -13,7 +14,6 @@ from tilewright.codegen.microkernels import (
     define_routine,
     direct_variant,
     exact_variant,
-    find_routine,
     plan_panels,
 )
 from tilewright.codegen.microkernels.panels import transpose_square
@@ -157,7 +157,7 @@ def test_panels_that_the_kernel_fills(kind: str, zero: bool, out: bool, nt: bool
 @pytest.mark.parametrize("name", ["tw_mk_f16_f32_1024x64_panels_fills", "tw_mk_f32_f32_1024x64_fills"])
 def test_only_kernels_that_read_plain_panels_fill_them(name: str) -> None:
     with pytest.raises(ValueError, match="fill"):
-        find_routine(name)
+        kernel_of(name)
 
 
 @pytest.mark.parametrize("kind", ["bf16", "i8"])
@@ -183,7 +183,7 @@ def test_a_size_that_no_kernel_is_for() -> None:
 @pytest.mark.parametrize("name", ["tw_mk_f32_f32_1024x64_out", "tw_mk_f32_f32_1024x64_zero_out_exact"])
 def test_a_separate_output_needs_panels(name: str) -> None:
     with pytest.raises(ValueError, match="panels"):
-        find_routine(name)
+        kernel_of(name)
 
 
 def test_transposed_a_from_zero() -> None:
@@ -215,7 +215,7 @@ def test_short_rows_stay_in_place() -> None:
 @pytest.mark.parametrize("form", ["_nt", "_zero", "_panels", "_exact"])
 def test_only_whole_blocks_have_forms(form: str) -> None:
     with pytest.raises(ValueError, match="forms"):
-        find_routine(f"tw_mk_f32_f32_8x32{form}")
+        kernel_of(f"tw_mk_f32_f32_8x32{form}")
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 from aarch64_machine import AArch64Machine  # pyright: ignore[reportMissingImports]
 from math_harness import LOADER
+from microkernel_names import kernel_of  # pyright: ignore[reportMissingImports]
 
 from tilewright.codegen.llvm_backend import compile_text, emit_assembly
 from tilewright.codegen.llvm_text import ModuleText
 from tilewright.codegen.microkernels import (
     MatmulKernel,
-    Routine,
     define_routine,
     exact_variant,
-    find_routine,
 )
 from tilewright.targets.cpu.facts import CpuFacts, host_facts, named_facts
 
@@ -38,13 +37,6 @@ def machines() -> list[CpuFacts]:
     """This one and one without AVX-512; `test_word_products.py` has others."""
     host = host_facts()
     return [host, named_facts("x86-64-v3")] if host.is_x86 and host.has("avx2") else [host]
-
-
-def kernel_of(symbol: str) -> Routine:
-    """The routine of a name, whose own name that is."""
-    routine = find_routine(symbol)
-    assert routine is not None and routine.symbol == symbol
-    return routine
 
 
 @lru_cache(maxsize=64)
@@ -123,12 +115,6 @@ def test_transposed_a(kind: str, size: str, layout: str) -> None:
     for facts in machines():
         for m, n, k in SHAPES:
             check(f"tw_mk_{kind}_{TYPES[kind][2]}_{size}", kind, m, n, k, facts, layout=layout)
-
-
-@pytest.mark.parametrize("name", ["tw_mk_f32_f32", "tw_mk_f32_i32_8x32", "tw_mk_f7_f32_8x32", "tw_mk_matmul"])
-def test_unknown_names_are_errors(name: str) -> None:
-    with pytest.raises(ValueError, match=r"micro-kernel"):
-        find_routine(name)
 
 
 @pytest.mark.parametrize(("kind", "instruction"), [("f32", "fmla"), ("f64", "fmla"), ("i8", "mla"), ("bf16", "fmla")])

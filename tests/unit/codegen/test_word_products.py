@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from microkernel_names import kernel_of  # pyright: ignore[reportMissingImports]
 from test_microkernel_forms import check  # pyright: ignore[reportMissingImports]
-from test_microkernels import kernel_of, load, random_matrix  # pyright: ignore[reportMissingImports]
+from test_microkernels import load, random_matrix  # pyright: ignore[reportMissingImports]
 
 from tilewright.codegen.llvm_backend import emit_assembly
 from tilewright.codegen.llvm_text import ModuleText

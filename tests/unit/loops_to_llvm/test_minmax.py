@@ -61,11 +61,13 @@ func.func @k(%x: memref<*xf32>, %o: memref<*xf32>, $GRID) {{
 SUMS = (
     "func.call @tw_mk_f32_f32_1024x16_zero(%a, %c16, %c1, %a, %c16, %c, %c16, %c16, %c16, %c16) : "
     f"({', '.join(['index'] * 10)}) -> ()",
-    f"func.func private @tw_mk_f32_f32_1024x16_zero({', '.join(['index'] * 10)})",
+    f"func.func private @tw_mk_f32_f32_1024x16_zero({', '.join(['index'] * 10)}) attributes {{microkernel.matmul = "
+    '{accumulator = "f32", element = "f32", rows = 1024 : i64, columns = 16 : i64, from_zero = true}}',
 )
 COPIES = (
     "func.call @tw_mk_panels_f32_f32_16(%a, %c16, %c, %c16, %c16) : (index, index, index, index, index) -> ()",
-    "func.func private @tw_mk_panels_f32_f32_16(index, index, index, index, index)",
+    "func.func private @tw_mk_panels_f32_f32_16(index, index, index, index, index) attributes {microkernel.packing = "
+    '{accumulator = "f32", element = "f32", columns = 16 : i64, packing = "panels"}}',
 )
 
 

@@ -95,6 +95,8 @@ def test_only_what_is_loaded_here_is_in_several_objects() -> None:
     counts = ", ".join(["%n"] * 10)
     text = f"""
     func.func private @tw_mk_f32_f32_1024x1024({", ".join(["i64"] * 10)})
+      attributes {{microkernel.matmul = {{
+        element = "f32", accumulator = "f32", rows = 1024 : i64, columns = 1024 : i64}}}}
     func.func @k(%n: i64, {GRID}) {{
       func.call @tw_mk_f32_f32_1024x1024({counts}) : ({", ".join(["i64"] * 10)}) -> ()
       return

@@ -1,6 +1,6 @@
 """Matrix multiplication on register tiles, as LLVM IR functions generated on demand.
 
-A module that declares the symbol of a `MatmulKernel` or a `PanelRoutine` (`spec.py`) gets its definition. Kernels have
+A module that declares a `MatmulKernel` or a `PanelRoutine` (`spec.py`) gets its definition. Kernels have
 the ABI
 
     (i64 a_ptr, i64 a_row_stride, i64 a_k_stride, i64 b_ptr, i64 b_row_stride, i64 c_ptr, i64 c_row_stride,
@@ -41,7 +41,6 @@ from tilewright.codegen.microkernels.spec import (
     Packing,
     PanelRoutine,
     Routine,
-    find_routine,
 )
 from tilewright.codegen.microkernels.tile import emit_tile_kernel
 from tilewright.codegen.microkernels.whole_blocks import emit_block_kernel, emit_block_panels
@@ -112,12 +111,12 @@ __all__ = [
     "Packing",
     "PanelPlan",
     "PanelRoutine",
+    "Routine",
     "configure_tiles",
     "configured_variant",
     "define_routine",
     "direct_variant",
     "exact_variant",
-    "find_routine",
     "flushes_subnormals",
     "keeps_always",
     "plan_panels",

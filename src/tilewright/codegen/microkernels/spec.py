@@ -1,18 +1,16 @@
 """What a micro-kernel does, as a value, and the symbol that a module of the loops stage declares it by.
 
-`MatmulKernel` and `PanelRoutine` are the only descriptions of micro-kernels; `symbol` writes their names and
-`find_routine` reads them. Whoever wants a variant replaces a field.
+`MatmulKernel` and `PanelRoutine` are the only descriptions of micro-kernels. Modules hold them as attributes of the
+functions that they declare (`lowering/microkernel_attributes.py`); names are only written. Whoever wants a variant
+replaces a field.
 
     MatmulKernel("bf16", "f32", 1024, 1024, from_zero=True).symbol  ==  "tw_mk_bf16_f32_1024x1024_zero"
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from typing import TypeAlias
 
 from tilewright.codegen.microkernels.elements import ElementKind, element_kind
@@ -174,63 +172,6 @@ class PanelRoutine:
 
 Routine: TypeAlias = MatmulKernel | PanelRoutine
 
-_TYPES = r"(?P<element>\w+?)_(?P<accumulator>f32|f64|i32)"
-_KERNEL = re.compile(
-    rf"{_PREFIX}{_TYPES}_(?P<rows>\d+)x(?P<width>\d+)(?P<few>_few)?(?P<nt>_nt)?(?P<zero>_zero)?(?P<panels>_panels)?"
-    r"(?P<fills>_fills)?(?P<out>_out(?:_(?P<output>bf16))?)?(?P<exact>_exact)?(?P<direct>_direct)?"
-    r"(?:_of_(?P<counts>\d+x\d+x\d+))?(?P<configured>_configured)?"
-)
-_ROUTINE = re.compile(rf"{_PREFIX}(?P<packing>panels|keep|reserve)_{_TYPES}_(?P<columns>\d+)(?P<nt>_nt)?")
-
-
-@cache
-def find_routine(symbol: str) -> Routine | None:
-    """The routine that a declaration of this name asks for; None for other functions.
-
-    Raises ValueError for the name of a micro-kernel that does not exist.
-    """
-    if not symbol.startswith(_PREFIX):
-        return None
-    for pattern, make in _READERS:
-        if (match := pattern.fullmatch(symbol)) is not None:
-            routine = make(match)
-            _ = routine.kind
-            return routine
-    raise ValueError(f"'{symbol}' is not the name of a micro-kernel")
-
-
-def _panel_routine(match: re.Match[str]) -> Routine:
-    packing, columns = Packing(match["packing"]), int(match["columns"])
-    return PanelRoutine(packing, match["element"], match["accumulator"], columns, bool(match["nt"]))
-
-
-def _matmul_kernel(match: re.Match[str]) -> Routine:
-    width, is_packed = int(match["width"]), bool(match["panels"])
-    m_count, n_count, k_count = map(int, (match["counts"] or "0x0x0").split("x"))
-    return MatmulKernel(
-        match["element"],
-        match["accumulator"],
-        int(match["rows"]),
-        WHOLE_BLOCK if is_packed else width,
-        for_few_rows=bool(match["few"]),
-        transposed_b=bool(match["nt"]),
-        from_zero=bool(match["zero"]),
-        panel_columns=width if is_packed else 0,
-        fills_panels=bool(match["fills"]),
-        output=match["output"] or (match["accumulator"] if match["out"] else None),
-        has_edges=not match["exact"],
-        direct_a=bool(match["direct"]),
-        counts=(m_count, n_count, k_count) if match["counts"] else None,
-        is_configured=bool(match["configured"]),
-    )
-
-
-_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Routine]], ...] = (
-    (_ROUTINE, _panel_routine),
-    (_KERNEL, _matmul_kernel),
-)
-
-
 __all__ = [
     "MOST_ROWS",
     "SMALLEST_BLOCK",
@@ -239,5 +180,4 @@ __all__ = [
     "Packing",
     "PanelRoutine",
     "Routine",
-    "find_routine",
 ]

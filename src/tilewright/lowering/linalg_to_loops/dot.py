@@ -37,7 +37,7 @@ from tilewright.lowering.linalg_to_loops.dot_operands import (
     plan_operand_panels,
 )
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.external_calls import call_external
+from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
     LoweringTable,
@@ -276,7 +276,7 @@ def _call(
         *counts, *(() if b.packed_from is None else (b.packed_from,)),
         *((output.address, output.strides[0]) if output is not None else ()),
     )  # fmt: skip
-    call_external(emitter, kernel.symbol, operands)
+    call_microkernel(emitter, kernel, operands)
 
 
 def _count(emitter: LoopEmitter, extent: int, start: Index, step: int) -> Index:

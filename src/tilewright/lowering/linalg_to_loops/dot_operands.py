@@ -16,7 +16,7 @@ from tilewright.dialects import memref, scf
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops import sources
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.external_calls import call_external
+from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import (
     FunctionLowering,
 )
@@ -194,7 +194,7 @@ def b_operand(
         packed = lowering.memory.new_buffer(i8, (plan.bytes,))
         place = in_place(emitter, packed)
         stride = plain.strides[-1 if kernel.transposed_b else -2]
-        call_external(emitter, plan.routine.symbol, (plain.address, stride, place.address, depth, columns))
+        call_microkernel(emitter, plan.routine, (plain.address, stride, place.address, depth, columns))
     kernel = replace(kernel, panel_columns=plan.routine.columns, transposed_b=False)
     return kernel, Panel(place.address, (0, 0), place.element_bytes)
 

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, MemRefType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
+from tilewright.codegen.microkernels import Routine
 from tilewright.dialects import func, memref
 from tilewright.dialects.memref import AtomicRMWKind
 from tilewright.dialects.types import as_vector, element_type
 from tilewright.lowering.atomic_calls import AtomicCall
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
+from tilewright.lowering.microkernel_attributes import microkernel_attributes
+
+_NONE: Mapping[str, Attribute] = {}
 
 
 def call_external(
-    emitter: LoopEmitter, symbol: str, operands: Sequence[Index], results: Sequence[Attribute] = ()
+    emitter: LoopEmitter,
+    symbol: str,
+    operands: Sequence[Index],
+    results: Sequence[Attribute] = (),
+    attributes: Mapping[str, Attribute] = _NONE,
 ) -> Operation:
-    """`func.call @symbol(...)`, and `func.func private @symbol(...)` at the end of the module, once."""
+    """`func.call @symbol(...)`, and `func.func private @symbol(...)` with attributes at the end of the module, once."""
     values = [emitter.ssa(operand) for operand in operands]
     function = emitter.entry.parent_op()
     assert function is not None
-    _declare(function, symbol, FunctionType.from_lists([value.type for value in values], results))
+    _declare(function, symbol, FunctionType.from_lists([value.type for value in values], results), attributes)
     return emitter.create(func.CallOp, values, results, {"callee": SymbolRefAttr(symbol)})
 
 
-def _declare(function: Operation, symbol: str, type: FunctionType) -> None:
+def call_microkernel(
+    emitter: LoopEmitter, routine: Routine, operands: Sequence[Index], results: Sequence[Attribute] = ()
+) -> Operation:
+    """A call of a micro-kernel, or of what packs its operands."""
+    return call_external(emitter, routine.symbol, operands, results, microkernel_attributes(routine))
+
+
+def _declare(function: Operation, symbol: str, type: FunctionType, attributes: Mapping[str, Attribute]) -> None:
     module = function.parent_op()
     assert isinstance(module, ModuleOp)
     for op in module.ops:
@@ -37,6 +52,7 @@ def _declare(function: Operation, symbol: str, type: FunctionType) -> None:
             "function_type": type,
             "sym_visibility": StringAttr("private"),
         },
+        attributes=dict(attributes),
         regions=[Region()],
     )
     module.body.block.add_op(declaration)

@@ -47,7 +47,7 @@ from tilewright.lowering.linalg_to_loops.dot_operands import (
     plan_operand_panels,
 )
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index
-from tilewright.lowering.linalg_to_loops.external_calls import call_external
+from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
@@ -108,7 +108,7 @@ def _kept(
     lowering.stores += 1
     store = in_place(emitter, lowering.memory.new_buffer(i8, (STORE_BYTES,)))
     operands = (b.address, b.strides[-1 if rows_adjoin else -2], store.address, *counts, number)
-    return call_external(lowering.emitter, routine.symbol, operands, (INDEX,)).results[0]
+    return call_microkernel(emitter, routine, operands, (INDEX,)).results[0]
 
 
 def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_adjoin: bool) -> SSAValue:
@@ -118,7 +118,7 @@ def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_ad
         source, shape = sources.permute(source, (1, 0)), shape[::-1]
     copy = copied_panel(lowering, source, shape)
     packed = in_place(lowering.emitter, lowering.memory.new_buffer(i8, (plan.bytes,)))
-    call_external(lowering.emitter, plan.routine.symbol, (copy.address, copy.strides[0], packed.address, *b.shape), ())
+    call_microkernel(lowering.emitter, plan.routine, (copy.address, copy.strides[0], packed.address, *b.shape))
     return packed.address
 
 

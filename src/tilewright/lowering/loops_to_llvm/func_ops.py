@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.ir import Operation
@@ -11,10 +12,10 @@ from tilewright.codegen.microkernels import (
     MatmulKernel,
     Packing,
     PanelRoutine,
+    Routine,
     configured_variant,
     direct_variant,
     exact_variant,
-    find_routine,
 )
 from tilewright.dialects import arith, func
 from tilewright.lowering.loops_to_llvm.arena import HEADER_BYTES
@@ -58,14 +59,16 @@ def _call_external(
     low: FunctionLowering, op: Operation, name: str, arguments: list[tuple[str, str]], results: list[str]
 ) -> None:
     """A function that the module only declares: a micro-kernel, libm, or part of the runtime."""
-    match find_routine(name):
-        case MatmulKernel() as kernel:
-            name = _variant(low, kernel, arguments).symbol
+    routine = low.module.routines.get(name)
+    match routine:
+        case MatmulKernel():
+            routine = _variant(low, routine, arguments)
+            name = routine.symbol
         case PanelRoutine(packing=Packing.KEEP | Packing.RESERVE):
             arguments.append(("ptr", ARENA))
         case _:
             pass
-    low.module.use_external(name)
+    low.module.use_external(name, routine)
     result_type = result_struct(results)
     fn = low.fn
     types = ", ".join(type for type, _ in arguments)
@@ -93,9 +96,9 @@ def _variant(low: FunctionLowering, kernel: MatmulKernel, arguments: list[tuple[
     return configured
 
 
-def is_open_kernel(op: func.CallOp) -> bool:
+def is_open_kernel(op: func.CallOp, routines: Mapping[str, Routine]) -> bool:
     """Whether a call is one of a micro-kernel whose rows or columns are known at run time only."""
-    if not isinstance(find_routine(op.callee.root_reference.data), MatmulKernel):
+    if not isinstance(routines.get(op.callee.root_reference.data), MatmulKernel):
         return False
     return any(not isinstance(op.operands[index].owner, arith.ConstantOp) for index in (M_COUNT, N_COUNT))
 

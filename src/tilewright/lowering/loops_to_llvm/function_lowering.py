@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilewright.codegen.lane_builder import LaneBuilder
 from tilewright.codegen.llvm_text import FunctionText, ModuleText
 from tilewright.codegen.math_library import MathLibrary
-from tilewright.codegen.microkernels import define_routine, find_routine
+from tilewright.codegen.microkernels import Routine, define_routine
 from tilewright.dialects import scf
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.facts import TargetFacts
@@ -81,6 +81,8 @@ class ModuleLowering:
     table: Mapping[type[Operation], Rule]
     functions: dict[str, FunctionShape] = field(default_factory=dict[str, FunctionShape])
     frames: dict[str, FramePlan] = field(default_factory=dict[str, FramePlan])
+    routines: Mapping[str, Routine] = field(default_factory=dict[str, Routine])
+    """Micro-kernels that the module declares."""
     externals: set[str] = field(default_factory=set[str])
     """Declared functions that are called and not defined here: the loader binds them."""
     streams: bool = False
@@ -100,9 +102,8 @@ class ModuleLowering:
     fuses: bool = True
     """Whether a product and a sum may become one fused operation."""
 
-    def use_external(self, name: str) -> None:
+    def use_external(self, name: str, routine: Routine | None) -> None:
         """A declared function is called: define it if it is a micro-kernel, else leave it to the loader."""
-        routine = find_routine(name)
         if routine is None:
             self.externals.add(name)
         else:
@@ -128,7 +129,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self.values: dict[SSAValue, str] = {}
         self.memrefs: dict[SSAValue, MemrefValue] = {}
         self.nan_free = NanFree()
-        self.quiet = Quiet()
+        self.quiet = Quiet(module.routines)
         self.divisors: dict[SSAValue, UniformDivisor] = {}
         """Vectors that are one number in all lanes and that others are divided by."""
         self.near_lanes: dict[tuple[Block | None, SSAValue, str], NearLanes] = {}

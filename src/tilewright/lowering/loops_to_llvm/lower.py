@@ -50,6 +50,7 @@ from tilewright.lowering.loops_to_llvm.masked_access import MOST_TESTED_LANES, t
 from tilewright.lowering.loops_to_llvm.memref_value import flat_types, shape_of
 from tilewright.lowering.loops_to_llvm.types import TypeTable, UnsupportedTypeError, is_memref
 from tilewright.lowering.loops_to_llvm.waiting import find_waiting_loops
+from tilewright.lowering.microkernel_attributes import declared_routines
 
 DIVISIBILITY_ATTRIBUTE = "tt.divisibility"
 PROGRAM_SUFFIX = ".program"
@@ -95,7 +96,8 @@ def lower_to_llvm(module: ModuleOp, facts: TargetFacts, *, data_layout: str = ""
             raise op_error(op, "is not allowed at the top of a loops stage module", pass_name=PASS_NAME)
     bodies = {op.sym_name.data: op for op in functions if op.body.blocks}
     kernel = _find_kernel(module, list(bodies.values()))
-    scans = {name: _scan(op, facts) for name, op in bodies.items()}
+    lowering.routines = declared_routines(functions)
+    scans = {name: _scan(op, lowering) for name, op in bodies.items()}
     lowering.waiting_loops = frozenset(find_waiting_loops(bodies))
     lowering.long_loops = frozenset(find_long_loops(bodies.values(), lowering.waiting_loops))
     for loop in lowering.waiting_loops | lowering.long_loops:
@@ -158,7 +160,7 @@ class _Scan:
     open_kernels: set[str] = field(default_factory=set[str])
 
 
-def _scan(function: func.FuncOp, facts: TargetFacts) -> _Scan:
+def _scan(function: func.FuncOp, lowering: ModuleLowering) -> _Scan:
     found = _Scan(function, FramePlan(), [], False)
     for op in ops_within(function.body):
         match op:
@@ -166,7 +168,7 @@ def _scan(function: func.FuncOp, facts: TargetFacts) -> _Scan:
                 _reserve(found.frame, op)
             case func.CallOp():
                 found.callees.append(op.callee.root_reference.data)
-                if func_ops.is_open_kernel(op):
+                if func_ops.is_open_kernel(op, lowering.routines):
                     found.open_kernels.add(op.callee.root_reference.data)
                 found.has_atomics |= is_atomic_call(op)
             case cf.AssertOp():
@@ -174,7 +176,7 @@ def _scan(function: func.FuncOp, facts: TargetFacts) -> _Scan:
             case memref.AtomicRMWOp() | memref.GenericAtomicRMWOp():
                 found.has_atomics = True
             case vector.MaskedLoadOp() | vector.MaskedStoreOp():
-                found.tested_lanes += tested_lanes(op, facts)
+                found.tested_lanes += tested_lanes(op, lowering.facts)
             case _:
                 pass
     return found

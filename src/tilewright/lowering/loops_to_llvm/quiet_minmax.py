@@ -9,10 +9,12 @@ constant does not count: LLVM may find that x * 1.0 is x.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xdsl.ir import Operation, SSAValue, Use
 
 from tilewright.codegen.lane_builder import LaneBuilder
-from tilewright.codegen.microkernels import MatmulKernel, find_routine
+from tilewright.codegen.microkernels import MatmulKernel, Routine
 from tilewright.dialects import arith, func, memref, vector
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.loops_to_llvm.lane_facts import LaneFact
@@ -27,6 +29,10 @@ _KINDS = {"minnumf": _COMPARED_SIGN, "maxnumf": _COMPARED_SIGN + 1}
 class Quiet(LaneFact):
     """No lane is ever a signalling NaN."""
 
+    def __init__(self, routines: Mapping[str, Routine]) -> None:
+        super().__init__()
+        self._routines = routines
+
     def proves(self, op: Operation) -> bool:
         if isinstance(op, arith.ConstantOp):
             return True
@@ -36,15 +42,14 @@ class Quiet(LaneFact):
 
     def _keeps_fact(self, use: Use) -> bool:
         if isinstance(use.operation, memref.ExtractAlignedPointerAsIndexOp):
-            return all(map(_is_of_product, use.operation.aligned_pointer.uses))
+            return all(map(self._is_of_matmul, use.operation.aligned_pointer.uses))
         return super()._keeps_fact(use)
 
-
-def _is_of_product(use: Use) -> bool:
-    """Whether an address goes to a micro-kernel that only reads there, or writes sums of products."""
-    if not isinstance(use.operation, func.CallOp):
-        return False
-    return isinstance(find_routine(use.operation.callee.root_reference.data), MatmulKernel)
+    def _is_of_matmul(self, use: Use) -> bool:
+        """Whether an address goes to a micro-kernel that only reads there, or writes sums of products."""
+        if not isinstance(use.operation, func.CallOp):
+            return False
+        return isinstance(self._routines.get(use.operation.callee.root_reference.data), MatmulKernel)
 
 
 def _is_constant(value: SSAValue) -> bool:

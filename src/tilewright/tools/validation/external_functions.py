@@ -29,7 +29,7 @@ def external_functions(module: ModuleOp) -> dict[str, Callable[..., Any]]:
             found[name] = _end_atomics
         elif (atomic := find_atomic_call(name, tuple(op.function_type.inputs.data))) is not None:
             found[name] = _update_lanes(atomic)
-        elif (microkernel := find_microkernel(name)) is not None:
+        elif (microkernel := find_microkernel(op)) is not None:
             found[name] = microkernel
     return found
 

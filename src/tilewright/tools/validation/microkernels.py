@@ -10,17 +10,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Operation
 
-from tilewright.codegen.microkernels import STORE_BYTES, MatmulKernel, Packing, PanelRoutine, find_routine
+from tilewright.codegen.microkernels import STORE_BYTES, MatmulKernel, Packing, PanelRoutine
+from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.tools.validation.launches import Array
 
 _DEPTH_MULTIPLE = 32
 _PLAIN = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32"}
 
 
-def find_microkernel(name: str) -> Callable[..., Any] | None:
-    """The NumPy function of a name, if it is a micro-kernel's."""
-    match find_routine(name):
+def find_microkernel(declaration: Operation) -> Callable[..., Any] | None:
+    """The NumPy function of a declared function, if it is a micro-kernel."""
+    match find_routine(declaration):
         case PanelRoutine(packing=packing) as routine:
             pack = _pack_panels(routine)
             return pack if packing is Packing.PACK else _keep(pack, routine.columns)
