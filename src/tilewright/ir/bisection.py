@@ -36,6 +36,7 @@ OPTIONAL = frozenset(
         "linalg-narrow-results",
         "linalg-recognize-scans",
         "linalg-elide-reduction-starts",
+        "linalg-select-microkernels",
         "linalg-allow-flush-to-zero",
         "linalg-form-exchange-networks",
         "forward-loads",

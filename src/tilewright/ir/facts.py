@@ -103,3 +103,7 @@ class TargetFacts:
     def lanes(self, element_bits: int) -> int:
         """Elements of the given width that one vector register holds; at least 1."""
         return max(1, self.vector_bits // element_bits)
+
+
+DEFAULT_FACTS = TargetFacts(name="", triple="x86_64-unknown-linux-gnu", cpu="", vector_bits=256)
+"""What passes that run without a target assume."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, IntAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation
@@ -62,7 +62,7 @@ def _attribute_of(value: Any) -> Attribute:
         case int():
             return IntegerAttr(value, i64)
         case tuple():
-            return ArrayAttr([IntegerAttr(number, i64) for number in value])  # pyright: ignore[reportUnknownVariableType]
+            return ArrayAttr([IntegerAttr(number, i64) for number in cast("tuple[int, ...]", value)])
         case _:
             return StringAttr(str(value))
 

@@ -16,6 +16,7 @@ from tilewright.ir.parsing import parse_module
 from tilewright.ir.passes import PassContext
 from tilewright.ir.printing import print_op
 from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
+from tilewright.lowering.linalg_to_loops.select_microkernels import LinalgSelectMicrokernelsPass
 from tilewright.targets.cpu.facts import host_facts, named_facts
 
 MARK = "tilewright.flushes_subnormals"
@@ -73,5 +74,6 @@ def test_marks_what_only_matmuls_read(feature: str, kept: str, marked: bool) -> 
     facts = named_facts("x86-64-v4")
     context = PassContext(facts=replace(facts, features=facts.features | {"amx-tile", feature}))
     module = parse_module(WEIGHTS.replace("KEPT", kept), make_context())
+    LinalgSelectMicrokernelsPass().run(module, context)
     LinalgAllowFlushToZeroPass().run(module, context)
     assert (MARK in print_op(module)) == marked

@@ -110,11 +110,6 @@ class MatmulKernel:
         return self.rows >= SMALLEST_BLOCK
 
     @property
-    def has_forms(self) -> bool:
-        """B may be transposed, and sums may start from zero."""
-        return self.has_panels or self.for_few_rows
-
-    @property
     def symbol(self) -> str:
         """The name that modules declare and define the kernel by."""
         output = "" if self.output is None else "_out" if self.output == self.accumulator else f"_out_{self.output}"

@@ -5,20 +5,21 @@ from __future__ import annotations
 from xdsl.dialects.builtin import BFloat16Type, ModuleOp, UnitAttr
 from xdsl.ir import SSAValue
 
-from tilewright.codegen.microkernels import flushes_subnormals
+from tilewright.codegen.microkernels import MatmulKernel, flushes_subnormals
 from tilewright.dialects import arith, linalg
 from tilewright.dialects.attributes import FLUSHES_SUBNORMALS
-from tilewright.dialects.types import element_type
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.lowering.microkernel_attributes import find_routine
 
 
 @register_pass
 class LinalgAllowFlushToZeroPass(Pass):
-    """Narrowings to bfloat16 may flush subnormals to zero where all readers are matmuls that take these for zeros.
+    """Narrowings to bfloat16 may flush subnormals to zero where the micro-kernels that read them do so, too.
 
     ```mlir
-    %p = linalg.generic { ... arith.truncf %e : f32 to bf16 ... }        // only read as the left operand of matmuls
+    %p = linalg.generic { ... arith.truncf %e : f32 to bf16 ... }
+    %d = linalg.matmul {microkernel.matmul = ...} ins(%p, %v : ...) outs(...)         // the only reader
     // becomes
     %p = linalg.generic { ... arith.truncf %e {tilewright.flushes_subnormals} : f32 to bf16 ... }
     ```
@@ -52,10 +53,10 @@ def mark_narrowings(op: linalg.StructuredOp) -> None:
 
 
 def _feeds_matmuls(value: SSAValue) -> bool:
-    """Whether a tensor is the left operand of matmuls into f32, and nothing else."""
+    """Whether a tensor is the left operand of matmuls by micro-kernels, and nothing else."""
     return bool(value.uses.get_length()) and all(
         isinstance(use.operation, linalg.MatmulOp)
         and use.index == 0
-        and element_type(use.operation.operands[1].type) == element_type(value.type)
+        and isinstance(find_routine(use.operation), MatmulKernel)
         for use in value.uses
     )

@@ -34,9 +34,6 @@ from tilewright.transforms.linalg.structured import access_of, is_elementwise, l
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
 
-_MOST_REGISTERS = {True: 16, False: 8}
-"""Of all tiles of a loop together, by whether there are 32 registers in all."""
-
 _MOST_WORK = 64
 """Ops for all vectors of a step: code grows with them."""
 
@@ -87,17 +84,12 @@ def find_carried(
     extents = loop_extents(generic)
     if len(extents) != 1 or len(bits) != 1 or not bits <= {32, 64}:
         return None
-    extent, lanes = extents[0], lowering.vector_bits // bits.pop()
+    extent, lanes = extents[0], lowering.facts.vector_bits // bits.pop()
     registers = len(tiles) * extent // lanes
     work = sum(cost_of(op) for op in generic.body.block.ops) * extent // lanes
-    if extent % lanes or registers > _MOST_REGISTERS[_has_32_registers(lowering)] or work > _MOST_WORK:
+    if extent % lanes or 2 * registers > lowering.facts.vector_registers or work > _MOST_WORK:
         return None
     return CarriedTiles(generic, tiles, extent, lanes)
-
-
-def _has_32_registers(lowering: FunctionLowering) -> bool:
-    facts = lowering.context.facts
-    return lowering.vector_bits == 512 or (facts is not None and not facts.triple.startswith("x86_64"))
 
 
 def _is_plain(op: linalg.GenericOp) -> bool:
@@ -207,7 +199,7 @@ def _plan(lowering: FunctionLowering, tiles: CarriedTiles) -> Nest:
     nest = Nest(
         lowering, body, inputs, outputs, (False,), extents, bounds=extents, has_tiles=True, predicates=predicates
     )
-    planned = plan_nest(nest, lowering.vector_bits)
+    planned = plan_nest(nest, lowering.facts.vector_bits)
     return replace(planned, vector_dim=0, order=(0,), lanes=tiles.lanes, registers=1, unroll=1)
 
 

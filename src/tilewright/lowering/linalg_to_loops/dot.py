@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.codegen.microkernels import MatmulKernel, variant_for_rows
+from tilewright.codegen.microkernels import WHOLE_BLOCK, MatmulKernel
 from tilewright.dialects import arith, bufferization, linalg, tensor
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops import sources
@@ -45,35 +45,30 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
 )
 from tilewright.lowering.linalg_to_loops.kept_operands import kept_operand
 from tilewright.lowering.linalg_to_loops.lower_structured import lower_generic
-from tilewright.lowering.linalg_to_loops.micro_kernel import find_micro_kernel
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.lowering.microkernel_attributes import find_routine
 
 
 def lower_matmul(lowering: FunctionLowering, op: linalg.MatmulOp | linalg.BatchMatmulOp) -> None:
     """See the module's docstring."""
     lhs, rhs, init = op.operands
-    result = op.results[0] if op.results else None
-    types = [element_type(value.type) for value in op.operands if is_tensor(value.type)]
-    kernel = (
-        find_micro_kernel(types[0], types[2], lowering.vector_bits, lowering.context.facts) if len(types) == 3 else None
-    )
-    if kernel is None or types[0] != types[1] or result is None:
+    kernel = find_routine(op)
+    if not isinstance(kernel, MatmulKernel):
         lower_generic(lowering, op)
         return
+    result = op.results[0]
     a = Factor(lhs, lowering.source(lhs), tensor_shape(lhs))
     b = Factor(rhs, lowering.source(rhs), tensor_shape(rhs))
     batch = len(a.shape) - 2
     k_count = common_depth(a.source, b.source, batch, a.shape[-1])
-    kernel = replace(kernel, from_zero=kernel.has_forms and starts_from_zero(lowering.source(init)))
-    if kernel.from_zero and wants_transposed_result(lowering, op, kernel, a, b, k_count):
+    kernel = replace(kernel, from_zero=starts_from_zero(lowering.source(init)))
+    transposed = replace(kernel, rows=WHOLE_BLOCK, for_few_rows=False)
+    if kernel.from_zero and wants_transposed_result(lowering, op, transposed, a, b, k_count):
         target = transposed_buffer(lowering, result)
-        multiply(lowering, op, kernel, (b.swapped(), a.swapped(), sources.permute(target, (1, 0))), k_count)
+        multiply(lowering, op, transposed, (b.swapped(), a.swapped(), sources.permute(target, (1, 0))), k_count)
         lowering.define(op, target)
         return
-    facts = lowering.context.facts
-    if kernel.has_forms and facts is not None:
-        kernel = variant_for_rows(kernel, a.shape[-2], facts)
     free = {_flat(a.source), _flat(b.source)} - {None}
     storage = lowering.storage
     target = storage.destination(op, result) if kernel.from_zero else storage.updated(op, init, result)

@@ -139,7 +139,7 @@ def _unpacked(
 ) -> tuple[MatmulKernel, Panel]:
     """B where it is, or a copy, with adjacent columns or, where the kernel can read that, adjacent rows."""
     batch = len(shape) - 2
-    if kernel.has_forms and is_contiguous(source, batch) and not is_contiguous(source, batch + 1):
+    if is_contiguous(source, batch) and not is_contiguous(source, batch + 1):
         order = (*range(batch), batch + 1, batch)
         turned = panel(lowering, sources.permute(source, order), tuple(shape[dim] for dim in order),
                        k_dim=batch + 1, k_count=k_count, unit_columns=True)  # fmt: skip
@@ -152,12 +152,11 @@ def plan_operand_panels(
     lowering: FunctionLowering, kernel: MatmulKernel, b: Factor, k_count: Index
 ) -> PanelPlan | None:
     """Plan how all of B is packed at once; None where it is better read where it is."""
-    facts = lowering.context.facts
     depth, columns = b.shape[-2:]
-    if facts is None or not kernel.has_panels or len(b.shape) != 2 or columns > kernel.columns or k_count != depth:
+    if not kernel.has_panels or len(b.shape) != 2 or columns > kernel.columns or k_count != depth:
         return None
     transposed = not is_contiguous(b.source, 1)
-    plan = plan_panels(kernel.element, kernel.accumulator, depth, columns, facts, transposed_b=transposed)
+    plan = plan_panels(kernel.element, kernel.accumulator, depth, columns, lowering.facts, transposed_b=transposed)
     return plan if plan.bytes <= LARGEST_PACKED_OPERAND else None
 
 

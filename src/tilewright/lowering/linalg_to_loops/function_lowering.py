@@ -62,8 +62,7 @@ class FunctionLowering:
         self.function = function
         self.table = table
         self.context = context
-        self.vector_bits = facts.vector_bits
-        self.streams_by_halves = facts.streams_by_halves
+        self.facts = facts
         self.noalias = NOALIAS in function.attributes
         self.apart = Disjointness(function)
         self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
@@ -73,7 +72,6 @@ class FunctionLowering:
         self.emitter = LoopEmitter(entry)
         self.memory = Memory(self.emitter, self._remark_on_buffer)
         self.accesses = AccessLog()
-        self._l2_bytes = facts.l2_bytes
         self.sources: dict[SSAValue, Source] = {}
         self.storage = Storage(self)
         self.demand = Demand(self)
@@ -182,7 +180,7 @@ class FunctionLowering:
         if isinstance(source, Window) and same_window(source, dest):
             return
         source, dest, bounds = self._joined(source, dest, bounds or dest.shape)
-        side = find_block(source, dest, self.vector_bits)
+        side = find_block(source, dest, self.facts.vector_bits)
         if side is not None:
             emit_transposing_copy(self.emitter, source, dest, side, bounds)
             return
@@ -251,9 +249,9 @@ class FunctionLowering:
                 self.in_memory(op.tensor)
         nest = Nest(
             self, body, inputs, made, reduced, extents, tuple(bounds if bounds is not None else extents), tiles,
-            self.streams_by_halves, combination, if_convert(body),
+            self.facts.streams_by_halves, combination, if_convert(body),
         )  # fmt: skip
-        nest = plan_nest(nest, self.vector_bits)
+        nest = plan_nest(nest, self.facts.vector_bits)
         if nest.lanes == 1 and prod(extents) > 1:
             reason = obstacle_to_vectors(nest) or "no dimension of it is worth a vector"
             self.context.remark_at(self.emitter.location, f"one element at a time: {reason}", RemarkKind.NOT_VECTORIZED)
@@ -261,11 +259,11 @@ class FunctionLowering:
 
     def _remark_on_buffer(self, element: Attribute, shape: Sequence[int]) -> None:
         size = prod(shape) * max(1, bit_width(element) // 8)
-        if size > self._l2_bytes // 2:
+        if size > self.facts.l2_bytes // 2:
             extents = "x".join(map(str, shape))
             reason = (
                 f"a tile of {extents} elements ({size // 1024} KiB) is kept in memory between the loops that make and "
-                f"read it, and the second-level cache has {self._l2_bytes // 1024} KiB"
+                f"read it, and the second-level cache has {self.facts.l2_bytes // 1024} KiB"
             )
             self.context.remark_at(self.emitter.location, reason, RemarkKind.TILE_IN_MEMORY)
 

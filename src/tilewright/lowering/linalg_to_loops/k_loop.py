@@ -23,7 +23,7 @@ from functools import reduce
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType, i1
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.codegen.microkernels import MatmulKernel, variant_for_rows
+from tilewright.codegen.microkernels import MatmulKernel
 from tilewright.dialects import arith, bufferization, linalg, linalg_ext, memref, scf, tensor
 from tilewright.dialects.types import bit_width, element_type, is_memref, is_unranked_memref
 from tilewright.lowering.linalg_to_loops.direct_store import DirectStore, plan_direct_store
@@ -34,9 +34,9 @@ from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, 
 from tilewright.lowering.linalg_to_loops.following_lanes import holds_for_first, says_which_lanes_follow
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
 from tilewright.lowering.linalg_to_loops.kept_operands import is_shared, multiply_by_kept, plan_kept
-from tilewright.lowering.linalg_to_loops.micro_kernel import find_micro_kernel
 from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute
+from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
@@ -81,9 +81,8 @@ def plan_k_loop(lowering: FunctionLowering, loop: scf.ForOp) -> FastPath | None:
     product = find_product(loop)
     if product is None:
         return None
-    types = [element_type(value.type) for value in product.operands]  # pyright: ignore[reportAttributeAccessIssue]
-    kernel = find_micro_kernel(types[0], types[2], lowering.vector_bits, lowering.context.facts)
-    if kernel is None or types[0] != types[1]:
+    kernel = find_routine(product)
+    if not isinstance(kernel, MatmulKernel):
         return None
     try:
         return _match(lowering, loop, product, kernel)
@@ -135,13 +134,10 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
     lhs, rhs = product.inputs
     rows, depth = tensor_shape(lhs)
     columns = tensor_shape(rhs)[1]
-    facts = lowering.context.facts
-    if kernel.has_forms and facts is not None:
-        kernel = variant_for_rows(kernel, rows, facts)
     a, b = _operand(lhs, k_dim=1), _operand(rhs, k_dim=0)
     a_window, b_window = _window(lowering, first, a), _window(lowering, first, b)
     if constant_of(b_window.strides[1]) != 1:
-        if constant_of(b_window.strides[0]) != 1 or not kernel.has_forms:
+        if constant_of(b_window.strides[0]) != 1:
             raise NoMatchError
         kernel = replace(kernel, transposed_b=True)
     a_change, b_change = _view_change(first, a.view), _view_change(first, b.view)
@@ -352,7 +348,7 @@ def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, 
     `init` is what the sum starts from.
     """
     emitter = lowering.emitter
-    from_zero = path.kernel.has_forms and starts_from_zero(init)
+    from_zero = starts_from_zero(init)
     direct = _find_direct_store(lowering, loop, path, target) if from_zero else None
     if not from_zero:
         lowering.copy(init, target)

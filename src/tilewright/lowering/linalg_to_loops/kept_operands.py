@@ -57,13 +57,12 @@ def plan_kept(
     lowering: FunctionLowering, kernel: MatmulKernel, root: SSAValue, shape: tuple[int, ...]
 ) -> PanelPlan | None:
     """The panels of a B behind an argument; None where it may change, or C, of this shape, is not one block."""
-    facts = lowering.context.facts
-    if facts is None or not kernel.has_panels or root not in lowering.constant_arguments:
+    if not kernel.has_panels or root not in lowering.constant_arguments:
         return None
     rows, columns = shape
     if rows > kernel.rows or columns > kernel.columns or lowering.stores >= STORES:
         return None
-    return plan_panels(kernel.element, kernel.accumulator, 1, columns, facts, transposed_b=kernel.transposed_b)
+    return plan_panels(kernel.element, kernel.accumulator, 1, columns, lowering.facts, transposed_b=kernel.transposed_b)
 
 
 def kept_operand(

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import func
 from tilewright.ir.dominance import verify_dominance
-from tilewright.ir.facts import TargetFacts
+from tilewright.ir.facts import DEFAULT_FACTS
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.lowering.linalg_to_loops import (
     dot,
@@ -23,8 +23,6 @@ from tilewright.lowering.linalg_to_loops import (
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, LoweringTable
 from tilewright.lowering.linalg_to_loops.networks import emission as networks
 from tilewright.support.errors import PassError, VerifyError
-
-_DEFAULT_FACTS = TargetFacts(name="", triple="", cpu="", vector_bits=256)
 
 TABLE: LoweringTable = {
     **lower_values.LOWERINGS,
@@ -63,7 +61,7 @@ class LinalgToLoopsPass(Pass):
     """Width of a vector register; 0: as the target says."""
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        facts = context.facts or _DEFAULT_FACTS
+        facts = context.facts or DEFAULT_FACTS
         if self.vector_bits:
             facts = replace(facts, vector_bits=self.vector_bits)
         for op in list(module.ops):

@@ -89,7 +89,7 @@ class _ScanWriter:
         rank, extent = len(scan.shape), scan.shape[-1]
         values = [*scan.combination.left, *(result for inner in scan.combination.ops for result in inner.results)]
         widest = max(8, *(bit_width(value.type) for value in values))
-        self.lanes = min(max(1, lowering.vector_bits // widest), 1 << (extent.bit_length() - 1))
+        self.lanes = min(max(1, lowering.facts.vector_bits // widest), 1 << (extent.bit_length() - 1))
         self.access = tuple(AffineDimExpr(dim) for dim in range(rank))
         self.operands = [Operand(lowering.source(source), self.access) for source in scan.sources]
         self.nest = Nest(

@@ -83,6 +83,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.lowering.linalg_to_loops.allow_flush_to_zero import LinalgAllowFlushToZeroPass
     from tilewright.lowering.linalg_to_loops.form_exchange_networks import LinalgFormExchangeNetworksPass
     from tilewright.lowering.linalg_to_loops.linalg_to_loops import LinalgToLoopsPass
+    from tilewright.lowering.linalg_to_loops.select_microkernels import LinalgSelectMicrokernelsPass
     from tilewright.transforms.linalg.bufferize_function_boundaries import LinalgBufferizeFunctionBoundariesPass
     from tilewright.transforms.linalg.elide_reduction_starts import LinalgElideReductionStartsPass
     from tilewright.transforms.linalg.expand_selects import LinalgExpandSelectsPass
@@ -105,6 +106,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgExpandSelectsPass(),  # selections of tiles are branches, as those of the program are
         LinalgRecognizeScansPass(),  # loops over elements that can go by vectors
         LinalgElideReductionStartsPass(),  # argmax and the like need no first element
+        LinalgSelectMicrokernelsPass(),  # matmuls by register tiles; others are loops
         LinalgAllowFlushToZeroPass(),  # narrowings that only matmuls read need not mend subnormals
         LinalgFormExchangeNetworksPass(),  # sorts and butterflies run in registers
         LinalgToLoopsPass(),

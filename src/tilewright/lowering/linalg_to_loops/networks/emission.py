@@ -39,7 +39,7 @@ def lower_exchange_network(lowering: FunctionLowering, op: linalg_ext.ExchangeNe
     (network,) = find_networks(op.body.block)
     position = lowering.emitter.cursor
     copies: dict[SSAValue, Window] = {}
-    for segment in cut_into_segments(network, lowering.vector_bits):
+    for segment in cut_into_segments(network, lowering.facts.vector_bits):
         lowering.emitter.cursor = Cursor(position.block, position.anchor)
         _SegmentWriter(lowering, network, segment, copies).run()
     end = op.body.block.last_op
