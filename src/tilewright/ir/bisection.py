@@ -39,6 +39,7 @@ OPTIONAL = frozenset(
         "linalg-select-microkernels",
         "linalg-allow-flush-to-zero",
         "linalg-form-exchange-networks",
+        "linalg-sink-producers",
         "forward-loads",
         "remove-dead-values",
     }

@@ -1,5 +1,5 @@
-// RUN: tilewright-opt %s --forward-loads --linalg-to-loops="vector-bits=512" | filecheck %s
-// RUN: tilewright-opt %s --forward-loads --linalg-to-loops="vector-bits=128" | filecheck %s --check-prefix=NARROW
+// RUN: tilewright-opt %s --forward-loads --linalg-sink-producers --linalg-to-loops="vector-bits=512" | filecheck %s
+// RUN: tilewright-opt %s --forward-loads --linalg-sink-producers --linalg-to-loops="vector-bits=128" | filecheck %s --check-prefix=NARROW
 
 // Full vectors up to the mask's bound, then at most one masked vector; nothing is copied.
 // CHECK-LABEL: @add

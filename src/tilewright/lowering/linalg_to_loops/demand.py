@@ -17,7 +17,7 @@ from tilewright.dialects.types import is_tensor
 from tilewright.ir.effects import may_write
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
-from tilewright.lowering.linalg_to_loops.storage import find_store
+from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
 if TYPE_CHECKING:

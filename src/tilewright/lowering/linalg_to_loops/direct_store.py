@@ -36,7 +36,7 @@ from tilewright.lowering.linalg_to_loops.first_iteration import NoMatchError
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Window
-from tilewright.lowering.linalg_to_loops.storage import find_store
+from tilewright.transforms.linalg.sink_producers import find_store
 
 _TRANSPARENT = (
     *(memref.ReinterpretCastOp, memref.SubviewOp, memref.CastOp),

@@ -26,6 +26,7 @@ from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window, is_apart, root_of
 from tilewright.transforms.linalg.effects import ALIASES, may_write, memory_operands, root_of_memref
+from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, shape_or_scalar
 
 if TYPE_CHECKING:
@@ -186,23 +187,12 @@ class Storage:
         return max(map(self.place, self._readers(value)), default=0)
 
     def _readers(self, value: SSAValue) -> Iterator[Operation]:
-        """The ops that read the memory of a value, also by another name or in a store that was put off."""
+        """The ops that read the memory of a value, also by another name."""
         for use in value.uses:
             user = use.operation
             yield user
             if isinstance(user, ALIASES):
                 yield from self._readers(user.results[0])
-            elif (waiting := self._deferred_around(user)) is not None:
-                store = find_store(waiting.results[0])
-                assert store is not None
-                yield store
-
-    def _deferred_around(self, op: Operation) -> Operation | None:
-        """The generic that waits for its store, if an op is one, or stands in the body of one."""
-        around: Operation | None = op
-        while around is not None and around not in self.lowering.deferred:
-            around = around.parent_op()
-        return around
 
     def _is_last_reader(self, op: Operation, value: SSAValue) -> bool:
         """Whether nothing reads the memory of a value once `op` has run: `op` runs at most once for each value, and
@@ -221,30 +211,13 @@ class Storage:
     # -- stores -----------------------------------------------------------------------------------------------------
 
     def defers(self, op: linalg.StructuredOp) -> bool:
-        """Whether a generic can wait for the store that is its only reader: nothing in between writes memory."""
+        """Whether a generic can run with the store that follows it: it makes its only result element by element."""
         if len(op.results) != 1 or not is_elementwise(op) or any(may_write(inner) for inner in op.body.block.ops):
             return False
-        store = find_store(op.results[0])
-        if store is None or store.parent_block() is not op.parent_block():
-            return False
-        in_buffers = self._reads_computed_tiles_only(op)
-        between = op.next_op
-        while between is not None and between is not store:
-            if not in_buffers and may_write(between):
-                return False
-            between = between.next_op
-        return between is store
-
-    def _reads_computed_tiles_only(self, op: linalg.StructuredOp) -> bool:
-        """Whether the inputs lie in buffers that only the ops of this lowering write."""
-        if any(isinstance(inner, tensor.ExtractOp) or not is_memory_free(inner) for inner in ops_within(op.body)):
-            return False
-        for value in op.inputs:
-            source = self.lowering.source(value)
-            window = source.inner if isinstance(source, Box) else source
-            if isinstance(window, Window) and window.flat not in self.held:
-                return False
-        return True
+        following = op.next_op
+        while isinstance(following, tensor.ExtractSliceOp):
+            following = following.next_op
+        return following is not None and following is find_store(op.results[0])
 
     def store(
         self, op: Operation, value: SSAValue, dest: Window, starts: Sequence[Index], sizes: Sequence[Index]
@@ -387,20 +360,6 @@ def _aliased(value: SSAValue) -> SSAValue:
     return value
 
 
-def find_store(value: SSAValue) -> bufferization.MaterializeInDestinationOp | None:
-    """The store that is the only reader of a value, directly or through a slice that keeps the dimensions."""
-    uses = list(value.uses)
-    if len(uses) != 1:
-        return None
-    user = uses[0].operation
-    if isinstance(user, tensor.ExtractSliceOp):
-        assert is_tensor(user.result.type)
-        return find_store(user.result) if len(user.static_sizes) == user.result.type.get_num_dims() else None
-    if isinstance(user, bufferization.MaterializeInDestinationOp) and uses[0].index == 0:
-        return user
-    return None
-
-
 def is_same_place(source: Source, access: tuple[AffineExpr, ...], dest: Window, output: tuple[AffineExpr, ...]) -> bool:
     """Whether each iteration reads just the element that it writes."""
     window = source.inner if isinstance(source, Box) else source
@@ -416,4 +375,4 @@ def _is_same_memory(left: Window, right: Window) -> bool:
     )
 
 
-__all__ = ["Storage", "find_store", "is_same_place", "root_of"]
+__all__ = ["Storage", "is_same_place", "root_of"]

@@ -6,7 +6,7 @@ bufferization.materialize_in_destination %b in writable %y
   ->  for %i = 0 to 64 step 16 { %a, %b = ...; store %a, %x[%i]; store %b, %y[%i] }
 
 The stores must follow the generic at once, and no element may be overwritten before it is read: what the nest reads and
-writes is apart, or is the element that the same step writes. A generic with one result waits for its store instead
+writes is apart, or is the element that the same step writes. A generic with one result runs with its store instead
 (`Storage.defers`).
 """
 
@@ -22,8 +22,8 @@ from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.provable import is_same
 from tilewright.lowering.linalg_to_loops.sources import Window
-from tilewright.lowering.linalg_to_loops.storage import find_store
 from tilewright.transforms.linalg.effects import may_write
+from tilewright.transforms.linalg.sink_producers import find_store
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents
 
 if TYPE_CHECKING:

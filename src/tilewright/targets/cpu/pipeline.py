@@ -94,6 +94,7 @@ def _to_loops() -> Sequence[Pass]:
     from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
     from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
     from tilewright.transforms.linalg.reduce_assertions import LinalgReduceAssertionsPass
+    from tilewright.transforms.linalg.sink_producers import LinalgSinkProducersPass
 
     return (
         LinalgReduceAssertionsPass(),  # conditions go by vectors
@@ -109,6 +110,7 @@ def _to_loops() -> Sequence[Pass]:
         LinalgSelectMicrokernelsPass(),  # matmuls by register tiles; others are loops
         LinalgAllowFlushToZeroPass(),  # narrowings that only matmuls read need not mend subnormals
         LinalgFormExchangeNetworksPass(),  # sorts and butterflies run in registers
+        LinalgSinkProducersPass(),  # into the memory that they are stored to
         LinalgToLoopsPass(),
     )
 

@@ -12,6 +12,7 @@ from tilewright.transforms.linalg.narrow_results import LinalgNarrowResultsPass
 from tilewright.transforms.linalg.one_shot_bufferize import OneShotBufferizePass
 from tilewright.transforms.linalg.recognize_scans import LinalgRecognizeScansPass
 from tilewright.transforms.linalg.reduce_assertions import LinalgReduceAssertionsPass
+from tilewright.transforms.linalg.sink_producers import LinalgSinkProducersPass
 
 __all__ = [
     "CollapseShapePass",
@@ -25,5 +26,6 @@ __all__ = [
     "LinalgNarrowResultsPass",
     "LinalgRecognizeScansPass",
     "LinalgReduceAssertionsPass",
+    "LinalgSinkProducersPass",
     "OneShotBufferizePass",
 ]
