@@ -25,6 +25,7 @@ from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.comparisons import find_front
+from tilewright.lowering.linalg_to_loops.costs import MOST_CARRIED_WORK
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, cost_of, plan_nest
 from tilewright.lowering.linalg_to_loops.predication import if_convert
@@ -33,9 +34,6 @@ from tilewright.transforms.linalg.structured import access_of, is_elementwise, l
 
 if TYPE_CHECKING:
     from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering
-
-_MOST_WORK = 64
-"""Ops for all vectors of a step: code grows with them."""
 
 _EVERYWHERE = (AffineDimExpr(0),)
 
@@ -87,7 +85,7 @@ def find_carried(
     extent, lanes = extents[0], lowering.facts.vector_bits // bits.pop()
     registers = len(tiles) * extent // lanes
     work = sum(cost_of(op) for op in generic.body.block.ops) * extent // lanes
-    if extent % lanes or 2 * registers > lowering.facts.vector_registers or work > _MOST_WORK:
+    if extent % lanes or 2 * registers > lowering.facts.vector_registers or work > MOST_CARRIED_WORK:
         return None
     return CarriedTiles(generic, tiles, extent, lanes)
 

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import arith, linalg
+from tilewright.lowering.linalg_to_loops.costs import FEW_VECTORS
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most, is_same
@@ -21,10 +22,6 @@ from tilewright.lowering.linalg_to_loops.sources import Box
 
 FALSE_BEHIND = {2: False, 5: True}
 """Value of `index <predicate> bound` behind the bound: slt is false there, sge is true."""
-
-
-FEW_VECTORS = 8
-"""Vectors of a row up to which the ends of two loops over it cost as much as what they save."""
 
 
 @dataclass(frozen=True, slots=True)

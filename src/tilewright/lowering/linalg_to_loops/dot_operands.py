@@ -15,6 +15,7 @@ from tilewright.codegen.microkernels import MatmulKernel, PanelPlan, plan_panels
 from tilewright.dialects import memref, scf
 from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops import sources
+from tilewright.lowering.linalg_to_loops.costs import LARGEST_PACKED_OPERAND
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_microkernel
 from tilewright.lowering.linalg_to_loops.function_lowering import (
@@ -22,9 +23,6 @@ from tilewright.lowering.linalg_to_loops.function_lowering import (
 )
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
-
-LARGEST_PACKED_OPERAND = 1 << 19
-"""Bytes of an operand that is packed in front of a loop: it should stay in the second level cache."""
 
 
 @dataclass(frozen=True, slots=True)

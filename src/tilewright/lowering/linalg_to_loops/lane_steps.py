@@ -26,11 +26,9 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import arith, linalg
 from tilewright.dialects.types import bit_width, is_integer_or_index
+from tilewright.lowering.linalg_to_loops.costs import SHORTEST_SEGMENT
 from tilewright.lowering.linalg_to_loops.predication import Predicate
 from tilewright.lowering.linalg_to_loops.provable import constant_of
-
-SHORTEST = 8
-"""Divisors from which on stretches are worth their start: shorter ones would be vectors with most lanes idle."""
 
 NARROWEST = 32
 _BITWISE = arith.AndIOp | arith.ShRSIOp
@@ -135,7 +133,7 @@ class _Walk:
         if found_division is None:
             return None
         division, is_remainder = found_division
-        if isinstance(division.divisor, int) and division.divisor < SHORTEST:
+        if isinstance(division.divisor, int) and division.divisor < SHORTEST_SEGMENT:
             return None
         self.steps.divisions[division] = None
         (self.steps.remainders if is_remainder else self.steps.quotients)[op] = division
@@ -181,4 +179,4 @@ def find_lane_steps(
     return walk.steps
 
 
-__all__ = ["SHORTEST", "Division", "LaneSteps", "Rounding", "find_division", "find_lane_steps"]
+__all__ = ["Division", "LaneSteps", "Rounding", "find_division", "find_lane_steps"]

@@ -24,6 +24,17 @@ from tilewright.dialects.types import bit_width
 from tilewright.lowering.linalg_to_loops.access_log import AccessLog
 from tilewright.lowering.linalg_to_loops.atomic_offsets import find_offsets_of_atomics
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner, identity_of
+from tilewright.lowering.linalg_to_loops.costs import (
+    FOLDED_BODY,
+    HEAVY,
+    LIGHT_BODY,
+    MOST_PAIRED,
+    NARROWING,
+    STREAMED_ELEMENTS,
+    STREAMED_RESULTS,
+    STREAMING_COST,
+    UNROLL,
+)
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
 from tilewright.lowering.linalg_to_loops.place_terms import Places, find_places
@@ -31,36 +42,12 @@ from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obst
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
 from tilewright.transforms.linalg.effects import root_of_memref
 
-UNROLL = 4
-LIGHT_BODY = 6
-"""Bodies of at most this cost are unrolled in reductions: the latency of the accumulator would show otherwise."""
-
-FOLDED_BODY = 12
-"""The same for bodies that combine several values, such as a maximum and where it is, each step after the other."""
-
-STREAMING_COST = 2
-"""Bodies of at most this cost wait for memory, and on some processors those of this cost for each array that passes by:
-vectors of half the width pass more of it."""
-
-STREAMED_RESULTS = 2
-"""Of more, halves of lines may reach memory one by one where stores pass the caches."""
-
-STREAMED_ELEMENTS = 512
-"""Of fewer, the loops around the vectors take longer than the memory."""
-
-MOST_PAIRED = 32
-"""Ops of a body that computes with pairs of vectors: their values have to stay in registers."""
-
 ANY_EXTENT = 1 << 20
 """What a dynamic extent counts as for the choice of vectors."""
-
-HEAVY = 20
-"""Cost of a transcendental function, or of an access at a computed place."""
 
 STRETCH = -1
 """The loop over stretches, as if it were a dimension (see `stretches`)."""
 
-_NARROWING = 4
 _LOADS = (memref.LoadOp, tensor.ExtractOp)
 WRITES = (memref.StoreOp, memref.AtomicRMWOp)
 ACCESSES = (*_LOADS, *WRITES)
@@ -313,7 +300,7 @@ def cost_of(op: Operation) -> int:
     if op.regions:
         return HEAVY
     if isinstance(op, arith.TruncFOp):
-        return _NARROWING
+        return NARROWING
     if takes_many_instructions(op):
         return HEAVY
     if isinstance(op, arith.DivfOp | arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp | arith.RemFOp):

@@ -30,20 +30,15 @@ from tilewright.dialects import func
 from tilewright.dialects.memref.prefetch import MOST_LOCAL
 from tilewright.ir.facts import TargetFacts
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
+from tilewright.lowering.linalg_to_loops.costs import HEAVY, LARGEST_TILE_BYTES, NEAR_BYTES
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.memory import find_only_written
-from tilewright.lowering.linalg_to_loops.nest_plan import HEAVY, Fetch, Nest, Operand, Output, memory_of, stride_along
+from tilewright.lowering.linalg_to_loops.nest_plan import Fetch, Nest, Operand, Output, memory_of, stride_along
 from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
 from tilewright.lowering.linalg_to_loops.reading_ahead import Stream, plan_streams
 from tilewright.lowering.linalg_to_loops.rows_of_loops import RowsOfLoops
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
-
-NEAR_BYTES = 32 * 1024
-"""Tiles up to this size go to the first-level cache, larger ones to the second; where less than an exponential is
-computed, the limit is `TargetFacts.fetched_near_bytes`."""
-
-LARGEST_TILE_BYTES = 256 * 1024
 
 
 @dataclass(slots=True)

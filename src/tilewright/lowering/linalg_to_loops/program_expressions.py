@@ -13,9 +13,9 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import arith
 from tilewright.dialects.arithmetic import is_arithmetic
+from tilewright.lowering.linalg_to_loops.costs import MOST_REPEATED_OPS
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 
-_MAX_OPS = 24
 _DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
 
 
@@ -42,7 +42,7 @@ class ProgramExpressions:
             assert isinstance(op, Operation)
             if isinstance(op, arith.ConstantOp) or op in ops:
                 continue
-            if not is_arithmetic(op) or op.parent_block() not in (entry, loop) or len(ops) == _MAX_OPS:
+            if not is_arithmetic(op) or op.parent_block() not in (entry, loop) or len(ops) == MOST_REPEATED_OPS:
                 return None
             ops[op] = None
             pending.extend(op.operands)

@@ -28,25 +28,17 @@ from dataclasses import dataclass
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.costs import (
+    AHEAD_BYTES,
+    LONG_BYTES,
+    MOST_STREAMS,
+    ROWS_AHEAD_BYTES,
+    SHORT_BYTES,
+    SHORT_ROW_BYTES,
+)
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.nest_plan import ANY_EXTENT, WRITES, Nest, stride_along
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
-
-AHEAD_BYTES = 2048
-LONG_BYTES = 8192
-"""Of a stretch this long the part that is asked for in vain, behind its end, is small."""
-
-SHORT_BYTES = 1024
-"""Tiles smaller than this end before it pays, even if the next program's tile follows."""
-
-SHORT_ROW_BYTES = 256
-"""Rows of less are a line or two, and tiles of them small."""
-
-ROWS_AHEAD_BYTES = 4096
-"""How much of a tile with short rows is asked for ahead of its use."""
-
-MOST_STREAMS = 8
-"""Line buffers are few: beyond that many streams none is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

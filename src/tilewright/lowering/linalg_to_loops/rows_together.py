@@ -23,12 +23,11 @@ from tilewright.dialects import vector
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import bit_width, element_type, is_float
 from tilewright.lowering.linalg_to_loops.combiners import is_identity
+from tilewright.lowering.linalg_to_loops.costs import FEWEST_LANES
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
 from tilewright.lowering.linalg_to_loops.provable import constant_of
 from tilewright.lowering.linalg_to_loops.sources import Uniform, Window
-
-FEWEST_LANES = 8
 
 Combine = Callable[[int, SSAValue, SSAValue], SSAValue]
 """Combines two accumulators of the output of a number."""

@@ -19,11 +19,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import memref
 from tilewright.dialects.types import bit_width, is_integer
+from tilewright.lowering.linalg_to_loops.costs import MOST_COMPARED_ROWS
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.provable import constant_of, distance, is_same
-
-_MOST_PLACES = 1024
-"""Rows of a window up to which it is worth knowing that it is apart from another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ def is_apart(left: Window, right: Window) -> bool:
         return False
     reached = {0}
     for step, extent in zip(steps[:-1], left.shape[:-1], strict=True):
-        if step is None or extent * len(reached) > _MOST_PLACES:
+        if step is None or extent * len(reached) > MOST_COMPARED_ROWS:
             return False
         reached = {place + step * count for place in reached for count in range(1 - extent, extent)}
     last = steps[-1]

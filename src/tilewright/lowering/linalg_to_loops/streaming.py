@@ -25,18 +25,12 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from tilewright.dialects import arith, memref, scf
 from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.costs import LINE_BYTES, SMALLEST_TILE_BYTES, STREAMED_BYTES
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output, stride_along
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Window
-
-STREAMED_BYTES = 32 << 20
-"""Measured: outputs of 16 MiB are as fast either way once loops ask for their inputs, of 32 MiB 1.3 and of 64 MiB 1.5
-times as fast with nontemporal stores. An update in place takes 1.8 to 3 times as long with them, however large."""
-
-LINE_BYTES = 64
-SMALLEST_TILE_BYTES = 1024
 
 
 def streamed_from(written: int, read: int, traffic: int | None) -> int:

@@ -23,13 +23,11 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, memref, vector
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
+from tilewright.lowering.linalg_to_loops.costs import HEAVY, LONG_SEGMENT, SHORTEST_SEGMENT
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
-from tilewright.lowering.linalg_to_loops.lane_steps import SHORTEST, Division, Rounding, find_lane_steps
-from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, HEAVY, STRETCH, Nest, cost_of, with_lanes
+from tilewright.lowering.linalg_to_loops.lane_steps import Division, Rounding, find_lane_steps
+from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, STRETCH, Nest, cost_of, with_lanes
 from tilewright.lowering.linalg_to_loops.predication import is_straight
-
-LONG = 8
-"""Stretches of at least so many vectors have few lanes behind the last full one."""
 
 
 def plan_stretches(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
@@ -69,7 +67,7 @@ def _widened(nest: Nest) -> Nest:
     """
     wide = with_lanes(nest)
     divisors = [division.divisor for division in nest.steps.divisions]
-    if all(isinstance(divisor, int) and divisor >= LONG * wide.lanes for divisor in divisors):
+    if all(isinstance(divisor, int) and divisor >= LONG_SEGMENT * wide.lanes for divisor in divisors):
         return wide
     computed = sum(cost_of(op) for op in nest.body.ops if not op.regions and not isinstance(op, ACCESSES))
     return replace(wide, lanes=max(nest.lanes, wide.lanes // 2)) if computed < HEAVY else wide
@@ -88,7 +86,7 @@ def stretches_pay(values: BodyValues) -> SSAValue | bool:
     for divisor in dict.fromkeys(division.divisor for division in values.nest.steps.divisions):
         if isinstance(divisor, SSAValue):
             number = values.get(divisor)
-            least = emitter.constant(SHORTEST, number.type)
+            least = emitter.constant(SHORTEST_SEGMENT, number.type)
             verdict = emitter.both(verdict, emitter.compare("sge", number, least))
     return verdict
 

@@ -23,17 +23,15 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import vector
 from tilewright.dialects.construction import index_array
 from tilewright.dialects.types import element_type, is_vector
+from tilewright.lowering.linalg_to_loops.costs import WIDEST_STRIDE
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.provable import distance, is_same
 from tilewright.lowering.linalg_to_loops.sources import Window
 
-WIDEST = 4
-"""Strides up to which most of a line that is loaded is used, and shuffles are fewer than a gather's loads."""
-
 
 def is_narrow(stride: Index | None) -> TypeGuard[int]:
     """Whether lanes that far apart, but not side by side, are had by shuffles."""
-    return isinstance(stride, int) and (stride == -1 or 2 <= stride <= WIDEST)
+    return isinstance(stride, int) and (stride == -1 or 2 <= stride <= WIDEST_STRIDE)
 
 
 def find_turns(window: Window, others: Iterable[Window], stride: int) -> tuple[int, dict[int, Window]]:

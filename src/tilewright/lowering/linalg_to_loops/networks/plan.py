@@ -24,11 +24,9 @@ from tilewright.dialects import arith, linalg, tensor
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import is_tensor
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, find_combiner
+from tilewright.lowering.linalg_to_loops.costs import LEAST_EXCHANGES
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import access_of, is_elementwise, loop_extents, shape_or_scalar
-
-LEAST_EXCHANGES = 2
-"""Reductions of pairs from which on a chain is worth it."""
 
 RESHAPES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 _GENERICS = linalg.GenericOp | linalg.ReduceOp | linalg.BroadcastOp | linalg.MapOp

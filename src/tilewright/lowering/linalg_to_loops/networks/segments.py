@@ -18,13 +18,8 @@ from itertools import pairwise
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.types import bit_width
+from tilewright.lowering.linalg_to_loops.costs import MOST_REGISTER_BITS, PASS_COST
 from tilewright.lowering.linalg_to_loops.networks.plan import Network, Step
-
-MOST_REGISTER_BITS = 3
-"""Eight registers of values, and as many that are being computed, leave room for directions and partners."""
-
-PASS_COST = 16
-"""What storing a tensor and loading it again counts as, in steps on one register."""
 
 Layout = tuple["int | None", ...]
 """The bit that each bit of a lane's number stands for; None: both lanes hold the same element."""
