@@ -175,13 +175,6 @@ def test_the_number_of_warps_is_that_of_the_launch(target: str, warps: int) -> N
     assert (y == warps).all()
 
 
-def test_what_needs_a_gpu_is_named() -> None:
-    x = floats(32, 32)
-    with knobs.scope(target="cpu"), pytest.raises(tilewright.TilewrightError, match="shared memory of Gluon") as caught:
-        kernels.transpose_in_memory[(1,)](x, x.copy(), 32, kernels.TILE, kernels.SWIZZLED)
-    assert "gluon_kernels.py" in str(caught.value)
-
-
 def test_the_code_of_the_page_runs(tmp_path: Path) -> None:
     page = (HERE.parents[1] / "docs" / "gluon.md").read_text()
     file = tmp_path / "page.py"

@@ -83,7 +83,7 @@ TT = Stage(
     "tt",
     "ttir",
     frozenset({"builtin", "tt", "arith", "math", "scf", "cf", "ub"}),
-    frozenset({"llvm.intr.assume", "gpu.barrier"}),
+    frozenset({"llvm.intr.assume", "gpu.barrier", "memref.alloca", "memref.cast"}),
     (has_no_tensor_encoding,),
 )
 STRUCTURED = TT.derive("structured", "structured", dialects=("tts", "ttx", "tensor"))

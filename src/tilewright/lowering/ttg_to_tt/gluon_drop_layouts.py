@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tilewright.dialects import gluon, gpu, tt, ttg
+from tilewright.dialects import gluon, gpu, tt, ttg, ttng
 from tilewright.dialects.arith import ConstantOp
 from tilewright.dialects.construction import dense_attr
 from tilewright.dialects.tt.folds import is_dense
-from tilewright.dialects.tt.types import NO_ENCODING, tensor_type
+from tilewright.dialects.tt.types import NO_ENCODING, TensorDescType, pointer_type, tensor_type
+from tilewright.dialects.ttg.types import MemDescType
 from tilewright.dialects.types import is_tensor
+from tilewright.ir.builder import OpBuilder
 from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
+from tilewright.lowering.ttg_to_tt.barriers_and_boxes import UNITS
+from tilewright.lowering.ttg_to_tt.shared_memory import MEMORY, Buffers, Lowering
 
 OF_GPUS = ("ttg", "ttng")
 MODULE_ATTRIBUTES = ("ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp", "ttg.target")
 NEEDS = {
-    "ttg.local_alloc": "shared memory",
-    "ttg.async_copy_global_to_local": "asynchronous copies",
-    "ttg.warp_specialize": "warps that run other code",
-    "ttng.warp_group_dot": "wgmma",
+    "ttg.warp_specialize": "warps that run other code at the same time",
+    "ttng.cluster_arrive": "clusters of CTAs",
+    "ttng.cluster_wait": "clusters of CTAs",
 }
 """What the user wrote, by the op that stands for it."""
+
+
+PASSED_ON = (gluon.SetAutoLayoutOp, ttg.ConvertLayoutOp)
+"""Ops that only change a layout."""
+NOTHING_TO_DO = (
+    gpu.BarrierOp,
+    ttg.AsyncCommitGroupOp,
+    ttg.AsyncWaitOp,
+    ttg.LocalBarrierOp,
+    ttg.LocalDeallocOp,
+    ttng.FenceAsyncSharedOp,
+    ttng.TMAStoreWaitOp,
+)
+"""Ops whose whole meaning is an order that one thread has anyway."""
+LOWERINGS: Mapping[type[Operation], Lowering] = {**MEMORY, **UNITS}
 
 
 @register_pass
@@ -40,32 +59,56 @@ class GluonDropLayoutsPass(Pass):
     %0 = tt.make_range {...} : tensor<128xi32>
     ```
 
-    Raises PassError for shared memory, asynchronous copies and what else needs a GPU.
+    Buffers in shared memory become memory of the function (`shared_memory`); copies, TMA and `wgmma` are done where
+    they are started, and a wait asserts that what it waits for is over (`barriers_and_boxes`).
+
+    Raises PassError for `warp_specialize`, clusters and what else needs more than one thread.
     """
 
     name = "gluon-drop-layouts"
     takes: ClassVar[tuple[str, ...]] = ("gluon",)
 
     def run(self, module: ModuleOp, context: PassContext) -> None:
-        for op in list(ops_within(module)):
-            if isinstance(op, gluon.SetAutoLayoutOp | ttg.ConvertLayoutOp):
-                _replace(op, op.src)
-            elif isinstance(op, gpu.BarrierOp | ttg.LocalBarrierOp):
-                op.detach()
-                op.erase()
-            elif op.name.partition(".")[0] in OF_GPUS:
-                what = NEEDS.get(op.name, f"what `{op.name}` stands for")
-                raise op_error(op, f"{what} of Gluon is for GPUs and the simulated GPU", pass_name=self.name)
-        for op in list(ops_within(module)):
+        ops = list(ops_within(module))
+        for op in ops:
+            self._check(op)
+        buffers = Buffers({op: [value.type for value in (*op.operands, *op.results)] for op in ops if _is_of_gpus(op)})
+        for op in ops:
             _drop(op)
+        done: list[Operation] = []
+        for op in ops:
+            _lower(op, buffers, done)
+        for op in reversed(done):  # users first: tokens go with what takes them
+            op.detach()
+            op.erase()
         for name in MODULE_ATTRIBUTES:
             module.attributes.pop(name, None)
 
+    def _check(self, op: Operation) -> None:
+        """PassError for what has no meaning on one thread."""
+        if _is_of_gpus(op) and not isinstance(op, (*LOWERINGS, *NOTHING_TO_DO, *PASSED_ON)):
+            what = NEEDS.get(op.name, f"what `{op.name}` stands for")
+            raise op_error(op, f"{what} of Gluon is for GPUs and the simulated GPU", pass_name=self.name)
 
-def _replace(op: gluon.SetAutoLayoutOp | ttg.ConvertLayoutOp, source: SSAValue) -> None:
-    op.result.replace_all_uses_with(source)
-    op.detach()
-    op.erase()
+
+def _is_of_gpus(op: Operation) -> bool:
+    return op.name.partition(".")[0] in OF_GPUS
+
+
+def _lower(op: Operation, buffers: Buffers, done: list[Operation]) -> None:
+    """Replace what an op gives, whose operands and results have no layouts any more; it is to be erased then."""
+    values: Sequence[SSAValue] = ()
+    if isinstance(op, PASSED_ON):
+        values = (op.src,)
+    elif isinstance(op, NOTHING_TO_DO):
+        pass
+    elif (lower := LOWERINGS.get(type(op))) is not None:
+        values = lower(op, buffers, OpBuilder.before(op))
+    else:
+        return
+    for result, value in zip(op.results, values, strict=False):
+        result.replace_all_uses_with(value)
+    done.append(op)
 
 
 def _drop(op: Operation) -> None:
@@ -84,6 +127,13 @@ def _drop(op: Operation) -> None:
 
 
 def _without_layout(type: Attribute) -> Attribute:
-    if is_tensor(type) and type.encoding != NO_ENCODING:
-        return tensor_type(type.element_type, type.get_shape())
-    return type
+    match type:
+        case _ if is_tensor(type) and type.encoding != NO_ENCODING:
+            return tensor_type(type.element_type, type.get_shape())
+        case MemDescType():
+            return pointer_type(type.element_type)
+        case TensorDescType():
+            block = type.block_type
+            return TensorDescType(TensorType(block.element_type, block.get_shape()))
+        case _:
+            return type

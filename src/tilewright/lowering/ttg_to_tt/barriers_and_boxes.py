@@ -1,0 +1,177 @@
+"""What Hopper's units do beside the threads, done at once by the one thread: boxes by TMA, `wgmma`, mbarriers.
+
+A barrier is one 64-bit integer: from the lowest bit on 20 bits of arrivals that its phase still misses, 20 bits of
+arrivals that each phase expects, 1 bit of the phase's parity, and, signed, the bytes that the phase still misses. 0 is
+no barrier. With one thread, a wait that has to wait would wait for ever: it is an assertion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import arith, scf, tt, ttng
+from tilewright.dialects.ttg.verification import warps_of_program
+from tilewright.dialects.types import bit_width
+from tilewright.ir.builder import OpBuilder
+from tilewright.ir.diagnostics import op_error
+from tilewright.lowering.ttg_to_tt.shared_memory import PASS, Buffers, Lowering
+
+COUNT_BITS = 20
+PHASE_BIT = 2 * COUNT_BITS
+BYTES_BIT = PHASE_BIT + 1
+COUNTS = (1 << COUNT_BITS) - 1
+THREADS_PER_WARP = 32
+
+NO_BARRIER = "no barrier is initialised here"
+TOO_MANY = "a barrier is arrived at more often than it was initialised for"
+FOR_EVER = "waits forever: one thread runs a program on the CPU, and nothing that it did before ends this phase"
+
+
+class _Words:
+    """Arithmetic on barriers."""
+
+    def __init__(self, b: OpBuilder) -> None:
+        self.b = b
+
+    def number(self, value: int) -> SSAValue:
+        return self.b.insert(arith.constant_int(value, i64)).result
+
+    def compare(self, predicate: str, left: SSAValue, right: int) -> SSAValue:
+        return self.b.insert(arith.CmpiOp(left, self.number(right), predicate)).results[0]
+
+    def both(self, left: SSAValue, right: SSAValue) -> SSAValue:
+        return self.b.insert(arith.AndIOp(left, right)).results[0]
+
+    def counts(self, word: SSAValue, bit: int) -> SSAValue:
+        """The 20 bits from `bit` on."""
+        shifted = self.b.insert(arith.ShRUIOp(word, self.number(bit))).results[0]
+        return self.both(shifted, self.number(COUNTS))
+
+    def check(self, holds: SSAValue, predicate: SSAValue | None, message: str) -> None:
+        """Assert a condition, where the predicate holds."""
+        if predicate is not None:
+            off = self.b.insert(arith.XOrIOp(predicate, self.b.insert(arith.constant_bool(True)).result)).results[0]
+            holds = self.b.insert(arith.OrIOp(off, holds)).results[0]
+        self.b.insert(tt.AssertOp(holds, message))
+
+    def read(self, barrier: SSAValue, predicate: SSAValue | None) -> SSAValue:
+        """A barrier that is asserted to be one."""
+        word = self.b.insert(tt.LoadOp(barrier)).results[0]
+        self.check(self.compare("ne", self.counts(word, COUNT_BITS), 0), predicate, NO_BARRIER)
+        return word
+
+    def count(self, barrier: SSAValue, predicate: SSAValue | None, *, arrivals: int, missing_bytes: int = 0) -> None:
+        """So many arrivals, and so many bytes more (or less) to come; the next phase begins if nothing is missing."""
+        word = self.read(barrier, predicate)
+        self.check(self.compare("uge", self.counts(word, 0), arrivals), predicate, TOO_MANY)
+        word = self.b.insert(arith.AddiOp(word, self.number((missing_bytes << BYTES_BIT) - arrivals))).results[0]
+        none_missing = self.compare("eq", self.counts(word, 0), 0)
+        rest = self.b.insert(arith.ShRSIOp(word, self.number(BYTES_BIT))).results[0]
+        is_over = self.both(none_missing, self.compare("eq", rest, 0))
+        flipped = self.b.insert(arith.XOrIOp(word, self.number(1 << PHASE_BIT))).results[0]
+        following = self.b.insert(arith.OrIOp(flipped, self.counts(word, COUNT_BITS))).results[0]
+        self.b.insert(
+            tt.StoreOp(barrier, self.b.insert(arith.SelectOp(is_over, following, word)).results[0], predicate)
+        )
+
+
+def lower_init(op: ttng.InitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    count = op.count.value.data
+    if count > COUNTS:
+        raise op_error(op, f"a barrier takes at most {COUNTS} arrivals, got {count}", pass_name=PASS)
+    b.insert(tt.StoreOp(op.alloc, _Words(b).number(count << COUNT_BITS | count)))
+    return ()
+
+
+def lower_invalidate(op: ttng.InvalBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    words = _Words(b)
+    words.read(op.alloc, None)
+    b.insert(tt.StoreOp(op.alloc, words.number(0)))
+    return ()
+
+
+def lower_expect(op: ttng.BarrierExpectOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    _Words(b).count(op.alloc, op.pred, arrivals=1, missing_bytes=op.size.value.data)
+    return ()
+
+
+def lower_arrive(op: ttng.ArriveBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    arrivals = op.count.value.data * (1 if op.per_warp is None else warps_of_program(op))
+    _Words(b).count(op.alloc, op.pred, arrivals=arrivals)
+    return ()
+
+
+def lower_arrive_after_copies(op: ttng.AsyncCopyMbarrierArriveOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    """Every thread's copies are done. An arrival that the barrier expects in addition changes nothing but the order."""
+    if op.no_increment is not None:
+        _Words(b).count(op.barrier, None, arrivals=THREADS_PER_WARP * warps_of_program(op))
+    return ()
+
+
+def lower_wait(op: ttng.WaitBarrierOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    words = _Words(b)
+    word = words.read(op.alloc, op.pred)
+    parity = b.insert(arith.ShRUIOp(word, words.number(PHASE_BIT))).results[0]
+    passed = b.insert(arith.XOrIOp(b.insert(arith.TruncIOp(parity, i32)).results[0], op.phase)).results[0]
+    last = b.insert(arith.AndIOp(passed, b.insert(arith.constant_int(1, i32)).result)).results[0]
+    holds = b.insert(arith.CmpiOp(last, b.insert(arith.constant_int(0, i32)).result, "ne")).results[0]
+    words.check(holds, op.pred, FOR_EVER)
+    return ()
+
+
+def lower_box_load(op: ttng.AsyncTMACopyGlobalToLocalOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    """The box at once; all its bytes count, those outside of the tensor, too."""
+    kind = buffers.type_of(op, op.result)
+    size = kind.num_elements * bit_width(kind.element_type) // 8
+    block = Block()
+    inner = OpBuilder.at_end(block, op.location)
+    buffers.store(op, inner.insert(tt.DescriptorLoadOp(op.desc, op.coord)).results[0], op.result, inner)
+    inner.insert(scf.YieldOp())
+    b.insert(scf.IfOp(op.pred, (), block))
+    _Words(b).count(op.barrier, op.pred, arrivals=0, missing_bytes=-size)
+    return ()
+
+
+def lower_box_store(op: ttng.AsyncTMACopyLocalToGlobalOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    b.insert(tt.DescriptorStoreOp(op.desc, buffers.load(op, op.src, b), op.coord))
+    return ()
+
+
+def lower_box_reduce(op: ttng.AsyncTMAReduceOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    b.insert(tt.DescriptorReduceOp(op.desc, buffers.load(op, op.src, b), op.coord, kind=op.kind.value.data))
+    return ()
+
+
+def lower_product(op: ttng.WarpGroupDotOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    """The product at once; without `use_c` it begins with zero."""
+    a = buffers.load(op, op.a, b) if buffers.is_buffer(op, op.a) else op.a
+    start = op.c
+    if op.use_c is not None:
+        zero = b.insert(arith.constant_splat(0, op.c.type)).result
+        start = b.insert(arith.SelectOp(op.use_c, op.c, zero)).results[0]
+    precision, imprecise = op.input_precision.value.data, op.max_num_imprecise_acc.value.data
+    right = buffers.load(op, op.b, b)
+    made = tt.DotOp(a, right, start, input_precision=precision, max_num_imprecise_acc=imprecise)
+    return (b.insert(made).results[0],)
+
+
+def lower_product_wait(op: ttng.WarpGroupDotWaitOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    return tuple(op.inputs)
+
+
+UNITS: dict[type[Operation], Lowering] = {
+    ttng.ArriveBarrierOp: lower_arrive,
+    ttng.AsyncCopyMbarrierArriveOp: lower_arrive_after_copies,
+    ttng.AsyncTMACopyGlobalToLocalOp: lower_box_load,
+    ttng.AsyncTMACopyLocalToGlobalOp: lower_box_store,
+    ttng.AsyncTMAReduceOp: lower_box_reduce,
+    ttng.BarrierExpectOp: lower_expect,
+    ttng.InitBarrierOp: lower_init,
+    ttng.InvalBarrierOp: lower_invalidate,
+    ttng.WaitBarrierOp: lower_wait,
+    ttng.WarpGroupDotOp: lower_product,
+    ttng.WarpGroupDotWaitOp: lower_product_wait,
+}

@@ -1,0 +1,213 @@
+"""Shared memory without layouts: ops on buffers as ops on pointers to memory that the function has for itself.
+
+A buffer is a pointer to its first element; where the others lie follows from its type alone, so that control flow and
+calls may carry it: the elements of the allocated shape in the order of the encoding, without swizzles and gaps. Views
+are pointers, too; loads and stores go through `tt.make_tensor_ptr`. Every buffer lies at the start of the function's
+entry block, as on a GPU, where it lives as long as the CTA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import UnrealizedConversionCastOp, i1, i32, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tilewright.dialects import arith, memref, tt, ttg
+from tilewright.dialects.construction import static_values
+from tilewright.dialects.tt.types import pointer_type, tensor_type
+from tilewright.dialects.ttg.shared_encodings import shared_layout_of
+from tilewright.dialects.ttg.types import MemDescType
+from tilewright.dialects.types import bit_width
+from tilewright.ir.builder import OpBuilder
+from tilewright.ir.diagnostics import op_error
+from tilewright.layouts.shared import OFFSET
+from tilewright.lowering.tensor_builder import memref_of, unranked_memref_of
+
+PASS = "gluon-drop-layouts"
+ALIGNMENT = 64
+"""Buffers start at cache lines, and at multiples of the widest vector."""
+
+
+def element_strides(type: MemDescType) -> tuple[int, ...]:
+    """How far apart neighbours of a dimension lie, in elements."""
+    layout, shape = shared_layout_of(type.encoding), type.get_shape()
+    allocated = type.get_alloc_shape()[-layout.rank :]
+    fastest = _dims_in_order(layout.to_linear(allocated).bases_of(OFFSET), layout.rank)
+    strides, step = [0] * layout.rank, 1
+    for dim in fastest:
+        strides[dim], step = step, step * allocated[dim]
+    return (*(prod(allocated) for _ in shape[: -layout.rank]), *strides)
+
+
+def _dims_in_order(bases: Sequence[Sequence[int]], rank: int) -> list[int]:
+    """Dimensions, the fastest first: by the first offset that moves along them and along no slower one."""
+    found: list[int] = []
+    for basis in bases:
+        found += [dim for dim in range(rank) if basis[dim] and dim not in found]
+    return found + [dim for dim in range(rank) if dim not in found]
+
+
+def element_positions(type: MemDescType) -> Any:
+    """Where every element of a view lies, in elements from its first, as an int64 array of the view's shape."""
+    shape = type.get_shape()
+    axes = (np.arange(extent) for extent in shape)
+    places = np.zeros((), np.int64)
+    for grid, stride in zip(np.meshgrid(*axes, indexing="ij", sparse=True), element_strides(type), strict=True):
+        places = places + grid * stride
+    return np.broadcast_to(places, shape)
+
+
+@dataclass
+class Buffers:
+    """The types that buffers had, by op: operands first, results behind them."""
+
+    types: Mapping[Operation, Sequence[Attribute]]
+
+    def is_buffer(self, op: Operation, value: SSAValue) -> bool:
+        """Whether an operand or result of an op was a buffer."""
+        return isinstance(self._type_of(op, value), MemDescType)
+
+    def type_of(self, op: Operation, value: SSAValue) -> MemDescType:
+        """The type of a buffer that an op takes or gives, from before types became those of pointers."""
+        kind = self._type_of(op, value)
+        assert isinstance(kind, MemDescType)
+        return kind
+
+    def _type_of(self, op: Operation, value: SSAValue) -> Attribute:
+        return self.types[op][[*op.operands, *op.results].index(value)]
+
+    def load(self, op: Operation, buffer: SSAValue, b: OpBuilder) -> SSAValue:
+        """The elements of a view, as a tensor."""
+        return b.insert(tt.LoadOp(_block(buffer, self.type_of(op, buffer), b))).results[0]
+
+    def store(self, op: Operation, value: SSAValue, buffer: SSAValue, b: OpBuilder) -> None:
+        """A tensor into a view."""
+        b.insert(tt.StoreOp(_block(buffer, self.type_of(op, buffer), b), value))
+
+
+def _block(pointer: SSAValue, type: MemDescType, b: OpBuilder) -> SSAValue:
+    def numbers(values: Sequence[int], kind: Any) -> list[SSAValue]:
+        return [b.insert(arith.constant_int(value, kind)).result for value in values]
+
+    shape, strides = type.get_shape(), element_strides(type)
+    order = sorted(range(len(shape)), key=lambda dim: strides[dim])
+    made = tt.MakeTensorPtrOp(
+        pointer, numbers(shape, i64), numbers(strides, i64), numbers([0] * len(shape), i32), shape, order=order
+    )
+    return b.insert(made).result
+
+
+def lower_alloc(op: ttg.LocalAllocOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    """Memory at the start of the function; what may hold barriers is zero, which no initialised barrier is."""
+    type = buffers.type_of(op, op.result)
+    element = type.element_type
+    if element == i1:
+        raise op_error(op, "buffers of int1 are for GPUs and the simulated GPU; use int8", pass_name=PASS)
+    block: Block = _function_of(op).body.blocks[0]
+    start = OpBuilder.at_start(block, op.location)
+    size = type.num_elements
+    memory = start.insert(memref.AllocaOp((), (), memref_of(element, size), alignment=ALIGNMENT)).results[0]
+    whole = start.insert(memref.CastOp(memory, unranked_memref_of(element))).results[0]
+    cast = UnrealizedConversionCastOp.create(operands=[whole], result_types=[pointer_type(element)])
+    pointer = start.insert(cast).results[0]
+    if op.src is not None:
+        b.insert(tt.StoreOp(_block(pointer, type, b), op.src))
+    elif element == i64:
+        zero = b.insert(arith.constant_splat(0, tensor_type(i64, type.get_shape()))).result
+        b.insert(tt.StoreOp(_block(pointer, type, b), zero))
+    return (pointer,)
+
+
+def _function_of(op: Operation) -> tt.FuncOp:
+    above = op.parent_op()
+    while not isinstance(above, tt.FuncOp):
+        assert above is not None
+        above = above.parent_op()
+    return above
+
+
+def lower_load(op: ttg.LocalLoadOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    return (buffers.load(op, op.src, b),)
+
+
+def lower_store(op: ttg.LocalStoreOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    buffers.store(op, op.src, op.dst, b)
+    return ()
+
+
+def lower_index(op: ttg.MemDescIndexOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    stride = b.insert(arith.constant_int(element_strides(buffers.type_of(op, op.src))[0], i32)).result
+    offset = b.insert(arith.MuliOp(op.index, stride)).results[0]
+    return (b.insert(tt.AddPtrOp(op.src, offset)).result,)
+
+
+def lower_subslice(op: ttg.MemDescSubsliceOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    strides = element_strides(buffers.type_of(op, op.src))
+    start = sum(first * stride for first, stride in zip(static_values(op.offsets), strides, strict=True))
+    return (b.insert(tt.AddPtrOp(op.src, b.insert(arith.constant_int(start, i32)).result)).result,)
+
+
+def lower_transpose(op: ttg.MemDescTransOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    positions = np.transpose(element_positions(buffers.type_of(op, op.src)), static_values(op.order))
+    return _same_memory(op, positions, buffers)
+
+
+def lower_reshape(op: ttg.MemDescReshapeOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    shape = buffers.type_of(op, op.result).get_shape()
+    return _same_memory(op, element_positions(buffers.type_of(op, op.src)).reshape(shape), buffers)
+
+
+def _same_memory(op: ttg.MemDescTransOp | ttg.MemDescReshapeOp, positions: Any, buffers: Buffers) -> Sequence[SSAValue]:
+    """The same pointer, if the view's elements lie where its type says."""
+    if not (positions == element_positions(buffers.type_of(op, op.result))).all():
+        reason = "a view whose elements are not in the order of its layout is for GPUs and the simulated GPU"
+        raise op_error(op, reason, pass_name=PASS)
+    return (op.src,)
+
+
+def lower_reinterpret(op: ttg.MemDescReinterpretOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    """The bytes seen otherwise: only where dropping the two layouts has moved none of them."""
+    source, result = (buffers.type_of(op, value) for value in (op.src, op.result))
+    if not all(map(_is_plain, (source, result))):
+        reason = "reading the bytes of a buffer with swizzles or gaps as another type is for GPUs and the simulated GPU"
+        raise op_error(op, reason, pass_name=PASS)
+    if source.element_type == result.element_type:
+        return (op.src,)
+    return (b.insert(tt.BitcastOp(op.src, pointer_type(result.element_type))).result,)
+
+
+def _is_plain(type: MemDescType) -> bool:
+    layout, shape = shared_layout_of(type.encoding), type.get_shape()
+    if layout.rank != len(shape) or type.alloc_shape != type.shape or bit_width(type.element_type) % 8:
+        return False
+    return bool((layout.offsets(shape) == element_positions(type)).all())
+
+
+def lower_async_copy(op: ttg.AsyncCopyGlobalToLocalOp, buffers: Buffers, b: OpBuilder) -> Sequence[SSAValue]:
+    """The copy at once: a program that waits as it has to sees no difference."""
+    other = op.other
+    if op.mask is not None and other is None:
+        kind = buffers.type_of(op, op.result)
+        other = b.insert(arith.constant_splat(0, tensor_type(kind.element_type, kind.get_shape()))).result
+    buffers.store(op, b.insert(tt.LoadOp(op.src, op.mask, other)).results[0], op.result, b)
+    return ()
+
+
+Lowering = Callable[[Any, Buffers, OpBuilder], Sequence[SSAValue]]
+
+MEMORY: dict[type[Operation], Lowering] = {
+    ttg.AsyncCopyGlobalToLocalOp: lower_async_copy,
+    ttg.LocalAllocOp: lower_alloc,
+    ttg.LocalLoadOp: lower_load,
+    ttg.LocalStoreOp: lower_store,
+    ttg.MemDescIndexOp: lower_index,
+    ttg.MemDescReinterpretOp: lower_reinterpret,
+    ttg.MemDescReshapeOp: lower_reshape,
+    ttg.MemDescSubsliceOp: lower_subslice,
+    ttg.MemDescTransOp: lower_transpose,
+}
