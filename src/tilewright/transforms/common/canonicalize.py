@@ -18,9 +18,10 @@ from tilewright.transforms.common.arithmetic_rules import ARITHMETIC_RULES
 from tilewright.transforms.common.branch_rules import BRANCH_RULES
 from tilewright.transforms.common.greedy import Entry, GreedyRewriter, RewriteConfig, fold_of, is_commutative
 from tilewright.transforms.common.loop_rules import LOOP_RULES
+from tilewright.transforms.common.slice_rules import SLICE_RULES
 
-SHARED_RULES = (*ARITHMETIC_RULES, *LOOP_RULES, *BRANCH_RULES)
-"""Rules of ops whose dialects know no rewriting: arith, scf and cf."""
+SHARED_RULES = (*ARITHMETIC_RULES, *LOOP_RULES, *BRANCH_RULES, *SLICE_RULES)
+"""Rules of ops whose dialects know no rewriting: arith, scf, cf and tensor."""
 
 
 @cache
