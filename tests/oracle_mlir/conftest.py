@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -108,10 +109,27 @@ def run_tool(command: Sequence[str], text: str) -> str:
     return done.stdout
 
 
+def passes_for(text: str) -> list[str]:
+    """The documented list for a kernel."""
+    deallocate = () if "generic_atomic_rmw" in text else FREE_BUFFERS
+    return ["--verify-each", *BUFFERIZE, *deallocate, *TO_LLVM]
+
+
+def find_refused(texts: Sequence[str]) -> str:
+    """What `mlir-opt` says about modules that it refuses somewhere on the documented list; nothing where it takes all
+    of them."""
+    errors: list[str] = []
+    for passes in {tuple(passes_for(text)) for text in texts}:
+        part = "\n// -----\n".join(text for text in texts if tuple(passes_for(text)) == passes)
+        command = [MLIR_OPT, "--split-input-file", *passes, "-o", os.devnull]
+        done = subprocess.run(command, input=part, capture_output=True, text=True, check=False)
+        errors.append(done.stderr if done.returncode else "")
+    return "".join(errors)
+
+
 def compile_with_mlir(text: str, name: str = "kernel") -> Kernel:
     """Lower linalg text with upstream tools only."""
-    deallocate = () if "generic_atomic_rmw" in text else FREE_BUFFERS
-    lowered = run_tool([MLIR_OPT, "--verify-each", *BUFFERIZE, *deallocate, *TO_LLVM], text)
+    lowered = run_tool([MLIR_OPT, *passes_for(text)], text)
     return Kernel(run_tool([MLIR_TRANSLATE, "--mlir-to-llvmir"], lowered), name)
 
 
@@ -133,6 +151,14 @@ def accepted() -> Callable[[str], None]:
         run_tool([MLIR_OPT, "--verify-each"], text)
 
     return check
+
+
+@pytest.fixture(scope="session")
+def refused() -> Callable[[Sequence[str]], str]:
+    """`find_refused`."""
+    if not Path(MLIR_OPT).exists():
+        pytest.skip("mlir-opt of LLVM 22 is not installed")
+    return find_refused
 
 
 PACKAGES = (

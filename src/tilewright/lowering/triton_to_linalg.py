@@ -42,6 +42,8 @@ def triton_to_linalg(
         ("remove-dead-values", {}),
         ("cse", {}),
         ("canonicalize", {}),
+        # What follows in other compilers may fold constants.
+        ("hide-negative-offsets", {}),
         # Loops of lower rank, for targets that ask for them.
         *([("collapse-shape", {})] if enable_collapse_shape else []),
     ]

@@ -131,6 +131,13 @@ def extent(op: memref.DimOp, frame: Frame) -> Values:
     return (np.int64(sizes[dim]),)
 
 
+@meaning_of(memref.RankOp)
+def rank(op: memref.RankOp, frame: Frame) -> Values:
+    """Unranked memory is what an argument of a kernel points to: a buffer without dimensions."""
+    is_unranked = isinstance(op.memref.type, UnrankedMemRefType)
+    return (np.int64(0 if is_unranked else len(frame.get(op.memref).sizes)),)
+
+
 @meaning_of(memref.CastOp)
 def cast(op: memref.CastOp, frame: Frame) -> Values:
     """Checks what the type asks for. From an unranked memref to one dimension: all that can be reached."""

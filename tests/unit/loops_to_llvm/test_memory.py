@@ -41,6 +41,31 @@ func.func @k(%x: memref<*xf32>, %o: memref<*xf32>, %row32: i32, $GRID) {
     assert np.array_equal(out, x.reshape(4, 8)[1:3, ::2].ravel())
 
 
+def test_memory_of_arguments_has_no_dimensions() -> None:
+    """out = x[rank(x) - 2 :][:4], and the rank of a view, which is one."""
+    kernel = """
+func.func @k(%x: memref<*xf32>, %o: memref<*xf32>, %r: memref<*xi64>, $GRID) {
+  %m2 = arith.constant -2 : index
+  %c0 = arith.constant 0 : index
+  %none = memref.rank %x : memref<*xf32>
+  %start = arith.addi %none, %m2 : index
+  %xs = memref.reinterpret_cast %x to offset: [%start], sizes: [4], strides: [1] : memref<*xf32> to $MOVED
+  %os = memref.reinterpret_cast %o to offset: [0], sizes: [4], strides: [1] : memref<*xf32> to memref<4xf32>
+  memref.copy %xs, %os : $MOVED to memref<4xf32>
+  %one = memref.rank %os : memref<4xf32>
+  %rank = arith.index_cast %one : index to i64
+  %rs = memref.reinterpret_cast %r to offset: [0], sizes: [1], strides: [1] : memref<*xi64> to memref<1xi64>
+  memref.store %rank, %rs[%c0] : memref<1xi64>
+  return
+}
+""".replace("$MOVED", "memref<4xf32, strided<[1], offset: ?>>")
+    x = np.arange(8, dtype=np.float32)
+    out, rank = np.zeros(4, np.float32), np.zeros(1, np.int64)
+    run_loops(kernel, x[3:], out, rank)
+    assert np.array_equal(out, x[1:5])
+    assert rank == 1
+
+
 MASKED = """
 func.func @k(%x: memref<*x$T>, %o: memref<*x$T>, %n32: i32, $GRID) {
   %n = arith.index_cast %n32 : i32 to index

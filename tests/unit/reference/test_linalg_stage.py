@@ -135,6 +135,17 @@ func.func @f(%a: i32) -> i32 {
         run(text, 4)
 
 
+def test_memory_of_arguments_has_no_dimensions() -> None:
+    text = """
+func.func @f(%x: memref<*xf32>) -> (index, index) {
+  %none = memref.rank %x : memref<*xf32>
+  %v = memref.reinterpret_cast %x to offset: [0], sizes: [2, 4], strides: [4, 1] : memref<*xf32> to memref<2x4xf32>
+  %two = memref.rank %v : memref<2x4xf32>
+  return %none, %two : index, index
+}"""
+    assert [int(rank) for rank in run(text, np.zeros(8, np.float32))] == [0, 2]
+
+
 def test_endless_loops_are_errors() -> None:
     text = """
 func.func @f() {

@@ -14,7 +14,7 @@ from tilewright.dialects.memref.access import (
 )
 from tilewright.dialects.memref.allocation import AllocaOp, AllocOp, AssumeAlignmentOp, DeallocOp, GetGlobalOp, GlobalOp
 from tilewright.dialects.memref.atomic_kind import AtomicRMWKind
-from tilewright.dialects.memref.metadata import ExtractAlignedPointerAsIndexOp
+from tilewright.dialects.memref.metadata import ExtractAlignedPointerAsIndexOp, RankOp
 from tilewright.dialects.memref.prefetch import PrefetchOp
 from tilewright.dialects.memref.views import (
     CastOp,
@@ -45,6 +45,7 @@ OPERATIONS: list[type[Operation]] = [
     GlobalOp,
     LoadOp,
     PrefetchOp,
+    RankOp,
     ReinterpretCastOp,
     StoreOp,
     SubviewOp,
@@ -75,6 +76,7 @@ __all__ = [
     "LoadOp",
     "MemRef",
     "PrefetchOp",
+    "RankOp",
     "ReinterpretCastOp",
     "StoreOp",
     "SubviewOp",

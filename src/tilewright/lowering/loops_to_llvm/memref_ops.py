@@ -118,6 +118,11 @@ def lower_dim(low: FunctionLowering, op: Operation) -> None:
     low.set(op.results[0], str(low.memref(op.operands[0]).sizes[dim]))
 
 
+def lower_rank(low: FunctionLowering, op: Operation) -> None:
+    """Unranked memory is what an argument of a kernel points to: a buffer without dimensions."""
+    low.set(op.results[0], str(len(shape_of(op.operands[0].type).sizes)))
+
+
 def lower_extract_pointer(low: FunctionLowering, op: Operation) -> None:
     """The address of the buffer's start: offsets are not part of it."""
     low.set(op.results[0], low.fn.value(f"ptrtoint ptr {low.memref(op.operands[0]).base} to i64"))
@@ -256,6 +261,7 @@ def _named_rules() -> dict[type[Operation], Rule]:
         "memref.expand_shape": lower_expand_shape,
         "memref.assume_alignment": lower_assume_alignment,
         "memref.dim": lower_dim,
+        "memref.rank": lower_rank,
         "memref.extract_aligned_pointer_as_index": lower_extract_pointer,
         "memref.extract_strided_metadata": lower_extract_metadata,
         "memref.alloca": lower_alloca,

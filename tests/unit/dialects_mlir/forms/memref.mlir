@@ -96,4 +96,8 @@ module {
     %view_1 = memref.view %arg0[%arg1][%arg1, %arg1] {k} : memref<?xi8> to memref<?x2x?xi16>
     return
   }
+  func.func @dimensions(%arg0: memref<*xf32>) -> index {
+    %0 = memref.rank %arg0 : memref<*xf32>
+    return %0 : index
+  }
 }
