@@ -1,5 +1,7 @@
 """Functions that PyTorch's compiler turns into Triton kernels, which tilewright compiles for the CPU; a program for
-`tilewright run`."""
+`tilewright run`. Arguments name functions, which are all by default."""
+
+import sys
 
 import torch
 import torch._inductor.config as inductor
@@ -42,7 +44,7 @@ def gradients():
 if (inductor.compile_threads or 0) > 1:
     AsyncCompile.wait_pool_ready()  # until then PyTorch compiles in this process
 functions = pointwise, reductions, indexing, attention, gradients
-for function in functions:
+for function in [each for each in functions if each.__name__ in sys.argv[1:]] or functions:
     result = torch.compile(function)()
     say = lambda text, name=function.__name__: f"{name}: {text}"  # noqa: E731
     torch.testing.assert_close(result, function(), rtol=1e-4, atol=1e-4, equal_nan=True, msg=say)

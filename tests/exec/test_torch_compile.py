@@ -16,13 +16,16 @@ PROGRAM = Path(__file__).with_name("compiled_by_torch.py")
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize(("threads", "workers"), [("1", "none"), ("2", "subprocess"), ("2", "fork")])
-def test_functions_compiled_by_torch(tmp_path: Path, threads: str, workers: str) -> None:
-    """In one process, and by PyTorch's compile workers, whose kernels come back pickled."""
+@pytest.mark.parametrize(
+    ("threads", "workers", "functions"),
+    [("1", "none", []), ("2", "subprocess", ["indexing"]), ("2", "fork", ["indexing"])],
+)
+def test_functions_compiled_by_torch(tmp_path: Path, threads: str, workers: str, functions: list[str]) -> None:
+    """All in one process, and some kernels by PyTorch's compile workers, from which they come back pickled."""
     chosen = {} if workers == "none" else {"TORCHINDUCTOR_WORKER_START": workers}
     warnings = ["-W", "error:Could not find an active"]
     done = subprocess.run(
-        [sys.executable, *warnings, "-m", "tilewright.tools.cli", "run", str(PROGRAM)],
+        [sys.executable, *warnings, "-m", "tilewright.tools.cli", "run", str(PROGRAM), *functions],
         env=os.environ | chosen | {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path), "TORCHINDUCTOR_COMPILE_THREADS": threads},
         capture_output=True,
         text=True,
@@ -34,6 +37,7 @@ def test_functions_compiled_by_torch(tmp_path: Path, threads: str, workers: str)
     assert any("@triton.jit" in path.read_text() for path in tmp_path.rglob("*.py"))
 
 
+@pytest.mark.costly
 def test_the_program_of_the_page_about_models(tmp_path: Path) -> None:
     page = Path(__file__).parents[2] / "docs" / "models.md"
     (program,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)

@@ -34,7 +34,7 @@ def test_engines_agree(number: int) -> None:
 
 
 @pytest.mark.costly
-@settings(max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_hypothesis_may_make_the_choices(random: Random) -> None:
     """With its own random numbers Hypothesis shrinks the choices that the generator makes."""
