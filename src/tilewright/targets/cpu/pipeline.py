@@ -66,12 +66,13 @@ def _to_linalg() -> Sequence[Pass]:
 
     return (
         TritonToUnstructuredPass(),  # every access that is left is at offsets from a base
+        # Loops may carry pointers whose accesses were folded away. Scans are still ops, which lose no half of a pair.
+        RemoveDeadValuesPass(),
         *_checks(),
         TritonArithToLinalgPass(),  # everything that is not memory
         StructuredToMemrefPass(rows_by_lane=True),  # tiles
         UnstructuredToMemrefPass(),  # single elements
         TritonPtrToMemrefPass(),  # signatures and control flow
-        RemoveDeadValuesPass(),  # loops may carry pointers whose accesses were folded away
         # Bounds of loads and stores become one value, which is how narrowing knows them equal.
         CsePass(),
         CanonicalizePass(),
