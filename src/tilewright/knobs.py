@@ -124,7 +124,7 @@ compilation = Group(
         "dump_ir": Derived(
             lambda: bool(table.get("dump_ir")), _set_dump, "`dump_ir`; True writes to `cache.dump_dir`", "dump_ir"
         ),
-        "listener": Variable(LISTENING, "listener", "called behind each compilation"),
+        "listener": Variable(LISTENING, "listener", "called after each compilation"),
         "override": Refused(False, "the launch option `ir_override` puts a file in the place of a stage"),
         "enable_asan": Refused(False, "`TILEWRIGHT_SANITIZE=bounds` checks accesses"),
         "instrumentation_mode": Refused("", "`TILEWRIGHT_SANITIZE`, and the target `cuda_sim`, check kernels"),
@@ -139,12 +139,12 @@ runtime = Group(
         "interpret": Shared("interpret"),
         "debug": Shared("debug"),
         "override_arch": Shared("override_arch", optional=True),
-        "launch_enter_hook": Hooks(HOOKS, "launch_enter_hook", "called in front of each launch"),
-        "launch_exit_hook": Hooks(HOOKS, "launch_exit_hook", "called behind each launch"),
+        "launch_enter_hook": Hooks(HOOKS, "launch_enter_hook", "called before each launch"),
+        "launch_exit_hook": Hooks(HOOKS, "launch_exit_hook", "called after each launch"),
         "kernel_load_start_hook": Hooks(LISTENING, "kernel_load_start_hook", "called before machine code is loaded"),
         "kernel_load_end_hook": Hooks(LISTENING, "kernel_load_end_hook", "called once machine code is loaded"),
-        "jit_cache_hook": Variable(HOOKS, "jit_cache_hook", "called in front of each compilation"),
-        "jit_post_compile_hook": Variable(HOOKS, "jit_post_compile_hook", "called behind each compilation"),
+        "jit_cache_hook": Variable(HOOKS, "jit_cache_hook", "called before each compilation"),
+        "jit_post_compile_hook": Variable(HOOKS, "jit_post_compile_hook", "called after each compilation"),
         "add_stages_inspection_hook": Refused(
             None, "the stages are lists of passes that targets give, third parties' too"
         ),

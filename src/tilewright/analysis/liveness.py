@@ -49,7 +49,7 @@ class Liveness:
                 self.number[op] = len(self.number)
 
     def of(self, value: SSAValue) -> Interval:
-        """From where a value is made to behind its last use."""
+        """From where a value is made to after its last use."""
         block = value.owner if isinstance(value.owner, Block) else value.owner.parent_block()
         assert block is not None
         start = self._first[block] if isinstance(value.owner, Block) else self.number[value.owner]

@@ -1,7 +1,7 @@
 """Program order: numbers that grow along dominance.
 
 Where a value dominates another, its position is the smaller one. Among values that are all visible at one point, the
-one with the largest position is defined last, and code that needs all of them can be put right behind it.
+one with the largest position is defined last, and code that needs all of them can be put right after it.
 """
 
 from __future__ import annotations

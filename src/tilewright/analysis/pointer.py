@@ -207,7 +207,7 @@ class PointerAnalysis:
         next_value: SSAValue | None,
         places: tuple[str, str],
     ) -> tuple[State, State] | Unknown:
-        """The states of a carried value inside the loop and behind it: a fixed point, found by widening slots."""
+        """The states of a carried value inside the loop and after it: a fixed point, found by widening slots."""
         initial = self.state(initial_value)
         if isinstance(initial, Unknown):
             return initial
@@ -258,7 +258,7 @@ class PointerAnalysis:
         return with_parts(without_computed(then), merged)
 
     def _evaluate_passed_on(self, op: scf.WhileOp, index: int, asked: SSAValue) -> Answer:
-        """The value that a while loop's condition hands to the body and to the code behind the loop."""
+        """The value that a while loop's condition hands to the body and to the code after the loop."""
         argument, result = op.regions[1].block.args[index], op.results[index]
         passed = _passed_on(op, index)
         state = Unknown("a value of a while loop") if passed is None else self.state(passed)

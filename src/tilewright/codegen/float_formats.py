@@ -6,7 +6,7 @@ the format defines them; a format without infinities turns overflow into NaN (as
 
 Narrowing from f64 first rounds to odd in f32, so that the second rounding is the only one that shows.
 
-AVX-512 BF16 rounds f32 to bfloat16 by an instruction that flushes subnormals; lanes that hold one are mended behind it:
+AVX-512 BF16 rounds f32 to bfloat16 by an instruction that flushes subnormals; lanes that hold one are mended after it:
 
     %r = vcvtneps2bf16 %x;  if any(subnormal(%x)) { %r = select(subnormal(%x), integer rounding of %x, %r) }
 """

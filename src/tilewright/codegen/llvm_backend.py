@@ -1,4 +1,4 @@
-"""LLVM behind one door: parse text, optimise, emit objects and assembly, load objects (llvmlite).
+"""LLVM in one module: parse text, optimise, emit objects and assembly, load objects (llvmlite).
 
 Optimisation is a light list (always-inline, SROA, instcombine, simplifycfg): code that is written with explicit vectors
 runs as fast with it as with O3, which takes five times as long.

@@ -185,7 +185,7 @@ def _image_key(target: Target) -> str:
 
 
 class Compilation:
-    """One compilation, a stage at a time: iterating gives name and module of each stage as `lower` does; `emit`, behind
+    """One compilation, a stage at a time: iterating gives name and module of each stage as `lower` does; `emit`, after
     the last one, gives machine code and what a launch needs to know, which is noted on the way."""
 
     def __init__(self, source: Source, options: CompileOptions, target: Target) -> None:

@@ -37,13 +37,13 @@ class CompileTimes:
     ir_initialization: int
     """The front end; for a kernel of the disk cache, finding it."""
     lowering_stages: list[tuple[str, int]]
-    """Each stage behind it, by its key in `kernel.asm`, in order."""
+    """Each stage after it, by its key in `kernel.asm`, in order."""
     store_results: int
     """Writing into the cache."""
 
     @property
     def total_lowering(self) -> int:
-        """All stages behind the front end."""
+        """All stages after the front end."""
         return sum(duration for _, duration in self.lowering_stages)
 
     @property

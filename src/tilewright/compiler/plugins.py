@@ -47,7 +47,7 @@ class Placement:
     pipeline: str
     """Target and stage, as `cpu/linalg`."""
     before: str = ""
-    """The name of the pass that it goes in front of."""
+    """The name of the pass that it goes before."""
     after: str = ""
     """The name of the pass that it follows."""
     occurrence: int = 0

@@ -77,7 +77,7 @@ def instead_of(function: Any) -> str:
         if getattr(builtins, name, None) is function:
             return instead_of_builtin(name)
         return "decorate it with @triton.jit to compile it"
-    return _of_the_language(name) or "compute it in front of the launch and pass it as an argument"
+    return _of_the_language(name) or "compute it before the launch and pass it as an argument"
 
 
 def instead_of_builtin(name: str) -> str:

@@ -28,7 +28,7 @@ class BlockOrder:
         self._number_all()
 
     def is_before(self, first: Operation, second: Operation) -> bool:
-        """Whether an op stands in front of another of this block."""
+        """Whether an op stands before another of this block."""
         return self._number(first) < self._number(second)
 
     def number(self, op: Operation) -> int:
@@ -44,18 +44,18 @@ class BlockOrder:
         return self._number_new(op) if found is None else found
 
     def _number_new(self, op: Operation) -> int:
-        """Number an op, and the new ones in front of it, between those that have numbers."""
+        """Number an op, and the new ones before it, between those that have numbers."""
         assert op.parent_block() is self._block, "the order is that of one block"
         new = [op]
         before = op.prev_op
         while before is not None and before not in self._numbers:
             new.append(before)
             before = before.prev_op
-        behind = op.next_op
-        while behind is not None and behind not in self._numbers:
-            behind = behind.next_op
+        following = op.next_op
+        while following is not None and following not in self._numbers:
+            following = following.next_op
         low = 0 if before is None else self._numbers[before]
-        high = low + 2 * GAP * len(new) if behind is None else self._numbers[behind]
+        high = low + 2 * GAP * len(new) if following is None else self._numbers[following]
         step = (high - low) // (len(new) + 1)
         if step < 1:
             self._number_all()
@@ -82,7 +82,7 @@ class ProgramOrder:
         return self._blocks[block]
 
     def sorted(self, ops: Iterable[Operation]) -> list[Operation]:
-        """Ops in the order in which `walk` meets them: each in front of what it holds."""
+        """Ops in the order in which `walk` meets them: each before what it holds."""
         listed = list(ops)
         for op in listed:
             self._key(op)  # numbers what is new, which may change the numbers of a block

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation
 
 @contextmanager
 def detached(block: Block, ops: Collection[Operation]) -> Generator[None]:
-    """Without these ops of a block; afterwards each stands behind the op that it stood behind, if that is left."""
+    """Without these ops of a block; afterwards each comes after the op that it came after, if that is left."""
     before = list(block.ops)
     for op in ops:
         op.detach()

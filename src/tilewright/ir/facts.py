@@ -42,7 +42,7 @@ class TargetFacts:
     num_cores: int = 1
     """Cores that work on one grid."""
 
-    loops_ask_ahead: bool = True
+    loops_prefetch: bool = True
     """Whether loops over long stretches gain by prefetching what they are about to read and write."""
 
     fetched_near_bytes: int = 32 * 1024
@@ -59,7 +59,7 @@ class TargetFacts:
     prefetches_by_page: bool = False
     """Whether loops had better ask for short rows that are far apart."""
 
-    streams_by_halves: bool = False
+    streams_half_vectors: bool = False
     """Whether loops that wait for several arrays pass more memory in vectors of half the width."""
 
     panels_are_far: bool = False

@@ -326,7 +326,7 @@ class MLIRParser(Parser):
     def parse_operation(self) -> Operation:
         token = self._current_token
         start = token.span.start
-        if token.kind is MLIRTokenKind.PERCENT_IDENT:  # the op begins behind the names of its results
+        if token.kind is MLIRTokenKind.PERCENT_IDENT:  # the op begins after the names of its results
             blanks = _BLANKS.match(self._text, self._text.find("=", start) + 1)
             assert blanks is not None
             start = blanks.end()

@@ -443,7 +443,7 @@ class MLIRPrinter(Printer):
         )
 
     def _print_written_location(self, location: Attribute) -> None:
-        """``loc("x"(#loc))`` where upstream writes out the outermost location, as behind arguments. The alias that it
+        """``loc("x"(#loc))`` where upstream writes out the outermost location, as after arguments. The alias that it
         would have is defined all the same."""
         if self.print_debuginfo and not self.inline_aliases:
             self._use_location(location, deferrable=False)

@@ -30,7 +30,7 @@ def ops_within(root: Operation | Region) -> list[Operation]:
 
 
 def ops_inside_out(root: Operation) -> list[Operation]:
-    """What `root.walk(region_first=True)` yields: all ops below an op and then itself, each behind what it holds."""
+    """What `root.walk(region_first=True)` yields: all ops below an op and then itself, each after what it holds."""
     found: list[Operation] = []
     _collect_inside_out(root, found)
     return found

@@ -38,7 +38,7 @@ class AtomicCall:
     kind: AtomicRMWKind
     values: VectorType[Attribute]
     offsets: VectorType[Attribute] | None
-    """None: lane i is the element i behind the index."""
+    """None: lane i is the element i after the index."""
 
     @property
     def symbol(self) -> str:

@@ -95,7 +95,7 @@ class ControlFlowLowering(ABC, Generic[Text]):
         return list(terminator.operands)
 
     def lower_blocks(self, first: Block, ended: Callable[[Block], None] = lambda block: None) -> None:
-        """Lower `first` here, and all blocks that it reaches behind it; `ended` is told the end of each."""
+        """Lower `first` here, and all blocks that it reaches after it; `ended` is told the end of each."""
         first, *others = reverse_postorder(first)
         for block in others:
             self.labels[block] = self.text.new_label("bb")
@@ -187,7 +187,7 @@ def _add_incoming(phis: Sequence[Phi], values: Parts, label: str) -> None:
 
 
 def lower_while(op: scf.WhileOp, low: AnyLowering) -> None:
-    """The test is a block of its own: its values are used behind the loop too."""
+    """The test is a block of its own: its values are used after the loop too."""
     text = low.text
     before, after = op.regions[0].block, op.regions[1].block
     initial = low.flat_all(op.operands)
@@ -262,7 +262,7 @@ def lower_execute_region(op: scf.ExecuteRegionOp, low: AnyLowering) -> None:
 
 
 def lower_joined(region: Region, results: Sequence[SSAValue], end: type[Operation], low: AnyLowering) -> None:
-    """A region of one block stands here; from several, every terminator of class `end` leads to the block behind."""
+    """A region of one block stands here; from several, every terminator of class `end` leads to the block after it."""
     text = low.text
     if len(region.blocks) == 1:
         values = low.flat_all(low.lower_region(region))

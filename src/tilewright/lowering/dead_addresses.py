@@ -1,4 +1,4 @@
-"""Erasing what rewritten accesses leave behind: address arithmetic without a use, and loops that carry it.
+"""Erasing what rewritten accesses leave unused: address arithmetic without a use, and loops that carry it.
 
 ```mlir
 %r:2 = scf.for ... iter_args(%acc = %zero, %p = %ptrs) -> (tensor<64xf32>, tensor<64x!tt.ptr<f32>>) {

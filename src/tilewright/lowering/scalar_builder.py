@@ -26,7 +26,7 @@ Index: TypeAlias = "int | SSAValue"
 
 
 def constant_of(value: SSAValue) -> int | None:
-    """The integer behind a value that is an integer or index constant (also behind an index cast of one), else None."""
+    """The integer that a value is, if it is an integer or index constant or an index cast of one, else None."""
     owner = value.owner
     if isinstance(owner, arith.IndexCastOp):
         return constant_of(owner.operands[0])

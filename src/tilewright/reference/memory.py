@@ -46,7 +46,7 @@ class Storage:
     written: Array | None = None
     freed: bool = False
     before: int = 0
-    """How many elements in front of the first may be reached as well: an argument may start inside of its memory."""
+    """How many elements before the first may be reached as well: an argument may start inside of its memory."""
     whole: Array | None = None
     """The elements with those in front, where there are any."""
     beyond: Reachable | None = None

@@ -207,7 +207,7 @@ def collapse(op: memref.CollapseShapeOp, frame: Frame) -> Values:
         inner = [dim for dim in group if source.sizes[dim] != 1]
         for outer, following in pairwise(inner):
             if source.strides[outer] != source.strides[following] * source.sizes[following]:
-                raise reference_error(op, f"dimensions {group} do not lie one behind the other")
+                raise reference_error(op, f"dimensions {group} do not lie one after the other")
         sizes.append(int(np.prod(extents, dtype=np.int64)))
         strides.append(source.strides[inner[-1]] if inner else 1)
     return (MemRef(source.storage, source.offset, tuple(sizes), tuple(strides), source.element),)

@@ -1,7 +1,7 @@
 """The short way to a kernel that has been launched like this before.
 
 A kernel keeps, for the switches that are set at present, one reader for each combination of argument classes (see
-`runtime/reading.py`) and behind it one plan for each key that the reader has seen. Only the long way (`Binder`) files
+`runtime/reading.py`) and then one plan for each key that the reader has seen. Only the long way (`Binder`) files
 plans here, and whatever is unusual takes the long way again.
 """
 

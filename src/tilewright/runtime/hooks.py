@@ -41,7 +41,7 @@ def are_set() -> bool:
 
 @contextmanager
 def around(metadata: LaunchMetadata) -> Generator[None]:
-    """Call the hooks in front of a launch and behind it; not behind one that fails."""
+    """Call the hooks before a launch and after it; not after one that fails."""
     launch_enter_hook(metadata)
     yield
     launch_exit_hook(metadata)

@@ -35,7 +35,7 @@ class RepeatedCalls:
 
     def __init__(self, hooks: list[Callable[..., Any]], long_way: Callable[..., Any]) -> None:
         self.launch: Callable[..., Any] = self._launch_early
-        """What `kernel[grid]` calls, with the grid in front of the arguments."""
+        """What `kernel[grid]` calls, with the grid before the arguments."""
         self._hooks = hooks
         self._long_way = long_way
         self._table: CallTable | None = None

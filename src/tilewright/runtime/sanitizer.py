@@ -73,7 +73,7 @@ def _storage_of(array: Any) -> Storage:
 
 @dataclass
 class _Shadow:
-    """Shadow words of one storage: word i belongs to the element that lies i elements behind its lowest address."""
+    """Shadow words of one storage: word i belongs to the element that lies i elements above its lowest address."""
 
     words: np.ndarray[Any, Any]
 

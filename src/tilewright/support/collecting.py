@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 _lock = threading.Lock()
 _pauses: list[bool] = []
-"""One entry for each pause that lasts; the first says whether collections were on in front of all of them."""
+"""One entry for each pause that lasts; the first says whether collections were on before all of them."""
 
 
 @contextmanager

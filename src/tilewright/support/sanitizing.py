@@ -1,6 +1,6 @@
 """What the compiler and the runtime agree on about sanitised kernels: the report table, the places, the messages.
 
-A sanitised kernel takes further arguments behind its own, in the order of `Extra`: the *table*, an array of i64, and
+A sanitised kernel takes further arguments after its own, in the order of `Extra`: the *table*, an array of i64, and
 shadow memory. The table starts with the report, which the first program that finds something fills in, and goes on with
 the extent of each pointer argument, in bytes from the argument's address.
 """

@@ -59,8 +59,8 @@ def _cut(line: str, column: int) -> tuple[str, int]:
     if len(line) <= LONGEST:
         return line, column
     first = max(0, min(column - LONGEST // 2, len(line) - LONGEST))
-    before, behind = "..." if first else "", "..." if first + LONGEST < len(line) else ""
-    return before + line[first : first + LONGEST] + behind, column - first + len(before)
+    before, after = "..." if first else "", "..." if first + LONGEST < len(line) else ""
+    return before + line[first : first + LONGEST] + after, column - first + len(before)
 
 
 def render_message(

@@ -32,7 +32,7 @@ def duration(text: str) -> float:
 
 def add_parsers(commands: Any) -> None:
     """Add the four commands to the `tilewright` command line."""
-    validate = commands.add_parser("validate", help="run kernels behind every pass and name the first that differs")
+    validate = commands.add_parser("validate", help="run kernels after every pass and name the first that differs")
     validate.add_argument("file", help="a Python file, with :KERNEL for one kernel of it")
 
     validate.add_argument(

@@ -64,7 +64,7 @@ OF_HOPPER = {"float8e4nv"}
 """What kernels may have that the older GPU lacks."""
 
 FINE_EVERY = 8
-"""Of how many kernels on GPUs the first two are compared behind every pass."""
+"""Of how many kernels on GPUs the first two are compared after every pass."""
 
 PARTS = {"fuzz_kernels": 32, "fuzz_addresses": 64, "fuzz_texts": 5000, "fuzz_passes": 32}
 """Inputs that go to a worker of a farm at a time: a minute's work at most."""
@@ -274,7 +274,7 @@ def _check(
 
 
 def routes_of(number: int, gpu_every: int, features: frozenset[str]) -> tuple[Route, ...]:
-    """Where a kernel runs: on the CPU always, on some GPU at times, and then at times with a look behind every pass."""
+    """Where a kernel runs: on the CPU always, on some GPU at times, and then at times with a look after every pass."""
     if not gpu_every or number % gpu_every:
         return (CPU,)
     turn = number // gpu_every

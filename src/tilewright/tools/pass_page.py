@@ -122,7 +122,7 @@ def _pipelines() -> list[str]:
     lines += ["## What a launch runs", "", "On the CPU, stage by stage:", ""]
     lines += [line for stage, passes in cpu.stages() for line in _stage_lines(stage, passes)]
     for capability in (80, 90):
-        lines += ["", f"On a GPU of compute capability {capability / 10}, behind its `ttir`:", ""]
+        lines += ["", f"On a GPU of compute capability {capability / 10}, after its `ttir`:", ""]
         lines += _stage_lines("ttgir", make_ttgir(target=f"cuda:{capability}"))
     lines += ["", "and before the lowering to LLVM:", "", *_stage_lines("memory", cuda.memory_passes())]
     return [*lines, ""]

@@ -2,7 +2,7 @@
 `triton.tools.ragged_tma`.
 
     rows = create_ragged_descriptor(tokens, [BLOCK, WIDTH])       # on the host, for all groups
-    x = load_ragged(rows, first, count, [row, 0])                 # in a kernel: rows of the group, zeros behind its end
+    x = load_ragged(rows, first, count, [row, 0])                 # in a kernel: rows of the group, zeros past its end
 
 A descriptor knows one extent per dimension, the groups have many. Two more dimensions in front make the extent of the
 rows a constant E = 2^30 that lies where a group ends: for row r of a group of n rows that starts at row s, the indices
@@ -72,14 +72,14 @@ def ragged_coordinates(TMA, batch_offset, batch_size, coords, ragged_dim: tl.con
 
 @language_function
 def load_ragged(TMA, batch_offset, batch_size, coords, ragged_dim: tl.constexpr = 0):
-    """The block at `coords` of the `batch_size` rows from row `batch_offset` on; zeros behind their end."""
+    """The block at `coords` of the `batch_size` rows from row `batch_offset` on; zeros past their end."""
     block = TMA.load(ragged_coordinates(TMA, batch_offset, batch_size, coords, ragged_dim))
     return tl.reshape(block, block.shape[2:])
 
 
 @language_function
 def store_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.constexpr = 0):
-    """Write a block at `coords` of a group of rows; what lies behind their end is left alone."""
+    """Write a block at `coords` of a group of rows; what lies past their end is left alone."""
     place = ragged_coordinates(TMA, batch_offset, batch_size, coords, ragged_dim)
     TMA.store(place, tl.reshape(data, TMA.block_shape))
 

@@ -1,12 +1,12 @@
 """tilewright as a back end of the official `triton` package, which finds it by the entry point group `triton.backends`.
 
-Triton's own front end makes the Triton IR then, of unchanged `@triton.jit` kernels, and everything behind it is
+Triton's own front end makes the Triton IR then, of unchanged `@triton.jit` kernels, and everything after it is
 tilewright's: passes, machine code, launches.
 
     import triton
     from tilewright import triton_backend
 
-    triton_backend.activate("cpu")          # or TILEWRIGHT_TRITON_BACKEND=cpu in front of a program
+    triton_backend.activate("cpu")          # or TILEWRIGHT_TRITON_BACKEND=cpu before a program
     kernel[grid](x, y, n, BLOCK=1024)       # tensors in host memory
     triton.compile(source, target=GPUTarget("tilewright-cpu", None, 1))
 
@@ -15,7 +15,7 @@ programs on GPUs are as they were.
 
 | module | what |
 |---|---|
-| `compiler` | Triton's `BaseBackend`: options, and the stages behind Triton IR |
+| `compiler` | Triton's `BaseBackend`: options, and the stages after Triton IR |
 | `driver` | Triton's `DriverBase`: what is launched on |
 | `launcher` | launches of a compiled kernel |
 | `source` | the text of Triton's IR as a source of compilations |

@@ -152,7 +152,7 @@ class TilewrightBackend(BaseBackend):
         return (metadata.num_warps, metadata.num_ctas, metadata.shared)
 
     def add_stages(self, stages: dict[str, Callable[[Any, Metadata], Any]], options: Any, language: Any = None) -> None:
-        """Fill in the stages behind Triton's front end, by their names in `kernel.asm`."""
+        """Fill in the stages after Triton's front end, by their names in `kernel.asm`."""
         if getattr(language, "name", "TRITON") != "TRITON":
             raise OptionError(f"{language.name.title()} kernels are for NVIDIA's GPUs; tilewright compiles Triton's")
         target = self._configured(options)

@@ -33,7 +33,7 @@ def processor(monkeypatch: pytest.MonkeyPatch) -> Processor:
         monkeypatch.setattr(target, "_facts", changed.facts)
         monkeypatch.setitem(target.__dict__, "_fingerprint", changed.fingerprint())
 
-    change(loops_ask_ahead=True, fetched_near_bytes=32 * 1024, streamed_traffic=None, prefetches_by_page=False)
+    change(loops_prefetch=True, fetched_near_bytes=32 * 1024, streamed_traffic=None, prefetches_by_page=False)
     return change
 
 
@@ -103,7 +103,7 @@ def test_one_nest_that_reads_again_asks_for_the_next_row_alone(kernel: Any) -> N
 def test_large_rows_are_fetched_near_if_much_is_computed(processor: Processor, kernel: Any, locality: int) -> None:
     x = np.zeros((2, 4096), np.float32)
     for fetched_near_bytes, expected in ((8 * 1024, locality), (16 * 1024, 3)):
-        processor(fetched_near_bytes=fetched_near_bytes, loops_ask_ahead=False)
+        processor(fetched_near_bytes=fetched_near_bytes, loops_prefetch=False)
         loops = loops_of(kernel, x, x.copy(), 4096, 4096, BLOCK=4096)
         fetched = loops[loops.index("vector.reduction") :]
         assert set(re.findall(r"memref.prefetch .*, read, locality<(\d)>", fetched)) == {str(expected)}
@@ -293,7 +293,7 @@ def asked_for(loops: str) -> tuple[int, int]:
 def test_programs_one_behind_the_other_ask_for_what_comes(
     processor: Processor, block: int, expected: tuple[int, int], *, asks: bool
 ) -> None:
-    processor(loops_ask_ahead=asks)
+    processor(loops_prefetch=asks)
     x = np.zeros(8192, np.float32)
     assert asked_for(loops_of(shifted_sum, x, x.copy(), x.copy(), 8192, BLOCK=block)) == expected
 
@@ -356,7 +356,7 @@ def row_sums(x, o, BLOCK: tl.constexpr):
 def test_loops_that_only_read_ask_for_what_comes_where_others_do(
     processor: Processor, reads: int, *, asks: bool
 ) -> None:
-    processor(loops_ask_ahead=asks)
+    processor(loops_prefetch=asks)
     assert asked_for(loops_of(row_sums, np.zeros(8192, np.float32), np.zeros(2, np.float32), BLOCK=4096)) == (reads, 0)
 
 
@@ -412,7 +412,7 @@ def test_short_rows_far_apart_are_asked_for_where_nobody_else_does(
     processor: Processor, by_page: bool, tile: tuple[int, int], expected: bool, writers_ask: bool
 ) -> None:
     """Sums in the arena are no outputs that compete with what is asked for."""
-    processor(prefetches_by_page=by_page, loops_ask_ahead=writers_ask)
+    processor(prefetches_by_page=by_page, loops_prefetch=writers_ask)
     kernel, (rows, cols) = triton.jit(column_sums.fn), tile
     x, o = rng.standard_normal((37, 500)).astype(np.float32), np.zeros(500, np.float32)
     compiled = kernel[(triton.cdiv(500, cols),)](x, o, 37, 500, ROWS=rows, COLS=cols)
@@ -469,7 +469,7 @@ def test_the_last_loop_over_a_row_asks_for_that_of_the_next_program(
     processor: Processor, n: int, in_place: bool
 ) -> None:
     """Unless it is changed in place."""
-    processor(loops_ask_ahead=False)
+    processor(loops_prefetch=False)
     x = rng.standard_normal((5, n)).astype(np.float32)
     o = np.zeros_like(x)
     loops = triton.jit(norm_in_loops.fn)[(5,)](x, o, n, n, IN_PLACE=in_place, BLOCK=512).asm["loops"]
@@ -496,7 +496,7 @@ def twice_in_loops(x, o, n, FROM: tl.constexpr, BLOCK: tl.constexpr):
 
 @pytest.mark.parametrize("first", [0, 512])
 def test_rows_are_the_same_if_their_loops_are(processor: Processor, first: int) -> None:
-    processor(loops_ask_ahead=False)
+    processor(loops_prefetch=False)
     x = rng.standard_normal((3, 2048)).astype(np.float32)
     o = np.zeros(3, np.float32)
     loops = triton.jit(twice_in_loops.fn)[(3,)](x, o, 2048, FROM=first, BLOCK=512).asm["loops"]
@@ -513,7 +513,7 @@ def turn_pairs(x, y, c, out, n, BLOCK: tl.constexpr):
 
 @pytest.mark.parametrize("by_halves", [True, False])
 def test_streams_by_halves(processor: Processor, by_halves: bool) -> None:
-    processor(streams_by_halves=by_halves, vector_bits=512)
+    processor(streams_half_vectors=by_halves, vector_bits=512)
     x, y, c, out = (np.zeros(1500, np.float32) for _ in range(4))
     kernel = triton.jit(turn_pairs.fn)  # pyright: ignore[reportFunctionMemberAccess]
     loops = kernel.warmup(x, y, c, out, 1500, BLOCK=1024, grid=(2,)).asm["loops"]

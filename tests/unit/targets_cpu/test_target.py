@@ -51,7 +51,7 @@ def test_vector_width_follows_the_features() -> None:
 
 def test_zen_uses_memory_its_own_way() -> None:
     facts = as_zen(named_facts("x86-64-v4"))
-    assert not facts.loops_ask_ahead
+    assert not facts.loops_prefetch
     assert (facts.fetched_near_bytes, facts.streamed_traffic) == (facts.l1_bytes // 4, facts.l3_bytes)
     host = host_facts()
     assert (as_zen(host) == host) == host.cpu.startswith("znver")
@@ -63,7 +63,7 @@ def test_the_fingerprint_tells_machines_apart() -> None:
     host = host_facts()
     assert CpuTarget(host).fingerprint() == CpuTarget(host_facts()).fingerprint()
     others = [replace(host, fetched_near_bytes=12345), replace(host, streamed_traffic=12345)]
-    others.append(replace(host, loops_ask_ahead=not host.loops_ask_ahead))
+    others.append(replace(host, loops_prefetch=not host.loops_prefetch))
     assert len({CpuTarget(facts).fingerprint() for facts in (host, *others)}) == 4
 
 

@@ -210,7 +210,7 @@ class FunctionBarriers:
         return barriers
 
     def _out_of_loops(self, barriers: set[Point]) -> set[Point]:
-        """Puts a barrier that is only needed for what happened before a loop in front of the loop."""
+        """Puts a barrier that is only needed for what happened before a loop before the loop."""
         for point in sorted(barriers, key=lambda p: p.number):
             for entry in point.loops:
                 moved = (barriers - {point}) | {entry}

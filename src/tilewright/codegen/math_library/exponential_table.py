@@ -1,7 +1,7 @@
 """exp and exp2 of sixteen floats, with AVX-512: by a table that two registers hold.
 
-exp2(x) = 2^floor(x) t[k] (1 + q(r)) with k the first five binary places of x behind the point, r = x - floor(32 x) / 32
-what is behind them, q of degree 2 (1.7 ulp). k is read off the last bits of x + 1.5 2^18, rounded down; `vreduceps`
+exp2(x) = 2^floor(x) t[k] (1 + q(r)) with k the first five binary digits of x after the point, r = x - floor(32 x) / 32
+what comes after them, q of degree 2 (1.7 ulp). k is read off the last bits of x + 1.5 2^18, rounded down; `vreduceps`
 gives r, `vpermi2ps` t[k], and `vscalefps` looks at floor(x) only. That is two operations less than `exponential.py`
 takes, for exp three less; sixteen entries and a degree more would give 0.77 ulp and take attention 3 % longer.
 

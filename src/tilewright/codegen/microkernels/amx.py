@@ -226,7 +226,7 @@ class AmxKernelWriter(AmxBlockWriter):
         fn.start(straight)
 
     def _copy_chunk(self, target: str, a: Rows, rows: str, depth: str) -> None:
-        """Copy the rows of a chunk, up to a whole tile of k, with zeros behind `depth`."""
+        """Copy the rows of a chunk, up to a whole tile of k, with zeros past `depth`."""
         fn, lanes, scalar, size = self.fn, self.k_tile, self.element.memory, self.element.bytes
         text = f"<{lanes} x {scalar}>"
         whole = fn.value(f"and i64 {depth}, {-lanes}")

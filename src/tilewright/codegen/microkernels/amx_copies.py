@@ -92,7 +92,7 @@ class _TurningWriter(AmxPanelWriter):
             fn.emit(f"store <{_SIDE} x i32> {value}, ptr {target}, align 64")
 
     def _row(self, m: str) -> None:
-        """One row, element by element, and the zeros behind it."""
+        """One row, element by element, and the zeros after it."""
         fn, scalar, size = self.fn, self.element.memory, self.element.bytes
         source = self.at("%a", fn.value(f"mul i64 {m}, %row_stride"))
         into = self.at("%copy", fn.value(f"mul i64 {m}, %copy_stride"))

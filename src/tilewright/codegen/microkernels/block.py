@@ -12,7 +12,7 @@ once for every MR rows of C. Packing costs that once a block, four panels of a r
 aligned, and narrow types are widened once. B whose rows are short is as good as a panel: it stays in place.
 
 While a tile is computed, each step of k asks for one line that is needed later: of the A and C of the next tile, of
-the B that comes next. Asked for in bursts, they hold up the loads of the steps behind.
+the B that comes next. Asked for in bursts, they hold up the loads of the steps after.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class BlockWriter(PanelWriter):
     def k_step(self) -> str:
         """How many steps of k are done at a time: all but the last time as many.
 
-        In a short rest of them tiles would wait for C, which the steps in front of it have no time to ask for.
+        In a short rest of them tiles would wait for C, which the steps before it have no time to ask for.
         """
         fn, most = self.fn, self.k_panel
         times = fn.value(f"udiv i64 {fn.value(f'add i64 {self.k_count}, {most - 1}')}, {most}")
@@ -344,7 +344,7 @@ class BlockWriter(PanelWriter):
         return tuple((few, SHORT_ROWS * (2 if 2 * few <= vectors else 1)) for few in range(1, vectors + 1))
 
     def _below(self, c: str, rows: int) -> Rows:
-        """The rows of C behind those of a tile, where they will be written to."""
+        """The rows of C after those of a tile, where they will be written to."""
         place = self.result or Rows(c, self.strides.c_row)
         return Rows(self._row_offset(place.first, place.stride, rows), place.stride)
 
@@ -378,7 +378,7 @@ class BlockWriter(PanelWriter):
         return self.fn.value(f"mul i64 {first}, {second}")
 
     def set_row_limits(self) -> None:
-        """Where the full tiles end, and where the short ones behind them end."""
+        """Where the full tiles end, and where the short ones after them end."""
         fn, rows = self.fn, self.tile.rows
         left = fn.value(f"urem i64 {self.m_count}, {rows}")
         if rows % SHORT_ROWS == 2:

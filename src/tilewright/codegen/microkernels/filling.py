@@ -5,7 +5,7 @@
 
 Packing all of B first takes as long as memory takes to give B and to take the panels: 4 % of a product of 512 x 512 x
 512, 2 % of one three times as large each way. Here it goes on beside the multiplications: each tile asks for the lines
-that are packed behind the next one. Only the first panel is waited for.
+that are packed after the next one. Only the first panel is waited for.
 
 b_ptr is what ``tw_mk_reserve_...`` gave, odd if the panels are empty; b_row_stride is the stride of B itself, and one
 more parameter says where that is.
@@ -85,7 +85,7 @@ class FillingBlockWriter(BlockWriter):
         super().rows_of_panel(panel, a, c, n0, columns)
 
     def _next_piece(self, n0: str) -> Piece:
-        """The panel at the side, or, behind the last, the first one of the next step of k."""
+        """The panel at the side, or, after the last, the first one of the next step of k."""
         fn = self.fn
         following = fn.value(f"add i64 {n0}, {self.tile.columns}")
         is_last = fn.value(f"icmp sge i64 {following}, %n_count")
@@ -133,7 +133,7 @@ class FillingBlockWriter(BlockWriter):
         return self._least(due, self.piece.depth)
 
     def _upcoming_panel(self, m0: str) -> Upcoming:
-        """Lines of the next panel or, where that is empty, of what is packed behind the next tile."""
+        """Lines of the next panel or, where that is empty, of what is packed after the next tile."""
         fn, filled = self.fn, super()._upcoming_panel(m0)
         due = self._due(fn.value(f"add i64 {m0}, {self.tile.rows}"))
         row, column = self._b_strides()

@@ -32,7 +32,7 @@ class Grouping:
     group: int
     """Elements in a word."""
     instruction: str
-    """LLVM's intrinsic, without the number of bits behind it that x86's end with."""
+    """LLVM's intrinsic, without the number of bits after it that x86's end with."""
     offsets_b: bool = False
     """Elements of B are increased by 128."""
     adds_apart: bool = False

@@ -142,7 +142,7 @@ class _Keeping:
         fn.terminate("ret i64 0")
 
     def _start_launch(self) -> None:
-        """Forget what another launch, or another kernel, left behind."""
+        """Forget what another launch, or another kernel, left."""
         fn = self.fn
         header = self._at("%arena", _HEADER)
         launch = fn.value(f"load ptr, ptr {self._at(header, _LAUNCH_OF_HEADER)}, align 8")
@@ -242,7 +242,7 @@ class _Keeping:
         self._clear()
 
     def _add(self, slot: str, size: str) -> None:
-        """Pack B behind what is there."""
+        """Pack B after what is there."""
         fn = self.fn
         count, used = self._load(_COUNT), self._load(_USED)
         following = fn.value(f"add i64 {count}, 1")

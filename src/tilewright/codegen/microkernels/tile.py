@@ -465,7 +465,7 @@ class TileWriter:
 def kernel_function(
     name: str, module: ModuleText, more: Sequence[str] = (), *, attributes: str = "noinline nounwind"
 ) -> FunctionText:
-    """An empty function with the micro-kernels' ABI, and more parameters behind."""
+    """An empty function with the micro-kernels' ABI, and more parameters at the end."""
     parameters = [Parameter("i64", f"%{parameter}") for parameter in (*PARAMETERS, *more)]
     return FunctionText(module, name, "void", parameters, linkage="internal", attributes=attributes)
 

@@ -61,7 +61,7 @@ def start(
     mode: Any = None,
     hook: str | None = None,
 ) -> int | None:
-    """Begin a session, whose file will be `name` with `.hatchet` behind it. Returns its number; None, and nothing
+    """Begin a session, whose file will be `name` with `.hatchet` appended. Returns its number; None, and nothing
     happens, where the switch `proton_disable` is set.
 
     With `hook="triton"` what `jit(launch_metadata=...)` tells of a launch counts, too (`flops`, `bytes`). `backend` and

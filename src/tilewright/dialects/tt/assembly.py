@@ -213,7 +213,7 @@ class PointeeType(CustomDirective):
         pointee = parser.parse_type()
         assert isinstance(parser, MLIRParser) and isinstance(self.type.inner, OperandVariable)
         operands = state.operands[self.type.inner.index]
-        assert operands is not None, "the type of an operand stands behind it"
+        assert operands is not None, "the type of an operand follows it"
         known = parser.known_type(operands[0])
         if known is None or not is_pointer_like(known) or pointee_like(known) != pointee:
             parser.raise_error("is not what the pointer points to", start, parser.pos)

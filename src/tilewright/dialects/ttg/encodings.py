@@ -309,7 +309,7 @@ def encoding_of(layout: DistributedLayout) -> Attribute:
 
 
 def layout_of(encoding: object) -> DistributedLayout:
-    """The layout behind an encoding of a tensor; ValueError for any other attribute."""
+    """The layout of an encoding of a tensor; ValueError for any other attribute."""
     if not isinstance(encoding, DistributedEncoding):
         raise ValueError(f"expected a distributed encoding, got {encoding}")
     return encoding.tensor_layout

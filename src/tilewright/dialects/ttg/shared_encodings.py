@@ -248,7 +248,7 @@ def shared_encoding_of(layout: SharedLayout) -> Attribute:
 
 
 def find_shared_layout(encoding: Attribute) -> SharedLayout | None:
-    """The layout behind an encoding of a buffer in shared memory; None for any other attribute."""
+    """The layout of an encoding of a buffer in shared memory; None for any other attribute."""
     return encoding.buffer_layout if isinstance(encoding, SharedEncoding) else None
 
 

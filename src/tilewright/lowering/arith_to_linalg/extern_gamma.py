@@ -22,7 +22,7 @@ from tilewright.lowering.arith_to_linalg.extern_symbols import ExternSymbol, Sym
 
 GAMMA_SYMBOLS: SymbolTable = {}
 
-# Chebyshev interpolation in fifty digits, highest power first; behind each the largest relative error.
+# Chebyshev interpolation in fifty digits, highest power first; after each the largest relative error.
 _LOG_FACTOR = (
     0.005065905360081594,
     -0.0018903829938839239,

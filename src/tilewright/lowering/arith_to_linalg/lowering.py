@@ -37,7 +37,7 @@ class LoweringOptions:
 
 @dataclass
 class FunctionLowering:
-    """One function being lowered: the builder that stands in front of the op at hand, and what ops need to know of the
+    """One function being lowered: the builder that stands before the op at hand, and what ops need to know of the
     function."""
 
     b: TensorBuilder

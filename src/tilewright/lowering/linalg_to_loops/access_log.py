@@ -1,6 +1,6 @@
 """What became of each access that lanes make: remarks about those that never went by whole vectors.
 
-A nest is emitted in several versions (whole vectors, the last ones under a mask, a stretch at a time), and an access
+A nest is emitted in several versions (whole vectors, the last ones under a mask, a segment at a time), and an access
 that is a vector in the first may be a gather in the last. It is worth a word only where no version does better.
 """
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import arith, vector
+from tilewright.lowering.linalg_to_loops.batched_rows import BatchedRows
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combiners import identity_of, is_identity
 from tilewright.lowering.linalg_to_loops.emitter import LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.lane_combinations import combine, fold_lanes
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Output
 from tilewright.lowering.linalg_to_loops.padding import Padding, padded_element
-from tilewright.lowering.linalg_to_loops.rows_together import RowsTogether
 from tilewright.lowering.linalg_to_loops.sources import Uniform
 
 
@@ -31,7 +31,7 @@ class Accumulators:
         self.scalars: list[SSAValue | None] = [None] * len(nest.outputs)
         """The result of each output that has no destination."""
         self.padding: Padding | None = None
-        self.together: RowsTogether | None = None
+        self.together: BatchedRows | None = None
         self.numbers: list[int] = []
         """Results that are the number of the element that is chosen."""
         self._neutral: set[SSAValue] = set()
@@ -143,7 +143,7 @@ class Accumulators:
     # -- results ----------------------------------------------------------------------------------------------------
 
     def finish(self, values: BodyValues, accumulators: list[SSAValue]) -> None:
-        """Make results of one set behind its loops: write them where they go, or keep them in `scalars`."""
+        """Make results of one set after its loops: write them where they go, or keep them in `scalars`."""
         nest = values.nest
         if self.combination is not None:
             accumulators = self._fold(values, accumulators)

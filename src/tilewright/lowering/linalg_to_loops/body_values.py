@@ -27,7 +27,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.locations import has_location
 from tilewright.lowering.linalg_to_loops.element_access import emit_load
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter, vector_type
-from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, Operand, stride_along
+from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest, Operand, stride_along
 from tilewright.lowering.linalg_to_loops.provable import is_at_most
 from tilewright.lowering.linalg_to_loops.sources import Box, Uniform, Window
 from tilewright.lowering.linalg_to_loops.strided_lanes import (
@@ -54,9 +54,9 @@ class Frame:
     is_streamed: bool = False
     """Whether its stores go past the caches, to aligned addresses."""
     end: Index = 0
-    """Of a stretch: the lane behind its last one."""
-    in_front: bool = False
-    """Whether all lanes are in front of the ends of boxes and outputs (see `comparisons.Front`)."""
+    """Of a segment: the lane after its last one."""
+    is_unmasked: bool = False
+    """Whether all lanes are before the ends of boxes and outputs (see `comparisons.UnmaskedPart`)."""
 
     def without_vectors(self) -> Frame:
         """The same loop for a nest with other lanes: only numbers are known in it, Python's among them."""
@@ -77,7 +77,7 @@ class BodyValues:
         self.nest = nest
         self.frames = frames
         self.level_of = {dim: level + 1 for level, dim in enumerate(nest.order)}
-        self.start_dim = STRETCH if STRETCH in self.level_of else nest.vector_dim
+        self.start_dim = SEGMENT if SEGMENT in self.level_of else nest.vector_dim
         self._inputs = dict(zip(nest.body.args, nest.inputs, strict=False))
         first_output = len(nest.inputs)
         self._outputs = {
@@ -134,7 +134,7 @@ class BodyValues:
         return found
 
     def first(self, value: SSAValue) -> SSAValue:
-        """What an integer that has a step is in the first lane: of a stretch where there are stretches, else of a
+        """What an integer that has a step is in the first lane: of a segment where there are segments, else of a
         vector."""
         if not self.is_lanes(dims := self.nest.depends.get(value, frozenset())):
             return self.get(value)
@@ -145,14 +145,14 @@ class BodyValues:
                 found = frame.values[first_of(value)] = self._compute_first(value)
         return found
 
-    def lanes_into_stretch(self) -> Index:
-        """How many lanes of the stretch are in front of this vector."""
+    def lanes_into_segment(self) -> Index:
+        """How many lanes of the segment are before this vector."""
         assert self.nest.vector_dim is not None
         frame = self.frames[self.level_of[self.nest.vector_dim]]
-        if (found := frame.values.get("into stretch")) is None:
+        if (found := frame.values.get("into segment")) is None:
             with self.emitter.at(frame.cursor):
-                found = self.emitter.ssa(self.emitter.sub(frame.induction, self.induction(STRETCH)))
-            frame.values["into stretch"] = found
+                found = self.emitter.ssa(self.emitter.sub(frame.induction, self.induction(SEGMENT)))
+            frame.values["into segment"] = found
         return found
 
     def _compute_first(self, value: SSAValue) -> SSAValue:
@@ -203,7 +203,7 @@ class BodyValues:
         return list(copy.results)
 
     def _remainder_lanes(self, op: Operation) -> SSAValue:
-        """All lanes of a remainder, from those of the dividend: along a stretch both differ by one number."""
+        """All lanes of a remainder, from those of the dividend: along a segment both differ by one number."""
         dividend = op.operands[0]
         first = self.first(dividend)
         assert self.start_dim is not None
@@ -421,13 +421,13 @@ class BodyValues:
         """Which lanes the box covers; None where the loop never leaves it."""
         assert isinstance(expr, AffineDimExpr)
         low, high = box.low[position], box.high[position]
-        if low == 0 and (self._in_front() or is_at_most(self.nest.bounds[expr.position], high)):
+        if low == 0 and (self._is_unmasked() or is_at_most(self.nest.bounds[expr.position], high)):
             return None
         return low, high
 
-    def _in_front(self) -> bool:
+    def _is_unmasked(self) -> bool:
         dim = self.nest.vector_dim
-        return dim is not None and self.frames[self.level_of[dim]].in_front
+        return dim is not None and self.frames[self.level_of[dim]].is_unmasked
 
     def _box_mask(
         self, operand: Operand, bounds: tuple[Index, Index] | None, inside: SSAValue | bool

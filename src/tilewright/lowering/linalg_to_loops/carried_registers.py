@@ -24,7 +24,7 @@ from tilewright.dialects import linalg
 from tilewright.dialects.arithmetic import is_arithmetic
 from tilewright.dialects.types import bit_width, element_type, is_tensor
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
-from tilewright.lowering.linalg_to_loops.comparisons import find_front
+from tilewright.lowering.linalg_to_loops.comparisons import find_unmasked_part
 from tilewright.lowering.linalg_to_loops.costs import MOST_CARRIED_WORK
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, LoopEmitter, vector_type
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand, Output, cost_of, plan_nest
@@ -39,7 +39,7 @@ _EVERYWHERE = (AffineDimExpr(0),)
 
 
 @dataclass(slots=True)
-class CarriedTiles:
+class PromotedTiles:
     """Tiles that a loop carries from one run of a generic to the next, which is all that reads or makes them."""
 
     generic: linalg.GenericOp
@@ -61,7 +61,7 @@ class CarriedTiles:
 
 def find_carried(
     lowering: FunctionLowering, block: Block, arguments: Sequence[SSAValue], yielded: Sequence[SSAValue]
-) -> CarriedTiles | None:
+) -> PromotedTiles | None:
     """The tiles of a loop that may stay in registers, which are all that it carries or none.
 
     `arguments` are in the order of `yielded`; `block` is what each step of the loop runs.
@@ -87,7 +87,7 @@ def find_carried(
     work = sum(cost_of(op) for op in generic.body.block.ops) * extent // lanes
     if extent % lanes or 2 * registers > lowering.facts.vector_registers or work > MOST_CARRIED_WORK:
         return None
-    return CarriedTiles(generic, tiles, extent, lanes)
+    return PromotedTiles(generic, tiles, extent, lanes)
 
 
 def _is_plain(op: linalg.GenericOp) -> bool:
@@ -102,7 +102,7 @@ def _is_plain(op: linalg.GenericOp) -> bool:
     )
 
 
-def start_tiles(lowering: FunctionLowering, tiles: CarriedTiles, inits: Sequence[SSAValue]) -> list[SSAValue]:
+def start_tiles(lowering: FunctionLowering, tiles: PromotedTiles, inits: Sequence[SSAValue]) -> list[SSAValue]:
     """The vectors that a loop starts from, at the cursor."""
     emitter, started = lowering.emitter, list[SSAValue]()
     for number, value in tiles.arguments.items():
@@ -123,12 +123,12 @@ def start_tiles(lowering: FunctionLowering, tiles: CarriedTiles, inits: Sequence
     return started
 
 
-def add_arguments(tiles: CarriedTiles, block: Block) -> list[SSAValue]:
-    """Arguments for all vectors, behind all others."""
+def add_arguments(tiles: PromotedTiles, block: Block) -> list[SSAValue]:
+    """Arguments for all vectors, after all others."""
     return [block.insert_arg(type_, len(block.args)) for type_ in tiles.types]
 
 
-def enter_loop(lowering: FunctionLowering, tiles: CarriedTiles, block: Block) -> None:
+def enter_loop(lowering: FunctionLowering, tiles: PromotedTiles, block: Block) -> None:
     """Give the vectors to the block that the generic is in."""
     count, added = tiles.extent // tiles.lanes, add_arguments(tiles, block)
     for order, number in enumerate(tiles.windows):
@@ -137,15 +137,15 @@ def enter_loop(lowering: FunctionLowering, tiles: CarriedTiles, block: Block) ->
     lowering.in_registers[tiles.generic] = tiles
 
 
-def made_vectors(tiles: CarriedTiles) -> list[SSAValue]:
+def made_vectors(tiles: PromotedTiles) -> list[SSAValue]:
     """The vectors of all tiles at the end of a step."""
     return [vector for number in tiles.windows for vector in tiles.vectors[number]]
 
 
 def leave_loop(
-    lowering: FunctionLowering, tiles: CarriedTiles, loop: Operation, results: Mapping[int, SSAValue]
+    lowering: FunctionLowering, tiles: PromotedTiles, loop: Operation, results: Mapping[int, SSAValue]
 ) -> None:
-    """Write the tiles, which are the last results of `loop`, to memory behind it. `results`: what they are called."""
+    """Write the tiles, which are the last results of `loop`, to memory after it. `results`: what they are called."""
     emitter, block = lowering.emitter, loop.parent_block()
     assert block is not None
     left = iter(loop.results[-len(tiles.types) :])
@@ -157,20 +157,20 @@ def leave_loop(
             lowering.storage.held[window.flat] = results[number]
 
 
-def run_in_registers(lowering: FunctionLowering, tiles: CarriedTiles) -> None:
+def run_in_registers(lowering: FunctionLowering, tiles: PromotedTiles) -> None:
     """One step of the loop at the cursor: all vectors of all tiles."""
     op, emitter = tiles.generic, lowering.emitter
     nest = _plan(lowering, tiles)
-    front = find_front(emitter, nest)
-    whole = False if front is None else emitter.compare("sge", front.bound, tiles.extent)
-    if front is None or isinstance(whole, bool):
-        results = _step(emitter, nest, tiles, {}, in_front=whole is True)
+    unmasked = find_unmasked_part(emitter, nest)
+    whole = False if unmasked is None else emitter.compare("sge", unmasked.bound, tiles.extent)
+    if unmasked is None or isinstance(whole, bool):
+        results = _step(emitter, nest, tiles, {}, is_unmasked=whole is True)
     else:
         branch, *blocks = emitter.if_else_of(whole, tiles.types)
-        for block, in_front in zip(blocks, (True, False), strict=True):
+        for block, is_unmasked in zip(blocks, (True, False), strict=True):
             with emitter.at(Cursor(block)):
-                known: dict[object, SSAValue] = {**front.comparisons} if in_front else {}
-                emitter.yield_(_step(emitter, nest, tiles, known, in_front=in_front))
+                known: dict[object, SSAValue] = {**unmasked.comparisons} if is_unmasked else {}
+                emitter.yield_(_step(emitter, nest, tiles, known, is_unmasked=is_unmasked))
         results = list[SSAValue](branch.results)
     count = tiles.extent // tiles.lanes
     for order, result in enumerate(op.results):
@@ -179,7 +179,7 @@ def run_in_registers(lowering: FunctionLowering, tiles: CarriedTiles) -> None:
         lowering.sources[result] = tiles.windows[number]
 
 
-def _plan(lowering: FunctionLowering, tiles: CarriedTiles) -> Nest:
+def _plan(lowering: FunctionLowering, tiles: PromotedTiles) -> Nest:
     op = tiles.generic
     body = op.body.block
     inputs = [
@@ -202,7 +202,7 @@ def _plan(lowering: FunctionLowering, tiles: CarriedTiles) -> Nest:
 
 
 def _step(
-    emitter: LoopEmitter, nest: Nest, tiles: CarriedTiles, known: dict[object, SSAValue], *, in_front: bool
+    emitter: LoopEmitter, nest: Nest, tiles: PromotedTiles, known: dict[object, SSAValue], *, is_unmasked: bool
 ) -> list[SSAValue]:
     """All vectors of all results, result by result."""
     cursor = emitter.cursor
@@ -211,7 +211,7 @@ def _step(
     assert terminator is not None
     steps: list[BodyValues] = []
     for order in range(tiles.extent // tiles.lanes):
-        frame = Frame(cursor, 0, order * tiles.lanes, dict(known), in_front=in_front)
+        frame = Frame(cursor, 0, order * tiles.lanes, dict(known), is_unmasked=is_unmasked)
         for argument, value in zip(nest.body.args, (*tiles.generic.inputs, *tiles.generic.outputs), strict=True):
             for number, tile in tiles.arguments.items():
                 if value is tile:
@@ -221,7 +221,7 @@ def _step(
 
 
 __all__ = [
-    "CarriedTiles",
+    "PromotedTiles",
     "add_arguments",
     "enter_loop",
     "find_carried",

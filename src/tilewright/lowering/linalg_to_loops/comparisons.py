@@ -1,9 +1,9 @@
-"""Comparisons of indices with limits, where their results are known: everywhere, in front of a lane, for whole tiles.
+"""Comparisons of indices with limits, where their results are known: everywhere, before a lane, for whole tiles.
 
     select(%start + %i < %n, %x, -inf)  for all i up to an extent
 
-What is known of the bounds settles some comparisons for good. Of others the code asks in front of a loop: whether no
-index of a whole dimension is beyond its limit, or how many whole vectors of lanes are in front of it.
+What is known of the bounds settles some comparisons for good. Of others the code asks before a loop: whether no
+index of a whole dimension is beyond its limit, or how many whole vectors of lanes are before it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from tilewright.lowering.linalg_to_loops.nest_plan import Nest
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most, is_same
 from tilewright.lowering.linalg_to_loops.sources import Box
 
-FALSE_BEHIND = {2: False, 5: True}
-"""Value of `index <predicate> bound` behind the bound: slt is false there, sge is true."""
+FALSE_PAST_BOUND = {2: False, 5: True}
+"""Value of `index <predicate> bound` past the bound: slt is false there, sge is true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,41 +31,41 @@ class _LimitedLane:
     dim: int
     shift: SSAValue | None
     limit: SSAValue
-    result_in_front: bool
+    result_below: bool
 
 
-def settled_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool]:
+def known_comparisons(emitter: LoopEmitter, nest: Nest) -> dict[SSAValue, bool]:
     """The comparisons of lane numbers with limits that hold, or fail, in every iteration within the nest's bounds.
 
     for %i = 0 to min(%n, 64) { select(%i < %n, %x, 0) }      ->      { %x }
     """
-    settled: dict[SSAValue, bool] = {}
+    known: dict[SSAValue, bool] = {}
     for op in nest.body.ops:
         found = _limited_lane(nest, op)
         if found is None:
             continue
         limit = lane_bound(emitter, found.limit, found.shift, nest.extents[found.dim])
         if is_at_most(nest.bounds[found.dim], limit):
-            settled[op.results[0]] = found.result_in_front
-    return settled
+            known[op.results[0]] = found.result_below
+    return known
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
-    """The whole vectors in front of `bound`: the results of some comparisons are known there, and no lane is behind the
+class UnmaskedPart:
+    """The whole vectors before `bound`: the results of some comparisons are known there, and no lane is past the
     end of a box that is read or of an output that is cut."""
 
     bound: Index
     comparisons: dict[SSAValue, SSAValue]
 
 
-def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
+def find_unmasked_part(emitter: LoopEmitter, nest: Nest) -> UnmaskedPart | None:
     """The part of the vector dimension where no lane is beyond a limit; it gets a loop without the comparisons.
 
     for %j = 0 to 128 step 16 { select(%start + lanes(%j) < %n, %x, -inf) }
       ->
-    %front = clamp(%n - %start, 0, 128) & -16
-    for %j = 0 to %front step 16 { %x };  for %j = %front to 128 step 16 { select(...) }
+    %unmasked = clamp(%n - %start, 0, 128) & -16
+    for %j = 0 to %unmasked step 16 { %x };  for %j = %unmasked to 128 step 16 { select(...) }
     """
     dim = nest.vector_dim
     if dim is None or is_at_most(nest.bounds[dim], nest.lanes):
@@ -79,7 +79,7 @@ def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
         if found is None or found.dim != dim:
             continue
         result = op.results[0]
-        holds = emitter.constant(int(found.result_in_front), result.type)
+        holds = emitter.constant(int(found.result_below), result.type)
         comparisons[result] = emitter.broadcast(holds, nest.lanes)
         bound = emitter.min(bound, lane_bound(emitter, found.limit, found.shift, nest.extents[dim]))
     ends = _ends_of_rows(nest, dim)
@@ -87,20 +87,20 @@ def find_front(emitter: LoopEmitter, nest: Nest) -> Front | None:
         bound = emitter.min(bound, emitter.max(end, 0))
     if not comparisons and not ends:
         return None
-    return Front(emitter.align_down(bound, nest.lanes * nest.unroll), comparisons)
+    return UnmaskedPart(emitter.align_down(bound, nest.lanes * nest.unroll), comparisons)
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """A test in front of a loop: where it succeeds, the comparisons hold, or fail, for all indices, and the front of a
-    short row is all of it."""
+class VersionCheck:
+    """A test before a loop: where it succeeds, the comparisons hold, or fail, for all indices, and a short row is
+    unmasked as a whole."""
 
     condition: SSAValue | bool
     comparisons: dict[SSAValue, bool]
-    front: Front | None
+    unmasked: UnmaskedPart | None
 
 
-def find_whole(emitter: LoopEmitter, nest: Nest, front: Front | None) -> Whole | None:
+def find_version_check(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart | None) -> VersionCheck | None:
     """The test whether a loop needs no comparisons; None where there are none that it would settle.
 
     for %i = 0 to 64 { for %j = 0 to 64 step 16 { select(%start + %i < %n, %x, -inf) } }
@@ -122,14 +122,14 @@ def find_whole(emitter: LoopEmitter, nest: Nest, front: Front | None) -> Whole |
         if not isinstance(bound, int) or is_at_most(bound, limit):
             continue
         condition = emitter.both(condition, emitter.compare("sge", limit, bound))
-        comparisons[op.results[0]] = found.result_in_front
-    short = front if front is not None and has_short_rows(nest) else None
+        comparisons[op.results[0]] = found.result_below
+    short = unmasked if unmasked is not None and has_short_rows(nest) else None
     if short is not None:
         assert nest.vector_dim is not None
         extent = nest.bounds[nest.vector_dim]
         condition = emitter.both(condition, emitter.compare("eq", short.bound, extent))
-        short = Front(extent, short.comparisons)
-    return Whole(condition, comparisons, short) if comparisons or short is not None else None
+        short = UnmaskedPart(extent, short.comparisons)
+    return VersionCheck(condition, comparisons, short) if comparisons or short is not None else None
 
 
 def has_short_rows(nest: Nest) -> bool:
@@ -148,7 +148,7 @@ def has_short_rows(nest: Nest) -> bool:
 
 
 def _writes_in_loops(nest: Nest) -> bool:
-    """Whether there are loops around rows, which leave nothing behind but what they write."""
+    """Whether there are loops around rows, whose only results are what they write."""
     return len(nest.order) > 1 and all(output.dest is not None for output in nest.outputs)
 
 
@@ -169,12 +169,12 @@ def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:
 
 def _limited_lane(nest: Nest, op: Operation) -> _LimitedLane | None:
     """The comparison that an op is, if it is one of an index with a limit and not settled yet."""
-    if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in FALSE_BEHIND:
+    if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in FALSE_PAST_BOUND:
         return None
     lane = _lane_of(nest, op.lhs)
     if lane is None or not nest.depends[op.result] or not is_outside(nest, op.rhs):
         return None
-    return _LimitedLane(*lane, op.rhs, not FALSE_BEHIND[op.predicate.value.data])
+    return _LimitedLane(*lane, op.rhs, not FALSE_PAST_BOUND[op.predicate.value.data])
 
 
 def _lane_of(nest: Nest, value: SSAValue) -> tuple[int, SSAValue | None] | None:

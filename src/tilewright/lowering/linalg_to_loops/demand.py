@@ -100,7 +100,7 @@ class Demand:
         return result
 
     def make_available(self, bound: Index, op: Operation) -> bool:
-        """Move the arithmetic that makes a bound in front of `op`, if it does not stand there already."""
+        """Move the arithmetic that makes a bound before `op`, if it does not stand there already."""
         if isinstance(bound, int):
             return True
         owner, block = bound.owner, op.parent_block()
@@ -113,7 +113,7 @@ class Demand:
         if order.place(owner) <= order.place(op) and owner not in order.order:
             return owner.is_before_in_block(op)
         if order.place(owner) <= order.place(op):
-            return True  # equal where it was moved in front of `op` before
+            return True  # equal where it was moved before `op` before
         if not is_arithmetic(owner) or not all(self.make_available(operand, op) for operand in owner.operands):
             return False
         owner.detach()

@@ -7,7 +7,7 @@
     call @tw_mk_..._out(..., %buffer, ..., select(%direct, %dest, %buffer), select(%direct, %row_stride, 128))
     scf.if %interchanged and %direct {} else { %dest[0, 0] [%m, %n] = %buffer }
 
-A result that is rounded to a narrower type behind the loop may be stored so, too, by kernels that round:
+A result that is rounded to a narrower type after the loop may be stored so, too, by kernels that round:
 
     scf.if %direct { call @tw_mk_..._out_bf16(..., %buffer, ..., %dest, %row_stride) }
     else { call @tw_mk_...(..., %buffer, ...) }
@@ -61,7 +61,7 @@ def plan_direct_store(
     factors: tuple[Window, Window],
 ) -> DirectStore | None:
     """The store that is the only reader of a loop's product of two factors, with its address computed at the cursor,
-    which is in front of the loop; None where something may come between, or read what it overwrites.
+    which is before the loop; None where something may come between, or read what it overwrites.
 
     `counts`: how many rows and columns are computed: all, or just those that are stored.
     """
@@ -133,16 +133,16 @@ def _only_addresses_between(loop: Operation, store: Operation, narrowing: Operat
 
 
 class _Earlier:
-    """Values behind a loop, computed at the cursor in front of it."""
+    """Values after a loop, computed at the cursor before it."""
 
     def __init__(self, lowering: FunctionLowering, loop: scf.ForOp) -> None:
         self._emitter = lowering.emitter
         self._loop = loop
         self._known: dict[SSAValue, SSAValue] = {}
-        self._behind: set[Operation] = set()
+        self._after: set[Operation] = set()
         op = loop.next_op
         while op is not None:
-            self._behind.add(op)
+            self._after.add(op)
             op = op.next_op
 
     def value(self, value: SSAValue) -> SSAValue:
@@ -150,7 +150,7 @@ class _Earlier:
         op = value.owner
         if op is self._loop:
             raise NoMatchError
-        if not isinstance(op, Operation) or op not in self._behind:
+        if not isinstance(op, Operation) or op not in self._after:
             return value
         if (found := self._known.get(value)) is None:
             copy = type(op).create(

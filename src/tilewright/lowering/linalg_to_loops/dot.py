@@ -11,7 +11,7 @@ A micro-kernel adds an MR x NR block to C, its operands are byte addresses and s
 
 Operands that are plain windows of memory are read in place. A box is read in place when the program finds it full
 when it runs, else copied into the arena with its padding, so the result is that of the whole product. Where both
-operands are padded with zeros behind the same k, the sum stops there: what is left out is 0 * 0.
+operands are padded with zeros past the same k, the sum stops there: what is left out is 0 * 0.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the operands of a product are read: in place, from a copy, or from panels that were packed in front of a loop.
+"""How the operands of a product are read: in place, from a copy, or from panels that were packed before a loop.
 
 scf.for { %s = linalg.matmul ins(%k, %q) ... }        %q does not change in the loop
   ->  call @tw_mk_panels_f32_f32_64(%q, ...) ; scf.for { call @tw_mk_..._panels(%k, ...) }
@@ -174,7 +174,7 @@ def find_invariant_loop(lowering: FunctionLowering, op: Operation, factor: Facto
 def b_operand(
     lowering: FunctionLowering, op: Operation, kernel: MatmulKernel, b: Factor, k_count: Index
 ) -> tuple[MatmulKernel, Panel]:
-    """B as the kernel reads it: packed in front of a loop that does not change it, else in place or copied."""
+    """B as the kernel reads it: packed before a loop that does not change it, else in place or copied."""
     plan = plan_operand_panels(lowering, kernel, b, k_count)
     loop = find_invariant_loop(lowering, op, b) if plan is not None else None
     if plan is None or loop is None:

@@ -244,9 +244,9 @@ def _place_of_first(values: BodyValues, address: Address, *, may_shuffle: bool) 
                 found = emitter.ssa(emitter.add(total, emitter.mul(values.first(value), stride)))
             frame.values[key] = found
         total = found
-    # Places are those of the first lane of a stretch, or of this vector.
+    # Places are those of the first lane of a segment, or of this vector.
     if values.start_dim != nest.vector_dim:
-        total = emitter.add(total, emitter.mul(values.lanes_into_stretch(), step))
+        total = emitter.add(total, emitter.mul(values.lanes_into_segment(), step))
     return total, step
 
 
@@ -258,7 +258,7 @@ def _lane_address(values: BodyValues, address: Address) -> tuple[Index, SSAValue
     if len(address.terms) == 1 and address.terms[0][1] == 1 and (place := nest.places.of.get(address.terms[0][0])):
         for value in place.shared:
             base = emitter.add(base, _shared_index(values, value))
-        # Along a stretch of one quotient all lanes may be at one place, and only the mask tells them apart.
+        # Along a segment of one quotient all lanes may be at one place, and only the mask tells them apart.
         return base, values.get_lanes(place.lanes)
     for value, stride in address.terms:
         if values.is_lanes(nest.depends.get(value, frozenset())):

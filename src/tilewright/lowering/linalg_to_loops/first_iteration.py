@@ -1,4 +1,4 @@
-"""Values of a loop's first iteration, computed in front of the loop, and by how much they change per iteration.
+"""Values of a loop's first iteration, computed before the loop, and by how much they change per iteration.
 
 scf.for %i = %lb to %ub step %c64 { %k = arith.index_cast %i; %o = arith.addi %base, %k }
   ->  first(%o) = %base + %lb, change(%o) = 64
@@ -41,7 +41,7 @@ class FirstIteration:
         return op is None or not self.loop.is_ancestor(op) or (op is self.loop and value.owner is not self.body)
 
     def first(self, value: Index) -> Index:
-        """The value in the first iteration, computed in front of the loop."""
+        """The value in the first iteration, computed before the loop."""
         if isinstance(value, int) or self.is_invariant(value):
             return value
         if (found := self._first.get(value)) is not None:

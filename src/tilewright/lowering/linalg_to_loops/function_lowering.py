@@ -47,7 +47,7 @@ from tilewright.transforms.linalg.loads import Disjointness
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
 if TYPE_CHECKING:
-    from tilewright.lowering.linalg_to_loops.carried_registers import CarriedTiles
+    from tilewright.lowering.linalg_to_loops.carried_registers import PromotedTiles
 
 LoweringTable: TypeAlias = "dict[type[Operation], Callable[[FunctionLowering, Any], None]]"
 """From op class to what lowers it."""
@@ -66,7 +66,7 @@ class FunctionLowering:
         self.noalias = NOALIAS in function.attributes
         self.apart = Disjointness(function)
         self.constant_arguments = find_constant_arguments(function) if self.noalias else frozenset[SSAValue]()
-        """Pointers behind which nothing changes while the kernel runs."""
+        """Pointers to what nothing changes while the kernel runs."""
         self.stores = 0
         """How many places for packed operands the function has."""
         self.emitter = LoopEmitter(entry)
@@ -82,7 +82,7 @@ class FunctionLowering:
         self.deferred: set[Operation] = set()
         self._filled: list[tuple[SSAValue, Source]] = []
         """Values that were copied to buffers, in order, with how they were read before."""
-        self.in_registers: dict[Operation, CarriedTiles] = {}
+        self.in_registers: dict[Operation, PromotedTiles] = {}
         """Generics that make tiles which stay in registers from one step of a loop to the next."""
         self.written: set[Operation] = set()
         """Stores whose elements are there already (`stored_results.py`)."""
@@ -158,7 +158,7 @@ class FunctionLowering:
         return found
 
     def source_before(self, value: SSAValue, op: Operation) -> Source:
-        """How to read a value in front of `op`, which may be filling the buffer that holds it now."""
+        """How to read a value before `op`, which may be filling the buffer that holds it now."""
         for filled, before in self._filled:
             if filled is value:
                 return before
@@ -198,7 +198,7 @@ class FunctionLowering:
         )
 
     def _joined(self, source: Source, dest: Window, bounds: Sequence[Index]) -> tuple[Source, Window, Sequence[Index]]:
-        """A copy with fewer dimensions: those that are one stretch of memory on both sides, and of which the inner one
+        """A copy with fewer dimensions: those that are one segment of memory on both sides, and of which the inner one
         is copied as a whole, are one."""
         for dim in reversed(range(len(dest.shape) - 1)):
             inner = dest.shape[dim + 1]
@@ -229,7 +229,7 @@ class FunctionLowering:
         """Plan and emit a nest at the cursor.
 
         `tiles`: operands have just the extents of the nest. `fresh`: nobody needs the old elements of the outputs, but
-        for those with numbers in `cut`, which are not touched behind their bounds.
+        for those with numbers in `cut`, which are not touched past their bounds.
         `combination`: what the body combines elements and results with.
         """
         reduction_dims = {dim for dim, flag in enumerate(reduced) if flag}
@@ -249,7 +249,7 @@ class FunctionLowering:
                 self.in_memory(op.tensor)
         nest = Nest(
             self, body, inputs, made, reduced, extents, tuple(bounds if bounds is not None else extents), tiles,
-            self.facts.streams_by_halves, combination, if_convert(body),
+            self.facts.streams_half_vectors, combination, if_convert(body),
         )  # fmt: skip
         nest = plan_nest(nest, self.facts.vector_bits)
         if nest.lanes == 1 and prod(extents) > 1:

@@ -1,8 +1,8 @@
 """Interchange of the loop over k with the loops over blocks of C: the accumulators stay in registers for all of k.
 
     scf.for %i = 0 to %trips iter_args(%acc, %pa, %pb) {
-      %a = window(%pa, strides [%sam, %sak]), padded with 0 behind %K - %i * 64
-      %b = window(%pb, strides [%sbk, 1]), padded with 0 behind %K - %i * 64
+      %a = window(%pa, strides [%sam, %sak]), padded with 0 past %K - %i * 64
+      %b = window(%pb, strides [%sbk, 1]), padded with 0 past %K - %i * 64
       %next = linalg.matmul ins(%a, %b) outs(%acc)
       yield %next, %pa + %da, %pb + %db
     }
@@ -31,11 +31,11 @@ from tilewright.lowering.linalg_to_loops.dot import emit_calls, starts_from_zero
 from tilewright.lowering.linalg_to_loops.dot_operands import Panel, in_place
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, NoMatchError, to_index
-from tilewright.lowering.linalg_to_loops.following_lanes import holds_for_first, says_which_lanes_follow
 from tilewright.lowering.linalg_to_loops.function_lowering import FunctionLowering, tensor_shape
 from tilewright.lowering.linalg_to_loops.kept_operands import is_shared, multiply_by_kept, plan_kept
 from tilewright.lowering.linalg_to_loops.provable import constant_of, find_cut, is_same, known
 from tilewright.lowering.linalg_to_loops.sources import Source, Window, permute
+from tilewright.lowering.linalg_to_loops.unit_stride_guard import holds_for_first, says_which_lanes_follow
 from tilewright.lowering.microkernel_attributes import find_routine
 from tilewright.transforms.linalg.effects import may_write
 from tilewright.transforms.linalg.structured import shape_or_scalar
@@ -58,14 +58,14 @@ class _Operand:
 
 @dataclass(frozen=True, slots=True)
 class FastPath:
-    """What the interchanged form needs, emitted in front of the loop."""
+    """What the interchanged form needs, emitted before the loop."""
 
     condition: SSAValue
     kernel: MatmulKernel
     a: Panel
     b: Panel
     b_root: SSAValue
-    """The pointer that B is read behind."""
+    """The pointer that B is read from."""
     counts: tuple[Index, Index]
     """Rows and columns of C that are wanted."""
     depth: Index
@@ -77,7 +77,7 @@ class FastPath:
 
 
 def plan_k_loop(lowering: FunctionLowering, loop: scf.ForOp) -> FastPath | None:
-    """Match a loop and emit what the interchanged form needs in front of it; None where it is of another form."""
+    """Match a loop and emit what the interchanged form needs before it; None where it is of another form."""
     product = find_product(loop)
     if product is None:
         return None
@@ -299,7 +299,7 @@ def _trip_count(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
 
 
 def _cast_of(view: SSAValue) -> memref.ReinterpretCastOp:
-    """The pointer view behind slices that start at its first element."""
+    """The pointer view below slices that start at its first element."""
     op = view.owner
     while True:
         match op:
@@ -343,7 +343,7 @@ def _view_change(first: FirstIteration, view: SSAValue) -> Index:
 
 
 def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, target: Window, init: Source) -> None:
-    """A branch in front of the loop: the interchanged product, or the loop, which moves into the other side.
+    """A branch before the loop: the interchanged product, or the loop, which moves into the other side.
 
     `init` is what the sum starts from.
     """

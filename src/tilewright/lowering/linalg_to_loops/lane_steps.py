@@ -7,12 +7,12 @@
 
 An access whose address has step 1 is a load or store of neighbours, masked where it is predicated, and no gather.
 
-Quotients and remainders have a step too, within a stretch of lanes that crosses no multiple of the divisor:
+Quotients and remainders have a step too, within a segment of lanes that crosses no multiple of the divisor:
 
-    %q = divsi %x, %n                        step 0      all along the stretch
+    %q = divsi %x, %n                        step 0      all along the segment
     %c = remsi %x, %n                        step 1
 
-What is computed from values of step 0 has step 0, floats and loaded elements included: a stretch needs it once.
+What is computed from values of step 0 has step 0, floats and loaded elements included: a segment needs it once.
 Integers of 32 bits and more are taken not to overflow along a vector, as everywhere in address arithmetic.
 """
 
@@ -35,7 +35,7 @@ _BITWISE = arith.AndIOp | arith.ShRSIOp
 
 
 class Rounding(Enum):
-    """Where the quotient of a division goes, and so where stretches of one quotient end."""
+    """Where the quotient of a division goes, and so where segments of one quotient end."""
 
     TO_ZERO = auto()
     UNSIGNED = auto()
@@ -58,14 +58,14 @@ class LaneSteps:
 
     of: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     divisions: dict[Division, None] = field(default_factory=dict[Division, None])
-    """What a stretch must not cross the multiples of, in the order of the body."""
+    """What a segment must not cross the multiples of, in the order of the body."""
     remainders: dict[Operation, Division] = field(default_factory=dict[Operation, Division])
     quotients: dict[Operation, Division] = field(default_factory=dict[Operation, Division])
 
 
 @dataclass(slots=True)
 class _Walk:
-    """The walk over one body: what depends on the vector dimension, and in which loops a stretch starts."""
+    """The walk over one body: what depends on the vector dimension, and in which loops a segment starts."""
 
     depends: Mapping[SSAValue, frozenset[int]]
     predicates: Mapping[Operation, Predicate]
@@ -126,7 +126,7 @@ class _Walk:
     def _of_division(self, op: Operation, found: list[int | None]) -> int | None:
         if self.outside is None or found != [1, 0]:
             return None
-        # Where a stretch ends is decided in front of the loop over it; whether stretches pay, in front of all loops.
+        # Where a segment ends is decided before the loop over it; whether segments pay, before all loops.
         if not self.depends[op.operands[0]] - {self.vector_dim} <= self.outside or self.depends.get(op.operands[1]):
             return None
         found_division = find_division(op)
@@ -172,7 +172,7 @@ def find_lane_steps(
     vector_dim: int,
     outside: frozenset[int] | None = None,
 ) -> LaneSteps:
-    """The steps of the values of a body; with `outside`, the loops around the vector dimension, within stretches."""
+    """The steps of the values of a body; with `outside`, the loops around the vector dimension, within segments."""
     walk = _Walk(depends, predicates, vector_dim, outside)
     for op in body.ops:
         walk.visit(op)

@@ -7,7 +7,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects import scf
 from tilewright.dialects.types import element_type, is_tensor
 from tilewright.lowering.linalg_to_loops.carried_registers import (
-    CarriedTiles,
+    PromotedTiles,
     add_arguments,
     enter_loop,
     find_carried,
@@ -71,7 +71,7 @@ def lower_for(lowering: FunctionLowering, op: scf.ForOp) -> None:
     replace_op(lowering, op, new, tensors)
 
 
-def lower_for_in_registers(lowering: FunctionLowering, op: scf.ForOp, tiles: CarriedTiles) -> None:
+def lower_for_in_registers(lowering: FunctionLowering, op: scf.ForOp, tiles: PromotedTiles) -> None:
     """A loop whose tiles are vectors that it carries."""
     body, inits = op.body.block, list(op.iter_args)
     yield_op = body.last_op
@@ -149,7 +149,7 @@ def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
 
 
 def passed_on(before: Block, after: Block, condition: Operation) -> list[SSAValue] | None:
-    """What stands for each tile that enters a test behind it, if all that the test does is to pass them on."""
+    """What stands for each tile that enters the test after it, if all that the test does is to pass them on."""
     found: list[SSAValue] = list(before.args)
     handed = list(condition.operands)[1:]
     for position in tensor_positions(before.args):
@@ -160,7 +160,7 @@ def passed_on(before: Block, after: Block, condition: Operation) -> list[SSAValu
     return found if len(tensor_positions(handed)) == len(tensor_positions(before.args)) else None
 
 
-def lower_while_in_registers(lowering: FunctionLowering, op: scf.WhileOp, tiles: CarriedTiles) -> None:
+def lower_while_in_registers(lowering: FunctionLowering, op: scf.WhileOp, tiles: PromotedTiles) -> None:
     """A while loop whose tiles are vectors that it carries."""
     before, after = op.regions[0].block, op.regions[1].block
     condition, yield_op = before.last_op, after.last_op

@@ -71,7 +71,7 @@ def with_shape(window: Window, shape: tuple[int, ...]) -> Window:
 
 
 def lower_nothing(lowering: FunctionLowering, op: Operation) -> None:
-    """Barriers (one thread runs the whole program, in order) and assumptions leave nothing behind."""
+    """Barriers (one thread runs the whole program, in order) and assumptions become nothing."""
     lowering.dead.append(op)
 
 

@@ -216,7 +216,7 @@ class Memory:
 
 
 def find_constant_arguments(function: func.FuncOp) -> frozenset[SSAValue]:
-    """The arguments of a kernel whose arguments do not overlap, behind which nothing changes while it runs."""
+    """The arguments of a kernel whose arguments do not overlap and whose memory nothing changes while it runs."""
     if function.sym_visibility is not None and function.sym_visibility.data == "private":
         return frozenset()
     roots = set[SSAValue]()
@@ -232,7 +232,7 @@ def find_constant_arguments(function: func.FuncOp) -> frozenset[SSAValue]:
 
 
 def find_only_written(function: func.FuncOp) -> frozenset[SSAValue]:
-    """The pointer arguments of a function behind which it only writes, as far as their own views go."""
+    """The pointer arguments of a function whose memory it only writes, as far as their own views go."""
     arguments = [argument for argument in function.body.blocks[0].args if is_unranked_memref(argument.type)]
     return frozenset(argument for argument in arguments if argument.uses and _is_only_written(argument))
 

@@ -15,23 +15,29 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import memref
 from tilewright.lowering.atomic_calls import END_ATOMICS
 from tilewright.lowering.linalg_to_loops.accumulators import Accumulators
+from tilewright.lowering.linalg_to_loops.batched_rows import plan_batched_rows
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
-from tilewright.lowering.linalg_to_loops.comparisons import Front, Whole, find_front, find_whole, settled_comparisons
-from tilewright.lowering.linalg_to_loops.element_numbers import comparisons_in_order, find_carried_numbers
+from tilewright.lowering.linalg_to_loops.comparisons import (
+    UnmaskedPart,
+    VersionCheck,
+    find_unmasked_part,
+    find_version_check,
+    known_comparisons,
+)
+from tilewright.lowering.linalg_to_loops.element_indices import comparisons_in_order, find_carried_indices
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.external_calls import call_external
-from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest, memory_of
+from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest, memory_of
 from tilewright.lowering.linalg_to_loops.padding import find_padding
 from tilewright.lowering.linalg_to_loops.prefetching import Prefetching
-from tilewright.lowering.linalg_to_loops.rows_together import plan_rows_together
 from tilewright.lowering.linalg_to_loops.step_body import emit_step
 from tilewright.lowering.linalg_to_loops.steps import Step, steps_of, streamed_steps
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, plan_streaming
-from tilewright.lowering.linalg_to_loops.stretches import (
+from tilewright.lowering.linalg_to_loops.strip_segments import (
     number_in_all_lanes,
-    plan_stretches,
-    start_stretch,
-    stretches_pay,
+    plan_segments,
+    segments_pay,
+    start_segment,
 )
 
 
@@ -50,38 +56,38 @@ class _NestWriter:
         self.streaming = streaming
         self.nest = nest
         self.plain = nest
-        """The nest without a loop over stretches."""
+        """The nest without a loop over segments."""
         self.accumulators = Accumulators(emitter, nest)
-        self.front: Front | None = None
+        self.unmasked: UnmaskedPart | None = None
 
     @property
     def start(self) -> int:
-        """The level where accumulators start: the first loop of the reduction, or over stretches of its lanes."""
+        """The level where accumulators start: the first loop of the reduction, or over segments of its lanes."""
         order, iterators = self.nest.order, self.nest.iterators
         reduces = self.nest.has_reduction
-        carried = (level for level, dim in enumerate(order) if reduces and dim != STRETCH and iterators[dim])
+        carried = (level for level, dim in enumerate(order) if reduces and dim != SEGMENT and iterators[dim])
         first = next(carried, len(order))
-        return first - 1 if first and self.nest.vector_reduces() and order[first - 1] == STRETCH else first
+        return first - 1 if first and self.nest.vector_reduces() and order[first - 1] == SEGMENT else first
 
     def write(self) -> list[SSAValue | None]:
         cursor = self.emitter.cursor
         self._plan()
         outside = Frame(Cursor(cursor.block, cursor.anchor))
         in_order = comparisons_in_order(self.nest)
-        settled = {**settled_comparisons(self.emitter, self.nest), **dict.fromkeys(in_order, True)}
-        self._settle(settled)
+        known = {**known_comparisons(self.emitter, self.nest), **dict.fromkeys(in_order, True)}
+        self._assume(known)
         self.plain = self.nest
-        for comparison, holds in settled.items():
+        for comparison, holds in known.items():
             outside.values[comparison] = self.emitter.constant(int(holds), comparison.type)
         if self.nest.folds():
-            self.accumulators.numbers = find_carried_numbers(self.nest, in_order)
+            self.accumulators.numbers = find_carried_indices(self.nest, in_order)
         if self.accumulators.padding is None:
-            self.front = find_front(self.emitter, self.nest)
+            self.unmasked = find_unmasked_part(self.emitter, self.nest)
         together = self.accumulators.together
         stays = together is not None or self.nest.folds()
-        stretched = None if stays else plan_stretches(self.nest, self.front.comparisons if self.front else ())
-        if stretched is not None:
-            self._stretched_or_not(stretched, outside)
+        segmented = None if stays else plan_segments(self.nest, self.unmasked.comparisons if self.unmasked else ())
+        if segmented is not None:
+            self._version_segments(segmented, outside)
         else:
             self._row(outside)
         with self.emitter.at(Cursor(cursor.block, cursor.anchor)):
@@ -92,19 +98,19 @@ class _NestWriter:
         return self.accumulators.scalars
 
     def _plan(self) -> None:
-        """How lanes become results: behind a mask's bound all at once, of many rows together, or of each by itself."""
+        """How lanes become results: past a mask's bound all at once, of many rows together, or of each by itself."""
         nest, accumulators = self.nest, self.accumulators
         if nest.vector_reduces() and not nest.folds() and sum(nest.iterators[dim] for dim in nest.order) == 1:
             accumulators.padding = find_padding(self.emitter, nest)
         if accumulators.padding is None:
-            accumulators.together = plan_rows_together(self.emitter, nest, accumulators.reducing)
+            accumulators.together = plan_batched_rows(self.emitter, nest, accumulators.reducing)
             return
         assert nest.vector_dim is not None
         bounds = list(nest.bounds)
         bounds[nest.vector_dim] = accumulators.padding.bound
         self.nest = replace(nest, bounds=tuple(bounds))
 
-    def _settle(self, comparisons: Iterable[SSAValue]) -> None:
+    def _assume(self, comparisons: Iterable[SSAValue]) -> None:
         """From here on some comparisons have one result in all iterations."""
         depends = {**self.nest.depends, **dict.fromkeys(comparisons, frozenset[int]())}
         self.nest = replace(self.nest, depends=depends)
@@ -116,34 +122,36 @@ class _NestWriter:
         if streaming is not None and not is_near and not (prefetching.weighs_traffic and self._reads_twice()):
             self._stream_or_not(streaming, outside)
             return
-        whole = find_whole(self.emitter, self.nest, self.front) if self.accumulators.padding is None else None
+        whole = (
+            find_version_check(self.emitter, self.nest, self.unmasked) if self.accumulators.padding is None else None
+        )
         if whole is not None:
-            self._whole_or_not(whole, outside)
+            self._version_loop(whole, outside)
         else:
             self._level(0, [outside])
 
     def _reads_twice(self) -> bool:
         """Whether one array is read at several places, as a convolution does.
 
-        What is read a little behind the place that was written has the low bits of its address, if the arrays start at
+        What is read a little above the address that was written has the low bits of its address, if the arrays start at
         the same place of a page, and waits for it (Zen 4, four places: 1.8 times as slow with nontemporal stores).
         """
         windows = (memory_of(operand.source) for operand in self.nest.inputs)
         arrays = [window.flat for window in windows if window is not None and not window.owned]
         return len(set(arrays)) < len(arrays)
 
-    def _whole_or_not(self, whole: Whole, outside: Frame) -> None:
+    def _version_loop(self, whole: VersionCheck, outside: Frame) -> None:
         """Two versions of a loop, chosen by whether it needs no comparisons."""
 
         def without() -> None:
-            front, nest = self.front, self.nest
+            unmasked, nest = self.unmasked, self.nest
             values = dict(outside.values)
             for comparison, holds in whole.comparisons.items():
                 values[comparison] = self.emitter.constant(int(holds), comparison.type)
-            self._settle(whole.comparisons)
-            self.front = whole.front or front
+            self._assume(whole.comparisons)
+            self.unmasked = whole.unmasked or unmasked
             self._level(0, [Frame(self.emitter.cursor, values=values)])
-            self.front, self.nest = (front if whole.front is None else None), nest
+            self.unmasked, self.nest = (unmasked if whole.unmasked is None else None), nest
 
         def with_comparisons() -> None:
             self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
@@ -168,21 +176,21 @@ class _NestWriter:
 
         self.emitter.choose(pays, streamed, plain)
 
-    def _stretched_or_not(self, stretched: Nest, outside: Frame) -> None:
-        """A nest whose vectors run along stretches; where that depends on the divisors, also as it is without."""
-        if self.front is not None:
-            for comparison, lanes in self.front.comparisons.items():
+    def _version_segments(self, segmented: Nest, outside: Frame) -> None:
+        """A nest whose vectors run along segments; where that depends on the divisors, also as it is without."""
+        if self.unmasked is not None:
+            for comparison, lanes in self.unmasked.comparisons.items():
                 outside.values[comparison] = number_in_all_lanes(lanes)
-        pays = stretches_pay(BodyValues(self.emitter, stretched, [outside]))
+        pays = segments_pay(BodyValues(self.emitter, segmented, [outside]))
         if pays is True:
-            self.nest = stretched
+            self.nest = segmented
             self._level(0, [outside])
             return
         assert isinstance(pays, SSAValue)
         accumulators = self.accumulators
         kept = [number for number in accumulators.reducing if self.nest.outputs[number].dest is None]
         choice, *blocks = self.emitter.if_else_of(pays, [accumulators.yielded[number].type for number in kept])
-        for block, nest in zip(blocks, (stretched, self.plain), strict=True):
+        for block, nest in zip(blocks, (segmented, self.plain), strict=True):
             self.nest = nest
             with self.emitter.at(Cursor(block)):
                 self._level(0, [Frame(self.emitter.cursor, values=dict(outside.values))])
@@ -202,16 +210,16 @@ class _NestWriter:
             self._step(frames, [])
             return
         dim = self.nest.order[level]
-        if dim == STRETCH:
+        if dim == SEGMENT:
 
             def inside(inner: list[Frame], carried: list[SSAValue]) -> list[SSAValue]:
                 self._level(level + 1, inner)
                 return carried
 
-            self._in_stretches(frames, [], inside)
-            with self._without_stretches():
-                behind = [frame.without_vectors() for frame in frames]
-                self._loops(level, behind, self._steps_behind_stretches(behind))
+            self._in_segments(frames, [], inside)
+            with self._without_segments():
+                scalar_frames = [frame.without_vectors() for frame in frames]
+                self._loops(level, scalar_frames, self._steps_after_segments(scalar_frames))
             return
         with self.emitter.at(frames[-1].cursor):
             steps = self._steps(dim, frames)
@@ -225,21 +233,21 @@ class _NestWriter:
             else:
                 self._loop(level, frames, step)
 
-    def _in_stretches(
+    def _in_segments(
         self,
         frames: list[Frame],
         carried: list[SSAValue],
         inside: Callable[[list[Frame], list[SSAValue]], list[SSAValue]],
     ) -> list[SSAValue]:
-        """The loop over stretches of the vector dimension, as far as its front; what `inside` makes of `carried`."""
+        """The loop over segments of the unmasked part; returns what `inside` makes of `carried`."""
         assert self.nest.vector_dim is not None
-        upper = self.nest.bounds[self.nest.vector_dim] if self.front is None else self.front.bound
+        upper = self.nest.bounds[self.nest.vector_dim] if self.unmasked is None else self.unmasked.bound
         outer = frames[-1]
         with self.emitter.at(outer.cursor):
             loop, body = self.emitter.while_below(0, upper, carried)
         outer.cursor.anchor = loop
-        inner = Frame(Cursor(body), STRETCH, body.args[0])
-        inner.end = start_stretch(BodyValues(self.emitter, self.nest, [*frames, inner]), upper)
+        inner = Frame(Cursor(body), SEGMENT, body.args[0])
+        inner.end = start_segment(BodyValues(self.emitter, self.nest, [*frames, inner]), upper)
         results = inside([*frames, inner], list(body.args[1:]))
         with self.emitter.at(Cursor(body)):
             self.emitter.yield_([self.emitter.ssa(inner.end), *results])
@@ -247,21 +255,21 @@ class _NestWriter:
         return list(loop.results[1:])
 
     @contextmanager
-    def _without_stretches(self) -> Generator[None]:
-        stretched, self.nest = self.nest, self.plain
+    def _without_segments(self) -> Generator[None]:
+        segmented, self.nest = self.nest, self.plain
         yield
-        self.nest = stretched
+        self.nest = segmented
 
-    def _steps_behind_stretches(self, frames: list[Frame]) -> list[Step]:
-        """What stretches leave over: the vector dimension behind its front."""
-        if self.front is None:
+    def _steps_after_segments(self, frames: list[Frame]) -> list[Step]:
+        """What segments leave over: the vector dimension after its unmasked part."""
+        if self.unmasked is None:
             return []
         assert self.nest.vector_dim is not None
         with self.emitter.at(frames[-1].cursor):
-            return [step for step in self._steps(self.nest.vector_dim, frames) if not step.in_front]
+            return [step for step in self._steps(self.nest.vector_dim, frames) if not step.is_unmasked]
 
     def _steps(self, dim: int, frames: list[Frame]) -> list[Step]:
-        return steps_of(self.emitter, self.nest, self.front, dim, frames[-1])
+        return steps_of(self.emitter, self.nest, self.unmasked, dim, frames[-1])
 
     def _open(
         self, level: int, frames: list[Frame], step: Step, carried: list[SSAValue]
@@ -286,9 +294,11 @@ class _NestWriter:
         return [*frames, inner], list(body.args[1:]), loop
 
     def _frame(self, cursor: Cursor, dim: int | None, step: Step, induction: Index = 0) -> Frame:
-        """The frame of a loop; in the front its lanes need not make some comparisons."""
-        known: dict[object, SSAValue] = {**self.front.comparisons} if step.in_front and self.front is not None else {}
-        return Frame(cursor, dim, induction, known, in_front=step.in_front)
+        """The frame of a loop; in the unmasked part its lanes need not make some comparisons."""
+        known: dict[object, SSAValue] = (
+            {**self.unmasked.comparisons} if step.is_unmasked and self.unmasked is not None else {}
+        )
+        return Frame(cursor, dim, induction, known, is_unmasked=step.is_unmasked)
 
     def _close(self, frames: list[Frame], loop: Operation | None, results: list[SSAValue]) -> list[SSAValue]:
         """Close the innermost loop, yielding `results`; their values after it."""
@@ -343,12 +353,12 @@ class _NestWriter:
             sets = self.accumulators.sets(carried)
             return [result for frames, mine in zip(groups, sets, strict=True) for result in self._step(frames, mine)]
         dim, frames = self.nest.order[level], groups[0]
-        if dim == STRETCH:
-            carried = self._in_stretches(
+        if dim == SEGMENT:
+            carried = self._in_segments(
                 frames, carried, lambda inner, initial: self._reduction_loops(level + 1, [inner], initial)
             )
-            with self._without_stretches():
-                for step in self._steps_behind_stretches(frames):
+            with self._without_segments():
+                for step in self._steps_after_segments(frames):
                     carried = self._reduction_loop(level, groups, step, carried)
             return carried
         with self.emitter.at(frames[-1].cursor):
@@ -390,7 +400,7 @@ class _NestWriter:
         return BodyValues(self.emitter, self.nest, frames)
 
     def _step(self, frames: list[Frame], carried: list[SSAValue]) -> list[SSAValue]:
-        """One step: what `carried` is behind it."""
+        """One step: what `carried` is after it."""
         values = self._values(frames)
         with self.emitter.at(frames[-1].cursor):
             if values.mask() is None:

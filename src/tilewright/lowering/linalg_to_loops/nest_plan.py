@@ -37,16 +37,16 @@ from tilewright.lowering.linalg_to_loops.costs import (
 )
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.lane_steps import LaneSteps, find_lane_steps
-from tilewright.lowering.linalg_to_loops.place_terms import Places, find_places
 from tilewright.lowering.linalg_to_loops.predication import Predicate, find_obstacle, is_straight
 from tilewright.lowering.linalg_to_loops.sources import Box, Source, Uniform, Window
+from tilewright.lowering.linalg_to_loops.split_offsets import SplitOffsets, find_split_offsets
 from tilewright.transforms.linalg.effects import root_of_memref
 
 ANY_EXTENT = 1 << 20
 """What a dynamic extent counts as for the choice of vectors."""
 
-STRETCH = -1
-"""The loop over stretches, as if it were a dimension (see `stretches`)."""
+SEGMENT = -1
+"""The loop over segments, as if it were a dimension (see `segments`)."""
 
 _LOADS = (memref.LoadOp, tensor.ExtractOp)
 WRITES = (memref.StoreOp, memref.AtomicRMWOp)
@@ -81,9 +81,9 @@ class Output:
     """How far the nest's dimensions must run for this output's readers."""
     combiner: Combiner | None = None
     is_alone: bool = False
-    """Whether nobody needs what the destination holds behind the bounds."""
+    """Whether nobody needs what the destination holds past the bounds."""
     is_cut: bool = False
-    """Whether the destination must not be touched behind the bounds, where the nest may run further."""
+    """Whether the destination must not be touched past the bounds, where the nest may run further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +132,15 @@ class Nest:
     """How far each dimension has to run: at most the extent."""
     has_tiles: bool = False
     """Whether the extents are those of the tiles that the operands are, so that whole vectors stay inside of them."""
-    streams_by_halves: bool = False
+    streams_half_vectors: bool = False
     """As in `TargetFacts`."""
     combination: Combination | None = None
     """How all results are combined together, where one of them has no combiner of its own."""
     predicates: Mapping[Operation, Predicate] = field(default_factory=dict[Operation, Predicate])
     depends: Mapping[SSAValue, frozenset[int]] = field(default_factory=dict[SSAValue, frozenset[int]])
     steps: LaneSteps = field(default_factory=LaneSteps)
-    """Which integers grow by how much from lane to lane; with stretches, along one of them."""
-    places: Places = field(default_factory=Places)
+    """Which integers grow by how much from lane to lane; with segments, along one of them."""
+    places: SplitOffsets = field(default_factory=SplitOffsets)
     """Which places are numbers of 32 bits away from one that all lanes share."""
     cost: int = 0
     order: tuple[int, ...] = ()
@@ -208,7 +208,7 @@ def plan_nest(nest: Nest, vector_bits: int) -> Nest:
     dim = choose_vector_dim(nest) if obstacle_to_vectors(nest) is None else None
     if dim is not None and is_straight(nest.body):
         steps = find_lane_steps(nest.body, nest.depends, nest.predicates, dim)
-        nest = replace(nest, steps=steps, places=find_places(nest.body, nest.depends, dim))
+        nest = replace(nest, steps=steps, places=find_split_offsets(nest.body, nest.depends, dim))
     nest = with_lanes(replace(nest, vector_dim=dim))
     if nest.lanes == 1:
         nest = replace(nest, vector_dim=None)
@@ -251,7 +251,7 @@ def waits_for_memory(nest: Nest) -> bool:
         return False
     if nest.cost <= STREAMING_COST:
         return True
-    if not nest.streams_by_halves or len(written) > STREAMED_RESULTS or prod(nest.extents) < STREAMED_ELEMENTS:
+    if not nest.streams_half_vectors or len(written) > STREAMED_RESULTS or prod(nest.extents) < STREAMED_ELEMENTS:
         return False
     if any(window.owned or bit_width(window.element) < widest_lane(nest) for window in windows):
         return False

@@ -1,6 +1,6 @@
-"""Reductions over padded rows: the lanes behind a mask's bound all hold one value, which is combined in once.
+"""Reductions over padded rows: the lanes past a mask's bound all hold one value, which is combined in once.
 
-    sum over 1024 lanes of exp(x - m), x padded with -inf behind %n
+    sum over 1024 lanes of exp(x - m), x padded with -inf past %n
       ->  sum over %n lanes, plus (1024 - %n) * exp(-inf - m)
 
 So no lane that the mask proves dead is ever executed, and the result is that of the unnarrowed program up to the order
@@ -20,7 +20,7 @@ from tilewright.dialects import arith, linalg
 from tilewright.dialects.types import is_integer
 from tilewright.lowering.linalg_to_loops.body_values import BodyValues, Frame
 from tilewright.lowering.linalg_to_loops.combiners import Combiner, is_identity
-from tilewright.lowering.linalg_to_loops.comparisons import FALSE_BEHIND, add_bound, is_outside, lane_bound
+from tilewright.lowering.linalg_to_loops.comparisons import FALSE_PAST_BOUND, add_bound, is_outside, lane_bound
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter, default_flags
 from tilewright.lowering.linalg_to_loops.nest_plan import Nest, Operand
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_at_most
@@ -36,7 +36,7 @@ class Padding:
     comparisons: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
 
     def combine(self, emitter: LoopEmitter, combiner: Combiner, accumulator: SSAValue, padded: SSAValue) -> SSAValue:
-        """The accumulator of the lanes in front with the `count` lanes behind."""
+        """The accumulator of the lanes below the bound with the `count` lanes past it."""
         if is_identity(combiner, padded):
             return accumulator
         element = padded.type
@@ -91,7 +91,7 @@ def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
 
 
 def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValue:
-    """What one lane behind the bound contributes to output `number`."""
+    """What one lane past the bound contributes to output `number`."""
     nest = values.nest
     dim = nest.vector_dim
     inputs = [
@@ -162,12 +162,12 @@ def _comparison_bounds(
                 if not is_outside(nest, other):
                     return None
                 pending.append((user.result, other))
-            elif isinstance(user, arith.CmpiOp) and use.index == 0 and user.predicate.value.data in FALSE_BEHIND:
+            elif isinstance(user, arith.CmpiOp) and use.index == 0 and user.predicate.value.data in FALSE_PAST_BOUND:
                 other = user.rhs
                 if constant_of(other) is None and not is_outside(nest, other):
                     return None
                 bounds.append(lane_bound(emitter, other, shift, nest.extents[dim]))
-                comparisons[user.result] = FALSE_BEHIND[user.predicate.value.data]
+                comparisons[user.result] = FALSE_PAST_BOUND[user.predicate.value.data]
             else:
                 return None
     return bounds

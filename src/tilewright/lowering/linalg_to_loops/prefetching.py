@@ -12,7 +12,7 @@ there has to read it); and that nest asks for what the next program reads first:
 Measured: a step that asks for both waits for free line buffers (softmax and layer norm take 1.2 to 1.7 times as long),
 and so does a step that computes too little to ask for anything: without an exponential or the like, only the nest that
 writes asks. Without a later nest that writes, the nest that reads again asks for the next program's tile. Addresses
-behind the last program's tile are harmless: a prefetch does not fault.
+past the last program's tile are harmless: a prefetch does not fault.
 
 Outputs whose lines are asked for are not streamed, unless what a launch reads counts for that, too (`streaming.py`):
 then the size of the launch decides whether the earlier nest asks (softmax of 2048 rows of 4096 on Zen 4: 1.4 times as
@@ -34,10 +34,10 @@ from tilewright.lowering.linalg_to_loops.costs import HEAVY, LARGEST_TILE_BYTES,
 from tilewright.lowering.linalg_to_loops.emitter import Cursor, Index, LoopEmitter
 from tilewright.lowering.linalg_to_loops.memory import find_only_written
 from tilewright.lowering.linalg_to_loops.nest_plan import Fetch, Nest, Operand, Output, memory_of, stride_along
+from tilewright.lowering.linalg_to_loops.next_row_prefetch import NextRowPrefetch
 from tilewright.lowering.linalg_to_loops.program_expressions import ProgramExpressions
-from tilewright.lowering.linalg_to_loops.reading_ahead import Stream, plan_streams
-from tilewright.lowering.linalg_to_loops.rows_of_loops import RowsOfLoops
 from tilewright.lowering.linalg_to_loops.sources import Box, Window
+from tilewright.lowering.linalg_to_loops.stream_prefetch import Stream, plan_streams
 from tilewright.lowering.linalg_to_loops.streaming import Streaming, streamed_from
 
 
@@ -62,7 +62,7 @@ class Prefetching:
         grid = emitter.grid_arguments()
         self.program_id: SSAValue | None = grid[3] if grid and not function.function_type.outputs.data else None
         self._expressions = ProgramExpressions(emitter, self.program_id)
-        self._rows = RowsOfLoops(emitter, self._expressions)
+        self._rows = NextRowPrefetch(emitter, self._expressions)
         self._read: set[tuple[SSAValue, object]] = set()
         self._traffic: dict[tuple[bool, SSAValue], int] = {}
         """Bytes of a tile of what each program reads for itself, once in a program or in loops of it. Tiles of the same
@@ -77,7 +77,7 @@ class Prefetching:
 
     def plan(self, nest: Nest, streaming: Streaming | None) -> tuple[Fetch, ...]:
         """The tiles that a planned nest, which the emitter is about to write, is to fetch."""
-        along = self.facts.loops_ask_ahead
+        along = self.facts.loops_prefetch
         rows_ahead = self.facts.prefetches_by_page and (along or all(map(_stays_near, nest.outputs)))
         self._streams = plan_streams(nest, self._is_new, self._goes_on, along=along, rows_ahead=rows_ahead)
         self._count_reads(nest)
@@ -174,7 +174,7 @@ class Prefetching:
                 self._fetch_in_step(values, row.fetch, is_write=False, stays=row.is_long)
 
     def _ask_again(self) -> None:
-        """Let the nest that read something again ask for the same of the next program: no nest behind it did."""
+        """Let the nest that read something again ask for the same of the next program: no nest after it did."""
         rereading, self._rereading = self._rereading, None
         if rereading is not None:
             for values in rereading.steps:
@@ -259,7 +259,7 @@ def _locality_of(window: Window, near: int) -> int:
 
 
 def _before(block: Block, inside: Block) -> Cursor:
-    """The place in `block` in front of the loop that holds `inside`, or the end of the loop body itself."""
+    """The place in `block` before the loop that holds `inside`, or the end of the loop body itself."""
     if block is inside:
         return Cursor(block, block.last_op)
     op = inside.parent_op()

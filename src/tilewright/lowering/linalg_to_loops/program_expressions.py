@@ -51,7 +51,7 @@ class ProgramExpressions:
         return found
 
     def copy(self, value: Index) -> Index | None:
-        """The same expression at the cursor, which may be in front of where `value` is defined."""
+        """The same expression at the cursor, which may be before where `value` is defined."""
         if isinstance(value, int):
             return value
         ops = self.ops_of(value)

@@ -83,14 +83,14 @@ def is_at_most(left: Index, right: Index, depth: int = 6) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What is left of a stretch of `extent` elements from `first` on that is cut off at `end`."""
+    """What is left of a segment of `extent` elements from `first` on that is cut off at `end`."""
 
     first: SSAValue
     end: SSAValue
 
 
 def find_cut(size: Index, extent: int) -> Cut | None:
-    """The cut by which a stretch has `size` elements: ``max(min(first + extent, end), first) - first``."""
+    """The cut by which a segment has `size` elements: ``max(min(first + extent, end), first) - first``."""
     op = size.owner if isinstance(size, SSAValue) else None
     if not isinstance(op, arith.SubiOp) or not isinstance(last := op.lhs.owner, arith.MaxSIOp):
         return None

@@ -241,7 +241,7 @@ def cut_slice(
                 if dim in kept:
                     size = shape[kept.index(dim)]
                     low.append(emitter.max(emitter.sub(source.low[dim], start), 0) if bounded else 0)
-                    # A slice that lies behind the end of the box, or in front of it, has nothing or all of it.
+                    # A slice that lies past the end of the box, or before its start, has nothing or all of it.
                     end = emitter.sub(source.high[dim], start)
                     high.append(emitter.max(emitter.min(end, size), 0) if bounded else size)
             return Box(inner, tuple(low), tuple(high), shape, source.fill)

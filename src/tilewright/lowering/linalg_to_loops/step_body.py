@@ -27,7 +27,7 @@ Written = tuple[Output, Window, SSAValue]
 
 
 def emit_step(values: BodyValues, accumulators: Accumulators, carried: Sequence[SSAValue]) -> list[SSAValue]:
-    """Emit one step at the cursor. `carried`: one set of accumulators; returns what they are behind the step."""
+    """Emit one step at the cursor. `carried`: one set of accumulators; returns what they are after the step."""
     nest, emitter, frame = values.nest, values.emitter, values.frames[-1]
     for number, accumulator in zip(accumulators.reducing, carried, strict=True):
         frame.values[nest.accumulator(number)] = accumulator
@@ -81,8 +81,8 @@ def _in_turn(values: BodyValues, written: Sequence[Written]) -> Iterator[list[Wr
 
 def _is_whole(values: BodyValues, output: Output) -> bool:
     """Whether all lanes of the current step are written to an output."""
-    in_front = not output.is_cut or values.frames[-1].in_front or not _past(values.nest, output)
-    return in_front and values.is_lanes(_dims_of(output)) and values.mask() is None
+    is_unmasked = not output.is_cut or values.frames[-1].is_unmasked or not _past(values.nest, output)
+    return is_unmasked and values.is_lanes(_dims_of(output)) and values.mask() is None
 
 
 def _past(nest: Nest, output: Output) -> list[int]:
@@ -91,9 +91,9 @@ def _past(nest: Nest, output: Output) -> list[int]:
 
 
 def _write(values: BodyValues, output: Output, dest: Window, element: SSAValue) -> None:
-    """Write what one step computed; of an output that is cut only what is in front of its end."""
+    """Write what one step computed; of an output that is cut only what is before its end."""
     past = _past(values.nest, output)
-    if not output.is_cut or not past or values.frames[-1].in_front:
+    if not output.is_cut or not past or values.frames[-1].is_unmasked:
         values.write(dest, output.access, element, whole_vectors=output.is_alone)
         return
     (dim,) = past

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.lowering.linalg_to_loops.body_values import Frame
-from tilewright.lowering.linalg_to_loops.comparisons import Front
+from tilewright.lowering.linalg_to_loops.comparisons import UnmaskedPart
 from tilewright.lowering.linalg_to_loops.emitter import Index, LoopEmitter
-from tilewright.lowering.linalg_to_loops.nest_plan import STRETCH, Nest
+from tilewright.lowering.linalg_to_loops.nest_plan import SEGMENT, Nest
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +22,30 @@ class Step:
     vectors: int = 1
     masked: bool = False
     streamed: bool = False
-    in_front: bool = False
-    """Whether it is the loop over the front (see `comparisons.Front`)."""
+    is_unmasked: bool = False
+    """Whether it is the loop over the unmasked part (see `comparisons.UnmaskedPart`)."""
 
 
-def steps_of(emitter: LoopEmitter, nest: Nest, front: Front | None, dim: int, outer: Frame) -> list[Step]:
+def steps_of(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart | None, dim: int, outer: Frame) -> list[Step]:
     """The loops over a dimension inside of the loop `outer`, one after the other."""
     bound = nest.bounds[dim]
     if dim != nest.vector_dim:
         is_only_one = nest.iterators[dim] and sum(nest.iterators) == 1
         return [Step(int(is_only_one and nest.starts_at_first()), bound)]
     lanes, steps = nest.lanes, list[Step]()
-    if outer.dim == STRETCH:
+    if outer.dim == SEGMENT:
         length = emitter.sub(outer.end, outer.induction)
         full = emitter.add(outer.induction, emitter.align_down(length, lanes))
-        in_front = front is not None
+        is_unmasked = unmasked is not None
         return [
-            Step(outer.induction, full, in_front=in_front),
-            Step(full, outer.end, masked=True, in_front=in_front),
+            Step(outer.induction, full, is_unmasked=is_unmasked),
+            Step(full, outer.end, masked=True, is_unmasked=is_unmasked),
         ]
-    # Where accumulators start as the first elements, loops start behind these.
+    # Where accumulators start as the first elements, loops start after these.
     start: Index = lanes * nest.unroll if nest.folds() else 0
-    if front is not None:
-        steps.append(Step(start, front.bound, nest.unroll, in_front=True))
-        start = emitter.max(start, front.bound) if start else front.bound
+    if unmasked is not None:
+        steps.append(Step(start, unmasked.bound, nest.unroll, is_unmasked=True))
+        start = emitter.max(start, unmasked.bound) if start else unmasked.bound
     elif nest.unroll > 1:
         stop = emitter.align_down(bound, lanes * nest.unroll)
         steps.append(Step(start, stop, nest.unroll))

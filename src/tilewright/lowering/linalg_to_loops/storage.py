@@ -196,7 +196,7 @@ class Storage:
 
     def _is_last_reader(self, op: Operation, value: SSAValue) -> bool:
         """Whether nothing reads the memory of a value once `op` has run: `op` runs at most once for each value, and
-        other readers stand in front of it or in branches that are not taken with its own."""
+        other readers stand before it or in branches that are not taken with its own."""
         branches = _branches_around(op, value)
         if branches is None:
             return False

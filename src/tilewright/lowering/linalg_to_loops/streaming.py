@@ -78,9 +78,9 @@ class Streaming:
         return verdict
 
     def head(self, emitter: LoopEmitter, bound: Index) -> Index:
-        """Elements in front of the first whole line of the outputs, at most `bound`."""
-        behind = emitter.sub(0, self._address(emitter, *self.outputs[0]))
-        rest = emitter.value(arith.AndIOp, (emitter.ssa(behind), emitter.constant(LINE_BYTES - 1, INDEX)), INDEX)
+        """Elements before the first whole line of the outputs, at most `bound`."""
+        distance = emitter.sub(0, self._address(emitter, *self.outputs[0]))
+        rest = emitter.value(arith.AndIOp, (emitter.ssa(distance), emitter.constant(LINE_BYTES - 1, INDEX)), INDEX)
         shift = emitter.constant(self.element_bytes.bit_length() - 1, INDEX)
         return emitter.min(emitter.value(arith.ShRUIOp, (rest, shift), INDEX), bound)
 

@@ -111,7 +111,7 @@ def _merge_all(emitter: LoopEmitter, parts: Sequence[SSAValue], places: Sequence
 
 
 def _needed(emitter: LoopEmitter, first: int, stride: int, lanes: int, turns: Sequence[int]) -> SSAValue:
-    """Which elements of the vector behind `first` are those of a lane."""
+    """Which elements of the vector that begins at `first` are those of a lane."""
     return emitter.lane_constant([int((first + lane) % stride in turns) for lane in range(lanes)], i1)
 
 

@@ -1,7 +1,7 @@
 """Where `memref.alloca` lives: fixed offsets in the per-thread arena, or the stack for what fits in a few registers.
 
 Offsets are assigned once per function; an alloca in a loop is the same memory in each iteration. A function that is
-called gets the part of the arena behind its caller's, so a frame's extent is its own plus the largest of its callees.
+called gets the part of the arena after its caller's, so a frame's extent is its own plus the largest of its callees.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def lower_return(low: FunctionLowering, op: Operation) -> None:
 
 
 def lower_call(low: FunctionLowering, op: Operation) -> None:
-    """A call of a function of this module passes the part of the arena behind this frame."""
+    """A call of a function of this module passes the part of the arena after this frame."""
     call = cast(func.CallOp, op)
     name = call.callee.root_reference.data
     shape = low.module.functions.get(name)

@@ -36,7 +36,7 @@ from tilewright.lowering.loops_to_llvm.memref_value import (
 )
 from tilewright.lowering.loops_to_llvm.nan_free import NanFree
 from tilewright.lowering.loops_to_llvm.near_lanes import NearLanes
-from tilewright.lowering.loops_to_llvm.quiet_minmax import Quiet
+from tilewright.lowering.loops_to_llvm.quiet_minmax import NeverSignalling
 from tilewright.lowering.loops_to_llvm.types import (
     ScalarType,
     TypeTable,
@@ -129,7 +129,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         self.values: dict[SSAValue, str] = {}
         self.memrefs: dict[SSAValue, MemrefValue] = {}
         self.nan_free = NanFree()
-        self.quiet = Quiet(module.routines)
+        self.quiet = NeverSignalling(module.routines)
         self.divisors: dict[SSAValue, UniformDivisor] = {}
         """Vectors that are one number in all lanes and that others are divided by."""
         self.near_lanes: dict[tuple[Block | None, SSAValue, str], NearLanes] = {}

@@ -140,7 +140,7 @@ class LaneFunction(ABC):
     # -- forms of places --------------------------------------------------------------------------------------------
 
     def find_run(self) -> tuple[str, str]:
-        """Where the first lane lies, and whether lane i is the element i behind it."""
+        """Where the first lane lies, and whether lane i is the element i after it."""
         fn = self.fn
         first = fn.value(f"extractelement {self.offsets} {self.places}, i64 0")
         run = fn.value(f"add {self.offsets} {self.splat(first)}, {steps_of(self.type, self.offset)}")

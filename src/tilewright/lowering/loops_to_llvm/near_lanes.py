@@ -1,8 +1,8 @@
 """Gathers whose lanes lie within one vector of memory: one load and a permutation instead of a load for each lane.
 
-    %v = gather p[%i]  ->  %behind = %i - %i[0];  %span = min(%behind[last], lanes - 1)
-                           if all of %behind <= %span (unsigned):
-                             %w = maskedload p[%i[0]], the first %span + 1;  %v = permute %w by %behind
+    %v = gather p[%i]  ->  %distance = %i - %i[0];  %span = min(%distance[last], lanes - 1)
+                           if all of %distance <= %span (unsigned):
+                             %w = maskedload p[%i[0]], the first %span + 1;  %v = permute %w by %distance
                            else: %v = gather p[%i]
 
 Where places are computed from the lanes' numbers alone, as those of an image that grows, neighbours are near one
@@ -45,12 +45,12 @@ class NearLanes:
 
     type: str
     first: str
-    behind: str
-    """How far the lanes are behind the first one."""
+    distance: str
+    """How far the lanes are from the first one."""
     span: str
     """How far the last lane is, at most as far as a vector reaches; in all lanes."""
     are_near: str
-    """Whether no lane is in front of the first, or behind the last, or out of reach of a vector."""
+    """Whether no lane is before the first, or past the last, or out of reach of a vector."""
 
 
 def may_be_near(facts: TargetFacts, indices: SSAValue, type: ValueType) -> bool:
@@ -66,19 +66,19 @@ def compare_places(fn: FunctionText, lanes: int, type: str, places: str, mask: s
     first = fn.value(f"extractelement {whole} {places}, i64 0")
     last = fn.value(f"extractelement {whole} {places}, i64 {lanes - 1}")
     distance = LaneBuilder(fn, 0).intrinsic("umin", type, fn.value(f"sub {type} {last}, {first}"), str(lanes - 1))
-    behind = b.sub(places, _spread(b, type, first), type)
+    distance = b.sub(places, _spread(b, type, first), type)
     span = _spread(b, type, distance)
-    inside = b.icmp("ule", behind, span, type)
+    inside = b.icmp("ule", distance, span, type)
     if mask != _ALL_LANES:
         inside = b.and_(inside, mask, "i1")
     everywhere = fn.call("i1", f"llvm.vector.reduce.and.v{lanes}i1", [(b.type("i1"), inside)])
-    return NearLanes(type, first, behind, span, everywhere)
+    return NearLanes(type, first, distance, span, everywhere)
 
 
 def gather_near(
     fn: FunctionText, type: ValueType, address: tuple[str, str], near: NearLanes, gather: Callable[[], str]
 ) -> str:
-    """The elements at the places of lanes behind an address, given with its elements' type in memory; `gather` writes
+    """The elements at the places of lanes after an address, given with its elements' type in memory; `gather` writes
     what fetches them wherever they are."""
     here, anywhere, done = fn.new_label("near"), fn.new_label("far"), fn.new_label("gathered")
     fn.branch_if(near.are_near, here, anywhere)
@@ -106,7 +106,7 @@ def _load_and_permute(b: LaneBuilder, type: ValueType, start: str, near: NearLan
     fn.declare(f"declare {whole} @{name}(ptr, {b.type('i1')}, {whole})")
     arguments = [(f"ptr align {type.scalar.bytes}", start), (b.type("i1"), live), (whole, "zeroinitializer")]
     loaded = fn.call(whole, name, arguments)
-    places = _resize(b, near.behind, near.type, number)
+    places = _resize(b, near.distance, near.type, number)
     permuted = fn.call(whole, intrinsic, [(whole, loaded), (b.type(number), places)])
     return permuted if whole == type.text else fn.value(f"bitcast {whole} {permuted} to {type.text}")
 

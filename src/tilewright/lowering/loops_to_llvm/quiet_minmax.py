@@ -26,7 +26,7 @@ _COMPARED_SIGN = 4
 _KINDS = {"minnumf": _COMPARED_SIGN, "maxnumf": _COMPARED_SIGN + 1}
 
 
-class Quiet(LaneFact):
+class NeverSignalling(LaneFact):
     """No lane is ever a signalling NaN."""
 
     def __init__(self, routines: Mapping[str, Routine]) -> None:
@@ -78,4 +78,4 @@ def emit_range(b: LaneBuilder, kind: str, x: str, y: str, scalar: ScalarType) ->
     return b.fn.call(type, f"llvm.x86.avx512.mask.range.{suffix}.{bits}", arguments)
 
 
-__all__ = ["Quiet", "emit_range", "has_range"]
+__all__ = ["NeverSignalling", "emit_range", "has_range"]

@@ -51,7 +51,7 @@ def _origin(cast: UnrealizedConversionCastOp) -> SSAValue:
 
 
 def _realize(cast: UnrealizedConversionCastOp, value: SSAValue, kind: Attribute) -> SSAValue | None:
-    """A value as one of another type, in front of a cast that asks for it; None if only a cast can say it."""
+    """A value as one of another type, before a cast that asks for it; None if only a cast can say it."""
     b, source = OpBuilder.before(cast), value.type
     if source == kind:
         return value

@@ -30,7 +30,7 @@ from tilewright.lowering.memory_builder import MemoryBuilder
 from tilewright.lowering.scalar_builder import Index
 from tilewright.lowering.structured_to_memref.runs import find_run
 from tilewright.lowering.structured_to_memref.tiles import Tile
-from tilewright.transforms.linalg.choose_views import FOLLOWING_LANES
+from tilewright.transforms.linalg.choose_views import UNIT_STRIDE_GUARD
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class Box:
 
     def is_empty(self, sizes: Sequence[int]) -> bool:
         """Whether it is known that no lane is in the box."""
-        begins_behind = any(
+        begins_past_end = any(
             isinstance(start, int) and start >= size for start, size in zip(self.starts, sizes, strict=True)
         )
-        return begins_behind or any(isinstance(count, int) and count <= 0 for count in self.counts)
+        return begins_past_end or any(isinstance(count, int) and count <= 0 for count in self.counts)
 
     def at(self, dim: int, place: Index) -> Box:
         """The part of the box at one place along a dimension."""
@@ -91,7 +91,7 @@ def for_each_part(b: MemoryBuilder, tile: Tile, box: Box, part: Part) -> None:
 
     branch = b.branch(condition, (), one_part, lane_by_lane)
     if len(straight.irregular_dims) == 1:
-        branch.attributes[FOLLOWING_LANES] = int_attr(straight.irregular_dims[0])
+        branch.attributes[UNIT_STRIDE_GUARD] = int_attr(straight.irregular_dims[0])
 
 
 def _plain_if_wraps_do_nothing(b: MemoryBuilder, tile: Tile) -> tuple[SSAValue, Tile]:

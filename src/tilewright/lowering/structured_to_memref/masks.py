@@ -37,7 +37,7 @@ def is_partial(b: MemoryBuilder, box: Box, sizes: Sequence[int]) -> SSAValue | b
 
 
 def box_ends(b: MemoryBuilder, box: Box) -> tuple[Index, ...]:
-    """One past the last live place of each dimension; computed in front of the op whose body asks `live_lane`."""
+    """One past the last live place of each dimension; computed before the op whose body asks `live_lane`."""
     return tuple(b.index_add(start, count) for start, count in zip(box.starts, box.counts, strict=True))
 
 

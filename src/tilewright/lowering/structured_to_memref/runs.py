@@ -1,6 +1,6 @@
 """Gathered rows that follow one another but where they are cut off at a bound.
 
-Kernels keep rows inside of a matrix by replacing those behind its end:
+Kernels keep rows inside of a matrix by replacing those past its end:
 
     rows = first + arange(0, 64);  rows = where(rows < M, rows, 0)      or   minimum(rows, M - 1)
 

@@ -65,7 +65,7 @@ class IndexEmitter:
                 raise AssertionError(f"no code for {expr}")
 
     def _emit_sum(self, constant: int, terms: Sequence[tuple[Expr, int]]) -> SSAValue:
-        """Summands in program order, so that what a loop does not change is added up in front of it."""
+        """Summands in program order, so that what a loop does not change is added up before it."""
         ordered = sorted(terms, key=lambda summand: (summand[1] < 0, self._analysis.position(summand[0])))
         total: SSAValue | None = None
         if ordered[0][1] < 0:

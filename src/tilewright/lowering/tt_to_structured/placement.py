@@ -1,7 +1,7 @@
-"""Where new ops go: each right behind the last of its operands.
+"""Where new ops go: each right after the last of its operands.
 
 An op placed that way can be used wherever its operands can, so that every expression needs to be emitted only once,
-and what a loop does not change lands in front of the loop without a pass that hoists it.
+and what a loop does not change lands before the loop without a pass that hoists it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 class Placement:
-    """Inserts ops into one function behind what they depend on, and remembers where everything is."""
+    """Inserts ops into one function after what they depend on, and remembers where everything is."""
 
     def __init__(self, entry: Block, order: ProgramOrder) -> None:
         self._entry = entry
@@ -65,16 +65,16 @@ class Placement:
         self._places[value] = position, value.owner
 
     def place(self, op: OpT) -> OpT:
-        """Inserts an op behind the last of its operands (at the start of the function if it has none)."""
+        """Inserts an op after the last of its operands (at the start of the function if it has none)."""
         places = [self.place_of(operand) for operand in op.operands]
         place = max(places, key=_position, default=(0, self._entry))
-        self.insert_behind(op, place[1])
+        self.insert_after(op, place[1])
         for result in op.results:
             self._places[result] = place
         return op
 
-    def insert_behind(self, op: Operation, anchor: Operation | Block) -> None:
-        """Inserts behind an op, or at the start of a block, after all that was put there before."""
+    def insert_after(self, op: Operation, anchor: Operation | Block) -> None:
+        """Inserts after an op, or at the start of a block, after all that was put there before."""
         last = self._last.get(anchor)
         if last is not None and last.parent is not None:
             last.parent.insert_op_after(op, last)
@@ -88,7 +88,7 @@ class Placement:
             op.location = self.location
 
     def insert_before(self, op: Operation, anchor: Operation) -> Operation:
-        """Inserts in front of an op of the original program."""
+        """Inserts before an op of the original program."""
         assert anchor.parent is not None
         anchor.parent.insert_op_before(op, anchor)
         if not has_location(op):
@@ -102,7 +102,7 @@ class Placement:
         found = self._constants.get((value, type))
         if found is None:
             op = arith.constant_int(value, type)  # pyright: ignore[reportArgumentType]
-            self.insert_behind(op, self._entry)
+            self.insert_after(op, self._entry)
             found = op.results[0]
             self._places[found] = 0, self._entry
             self._constants[value, type] = found

@@ -85,7 +85,7 @@ def _last(block: Block) -> Operation:
 
 
 def _widen_operands(op: Operation, first: int, widths: Widths) -> None:
-    """Replaces each operand from `first` on by the results of its placeholder, made in front of the op."""
+    """Replaces each operand from `first` on by the results of its placeholder, made before the op."""
     operands: list[SSAValue] = list(op.operands[:first])
     for operand, width in zip(op.operands[first:], widths, strict=True):
         if not width:

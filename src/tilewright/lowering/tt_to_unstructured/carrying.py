@@ -11,11 +11,11 @@ from tilewright.dialects.construction import segment_sizes
 from tilewright.ir.appending import append_operands
 
 Parts = Callable[[SSAValue, Operation], Sequence[SSAValue]]
-"""Makes the values that stand for a source, in front of the op that hands it on."""
+"""Makes the values that stand for a source, before the op that hands it on."""
 
 
 def pass_to_merge(value: SSAValue, parts: Parts) -> None:
-    """Hands the parts of every source of a merged value on to the merge, behind what is handed on already."""
+    """Hands the parts of every source of a merged value on to the merge, after what is handed on already."""
     if isinstance(value, OpResult):
         assert isinstance(value.op, scf.IfOp)
         for region in value.op.regions:

@@ -33,7 +33,7 @@ from tilewright.lowering.tt_to_unstructured.carrying import pass_to_merge
 
 @dataclass(frozen=True)
 class Place:
-    """Where a pointer points: `offset` elements behind `base` (None: at it), or at `address` if that is not None."""
+    """Where a pointer points: `offset` elements after `base` (None: at it), or at `address` if that is not None."""
 
     base: SSAValue | None
     offset: SSAValue | None
@@ -256,7 +256,7 @@ class OffsetEmitter:
         return append_result(value.op, type)
 
     def _connect(self, carried: Carried) -> None:
-        """Hands the parts of each source on to the merge, in front of the op that hands the source on."""
+        """Hands the parts of each source on to the merge, before the op that hands the source on."""
 
         def parts(source: SSAValue, giver: Operation) -> list[SSAValue]:
             builder = OpBuilder.before(giver)

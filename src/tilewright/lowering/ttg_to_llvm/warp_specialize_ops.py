@@ -172,10 +172,10 @@ def lower_warp_specialize(op: ttg.WarpSpecializeOp, fn: FunctionLowering) -> Non
     if own:
         fn.leaf.set_registers(text, own, workers.registers)
     workers.meet()
-    behind = text.new_label("joined")
-    text.branch(behind)
+    joined = text.new_label("joined")
+    text.branch(joined)
     _lower_partitions(op, workers, captures, others, start)
-    text.start(behind)
+    text.start(joined)
 
 
 def _registers(op: ttg.WarpSpecializeOp, workers: Workers) -> tuple[int, ...]:

@@ -53,7 +53,7 @@ def decode_control(instruction: Instruction, decoder: Decoder, number: int) -> C
 
 
 def _guarded(instruction: Instruction, control: Control, number: int) -> Control:
-    """Under a guard, threads for which it does not hold go on behind."""
+    """Under a guard, threads for which it does not hold go on after it."""
     guard = instruction.guard
     if guard is None:
         return control

@@ -34,7 +34,7 @@ class Image:
     local_addresses: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     parameters: dict[str, tuple[int, Parameter]] = field(default_factory=dict[str, tuple[int, Parameter]])
     static_shared: int = 0
-    """Bytes of shared memory in front of the dynamic ones."""
+    """Bytes of shared memory before the dynamic ones."""
     local_size: int = 0
     parameter_size: int = 0
     initial: Array = field(default_factory=lambda: np.zeros(0, np.uint8))

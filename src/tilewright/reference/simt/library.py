@@ -38,7 +38,7 @@ def read_string(machine: Machine, address: int, thread: int) -> str:
 
 
 class Arguments:
-    """The arguments of a printing function, one behind the other in memory."""
+    """The arguments of a printing function, one after the other in memory."""
 
     def __init__(self, machine: Machine, address: int, thread: int) -> None:
         self.machine = machine

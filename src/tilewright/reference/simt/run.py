@@ -37,7 +37,7 @@ STEP_LIMIT = 1_000_000
 
 @dataclass
 class Run:
-    """What a run left behind besides the memory it wrote."""
+    """What a run leaves besides the memory it wrote."""
 
     output: list[str] = field(default_factory=list[str])
     """What threads printed, in order."""

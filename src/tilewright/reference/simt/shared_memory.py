@@ -30,7 +30,7 @@ OF_WARP = -16
 
 
 class SharedMemory:
-    """The bytes of all CTAs, one CTA behind the other."""
+    """The bytes of all CTAs, one CTA after the other."""
 
     def __init__(self, machine: Machine, size: int, granule: int, *, detects_races: bool) -> None:
         self.size = size

@@ -1,4 +1,4 @@
-"""The parts of opcodes behind the first that the simulated GPU understands, or may ignore.
+"""The parts of opcodes after the first that the simulated GPU understands, or may ignore.
 
 Decoders look for the modifiers that they know, so one that nobody knows has to be refused before them: it would change
 what the instruction means.

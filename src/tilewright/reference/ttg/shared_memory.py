@@ -102,7 +102,7 @@ class SharedView:
 @lru_cache(maxsize=1024)
 def element_offsets(layout: SharedLayout, shape: tuple[int, ...]) -> Array:
     """Where each element of a buffer begins, counted in elements; dimensions that the layout does not know are
-    buffers one behind the other."""
+    buffers one after the other."""
     outer = len(shape) - layout.rank
     inner = np.asarray(layout.offsets(shape[outer:]), np.int64)
     buffers = np.arange(prod(shape[:outer]), dtype=np.int64).reshape(*shape[:outer], *[1] * layout.rank)

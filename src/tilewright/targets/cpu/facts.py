@@ -94,12 +94,12 @@ def as_zen(facts: CpuFacts) -> CpuFacts:
     """
     return replace(
         facts,
-        loops_ask_ahead=False,
+        loops_prefetch=False,
         fetched_near_bytes=facts.l1_bytes // 4,
         streamed_traffic=facts.l3_bytes,
         has_fast_gathers=False,
         prefetches_by_page=True,
-        streams_by_halves=True,
+        streams_half_vectors=True,
         panels_are_far=facts.cpu == "znver4",
     )
 

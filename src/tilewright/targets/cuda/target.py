@@ -124,7 +124,7 @@ class CudaTarget:
         return gluon_stages()
 
     def late_stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
-        """The passes that emission starts with, for tools that run modules behind every pass."""
+        """The passes that emission starts with, for tools that run modules after every pass."""
         from tilewright.targets.cuda.pipeline import memory_passes
 
         return (("memory", memory_passes()),)

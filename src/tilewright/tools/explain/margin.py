@@ -18,7 +18,7 @@ WIDTH = 100
 
 
 def print_report(report: Report, console: Console) -> None:
-    """The kernel's source, each finding under its line; findings elsewhere behind it, each with its own line."""
+    """The kernel's source, each finding under its line; findings elsewhere after it, each with its own line."""
     _Printer(report, console).print()
 
 

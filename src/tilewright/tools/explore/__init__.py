@@ -4,7 +4,7 @@
 |---|---|
 | `parser`, `command` | the command line, and what it does |
 | `sources` | which kernel, which types, which target |
-| `recording` | compiles a kernel and keeps its text behind every pass, each line with its source lines |
+| `recording` | compiles a kernel and keeps its text after every pass, each line with its source lines |
 | `drawing` | pictures of the layouts of a recording |
 | `terminal` | a recording as text: a table of passes, one stage, one pass, one source line |
 | `page`, `page.html` | a recording as one HTML file that needs nothing else |

@@ -28,7 +28,7 @@ def render_page(recording: Recording) -> str:
 
 def page_data(recording: Recording) -> dict[str, Any]:
     """What the page shows, JSON-able. Texts of steps are lists of numbers of lines, and of places, of which each is
-    written down once: most lines are the same behind most passes."""
+    written down once: most lines are the same after most passes."""
     sources = _Sources(line for step in recording.steps for line in step.lines)
     texts, places = _Numbered(), _Numbered()
     steps = [

@@ -8,7 +8,7 @@ from typing import Any
 from tilewright.tools.aot.parser import add_compilation_arguments
 
 DESCRIPTION = """\
-Shows a kernel at every stage and behind every pass, each line of IR with the source line that it comes from.
+Shows a kernel at every stage and after every pass, each line of IR with the source line that it comes from.
 
 FILE is a Python file with a kernel, which --signature says the types of, as for `tilewright compile`; without it they
 are those of the first launch that the file makes, or made up. Or FILE is IR whose suffix names its stage (kernel.ttir).
@@ -20,7 +20,7 @@ def add_explore_parser(commands: Any) -> None:
     """Add `explore` to the `tilewright` command line."""
     parser = commands.add_parser(
         "explore",
-        help="look at a kernel behind every pass, in the terminal or in a browser",
+        help="look at a kernel after every pass, in the terminal or in a browser",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

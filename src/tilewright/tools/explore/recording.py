@@ -1,4 +1,4 @@
-"""A compilation that is kept: the module's text behind every pass, line by line with its places in source files."""
+"""A compilation that is kept: the module's text after every pass, line by line with its places in source files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MACHINE_TEXTS = ("llir", "ptx")
 
 @dataclass(frozen=True)
 class Step:
-    """The module behind one pass (or behind what made it)."""
+    """The module after one pass (or after what made it)."""
 
     stage: str
     name: str
@@ -51,7 +51,7 @@ class Recording:
     steps: list[Step] = field(default_factory=list[Step])
     drawings: list[Drawing] = field(default_factory=list[Drawing])
     machine: dict[str, str] = field(default_factory=dict[str, str])
-    """Texts behind the last stage: `llir`, then `asm` or `ptx`."""
+    """Texts after the last stage: `llir`, then `asm` or `ptx`."""
     failure: str = ""
     """Why the compilation ended early."""
 
@@ -61,7 +61,7 @@ class Recording:
         return {step.stage: step for step in self.steps}
 
     def before(self, number: int) -> Sequence[PrintedLine]:
-        """The text in front of a step."""
+        """The text before a step."""
         return self.steps[number - 1].lines if number else ()
 
 
@@ -103,7 +103,7 @@ def _emit(recording: Recording, module: ModuleOp, target: Target) -> None:
 
 
 class _Recorder:
-    """Adds a step to a recording behind each pass."""
+    """Adds a step to a recording after each pass."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
@@ -115,7 +115,7 @@ class _Recorder:
         return [_StageRecorder(stage, self)]
 
     def reached(self, stage: str, module: ModuleOp) -> None:
-        """Note the module that the source gave; the others come behind passes."""
+        """Note the module that the source gave; the others come after passes."""
         self.module = module
         if not self.recording.steps:
             self.add(stage, FRONT_END, module, 0.0)

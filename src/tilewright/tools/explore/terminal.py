@@ -19,7 +19,7 @@ CONTEXT = 3
 
 
 def print_overview(recording: Recording, console: Console) -> None:
-    """A table of passes: the time of each, how many ops there are behind it, how many lines it changed."""
+    """A table of passes: the time of each, how many ops there are after it, how many lines it changed."""
     options = f", {recording.options}" if recording.options else ""
     table = Table(title=f"{recording.name} for {recording.target}{options}", title_justify="left", box=None)
     table.add_column("stage")

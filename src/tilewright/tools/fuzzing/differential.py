@@ -29,7 +29,7 @@ class Route:
     stages: tuple[str, ...] = ("ttir", "structured", "linalg", "loops")
     """Stages at whose ends the reference runs the module."""
     is_fine: bool = False
-    """Whether the reference runs the module behind every pass of these stages."""
+    """Whether the reference runs the module after every pass of these stages."""
     has_machine_code: bool = True
     is_baseline: bool = False
     """Whether no pass optimises linalg."""
@@ -73,9 +73,9 @@ class Failure:
     def __str__(self) -> str:
         return f"{self.engine}: {self.kind}: {self.message}"
 
-    def behind(self, pass_name: str) -> Failure:
-        """The failure, seen behind a pass."""
-        return Failure(self.engine, self.kind, f"behind {pass_name}: {self.message}")
+    def after(self, pass_name: str) -> Failure:
+        """The failure, seen after a pass."""
+        return Failure(self.engine, self.kind, f"after {pass_name}: {self.message}")
 
 
 def launch_of_file(path: Path) -> Launch:
@@ -134,7 +134,7 @@ def _check_route(
             outcome = run_reference(launch, module, engine)
             failure = _judge(launch, expected, outcome, tolerance)
             if failure is not None:
-                return failure if not point.pass_name else failure.behind(point.pass_name)
+                return failure if not point.pass_name else failure.after(point.pass_name)
             expected = expected or outcome
             if not route.compares_stages:
                 break

@@ -22,7 +22,7 @@ class KLoop:
     closing: str = ""
     """The last line of a round."""
     may_pass: bool = False
-    """Whether rounds may begin behind the last element."""
+    """Whether rounds may begin past the last element."""
 
 
 KINDS = ("blocks", "blocks", "elements", "staged", "unrolled", "backwards", "strided", "while", "nested")

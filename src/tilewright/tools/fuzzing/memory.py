@@ -11,7 +11,7 @@ ATOMIC_FLOATS = ("float16", "float32", "float64")
 
 def store_and_reload(b: Builder) -> None:
     """A store to the program's own stretch of a buffer, and a load of it: later loads see earlier stores. On a GPU
-    other threads do so behind a barrier only, which half of the kernels have."""
+    other threads do so after a barrier only, which half of the kernels have."""
     value = b.pick_value(lambda v: v.shape == b.shape and v.dtype != BOOL)
     if value is None:
         return

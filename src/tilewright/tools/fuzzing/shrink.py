@@ -56,7 +56,7 @@ def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _kernel(tree: ast.Module) -> ast.FunctionDef:
-    """The kernel, behind the functions that it calls."""
+    """The kernel, after the functions that it calls."""
     return [node for node in tree.body if isinstance(node, ast.FunctionDef)][-1]
 
 

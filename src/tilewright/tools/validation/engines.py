@@ -95,7 +95,7 @@ def kernel_name(module: ModuleOp) -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """A place in the pipeline: the front end's output, or behind a pass."""
+    """A place in the pipeline: the front end's output, or after a pass."""
 
     stage: str
     number: int

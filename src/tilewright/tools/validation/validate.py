@@ -1,6 +1,6 @@
 """Validation of one launch: the same inputs through the module after every pass, and through machine code.
 
-The front end's output on the reference says what is right. The first pass behind which the result differs is at fault;
+The front end's output on the reference says what is right. The first pass after which the result differs is at fault;
 where that pass applies rules, it is run again with fewer and fewer of them until one rewrite is left to blame.
 """
 
@@ -29,7 +29,7 @@ MIXED = ("no reference meaning", "a conversion between several values")
 
 @dataclass(frozen=True)
 class Row:
-    """What was found behind one pass."""
+    """What was found after one pass."""
 
     point: Point
     verdict: str
@@ -75,7 +75,7 @@ class Report:
 
 
 def validate_launch(launch: Launch, target: Target, tolerance: Tolerance = EXACT, *, native: bool = True) -> Report:
-    """Run a launch behind every pass of a target, and on the target, up to the first difference."""
+    """Run a launch after every pass of a target, and on the target, up to the first difference."""
     target = configured(target, launch.options)
     report = Report(launch)
     expected: Outcome | None = None

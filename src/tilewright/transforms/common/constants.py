@@ -38,7 +38,7 @@ def insertion_block(op: Operation) -> Block:
 class ConstantPool:
     """Moves each constant that it is shown to the front of its isolated region, and merges equal ones.
 
-    A constant that stands at the front already, or behind another one of the pool, stays where it is.
+    A constant that is at the block's start already, or after another one of the pool, stays where it is.
     """
 
     def __init__(self) -> None:

@@ -146,7 +146,7 @@ def _split(builder: OpBuilder, value: SSAValue, rows: int, columns: int) -> list
     """The columns of a tensor whose elements are read as rows: its last axis as axes of two, split one by one."""
     axes = columns.bit_length() - 1
     parts: list[SSAValue] = [_reshaped(builder, value, (rows, *[2] * axes))]
-    # The last axis is the lowest bit of a column's number, so each split puts the parts with a further bit behind.
+    # The last axis is the lowest bit of a column's number, so each split puts the parts with a further bit last.
     for _ in range(axes):
         halves = [builder.insert(tt.SplitOp(part)).results for part in parts]
         parts = [half[position] for position in (0, 1) for half in halves]

@@ -32,7 +32,7 @@ from tilewright.dialects.construction import MixedIndex
 from tilewright.dialects.types import is_memref
 from tilewright.transforms.linalg.structured import shape_or_scalar
 
-FOLLOWING_LANES = "tilewright.following_lanes"
+UNIT_STRIDE_GUARD = "tilewright.unit_stride_guard"
 """On a branch between one piece and lane by lane: the dimension of which its condition says that all lanes follow one
 another. With the number of the first few lanes in place of their extent, it says so of these."""
 

@@ -47,7 +47,7 @@ class LinalgFuseElementwisePass(Pass):
     ```
     Fills and constants become scalars of the body, broadcasts, transposes and unit dimensions become index maps;
     elements that a body extracts at its own place become operands. A producer with several readers is computed again in
-    each if that is cheap, or index arithmetic, which mostly turns out to be linear (`linalg_to_loops.stretches`). What
+    each if that is cheap, or index arithmetic, which mostly turns out to be linear (`strip_segments`). What
     is dear (division, transcendental functions, memory access) is computed once, kept as a further result of its first
     reader where that walks the same elements; and it does not move to where memory is updated atomically, which threads
     do one after the other.
@@ -123,7 +123,7 @@ class _Fusion:
         self.kept: list[tuple[SSAValue, tuple[AffineExpr, ...], SSAValue]] = []
 
     def write(self) -> None:
-        """Build the new op in front of the old one and put its results in their place."""
+        """Build the new op before the old one and put its results in their place."""
         op = self.op
         maps = [map_.results for map_ in op.maps]
         count = len(op.inputs)
@@ -286,7 +286,7 @@ class _Fusion:
             old.replace_all_uses_with(result)
         for (value, _, _), result in zip(self.kept, new.results[len(op.results) :], strict=True):
             value.replace_all_uses_with(result)
-            _move_readers_behind(new, result)
+            _move_readers_after(new, result)
         op.detach()
         op.erase()
 
@@ -307,8 +307,8 @@ class _Fusion:
         return empty.results[0]
 
 
-def _move_readers_behind(op: Operation, result: SSAValue) -> None:
-    """Put the reshapes and copies of a result that stood in front of `op`, where the result was made, behind it."""
+def _move_readers_after(op: Operation, result: SSAValue) -> None:
+    """Put the reshapes and copies of a result that stood before `op`, where the result was made, after it."""
     block = op.parent_block()
     assert block is not None
     for use in list(result.uses):
@@ -317,7 +317,7 @@ def _move_readers_behind(op: Operation, result: SSAValue) -> None:
             user.detach()
             block.insert_op_after(user, op)
             for inner in user.results:
-                _move_readers_behind(user, inner)
+                _move_readers_after(user, inner)
 
 
 def splat_scalar(op: arith.ConstantOp) -> Operation | None:

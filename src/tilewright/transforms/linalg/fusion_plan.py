@@ -34,7 +34,7 @@ LONGEST_CHAIN = 1000
 """Ops that are computed inside of one another, at most. Beyond, a value goes through memory: passing a tile on costs
 nothing next to a thousand ops on it, while a loop without end takes more than its length to compile."""
 
-DEAR = 100
+EXPENSIVE = 100
 _SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 
@@ -77,7 +77,7 @@ class FusionPlan:
 
     def parts(self, consumer: Operation) -> set[Operation]:
         """All producers that are computed inside of `consumer`. Those of ops that were decided about stay as they are,
-        as producers stand in front of their readers."""
+        as producers stand before their readers."""
         if self._asked is not consumer:
             self._asked, self._parts = consumer, set[Operation]()
             pending = [*self.moving.get(consumer, ())]
@@ -164,7 +164,7 @@ def _decide(
         plan.cost[op] = 1
     elif any(isinstance(inner, memref.LoadOp | tensor.ExtractOp) for inner in op.body.block.walk()):
         plan.scattered.add(op)
-    if any(_is_dear(inner) for inner in op.body.block.ops):
+    if any(_is_expensive(inner) for inner in op.body.block.ops):
         plan.computing.add(op)
     if not is_movable(op) or plan.depth.get(op, 0) >= LONGEST_CHAIN:
         return
@@ -242,7 +242,7 @@ def _is_between_exchanges(op: linalg.StructuredOp, readers: Readers, plan: Fusio
 
     Such steps run in registers, one after the other. In its readers, each would be computed twice with all before it.
     """
-    # The readers first: few values go to exchanges, and behind long chains many are what an op is made from.
+    # The readers first: few values go to exchanges, and after long chains many are what an op is made from.
     if any(extent & (extent - 1) for extent in loop_extents(op)) or not _feeds_exchange(readers):
         return False
     parts = (op, *plan.parts(op))
@@ -301,7 +301,7 @@ def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: Fusi
 
 
 def _has_atomics(op: Operation) -> bool:
-    """Whether a body updates memory atomically: threads take turns there, and what is dear is computed in front of it,
+    """Whether a body updates memory atomically: threads take turns there, and what is dear is computed before it,
     side by side."""
     return any(isinstance(inner, memref.AtomicRMWOp | memref.GenericAtomicRMWOp) for inner in ops_within(op))
 
@@ -328,7 +328,7 @@ def _keep_in_first_reader(
 ) -> None:
     """A dear producer with several readers is a further result of the first, if that walks the same elements."""
     block = op.parent_block()
-    users = [_in_block(user, block) for user in users_behind_copies(result)]
+    users = [_in_block(user, block) for user in users_through_copies(result)]
     first = min(users, key=lambda user: order.get(user, 1 << 30), default=None)
     if not isinstance(first, linalg.StructuredOp) or first.parent_block() is not block or len(users) < 2:
         return
@@ -349,7 +349,7 @@ def _keep_in_first_reader(
         return
     _move(op, first, plan)
     plan.kept.setdefault(first, []).append(result)
-    plan.cost[first] = DEAR
+    plan.cost[first] = EXPENSIVE
 
 
 def is_copy(op: Operation) -> bool:
@@ -361,13 +361,13 @@ def is_copy(op: Operation) -> bool:
     return isinstance(end, linalg.YieldOp) and end.operands[0] is body.args[0]
 
 
-def users_behind_copies(value: SSAValue) -> list[Operation]:
+def users_through_copies(value: SSAValue) -> list[Operation]:
     """The ops that do something with the elements of a value."""
     found: list[Operation] = []
     for use in value.uses:
         user = use.operation
         if (isinstance(user, _SHAPE_CHANGES) and changes_unit_dims_only(user)) or (is_copy(user) and use.index == 0):
-            found.extend(inner for inner in users_behind_copies(user.results[0]) if inner not in found)
+            found.extend(inner for inner in users_through_copies(user.results[0]) if inner not in found)
         elif (
             isinstance(user, linalg.StructuredOp)
             and use.index >= len(user.inputs)
@@ -420,7 +420,7 @@ def substitute(expr: AffineExpr, loops: Sequence[AffineExpr]) -> AffineExpr:
 
 
 def through_expand(op: tensor.ExpandShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
-    """The access behind an expansion that only adds unit dimensions."""
+    """The access below an expansion that only adds unit dimensions."""
     shape = shape_or_scalar(op.result.type)  # pyright: ignore[reportAttributeAccessIssue]
     inner: list[AffineExpr] = []
     for group in op.groups:
@@ -432,7 +432,7 @@ def through_expand(op: tensor.ExpandShapeOp, access: tuple[AffineExpr, ...]) -> 
 
 
 def through_collapse(op: tensor.CollapseShapeOp, access: tuple[AffineExpr, ...]) -> tuple[AffineExpr, ...] | None:
-    """The access behind a collapse that only drops unit dimensions."""
+    """The access below a collapse that only drops unit dimensions."""
     shape = shape_or_scalar(op.src.type)
     inner: list[AffineExpr] = [AffineConstantExpr(0)] * len(shape)
     for position, group in enumerate(op.groups):
@@ -523,12 +523,12 @@ def body_cost(op: Operation) -> int:
     if isinstance(op, linalg.YieldOp | linalg.IndexOp | arith.ConstantOp | arith.IndexCastOp):
         return 0
     if op.regions or isinstance(op, memref.LoadOp | tensor.ExtractOp):
-        return DEAR
-    if _is_dear(op) or isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
-        return DEAR
+        return EXPENSIVE
+    if _is_expensive(op) or isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
+        return EXPENSIVE
     return 1
 
 
-def _is_dear(op: Operation) -> bool:
+def _is_expensive(op: Operation) -> bool:
     """Whether an op on floats takes many cycles."""
     return takes_many_instructions(op) or isinstance(op, arith.DivfOp | arith.RemFOp)

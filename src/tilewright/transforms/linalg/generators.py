@@ -11,14 +11,14 @@ from xdsl.ir import Block, Operation
 
 from tilewright.dialects import linalg, tensor
 from tilewright.dialects.types import is_tensor
-from tilewright.transforms.linalg.fusion_plan import DEAR, body_cost, is_movable
+from tilewright.transforms.linalg.fusion_plan import EXPENSIVE, body_cost, is_movable
 
 _LIMIT = 8
 _SHAPE_CHANGES = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 
 def repeat_generators(block: Block) -> None:
-    """Copy generators of a block in front of their readers in nested blocks."""
+    """Copy generators of a block before their readers in nested blocks."""
     costs: dict[Operation, int] = {}
     for op in block.ops:
         cost = _cost_of_generator(op, costs)
@@ -41,15 +41,15 @@ def repeat_generators(block: Block) -> None:
 def _cost_of_generator(op: Operation, costs: dict[Operation, int]) -> int:
     """The cost per element of what depends on nothing but indices and scalars."""
     if isinstance(op, _SHAPE_CHANGES):
-        return costs.get(op.src.owner, DEAR) if isinstance(op.src.owner, Operation) else DEAR
+        return costs.get(op.src.owner, EXPENSIVE) if isinstance(op.src.owner, Operation) else EXPENSIVE
     if isinstance(op, linalg.FillOp | tensor.EmptyOp):
         return 0
     if not isinstance(op, linalg.StructuredOp) or not is_movable(op):
-        return DEAR
+        return EXPENSIVE
     total = sum(body_cost(inner) for inner in op.body.block.ops)
     for value in op.inputs:
         owner = value.owner
-        total += costs.get(owner, DEAR) if isinstance(owner, Operation) else DEAR
+        total += costs.get(owner, EXPENSIVE) if isinstance(owner, Operation) else EXPENSIVE
     return total
 
 
@@ -64,7 +64,7 @@ def _outside_of_bodies(reader: Operation) -> Operation:
 
 
 def _copy_before(op: Operation, reader: Operation, index: int, costs: dict[Operation, int], place: Operation) -> None:
-    """Give a reader its own copy of a generator, and of what that is made from, in front of `place`."""
+    """Give a reader its own copy of a generator, and of what that is made from, before `place`."""
     inner = place.parent_block()
     assert inner is not None
     copy = op.clone()

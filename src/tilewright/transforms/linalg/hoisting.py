@@ -1,4 +1,4 @@
-"""Moving what a value is made from up to an op in front of it."""
+"""Moving what a value is made from up to an op before it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Hoisting:
     """Kept while ops move by way of this."""
 
     def is_known_at(self, value: SSAValue, op: Operation) -> bool:
-        """Whether a value is defined in front of an op: in its block, or around it."""
+        """Whether a value is defined before an op: in its block, or around it."""
         owner, block = value.owner, op.parent_block()
         assert block is not None
         if isinstance(owner, Block) or owner.parent_block() is not block:
@@ -44,7 +44,7 @@ class Hoisting:
         return all(self._is_undisturbed(op, place) for op in ops if isinstance(op, bufferization.ToTensorOp))
 
     def perform(self, value: SSAValue, place: Operation) -> None:
-        """Move in front of `place` what a value is made from."""
+        """Move before `place` what a value is made from."""
         block = place.parent_block()
         assert block is not None
         if self.is_known_at(value, place):

@@ -93,7 +93,7 @@ def _yielded(block: Block) -> Sequence[SSAValue]:
 
 
 def convert(op: scf.IfOp) -> None:
-    """Compute both branches in front of the op, and select."""
+    """Compute both branches before the op, and select."""
     parent = op.parent_block()
     assert parent is not None
     pairs = list(zip(_yielded(op.true_region.block), _yielded(op.false_region.block), strict=True))
@@ -109,7 +109,7 @@ def convert(op: scf.IfOp) -> None:
 
 
 def _select(branch: scf.IfOp, then: SSAValue, otherwise: SSAValue) -> SSAValue:
-    """One of two values by the condition of a branch, in front of it."""
+    """One of two values by the condition of a branch, before it."""
     if then is otherwise:
         return then
     parent, condition = branch.parent_block(), branch.cond

@@ -138,7 +138,7 @@ def _bits(kind: Attribute) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Writes:
-    """How many ops of a block in front of one may write memory."""
+    """How many ops of a block before one may write memory."""
 
     any: int = 0
     lasting: int = 0
@@ -186,7 +186,7 @@ def place_to_merge(
         return first
     if before[first].lasting != before[op].lasting or head.reads_memory:
         return None
-    return op if all(_is_read_behind(result, op, hoisting) for result in first.results) else None
+    return op if all(_is_read_after(result, op, hoisting) for result in first.results) else None
 
 
 def _fit(head: _Loop, loop: _Loop) -> bool:
@@ -223,8 +223,8 @@ def _captured(op: linalg.GenericOp) -> Iterator[SSAValue]:
         yield from (operand for operand in inner.operands if not _is_inside(operand, op))
 
 
-def _is_read_behind(value: SSAValue, op: Operation, hoisting: Hoisting) -> bool:
-    """Whether whatever refers to a value is `op`, or stands behind it in its block."""
+def _is_read_after(value: SSAValue, op: Operation, hoisting: Hoisting) -> bool:
+    """Whether whatever refers to a value is `op`, or comes after it in its block."""
     block = op.parent_block()
     assert block is not None
     order = hoisting.order.of_block(block)
@@ -339,7 +339,7 @@ class _Merge:
         made: dict[SSAValue, SSAValue],
         computed: dict[object, Operation],
     ) -> list[SSAValue]:
-        """Put the second body behind the first, without the pure ops that `computed` has; returns what it yields."""
+        """Put the second body after the first, without the pure ops that `computed` has; returns what it yields."""
         op = self.loop.op
         body = op.body.block
         for argument, value, map_ in zip(body.args, op.inputs, op.maps, strict=False):

@@ -49,7 +49,7 @@ class WriteIndex:
             self._nameless.append(place)
 
     def place(self, op: Operation) -> float:
-        """Where an op of the block stands; new ones stand between what they have in front of them and what is next."""
+        """Where an op of the block stands; new ones stand between what they have before them and what is next."""
         walked, found = 0, self._places.get(op)
         before: Operation | None = op
         while found is None and before is not None:
@@ -63,7 +63,7 @@ class WriteIndex:
         return op not in self._places
 
     def first_disturbing(self, start: Operation, end: Operation, root: SSAValue) -> Operation | None:
-        """The first op behind one of the block, and not behind another, that may write to the memory behind a pointer
+        """The first op after one of the block, and not after another, that may write to the memory behind a pointer
         argument or buffer."""
         low, high = self.place(start), self.place(end)
         places = [place for places in self._disturbing(root) if (place := _next(places, low)) is not None]

@@ -1,7 +1,7 @@
 """What a check asks of an access, whatever op makes it: which lanes are live, where they are, and the same access of
 shadow memory.
 
-Behind triton-to-unstructured there are three forms: tiles behind a structured pointer (`tts.load`, `tts.store` and
+After triton-to-unstructured there are three forms: tiles behind a structured pointer (`tts.load`, `tts.store` and
 their masked kin), and lanes at computed offsets (`tts.gather`, `tts.scatter`, atomics).
 """
 

@@ -47,7 +47,7 @@ class Races:
         everything = {argument for _, argument in of}
         self._watched = everything if stored and (may_alias or -1 in stored) else stored
         self._sizes = sizes_by_argument(of)
-        self._under_lock = _behind_acquire(kernel.function)
+        self._under_lock = _after_acquire(kernel.function)
         self._numbers: dict[int, SSAValue] = {}
 
     def check(self, e: Emitter, access: Access, extent: Extent, offset: SSAValue | None) -> None:
@@ -94,17 +94,17 @@ class Races:
         return self._numbers[int(locked)]
 
 
-def _behind_acquire(function: tt.FuncOp) -> set[Operation]:
+def _after_acquire(function: tt.FuncOp) -> set[Operation]:
     """The ops that come after an atomic with acquire semantics whose result is used: what nobody looks at locks
     nothing."""
-    behind: set[Operation] = set()
+    after: set[Operation] = set()
     acquired = False
     for op in function.walk():
         if acquired:
-            behind.add(op)
+            after.add(op)
         if isinstance(op, ATOMICS) and any(result.first_use for result in op.results):
             acquired |= MemSemantic(op.sem.value.data) in (MemSemantic.ACQUIRE, MemSemantic.ACQ_REL)
-    return behind
+    return after
 
 
 def _conflicts(e: Emitter, word: SSAValue, me: SSAValue, locked: bool) -> SSAValue:

@@ -24,7 +24,7 @@ def sizes_by_argument(accesses: Iterable[tuple[Access, int]]) -> dict[int, set[i
 
 
 def shadow_base(e: Emitter, shadow: SSAValue, offset: SSAValue | None) -> SSAValue:
-    """The shadow of an access's base, which lies `offset` elements behind the argument's address."""
+    """The shadow of an access's base, which lies `offset` elements after the argument's address."""
     return shadow if offset is None else e.insert(tt.AddPtrOp(shadow, offset))
 
 

@@ -115,7 +115,7 @@ class ValueExpander(ABC):
                     self._visit_other(op)
 
     def _expand_arguments(self, block: Block) -> None:
-        """Put the components of each argument behind it; the argument itself goes at the end."""
+        """Put the components of each argument after it; the argument itself goes at the end."""
         for argument in tuple(block.args):
             types = self.component_types(argument.type)
             if types is None:

@@ -1,4 +1,4 @@
-"""`triton-join-loops`: two loops, one behind the other, that do the same but for what the second does more."""
+"""`triton-join-loops`: two loops, one after the other, that do the same but for what the second does more."""
 
 from __future__ import annotations
 

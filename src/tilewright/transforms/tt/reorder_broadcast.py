@@ -162,7 +162,7 @@ def reorder_rules() -> tuple[RewriteRule, ...]:
 
 @register_pass
 class ReorderBroadcastPass(Pass):
-    """Moves splats and broadcasts behind element-wise ops.
+    """Moves splats and broadcasts after element-wise ops.
 
     Before:
     ```mlir

@@ -29,7 +29,7 @@ LEAST_REGISTERS, MOST_REGISTERS = 24, 248
 
 @register_pass
 class AllocateWarpGroupsPass(Pass):
-    """Gives each partition of a `ttg.warp_specialize` its warps, behind those of the kernel: the largest first, so that
+    """Gives each partition of a `ttg.warp_specialize` its warps, after those of the kernel: the largest first, so that
     partitions of four warps are whole warp groups.
 
     Before:

@@ -13,7 +13,7 @@ _CUDA = re.compile(r"cuda:(\d+)")
 
 
 def compute_capability(module: ModuleOp) -> int:
-    """The number behind `cuda:` in the module's `ttg.target`: 90 for `cuda:90`.
+    """The number after `cuda:` in the module's `ttg.target`: 90 for `cuda:90`.
 
     Raises `PassError` where the module names no target, or none of NVIDIA's.
     """

@@ -17,7 +17,7 @@ from tilewright.dialects.tt.types import is_tensor
 from tilewright.dialects.types import as_tensor, is_float
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import LANE, WARP
-from tilewright.transforms.ttg.layout_inference import layout_behind
+from tilewright.transforms.ttg.layout_inference import layout_of
 from tilewright.transforms.ttg.layout_slices import LayoutSlice
 
 ROUND_TRIP_COST = 32
@@ -122,6 +122,6 @@ def is_associative(op: tt.ReduceOp) -> bool:
 def _reduction_cost(op: tt.ReduceOp) -> int:
     """Exchanges between the lanes, then between the warps, that hold different elements along the axis."""
     type, axis = as_tensor(op.srcs[0].type), op.axis.value.data
-    linear = layout_behind(type.encoding).to_linear(type.get_shape())
+    linear = layout_of(type.encoding).to_linear(type.get_shape())
     lanes, warps = (1 << sum(bool(v[axis]) for v in linear.bases_of(name)) for name in (LANE, WARP))
     return lanes + WARP_EXCHANGE_COST * warps

@@ -66,7 +66,7 @@ DECOMPOSITIONS: dict[InputPrecision, Decomposition] = {
 
 def _decompose(dot: tt.DotOp, how: Decomposition) -> None:
     """c + a @ b = c + (a0 @ b0 + the small products), where the small products are no number only if a part is none:
-    an infinity leaves infinity minus itself behind. What a0 @ b0 gives then is the answer.
+    an infinity leaves infinity minus itself. What a0 @ b0 gives then is the answer.
     """
     builder = OpBuilder.before(dot)
     a, b = (how.split(builder, operand, how.num_parts) for operand in (dot.a, dot.b))

@@ -20,7 +20,7 @@ VIEWS = (
 )
 
 
-def _buffer_behind(value: SSAValue) -> ttg.LocalAllocOp | None:
+def _buffer_of(value: SSAValue) -> ttg.LocalAllocOp | None:
     """The allocation that a buffer is a view of; None where it is carried by a loop or chosen by a branch."""
     while isinstance(value, OpResult) and isinstance(value.op, VIEWS):
         value = value.op.operands[0]
@@ -40,7 +40,7 @@ def _fence_place(dot: ttng.WarpGroupDotOp, operand: SSAValue) -> Operation | Non
     """The op before which a fence has to stand for an operand of a product: the product, or what follows an
     allocation outside of its block that threads fill once. None where threads do not write the operand.
     """
-    alloc = _buffer_behind(operand)
+    alloc = _buffer_of(operand)
     if alloc is None:
         return dot
     if _is_stored_to(alloc.result):

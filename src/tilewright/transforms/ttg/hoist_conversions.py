@@ -16,7 +16,7 @@ from tilewright.layouts.distributed import DotOperandLayout, NvidiaMmaLayout
 from tilewright.transforms.ttg.layout_inference import (
     infer_operand_encoding,
     is_elementwise_class,
-    layout_behind,
+    layout_of,
     with_encoding,
 )
 from tilewright.transforms.ttg.layout_slices import LayoutSlice, find_slice
@@ -43,7 +43,7 @@ def _target(conversion: ttg.ConvertLayoutOp) -> Attribute:
 
 
 def _is_dot_operand(encoding: Attribute) -> bool:
-    return isinstance(layout_behind(encoding), DotOperandLayout)
+    return isinstance(layout_of(encoding), DotOperandLayout)
 
 
 # convert(f(extend(x))) = f(extend(convert(x))): fewer bytes go through shared memory.
@@ -65,7 +65,7 @@ def _hoist_above_growth(conversion: ttg.ConvertLayoutOp, rematerializer: Remater
     """Convert before the only op of the slice that makes values grow, if the rest can be made in the other layout."""
     if _is_dot_operand(_target(conversion)):
         return
-    slice = rematerializer.slice_behind(conversion, 0, _target(conversion), stop=grows)
+    slice = rematerializer.slice_of(conversion, 0, _target(conversion), stop=grows)
     if slice is None:
         return
     growing: OpResult | None = None
@@ -75,7 +75,7 @@ def _hoist_above_growth(conversion: ttg.ConvertLayoutOp, rematerializer: Remater
         encoding = infer_operand_encoding(value.op, slice.layouts[value])
         if encoding is None:
             return
-        rest = rematerializer.slice_behind(value.op, 0, encoding)
+        rest = rematerializer.slice_of(value.op, 0, encoding)
         if rest is not None and slice.agrees_with(rest):
             slice.include(rest)
             continue
@@ -107,7 +107,7 @@ def _hoist_into_branch(conversion: ttg.ConvertLayoutOp, rematerializer: Remateri
     """Convert in the branch whose value cannot be made in the other layout; only in loops, where a branch may be taken
     less often than the conversion would run.
     """
-    slice = rematerializer.slice_behind(conversion, 0, _target(conversion), stop=_is_conditional)
+    slice = rematerializer.slice_of(conversion, 0, _target(conversion), stop=_is_conditional)
     if slice is None:
         return
     edges: list[tuple[Operation, int, Attribute]] = []
@@ -119,7 +119,7 @@ def _hoist_into_branch(conversion: ttg.ConvertLayoutOp, rematerializer: Remateri
         wanted = slice.layouts[value]
         branches = [(region.block.last_op, value.index) for region in value.op.regions]
         found = [
-            None if end is None else rematerializer.slice_behind(end, index, wanted, stop=_is_conditional)
+            None if end is None else rematerializer.slice_of(end, index, wanted, stop=_is_conditional)
             for end, index in branches
         ]
         found = [part if part is not None and slice.agrees_with(part) else None for part in found]
@@ -170,7 +170,7 @@ def _feeds_product(conversion: ttg.ConvertLayoutOp) -> bool:
     op: Operation | None = conversion.next_op
     while op is not None:
         if isinstance(op, tt.DotOp | ttng.WarpGroupDotOp) and is_tensor(op.operands[0].type):
-            layout = layout_behind(op.operands[0].type.encoding)
+            layout = layout_of(op.operands[0].type.encoding)
             if isinstance(layout, DotOperandLayout) and isinstance(layout.parent, NvidiaMmaLayout):
                 return True
         op = op.next_op
@@ -186,7 +186,7 @@ def _hoist_to_load(conversion: ttg.ConvertLayoutOp, rematerializer: Rematerializ
         return
     loads = [value for value in slice.layouts if isinstance(value, OpResult) and _is_load(value)]
     if len(loads) == len(slice.layouts):
-        _move_behind(conversion, loads, rematerializer)
+        _move_after(conversion, loads, rematerializer)
     else:
         made: dict[SSAValue, SSAValue] = {
             value: _converted_after(value, slice.layouts[value], rematerializer) for value in loads
@@ -194,8 +194,8 @@ def _hoist_to_load(conversion: ttg.ConvertLayoutOp, rematerializer: Rematerializ
         rematerializer.rewrite(slice, conversion, made)
 
 
-def _move_behind(conversion: ttg.ConvertLayoutOp, loads: list[OpResult], rematerializer: Rematerializer) -> None:
-    """A conversion of a load stands right behind it: its scratch, and the load's registers, are free again before the
+def _move_after(conversion: ttg.ConvertLayoutOp, loads: list[OpResult], rematerializer: Rematerializer) -> None:
+    """A conversion of a load stands right after it: its scratch, and the load's registers, are free again before the
     next operand comes.
     """
     load = loads[0].op

@@ -80,7 +80,7 @@ def keeps_layout_class(cls: type[Operation]) -> bool:
     return is_elementwise_class(cls) or issubclass(cls, SAME_LAYOUT_TT)
 
 
-def layout_behind(encoding: Attribute) -> DistributedLayout:
+def layout_of(encoding: Attribute) -> DistributedLayout:
     """The layout of an encoding of tensors."""
     return ttg.layout_of(encoding)
 
@@ -88,7 +88,7 @@ def layout_behind(encoding: Attribute) -> DistributedLayout:
 def infer_result_encoding(op: Operation, encoding: Attribute) -> Attribute | None:
     """The layout of the results when the operands have `encoding`."""
     match op:
-        case tt.ScanOp() if not isinstance(layout_behind(encoding), BlockedLayout):
+        case tt.ScanOp() if not isinstance(layout_of(encoding), BlockedLayout):
             return None
         case tt.ReduceOp():
             return _reduce_result(op, encoding)
@@ -114,12 +114,12 @@ def infer_result_encoding(op: Operation, encoding: Attribute) -> Attribute | Non
 def infer_operand_encoding(op: Operation, encoding: Attribute) -> Attribute | None:
     """The layout that the operands must have for the results to come in `encoding`."""
     match op:
-        case tt.ScanOp() if not isinstance(layout_behind(encoding), BlockedLayout):
+        case tt.ScanOp() if not isinstance(layout_of(encoding), BlockedLayout):
             return None
         case tt.ReduceOp():
             return _reduce_source(op, encoding)
         case tt.ExpandDimsOp():
-            return ttg.encoding_of(SliceLayout(op.axis.value.data, layout_behind(encoding)))
+            return ttg.encoding_of(SliceLayout(op.axis.value.data, layout_of(encoding)))
         case tt.ReshapeOp():
             shape, new_shape = as_tensor(op.src.type).get_shape(), as_tensor(op.result.type).get_shape()
             return None if op.allow_reorder is not None else _reshaped(encoding, new_shape, shape)
@@ -146,12 +146,12 @@ _PASSING = (scf.WhileOp, scf.YieldOp, scf.ConditionOp, ttng.WarpGroupDotWaitOp)
 
 
 def _reduce_result(op: tt.ReduceOp, encoding: Attribute) -> Attribute | None:
-    layout = layout_behind(encoding)
+    layout = layout_of(encoding)
     return ttg.encoding_of(SliceLayout(op.axis.value.data, layout)) if layout.rank > 1 else None
 
 
 def _reduce_source(op: tt.ReduceOp, encoding: Attribute) -> Attribute | None:
-    match layout_behind(encoding):
+    match layout_of(encoding):
         case SliceLayout(dim=dim, parent=parent) if dim == op.axis.value.data:
             return ttg.encoding_of(parent)
         case _:
@@ -159,7 +159,7 @@ def _reduce_source(op: tt.ReduceOp, encoding: Attribute) -> Attribute | None:
 
 
 def _expanded(op: tt.ExpandDimsOp, encoding: Attribute) -> Attribute | None:
-    match layout_behind(encoding):
+    match layout_of(encoding):
         case SliceLayout(dim=dim, parent=parent) if dim == op.axis.value.data:
             return ttg.encoding_of(parent)
         case _:
@@ -204,7 +204,7 @@ def _rescaled(
     rescale: Callable[[DistributedLayout, int], DistributedLayout], op: ttg.Fp4ToFpOp, encoding: Attribute
 ) -> Attribute | None:
     try:
-        return ttg.encoding_of(rescale(layout_behind(encoding), op.axis.value.data))
+        return ttg.encoding_of(rescale(layout_of(encoding), op.axis.value.data))
     except ValueError:
         return None
 
@@ -267,7 +267,7 @@ def is_free_conversion(op: Operation) -> bool:
 
 @lru_cache(maxsize=4096)
 def _stays_in_threads(source: Attribute, target: Attribute, shape: tuple[int, ...]) -> bool:
-    return moved_dims(layout_behind(source).to_linear(shape), layout_behind(target).to_linear(shape)) <= {REGISTER}
+    return moved_dims(layout_of(source).to_linear(shape), layout_of(target).to_linear(shape)) <= {REGISTER}
 
 
 def can_fold_conversion(op: Operation, encoding: Attribute) -> bool:
@@ -276,7 +276,7 @@ def can_fold_conversion(op: Operation, encoding: Attribute) -> bool:
         case tt.CatOp():
             return can_join_registers(op.operand_types, with_encoding(op.result.type, encoding))
         case ttg.ConvertLayoutOp():
-            if isinstance(layout_behind(encoding), NvidiaMmaLayout):
+            if isinstance(layout_of(encoding), NvidiaMmaLayout):
                 return as_tensor(op.src.type).encoding == encoding
             return True
         case tt.ReshapeOp():

@@ -29,7 +29,7 @@ from tilewright.transforms.ttg.layout_inference import (
     infer_result_encoding,
     is_anchor,
     keeps_layout_class,
-    layout_behind,
+    layout_of,
     with_encoding,
 )
 
@@ -148,7 +148,7 @@ def _choose(value: SSAValue, encodings: Encodings) -> Attribute:
     if len(encodings) == 1:
         return first
     preferred = BlockedLayout if isinstance(value.owner, Accesses) else NvidiaMmaLayout
-    return next((encoding for encoding in encodings if isinstance(layout_behind(encoding), preferred)), first)
+    return next((encoding for encoding in encodings if isinstance(layout_of(encoding), preferred)), first)
 
 
 class _Retyping:

@@ -26,7 +26,7 @@ from tilewright.ir.dominance import properly_dominates
 from tilewright.ir.walking import ops_within
 from tilewright.layouts.distributed import DotOperandLayout
 from tilewright.transforms.ttg.conversion_cost import conversion_cost, recomputation_cost
-from tilewright.transforms.ttg.layout_inference import infer_operand_encoding, layout_behind, with_encoding
+from tilewright.transforms.ttg.layout_inference import infer_operand_encoding, layout_of, with_encoding
 from tilewright.transforms.ttg.layout_slices import LayoutSlice, Stop, find_slice
 
 
@@ -76,7 +76,7 @@ class Rematerializer:
         region = value.owner.parent
         return region is not None and region.is_ancestor(op)
 
-    def slice_behind(
+    def slice_of(
         self, user: Operation, index: int, encoding: Attribute, *, stop: Stop | None = None
     ) -> LayoutSlice | None:
         """The slice of an operand whose ops may all run once more."""
@@ -96,13 +96,13 @@ class Rematerializer:
 
     def _remove(self, conversion: ttg.ConvertLayoutOp) -> bool:
         encoding = as_tensor(conversion.result.type).encoding
-        if isinstance(layout_behind(encoding), DotOperandLayout):
+        if isinstance(layout_of(encoding), DotOperandLayout):
             return False
         found = self.find(conversion.src, encoding, conversion)
         if found is not None:
             self.replace(conversion, found)
             return True
-        slice = self.slice_behind(conversion, 0, encoding)
+        slice = self.slice_of(conversion, 0, encoding)
         if slice is None:
             return False
         cost = recomputation_cost(slice, conversion)

@@ -180,7 +180,7 @@ class _SegmentWriter:
             strides = self.strides[value]
             start = self._start(source, strides)
             vectors = {
-                number: self.builder.load(source, self._behind(start, strides, number), strides, key[1])
+                number: self.builder.load(source, self._offset(start, strides, number), strides, key[1])
                 for number in numbers_of(self._register_bits(bits, layout))
             }
             found = self.loaded[key] = Registers(key[1], vectors)
@@ -191,9 +191,9 @@ class _SegmentWriter:
         assert isinstance(window, Window)
         start = self._start(window, strides)
         for number, lanes in registers.vectors.items():
-            self.builder.store(lanes, window, self._behind(start, strides, number), strides, registers.layout)
+            self.builder.store(lanes, window, self._offset(start, strides, number), strides, registers.layout)
 
-    def _behind(self, start: Index, strides: Mapping[int, int], number: int) -> Index:
+    def _offset(self, start: Index, strides: Mapping[int, int], number: int) -> Index:
         return self.emitter.add(start, sum(step for bit, step in strides.items() if number >> bit & 1))
 
     def _register_bits(self, bits: Sequence[int], layout: Layout) -> list[int]:
@@ -267,8 +267,8 @@ class _SegmentWriter:
         term = op.operands[1] if op.operands[0] is accumulator else op.operands[0]
         first = self._body(pair, pair.layout, number, pair.elements(number)).get(term)
         if pair.place is None:
-            behind = number | 1 << pair.bit
-            second = self._body(pair, pair.layout, behind, pair.elements(behind)).get(term)
+            partner = number | 1 << pair.bit
+            second = self._body(pair, pair.layout, partner, pair.elements(partner)).get(term)
         else:
             second = builder.across(first, pair.place)
         total = builder.same(op, (first, second), first.type)
@@ -280,13 +280,13 @@ class _SegmentWriter:
     def _one_by_one(self, pair: _Pair, number: int) -> list[SSAValue]:
         """The body run for the first element, then for the second."""
         carried = pair.starts(number)
-        for behind in (False, True):
-            here = number | behind << pair.bit
+        for upper in (False, True):
+            here = number | upper << pair.bit
             arguments = pair.elements(here)
             if pair.place is not None:
                 for argument in arguments:
                     if pair.operands[argument][0].layout[pair.place] == pair.bit:
-                        arguments[argument] = self.builder.half(arguments[argument], pair.place, upper=behind)
+                        arguments[argument] = self.builder.half(arguments[argument], pair.place, upper=upper)
             arguments.update(zip(pair.accumulators, carried, strict=True))
             body = self._body(pair, pair.left, here, arguments)
             carried = [body.get(value) for value in pair.yielded]

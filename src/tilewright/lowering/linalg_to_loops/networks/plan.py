@@ -40,7 +40,7 @@ class Step:
     dims: list[list[int]]
     """Bits of each loop's index, the lowest first."""
     inputs: list[tuple[SSAValue, list[int]] | None]
-    """Tensors, as they are in front of reshapes, and the bits of their row major index; None for scalars."""
+    """Tensors, as they are before reshapes, and the bits of their row major index; None for scalars."""
     inits: list[tuple[SSAValue, list[int]] | None]
     results: list[list[int]]
     reduced: list[int]
@@ -107,7 +107,7 @@ class _Chain:
         """For each bit a bit that it is the same as, itself at the end."""
 
     def takes(self, op: Operation) -> bool:
-        """Whether the chain goes on behind an op: it is a step, has nothing to do with it, or reshapes a result."""
+        """Whether the chain goes on after an op: it is a step, has nothing to do with it, or reshapes a result."""
         if isinstance(op, RESHAPES):
             if op.operands[0] in self.made:
                 if extent_bits(shape_or_scalar(op.results[0].type)) is None:

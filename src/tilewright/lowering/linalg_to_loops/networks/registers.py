@@ -48,7 +48,7 @@ def lane_sets(layout: Layout) -> list[int]:
 
 
 class VectorBuilder:
-    """Makes each value once, in the body of a segment's loop; what does not change there in front of the loop."""
+    """Makes each value once, in the body of a segment's loop; what does not change there before the loop."""
 
     def __init__(self, emitter: LoopEmitter, lanes: int, before: Cursor):
         self.emitter = emitter

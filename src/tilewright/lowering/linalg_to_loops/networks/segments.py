@@ -100,7 +100,7 @@ def set_of(bits: Iterable[int]) -> int:
 
 
 def _crossing(steps: Sequence[Step]) -> list[int]:
-    """For each place between two steps how many results are read behind it."""
+    """For each place between two steps how many results are read after it."""
     last: dict[SSAValue, int] = {}
     for number, step in enumerate(steps):
         for source in (*step.inputs, *step.inits):

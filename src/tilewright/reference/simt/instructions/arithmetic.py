@@ -70,7 +70,7 @@ def elementwise(instruction: Instruction, decoder: Decoder) -> Step:
 
 
 def mapped(instruction: Instruction, decoder: Decoder, type_: Type, function: Function) -> Step:
-    """A function of all operands behind the first, which takes the result."""
+    """A function of all operands after the first, which takes the result."""
     target = decoder.target(instruction.operands[0], type_, instruction)
     sources = decoder.sources(instruction.operands[1:], type_, instruction)
     if len(sources) == 2:

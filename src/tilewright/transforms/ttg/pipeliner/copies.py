@@ -53,7 +53,7 @@ def _for_operand(user: object, shape: tuple[int, ...], order: tuple[int, ...], b
     operand = operand_of_mma(user)
     if operand is not None:
         return SwizzledSharedLayout.for_dot_operand(shape, order, bits, operand.op_index, operand.k_width)
-    trans = _transpose_behind(user)
+    trans = _transpose_of(user)
     operand = None if trans is None else _operand_layout(trans.result)
     if trans is None or operand is None:
         return None
@@ -66,7 +66,7 @@ def _for_operand(user: object, shape: tuple[int, ...], order: tuple[int, ...], b
     return reshaping.transpose_shared(layout, view, back)
 
 
-def _transpose_behind(user: object) -> tt.TransOp | None:
+def _transpose_of(user: object) -> tt.TransOp | None:
     """The transpose that is all that uses a conversion."""
     if not isinstance(user, ttg.ConvertLayoutOp):
         return None

@@ -23,7 +23,7 @@ from tilewright.language.values import describe, is_sequence, tensor, unwrap
 
 
 class MBarrierLayout(SwizzledSharedLayout):
-    """The layout of barriers: 64-bit integers one behind the other."""
+    """The layout of barriers: 64-bit integers one after the other."""
 
     def __init__(self, cga_layout: Any = None) -> None:
         super().__init__(1, 1, 1, [0], cga_layout or [])

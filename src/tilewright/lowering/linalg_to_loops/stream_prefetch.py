@@ -1,11 +1,11 @@
-"""A loop over a long stretch of memory asks for what it will come to 2 KiB later, and for the lines that it will write:
+"""A loop over a long segment of memory asks for what it will come to 2 KiB later, and for the lines that it will write:
 
     for %i { y[%i] = f(x[%i]) }  ->  for %i { prefetch x[%i + 512]; prefetch y[%i + 512] for writing; y[%i] = f(x[%i]) }
 
 Processors notice streams by themselves, but a body that computes keeps few of its loads in flight, and a store to a
 line that is not there has to read it first. Measured (Granite Rapids, data of 12 to 96 MiB): gelu 1.11 times as fast,
 geglu 1.17, a convolution of rows 1.11, rms norm with residual 1.43; vector sums the same. Rows of 2 KiB that do not
-follow one another are 0.5 to 0.7 times as fast, so a stretch is long, or programs one behind the other read it on.
+follow one another are 0.5 to 0.7 times as fast, so a segment is long, or programs one after the other read it on.
 
 Of rows that are short and far apart processors notice nothing. Where their prefetchers stop at the end of a row, a loop
 asks for the same columns a few rows further on, which the next tile goes on with:
@@ -15,7 +15,7 @@ asks for the same columns a few rows further on, which the next tile goes on wit
 Measured (Zen 4, sums of columns of 16 MiB by rows of 0.5 to 2 KiB): 1.4 to 1.6 times as fast, and up to 3 times where
 neighbours use the third-level cache. Sums that are tiles in the arena count as well.
 
-On Zen 4 loops along the memory leave it to the processor (`TargetFacts.loops_ask_ahead`). Without prefetches vector
+On Zen 4 loops along the memory leave it to the processor (`TargetFacts.loops_prefetch`). Without prefetches vector
 sums are 1.1 times as fast, swiglu 1.3, a convolution of rows 1.3, sums of rows 1.2, maxima of rows and their places
 1.1 to 1.4, softmax and its gradient 1.1 to 1.25; gelu, geglu and sums of exponentials the same.
 """
@@ -94,8 +94,8 @@ def _stream(
     if window.owned or isinstance(window.offset, int) or stride_along(window, access, dim) != 1:
         return []
     bits = bit_width(window.element)
-    stretch = 0 if nest.extents[dim] == ANY_EXTENT else nest.extents[dim] * bits // 8
-    if stretch < LONG_BYTES and not (stretch >= SHORT_BYTES and nest.order == (dim,) and goes_on(window)):
+    segment = 0 if nest.extents[dim] == ANY_EXTENT else nest.extents[dim] * bits // 8
+    if segment < LONG_BYTES and not (segment >= SHORT_BYTES and nest.order == (dim,) and goes_on(window)):
         return []
     return [Stream(window, access, AHEAD_BYTES * 8 // bits, is_write)]
 

@@ -3,7 +3,7 @@
     %first = %value > %in or (%value == %in and %index < %in_index)     %in_index: the number of the element
 
 Elements come in the order of their numbers, so %index < %in_index always holds. And within a step over several vectors
-all of them carry the number of its first element; what the lane adds is added behind the loop:
+all of them carry the number of its first element; what the lane adds is added after the loop:
 
     for %i step 64 { %index' = select(%first, %index', %i) }     %index = %index' + 16 * vector + lane
 """
@@ -23,7 +23,7 @@ _LESS, _GREATER = (2, 3), (4, 5)
 
 
 def comparisons_in_order(nest: Nest) -> list[SSAValue]:
-    """Whether what was chosen stands in front of the element, where that always holds.
+    """Whether what was chosen stands before the element, where that always holds.
 
     The element that a choice starts from may come once more: it is chosen then, whatever the comparison says.
     """
@@ -43,7 +43,7 @@ def comparisons_in_order(nest: Nest) -> list[SSAValue]:
     ]
 
 
-def find_carried_numbers(nest: Nest, in_order: Collection[SSAValue]) -> list[int]:
+def find_carried_indices(nest: Nest, in_order: Collection[SSAValue]) -> list[int]:
     """The results that only carry the number of the element, besides comparisons that are `in_order`."""
     combination = nest.combination
     if combination is None or not combination.starts_at_first or sum(nest.iterators) != 1:

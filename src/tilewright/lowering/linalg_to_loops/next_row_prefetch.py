@@ -40,7 +40,7 @@ class NextRow:
     """Its full steps, as far as they are written."""
 
 
-class RowsOfLoops:
+class NextRowPrefetch:
     """The rows that loops of a program have gone over so far."""
 
     def __init__(self, emitter: LoopEmitter, expressions: ProgramExpressions):

@@ -8,9 +8,9 @@
       for %j = %i to %end step 16 { load p[%r0 + %q * %stride - %i + %j] }  the last vector masked
     } with %i = %end
 
-Along a stretch each quotient is one number, each remainder grows with the lane (see `lane_steps`); several divisions,
-of one index or of each other's results, end a stretch where the first of them does. A divisor that is known when the
-program runs is tested for being long enough in front of the loop, which is written both ways.
+Along a segment each quotient is one number, each remainder grows with the lane (see `lane_steps`); several divisions,
+of one index or of each other's results, end a segment where the first of them does. A divisor that is known when the
+program runs is tested for being long enough before the loop, which is written both ways.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from tilewright.lowering.linalg_to_loops.body_values import BodyValues, first_of
 from tilewright.lowering.linalg_to_loops.costs import HEAVY, LONG_SEGMENT, SHORTEST_SEGMENT
 from tilewright.lowering.linalg_to_loops.emitter import INDEX, Index
 from tilewright.lowering.linalg_to_loops.lane_steps import Division, Rounding, find_lane_steps
-from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, STRETCH, Nest, cost_of, with_lanes
+from tilewright.lowering.linalg_to_loops.nest_plan import ACCESSES, SEGMENT, Nest, cost_of, with_lanes
 from tilewright.lowering.linalg_to_loops.predication import is_straight
 
 
-def plan_stretches(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
-    """A planned nest with a loop over stretches around its vector loop; None where it divides no lane numbers. The
+def plan_segments(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
+    """A planned nest with a loop over segments around its vector loop; None where it divides no lane numbers. The
     comparisons in `known` are numbers there."""
     dim = nest.vector_dim
     if dim is None or nest.lanes == 1 or nest.folds() or not is_straight(nest.body):
@@ -44,26 +44,26 @@ def plan_stretches(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
         return None
     for value, step in steps.of.items():
         if step == 0:
-            depends[value] = depends[value] - {dim} | {STRETCH}
-    order = (*nest.order[:level], STRETCH, *nest.order[level:])
-    # Vectors of a stretch start anywhere, so the last one of a tile may reach beyond it.
-    stretched = replace(nest, order=order, depends=depends, steps=steps, has_tiles=False, unroll=1, fetches=())
-    if not nest.has_reduction and not _has_strides(stretched):  # accumulators keep the lanes that they have behind it
-        return _widened(stretched)
-    return stretched
+            depends[value] = depends[value] - {dim} | {SEGMENT}
+    order = (*nest.order[:level], SEGMENT, *nest.order[level:])
+    # Vectors of a segment start anywhere, so the last one of a tile may reach beyond it.
+    segmented = replace(nest, order=order, depends=depends, steps=steps, has_tiles=False, unroll=1, fetches=())
+    if not nest.has_reduction and not _has_strides(segmented):  # accumulators keep the lanes that they have after it
+        return _widened(segmented)
+    return segmented
 
 
 def _has_strides(nest: Nest) -> bool:
-    """Whether lanes lie apart somewhere: the last vector of a stretch, which is not full, gathers them."""
+    """Whether lanes lie apart somewhere: the last vector of a segment, which is not full, gathers them."""
     views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp)]
     places = (value for op in views for value in op.mixed_offsets if isinstance(value, SSAValue))
     return any(nest.steps.of.get(place, 1) not in (0, 1) for place in places)
 
 
 def _widened(nest: Nest) -> Nest:
-    """The nest with the lanes that its vectors can have where places are one number along a stretch.
+    """The nest with the lanes that its vectors can have where places are one number along a segment.
 
-    Where little is computed they get half of them: more of a short stretch is in full vectors.
+    Where little is computed they get half of them: more of a short segment is in full vectors.
     """
     wide = with_lanes(nest)
     divisors = [division.divisor for division in nest.steps.divisions]
@@ -79,8 +79,8 @@ def number_in_all_lanes(lanes: SSAValue) -> SSAValue:
     return lanes.owner.operands[0]
 
 
-def stretches_pay(values: BodyValues) -> SSAValue | bool:
-    """Whether all divisors are long enough; `values` are those in front of the loop."""
+def segments_pay(values: BodyValues) -> SSAValue | bool:
+    """Whether all divisors are long enough; `values` are those before the loop."""
     emitter = values.emitter
     verdict: SSAValue | bool = True
     for divisor in dict.fromkeys(division.divisor for division in values.nest.steps.divisions):
@@ -91,8 +91,8 @@ def stretches_pay(values: BodyValues) -> SSAValue | bool:
     return verdict
 
 
-def start_stretch(values: BodyValues, upper: Index) -> Index:
-    """Divide the first lane of a stretch, and say where the stretch ends; `values` are those in front of its loop."""
+def start_segment(values: BodyValues, upper: Index) -> Index:
+    """Divide the first lane of a segment, and say where the segment ends; `values` are those before its loop."""
     emitter, steps = values.emitter, values.nest.steps
     known = values.frames[-1].values
     end = upper
@@ -101,7 +101,7 @@ def start_stretch(values: BodyValues, upper: Index) -> Index:
             quotient, rest, room = _divide_first(values, division)
             known.update((op.results[0], quotient) for op, other in steps.quotients.items() if other == division)
             known.update((first_of(op.results[0]), rest) for op, other in steps.remainders.items() if other == division)
-            end = emitter.min(end, emitter.add(values.induction(STRETCH), emitter.index_cast(room, INDEX)))
+            end = emitter.min(end, emitter.add(values.induction(SEGMENT), emitter.index_cast(room, INDEX)))
     return end
 
 
@@ -124,9 +124,9 @@ def _divide_first(values: BodyValues, division: Division) -> tuple[SSAValue, SSA
         case _:
             quotient = emitter.value(arith.DivSIOp, (dividend, divisor), type_)
     rest = emitter.arith(arith.SubiOp, dividend, emitter.arith(arith.MuliOp, quotient, divisor))
-    behind = divisor
+    length = divisor
     if division.rounding is Rounding.TO_ZERO:
-        # Below zero quotients change behind a multiple of the divisor, not in front of it.
+        # Below zero quotients change after a multiple of the divisor, not before it.
         one, zero = emitter.constant(1, type_), emitter.constant(0, type_)
-        behind = emitter.select(emitter.compare_values("sge", dividend, zero, i1), divisor, one)
-    return quotient, rest, emitter.arith(arith.SubiOp, behind, rest)
+        length = emitter.select(emitter.compare_values("sge", dividend, zero, i1), divisor, one)
+    return quotient, rest, emitter.arith(arith.SubiOp, length, rest)

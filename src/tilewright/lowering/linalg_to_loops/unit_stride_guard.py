@@ -1,7 +1,7 @@
 """Conditions of views, asked for the lanes of a tile that anybody reads.
 
 Rows that wrap around at the end of a matrix are read in place where all of them follow one another, as in all blocks
-but the last. Nobody stores what is computed of the rows behind the end, so that the last block may be read so, too:
+but the last. Nobody stores what is computed of the rows past the end, so that the last block may be read so, too:
 
     rows = (first + arange(0, 64)) % M;  ...;  store(..., mask=first + arange(0, 64) < M)
 
@@ -19,12 +19,12 @@ from tilewright.dialects import arith, scf
 from tilewright.lowering.linalg_to_loops.emitter import Index
 from tilewright.lowering.linalg_to_loops.first_iteration import FirstIteration, to_index
 from tilewright.lowering.linalg_to_loops.provable import constant_of, is_same
-from tilewright.transforms.linalg.choose_views import FOLLOWING_LANES
+from tilewright.transforms.linalg.choose_views import UNIT_STRIDE_GUARD
 
 
 def says_which_lanes_follow(branch: scf.IfOp, dim: int) -> bool:
     """Whether the condition of a choice of views is that the lanes of a dimension follow one another."""
-    mark = branch.attributes.get(FOLLOWING_LANES)
+    mark = branch.attributes.get(UNIT_STRIDE_GUARD)
     return isinstance(mark, IntegerAttr) and mark.value.data == dim
 
 

@@ -20,7 +20,7 @@ from tilewright.dialects import arith
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SplitOffset:
     """The sum of numbers that all lanes share, of 64 bits, and of a number of 32 bits of each lane."""
 
     shared: tuple[SSAValue, ...]
@@ -28,24 +28,24 @@ class Place:
 
 
 @dataclass(slots=True)
-class Places:
+class SplitOffsets:
     """The places of a body that are sums like that."""
 
-    of: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    of: dict[SSAValue, SplitOffset] = field(default_factory=dict[SSAValue, SplitOffset])
     """By the index that an access is at."""
     inner: set[SSAValue] = field(default_factory=set[SSAValue])
     """Numbers of 64 bits that lanes need for nothing else."""
 
 
-def find_places(body: Block, depends: Mapping[SSAValue, frozenset[int]], vector_dim: int) -> Places:
+def find_split_offsets(body: Block, depends: Mapping[SSAValue, frozenset[int]], vector_dim: int) -> SplitOffsets:
     """The places of a body along the lanes of a dimension."""
-    found = Places()
+    found = SplitOffsets()
     inner: set[SSAValue] = set()
     for op in body.ops:
         if isinstance(op, arith.IndexCastOp) and op.input.type == i64:
             walk = _Walk(depends, vector_dim)
             if walk.visit(op.input) and walk.lanes is not None:
-                found.of[op.result] = Place(tuple(walk.shared), walk.lanes)
+                found.of[op.result] = SplitOffset(tuple(walk.shared), walk.lanes)
                 inner |= walk.inner
     found.inner = {value for value in inner if all(_stays_inside(use.operation, found, inner) for use in value.uses)}
     return found
@@ -77,10 +77,10 @@ class _Walk:
                 return False
 
 
-def _stays_inside(op: object, found: Places, inner: set[SSAValue]) -> bool:
+def _stays_inside(op: object, found: SplitOffsets, inner: set[SSAValue]) -> bool:
     return isinstance(op, arith.IndexCastOp | arith.AddiOp | arith.ExtSIOp) and (
         op.results[0] in found.of or op.results[0] in inner
     )
 
 
-__all__ = ["Place", "Places", "find_places"]
+__all__ = ["SplitOffset", "SplitOffsets", "find_split_offsets"]

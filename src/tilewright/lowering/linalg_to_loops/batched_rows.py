@@ -34,7 +34,7 @@ Combine = Callable[[int, SSAValue, SSAValue], SSAValue]
 
 
 @dataclass(frozen=True, slots=True)
-class RowsTogether:
+class BatchedRows:
     """What the rows of one nest are kept in, until they are combined."""
 
     emitter: LoopEmitter
@@ -78,7 +78,7 @@ class RowsTogether:
         _ = loop
 
 
-def plan_rows_together(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int]) -> RowsTogether | None:
+def plan_batched_rows(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int]) -> BatchedRows | None:
     """Buffers for the lanes of rows, if a nest reduces many rows of vectors into tiles."""
     lanes = nest.lanes // nest.registers
     if not nest.vector_reduces() or nest.folds() or len(nest.order) != 2 or lanes < FEWEST_LANES:
@@ -94,7 +94,7 @@ def plan_rows_together(emitter: LoopEmitter, nest: Nest, reducing: Sequence[int]
     for number, output in zip(reducing, outputs, strict=True):
         assert output.dest is not None
         buffers[number] = emitter.alloca(output.dest.element, rows * lanes)
-    return RowsTogether(emitter, lanes, nest.registers, rows, buffers)
+    return BatchedRows(emitter, lanes, nest.registers, rows, buffers)
 
 
 def _is_tile_of_rows(output: Output, row_dim: int) -> bool:
@@ -124,4 +124,4 @@ def _shuffle(emitter: LoopEmitter, first: SSAValue, second: SSAValue, order: Seq
     return emitter.value(vector.ShuffleOp, (first, second), first.type, {"mask": index_array(tuple(order))})
 
 
-__all__ = ["RowsTogether", "plan_rows_together"]
+__all__ = ["BatchedRows", "plan_batched_rows"]
