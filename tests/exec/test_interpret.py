@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import linecache
+import pdb
+import sys
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +16,7 @@ import tilewright as triton
 import tilewright.language as tl
 from tilewright.reference import ReferenceError
 from tilewright.support import knobs
-from tilewright.support.errors import DeviceAssertionError
+from tilewright.support.errors import CompilationError, DeviceAssertionError
 
 
 @triton.jit
@@ -94,3 +99,96 @@ def test_assertions() -> None:
     check_positive[(1,)](np.ones(8, np.float32), BLOCK=8)
     with pytest.raises(DeviceAssertionError, match="not positive"):
         check_positive[(1,)](np.array([1, 1, 0, 1], np.float32), BLOCK=4)
+
+
+# -- Python's own print and breakpoint --------------------------------------------------------------------------------
+@triton.jit
+def show(x_ptr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    print("x", x, BLOCK, sep="|")
+    print(f"sum {tl.sum(x):.2f} of {i=}", i.to(tl.uint8) - 1, (i.dtype, BLOCK), end=";\n")
+
+
+@triton.jit
+def stopped_helper(x):
+    doubled = x * 2
+    breakpoint()
+    return doubled
+
+
+@triton.jit
+def stop(x_ptr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    if tl.program_id(0) == 1:
+        breakpoint()
+    pair = (x, None)
+    tl.store(x_ptr + tl.arange(0, BLOCK), stopped_helper(pair[0]))
+
+
+def test_print_is_pythons(capsys: pytest.CaptureFixture[str]) -> None:
+    show[(2,)](np.arange(4, dtype=np.float32), BLOCK=2)
+    assert capsys.readouterr().out == (
+        "x|[0. 1.]|2\nsum 1.00 of i=array([0, 1], dtype=int32) [255   0] ('tl.int32', 2);\n"
+        "x|[2. 3.]|2\nsum 5.00 of i=array([2, 3], dtype=int32) [1 2] ('tl.int32', 2);\n"
+    )
+
+
+@pytest.fixture
+def frames(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, dict[str, Any]]]:
+    """The frames that breakpoints stop in: the function, the line, and its locals."""
+    seen: list[tuple[str, str, dict[str, Any]]] = []
+
+    def stop_here() -> None:
+        frame = sys._getframe(1)
+        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+        assert frame.f_globals["np"] is np, "the globals are those of the kernel's module"
+        seen.append((frame.f_code.co_name, line, dict(frame.f_locals)))
+
+    monkeypatch.setattr(sys, "breakpointhook", stop_here)
+    return seen
+
+
+def test_breakpoints_see_the_kernels_line_and_tiles_as_arrays(frames: list[tuple[str, str, dict[str, Any]]]) -> None:
+    x = np.array([1, 2], np.float32)
+    stop[(2,)](x, BLOCK=2)
+    assert [(name, line) for name, line, _ in frames] == [
+        ("stopped_helper", "breakpoint()"),
+        ("stop", "breakpoint()"),
+        ("stopped_helper", "breakpoint()"),
+    ]
+    np.testing.assert_array_equal(frames[1][2]["x"], np.array([2, 4], np.float32))
+    assert frames[1][2]["BLOCK"] == 2
+    np.testing.assert_array_equal(frames[2][2]["doubled"], np.array([4, 8], np.float32))
+    np.testing.assert_array_equal(x, [4, 8])
+
+
+def test_a_debugger_goes_from_one_breakpoint_to_the_next(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`next` in the kernel's frame does not walk through the compiler."""
+    lines = iter(["p x.sum()", "next", "next", "p doubled", "continue"])
+    debugger = pdb.Pdb(stdin=_Lines(lines), stdout=None, nosigint=True, readrc=False)
+    debugger.use_rawinput = False
+    monkeypatch.setattr(sys, "breakpointhook", lambda: debugger.set_trace(sys._getframe(1)))
+    stop[(2,)](np.array([1, 2], np.float32), BLOCK=2)
+    shown = capsys.readouterr().out
+    assert "kernel 'stop', program (1, 0, 0)" in shown
+    assert shown.count("kernel 'stopped_helper'") == 2
+    assert "reference" not in shown, "no frame of ours"
+
+
+class _Lines(io.StringIO):
+    """What is typed at a debugger's prompt."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def readline(self, size: int = -1, /) -> str:
+        return next(self._lines, "continue") + "\n"
+
+
+def test_without_the_switch_breakpoint_says_how() -> None:
+    with knobs.scope(interpret=False), pytest.raises(CompilationError, match="TILEWRIGHT_INTERPRET=1"):
+        stop[(2,)](np.zeros(2, np.float32), BLOCK=2)

@@ -97,6 +97,8 @@ def _edges_of(op: Operation, functions: dict[str, tt.FuncOp]) -> Edges:
         case scf.YieldOp():
             return _yield_edges(op)
         case tt.CallOp() if (callee := functions.get(op.callee.string_value())) is not None:
+            if callee.is_declaration:  # what a kernel calls in Python: it shows values and writes nothing
+                return []
             returned = [r for r in ops_within(callee) if isinstance(r, tt.ReturnOp)]
             results = [pair for r in returned for pair in _parallel(r.operands, op.results)]
             return [*_parallel(op.operands, callee.body.blocks[0].args), *results]

@@ -26,3 +26,9 @@ FLUSHES_SUBNORMALS = "tilewright.flushes_subnormals"
 
 NANOSECONDS = "tilewright_nanoseconds"
 """The function of the runtime's that a module declares for `tts.nanoseconds`: `() -> i64`."""
+
+HOST_PRINT = "host.print"
+"""On a function that is declared at the tt stage, for kernels that run in Python: what Python's `print` shows."""
+
+HOST_BREAKPOINT = "host.breakpoint"
+"""On such a function: where Python's `breakpoint` stops, and the names that it sees."""

@@ -53,7 +53,7 @@ OF_THE_HOST = {
     "open": "a kernel reads and writes memory only: pass an array",
     "input": "a kernel has no terminal: pass an argument",
     "enumerate": "write `for i in range(n):` and compute the value from `i`",
-    "breakpoint": "tl.device_print shows values of the compiled kernel",
+    "breakpoint": "set TILEWRIGHT_INTERPRET=1 to stop there; tl.device_print shows values of the compiled kernel",
     "sorted": "use tl.sort",
     "map": "use a comprehension over a tuple, or the block as a whole",
     "filter": "use a mask",

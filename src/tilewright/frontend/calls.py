@@ -69,10 +69,14 @@ def lower_call(state: FunctionState, node: ast.Call, *, result_is_unused: bool =
 def call(state: FunctionState, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
     """Call what a kernel may call; the result is a kernel value."""
     from tilewright.frontend.expressions import BoundMethod, CompileTimeLambda, wrap
+    from tilewright.frontend.host_calls import HostFunction
     from tilewright.frontend.scope import PYTHON_BUILTINS
 
     function = unwrap(function)
     check_call(function, keywords)
+    if isinstance(function, HostFunction):
+        function.emit(state, args, keywords)
+        return constexpr(None)
     if isinstance(function, BoundMethod):
         return call_jit(state, function.function, [function.owner, *args], keywords)
     if isinstance(function, JITCallable):

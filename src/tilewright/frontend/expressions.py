@@ -228,12 +228,22 @@ def lower_slice(state: FunctionState, node: ast.Slice) -> slice:
 _CONVERSIONS: dict[int, Any] = {-1: unwrap, 115: str, 114: repr, 97: ascii}
 
 
-def lower_fstring(state: FunctionState, node: ast.JoinedStr) -> constexpr:
-    return constexpr("".join(str(unwrap(evaluate(state, part))) for part in node.values))
+def lower_fstring(state: FunctionState, node: ast.JoinedStr) -> Any:
+    from tilewright.frontend.host_calls import FormattedPart, FormattedText
+
+    parts = [evaluate(state, part) for part in node.values]
+    if any(isinstance(part, FormattedPart) for part in parts):
+        return FormattedText([part if isinstance(part, FormattedPart) else str(unwrap(part)) for part in parts])
+    return constexpr("".join(str(unwrap(part)) for part in parts))
 
 
-def lower_formatted(state: FunctionState, node: ast.FormattedValue) -> constexpr:
+def lower_formatted(state: FunctionState, node: ast.FormattedValue) -> Any:
     value = evaluate(state, node.value)
+    if isinstance(value, tensor) and state.module.options.runs_in_python:
+        from tilewright.frontend.host_calls import FormattedPart
+
+        spec = str(unwrap(evaluate(state, node.format_spec))) if node.format_spec is not None else ""
+        return FormattedPart(value, chr(node.conversion) if node.conversion > 0 else "", spec)
     if isinstance(value, tensor):
         raise state.unsupported(
             node.value,

@@ -26,7 +26,7 @@ def compile_device_function(
 ) -> CompiledFunction:
     """Add a private function to the module, for arguments of these types and constants, that so many warps run."""
     is_partition = num_warps != module.options.num_warps
-    symbol = _unique(module, mangled_name(function, values) + (f"_NW{num_warps}" if is_partition else ""))
+    symbol = unique_symbol(module, mangled_name(function, values) + (f"_NW{num_warps}" if is_partition else ""))
     types = [type_of(value) for value in values]
     state = FunctionState(module, function, num_warps)
     module.in_progress.append(function)
@@ -131,7 +131,7 @@ def constant_paths(
     return found
 
 
-def _unique(module: ModuleState, symbol: str) -> str:
+def unique_symbol(module: ModuleState, symbol: str) -> str:
     """Two different functions may mangle alike (closures made in a loop, say): number the later ones."""
     candidate, number = symbol, 1
     while candidate in module.symbols:

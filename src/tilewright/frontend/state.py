@@ -149,6 +149,11 @@ class FunctionState:
             if not (is_usable_global(value) or self._allows_any_global()):
                 raise global_error(name, value)
             return value
+        if self.module.options.runs_in_python:
+            from tilewright.frontend.host_calls import HOST_FUNCTIONS
+
+            if name in HOST_FUNCTIONS:
+                return HOST_FUNCTIONS[name]
         if name in PYTHON_BUILTINS:
             return PYTHON_BUILTINS[name]
         known = [*self.scope, *self.function.fn.__globals__, *PYTHON_BUILTINS]

@@ -43,6 +43,8 @@ class CodegenOptions:
     min_dot_size: tuple[int, int, int] = (1, 1, 16)
     """Smallest M, N, K of a dot for 16-bit operands; K doubles for 8-bit ones."""
     allow_non_constexpr_globals: bool = False
+    runs_in_python: bool = False
+    """Whether `print` and `breakpoint` in a kernel are Python's own."""
 
 
 @dataclass

@@ -21,6 +21,13 @@ Extent = tuple[int, int]
 """The lowest address of an allocation, and the one past its highest."""
 
 
+class _PrintedLines(list[str]):
+    """Lines that are printed when they are appended: in order with what Python prints, and before an error."""
+
+    def append(self, line: str, /) -> None:
+        sys.stdout.write(f"{line}\n")
+
+
 class ReferenceKernel:
     """A kernel to be launched with the extents of its arguments."""
 
@@ -51,15 +58,21 @@ class ReferenceKernel:
         from tilewright import reference
 
         arguments = [self._argument(number, type_, slots, extents) for number, type_ in enumerate(self._slot_types())]
-        printed: list[str] = []
+        from tilewright.targets.reference.host_calls import host_functions
+
         try:
             reference.run_grid(
-                self.module, self.name, arguments, grid, output=printed, trusts_addresses=True, names=names
+                self.module,
+                self.name,
+                arguments,
+                grid,
+                output=_PrintedLines(),
+                trusts_addresses=True,
+                names=names,
+                external=host_functions(self.module),
             )
         except reference.AssertionFailed as error:
             raise DeviceAssertionError(str(error)) from None
-        finally:
-            sys.stdout.writelines(f"{line}\n" for line in printed)
 
     def _slot_types(self) -> Iterator[Attribute]:
         """The types of the launch slots: a descriptor is its pointer, extents, strides and a flag."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tilewright.ir.passes import Pass
     from tilewright.language.context import CodegenOptions
 
-VERSION = "1"
+VERSION = "2"
 """To be raised when the text that is kept in the cache changes its form."""
 
 
@@ -70,6 +70,7 @@ class ReferenceTarget:
             default_dot_input_precision=knobs.get("f32_default") or "ieee",
             enable_fp_fusion=bool(options.enable_fp_fusion),
             min_dot_size=(1, 1, 1),
+            runs_in_python=True,
         )
 
     def stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:
