@@ -64,7 +64,7 @@ def do_bench(
 
 
 def _uses_gpu() -> bool:
-    """Whether kernels of this process run on a GPU; without importing what finds out where nothing did yet."""
+    """Return whether kernels of this process run on a GPU; without importing what finds out where nothing did yet."""
     torch: Any = sys.modules.get("torch")
     loaded = "tilewright.targets.cuda.driver" in sys.modules
     if not loaded and (torch is None or not hasattr(torch, "cuda") or not torch.cuda.is_initialized()):

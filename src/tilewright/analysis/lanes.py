@@ -87,7 +87,7 @@ class Lanes:
         return tuple(dim.size for dim in self.dims)
 
     def is_gathered(self, dim: int) -> bool:
-        """Whether a dimension has a part without formula."""
+        """Return whether a dimension has a part without formula."""
         return any(gather.dim == dim for gather in self.gathers)
 
 
@@ -173,7 +173,7 @@ class LaneAlgebra:
         return self.normal(Lanes(tuple(dims), uniform, lhs.base or rhs.base, gathers))
 
     def _is_remainder_plus_varying(self, lhs: Lanes, rhs: Lanes, dim: int) -> bool:
-        """Whether one state wraps along a dimension and the other varies along it."""
+        """Return whether one state wraps along a dimension and the other varies along it."""
         varies = [
             state.dims[dim].wrap is not None or state.dims[dim].stride is not self.index.zero or state.is_gathered(dim)
             for state in (lhs, rhs)

@@ -22,7 +22,7 @@ class Interval:
     stop: int
 
     def overlaps(self, other: Interval) -> bool:
-        """Whether two intervals have a number in common."""
+        """Return whether two intervals have a number in common."""
         return self.start < other.stop and other.start < self.stop
 
     def hull(self, other: Interval) -> Interval:

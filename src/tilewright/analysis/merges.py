@@ -91,7 +91,7 @@ def without_computed(state: State) -> State:
 
 
 def find_mismatch(lhs: State, rhs: State) -> str | None:
-    """Why two states can not be merged by carrying numbers; None if they can."""
+    """Return why two states can not be merged by carrying numbers; None if they can."""
     if type(lhs) is not type(rhs):
         return "a block pointer and something else"
     if (lhs.base is None) != (rhs.base is None):
@@ -121,7 +121,7 @@ def likely_carried(state: State, algebra: IndexAlgebra) -> set[PartKey]:
 
 
 def changed_parts(assumed: State, found: State) -> set[PartKey]:
-    """Where two states of equal shape differ."""
+    """Return where two states of equal shape differ."""
     other = parts_of(found)
     return {key for key, part in parts_of(assumed).items() if part is not other[key]}
 

@@ -42,18 +42,18 @@ class ProgramOrder:
                     self._after[item] = self._count
 
     def position(self, value: SSAValue) -> int:
-        """When a value becomes available; 0 for a value of outside."""
+        """Return when a value becomes available; 0 for a value of outside."""
         if isinstance(value, OpResult):
             return self._after.get(value.op, 0)
         owner = value.owner
         return self._start.get(owner, 0) if isinstance(owner, Block) else 0
 
     def position_after(self, op: Operation) -> int:
-        """When the results of an op become available."""
+        """Return when the results of an op become available."""
         return self._after.get(op, 0)
 
     def position_of_start(self, block: Block) -> int:
-        """When the arguments of a block become available."""
+        """Return when the arguments of a block become available."""
         return self._start.get(block, 0)
 
     def position_of_entry(self, op: Operation) -> int:

@@ -75,7 +75,7 @@ class Origins:
         return self._origins.get(value, Opaque("it is never reached"))
 
     def is_root(self, value: SSAValue) -> bool:
-        """Whether a pointer is its own base."""
+        """Return whether a pointer is its own base."""
         match self.origin(value):
             case Based(base=base, width=width):
                 is_cast = isinstance(value.owner, tt.BitcastOp)
@@ -214,7 +214,7 @@ def _is_inside(value: SSAValue, op: Operation) -> bool:
 
 
 def is_address(type: Attribute) -> bool:
-    """Whether a type is a pointer to elements, or a tensor of them."""
+    """Return whether a type is a pointer to elements, or a tensor of them."""
     return is_pointer_like(type) and not is_block_pointer(type)
 
 
@@ -236,7 +236,7 @@ def natural_alignment(type: Attribute) -> int:
 
 
 def _facts_for_casts(function: Operation) -> ModuleAxisInfo | None:
-    """What divides the offsets of a function that casts lanes to wider elements; None of other functions."""
+    """Return what divides the offsets of a function that casts lanes to wider elements; None of other functions."""
     module = function.parent_op()
     for op in ops_within(function):
         if isinstance(op, tt.BitcastOp) and is_tensor(op.result.type) and is_address(op.result.type):

@@ -151,7 +151,7 @@ class PointerAnalysis:
                 return self.opaque(value, f"the result of {value.op.name}")
 
     def opaque(self, value: SSAValue, reason: str) -> Answer:
-        """What is known of a value without formula: a scalar stands for itself, a one-dimensional index tensor
+        """Return what is known of a value without formula: a scalar stands for itself, a one-dimensional index tensor
         gathers."""
         element = element_type(value.type)
         if not is_tensor(value.type):
@@ -284,11 +284,11 @@ class PointerAnalysis:
         return all(self.order.position(g.index) <= entry and self._is_visible(g.scale, op) for g in state.gathers)
 
     def _is_visible(self, part: Expr | SSAValue, op: Operation) -> bool:
-        """Whether everything that a part depends on is available before `op`."""
+        """Return whether everything that a part depends on is available before `op`."""
         return self.position(part) <= self.order.position_of_entry(op)
 
     def position(self, part: Expr | SSAValue) -> int:
-        """When everything that a part depends on is available."""
+        """Return when everything that a part depends on is available."""
         match part:
             case SSAValue():
                 return self.order.position(part)
@@ -306,7 +306,7 @@ class PointerAnalysis:
                 return 0
 
     def position_of_phi(self, slot: Slot, place: str) -> int:
-        """When a slot is available at a place."""
+        """Return when a slot is available at a place."""
         if place == "result":
             return self.order.position_after(slot.op)
         region = slot.op.regions[1 if place == "after" else 0]
@@ -324,10 +324,10 @@ def _passed_on(op: scf.WhileOp, index: int) -> SSAValue | None:
 
 
 def is_scalar_integer(type: Attribute) -> bool:
-    """Whether a value is one integer or index."""
+    """Return whether a value is one integer or index."""
     return isinstance(type, IntegerType | IndexType)
 
 
 def carries_addresses(type: Attribute) -> bool:
-    """Whether a value is an integer, a pointer or a block pointer, or a tensor of integers or pointers."""
+    """Return whether a value is an integer, a pointer or a block pointer, or a tensor of integers or pointers."""
     return isinstance(element_type(type), IntegerType | IndexType | tt.PointerType)

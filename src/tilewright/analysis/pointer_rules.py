@@ -67,7 +67,7 @@ def _binary(
 
 
 def _wraps(op: Operation, state: Lanes) -> bool:
-    """Whether lanes are further apart than numbers of their type: so nobody means an address."""
+    """Return whether lanes are further apart than numbers of their type: so nobody means an address."""
     limit = 1 << (bit_width(element_type(op.results[0].type)) - 1)
     for dim in state.dims:
         offset, stride = constant_value(dim.offset), constant_value(dim.stride)
@@ -79,7 +79,7 @@ def _wraps(op: Operation, state: Lanes) -> bool:
 
 
 def _may_be_a_hash(op: Operation, lhs: Lanes, rhs: Lanes) -> bool:
-    """Whether one number for all lanes is made of one without formula, or is a large multiple: the program's own
+    """Return whether one number for all lanes is made of one without formula, or is a large multiple: the program's own
     arithmetic, which wraps around, does for it."""
     type = op.results[0].type
     if not is_tensor(type) or not (prod(shape_of(type)) == 1 or is_splat_tree(op.results[0])):
@@ -265,7 +265,7 @@ def _constant_bounds(analysis: PointerAnalysis, state: Lanes) -> tuple[int, int]
 
 
 def is_nonnegative(analysis: PointerAnalysis, state: Lanes) -> bool:
-    """Whether all lanes of an integer state are provably at least 0."""
+    """Return whether all lanes of an integer state are provably at least 0."""
     signs = analysis.signs
     return (
         state.base is None

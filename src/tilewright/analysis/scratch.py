@@ -81,13 +81,13 @@ def matrix_moves_of(target: str) -> MatrixMoves:
 
 
 def conversion_plan(op: ConvertLayoutOp) -> ConversionPlan:
-    """How a `ttg.convert_layout` moves its elements."""
+    """Return how a `ttg.convert_layout` moves its elements."""
     source, target = linear_layout(op.src.type), linear_layout(op.result.type)
     return plan_conversion(source, target, storage_bits(op.src.type), matrix_moves(op))
 
 
 def reduction_plans(op: ReduceOp) -> tuple[ReductionPlan, ...]:
-    """How a `tt.reduce` combines, per operand: the plans differ in widths only."""
+    """Return how a `tt.reduce` combines, per operand: the plans differ in widths only."""
     source = linear_layout(op.srcs[0].type)
     result_type = op.result[0].type
     result = linear_layout(result_type) if is_tensor(result_type) else scalar_layout(source)
@@ -96,14 +96,14 @@ def reduction_plans(op: ReduceOp) -> tuple[ReductionPlan, ...]:
 
 
 def scan_plans(op: ScanOp) -> tuple[ScanPlan, ...]:
-    """How a `tt.scan` combines, per operand: the plans differ in widths only."""
+    """Return how a `tt.scan` combines, per operand: the plans differ in widths only."""
     source = linear_layout(op.srcs[0].type)
     return tuple(plan_scan(source, op.axis.value.data, storage_bits(src.type), matrix_moves(op)) for src in op.srcs)
 
 
 def sharing_plan(value: SSAValue) -> SharedMemoryConversion | None:
-    """How a tensor that only one of the threads with equal elements has got reaches the others; None where there are
-    no others.
+    """Return how a tensor that only one of the threads with equal elements has got reaches the others; None where there
+    are no others.
 
     The threads that have it are those whose free lane and warp bits (`LinearLayout.free_variable_masks`) are zero.
     """
@@ -115,8 +115,9 @@ def sharing_plan(value: SSAValue) -> SharedMemoryConversion | None:
 
 
 def operand_offsets(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Where the scratch of each of several operands starts, and last where it ends. A start is aligned for the widest
-    access that fits into the operand's bytes."""
+    """Return where the scratch of each of several operands starts, and last where it ends. A start is aligned for the
+    widest access that fits into the operand's bytes.
+    """
     offsets: list[int] = []
     end = 0
     for size in sizes:
@@ -214,7 +215,7 @@ def scratch_bytes(op: Operation) -> int:
 
 
 def is_warp_synchronous(op: Operation) -> bool:
-    """Whether the op's scratch needs no barrier of the CTA: each warp reads only what it wrote itself."""
+    """Return whether the op's scratch needs no barrier of the CTA: each warp reads only what it wrote itself."""
     if not isinstance(op, ConvertLayoutOp):
         return False
     plan = conversion_plan(op)

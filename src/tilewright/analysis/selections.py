@@ -52,5 +52,5 @@ def find_choices(value: SSAValue, ops: Collection[Operation] | None = None) -> s
 
 
 def is_selection(left: Sequence[SSAValue], right: Sequence[SSAValue], results: Sequence[SSAValue]) -> bool:
-    """Whether each result is always the value of its number on one of the two sides."""
+    """Return whether each result is always the value of its number on one of the two sides."""
     return all(find_choices(result) <= {one, other} for one, other, result in zip(left, right, results, strict=True))

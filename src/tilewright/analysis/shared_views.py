@@ -52,7 +52,7 @@ class Box:
     shape: tuple[int, ...]
 
     def is_apart(self, other: Box) -> bool:
-        """Whether two boxes surely have no element in common."""
+        """Return whether two boxes surely have no element in common."""
         if self.frame != other.frame:
             return False
         pairs = zip(self.offsets, self.shape, other.offsets, other.shape, strict=True)
@@ -71,8 +71,9 @@ class View:
 
 
 def view_of(value: SSAValue) -> View:
-    """What a memdesc sees, as far as views with constant offsets tell; a view at an unknown index sees all that its
-    source does."""
+    """Return what a memdesc sees, as far as views with constant offsets tell; a view at an unknown index sees all that
+    its source does.
+    """
     op = value.op if isinstance(value, OpResult) else None
     match op:
         case ttg.MemDescIndexOp():
@@ -108,5 +109,5 @@ def _sliced(op: ttg.MemDescSubsliceOp, source: View) -> View:
 
 @lru_cache(maxsize=1024)
 def _frame(type: MemDescType) -> Attribute:
-    """What offsets into a buffer mean: its whole shape, its elements and their layout."""
+    """Return what offsets into a buffer mean: its whole shape, its elements and their layout."""
     return ttg.memdesc_type(type.get_alloc_shape(), type.element_type, type.encoding)

@@ -51,7 +51,7 @@ class Signs:
         self._trail: list[object] = []
 
     def is_nonnegative(self, expr: Expr, depth: int = 0) -> bool:
-        """Whether an expression is provably at least 0."""
+        """Return whether an expression is provably at least 0."""
         match expr:
             case Constant(value=value):
                 return value >= 0
@@ -71,7 +71,7 @@ class Signs:
                 return False
 
     def is_value_nonnegative(self, value: SSAValue, depth: int = 0) -> bool:
-        """Whether an integer, or every lane of an integer tensor, is provably at least 0."""
+        """Return whether an integer, or every lane of an integer tensor, is provably at least 0."""
         if depth > MAX_DEPTH:
             return False
         found = self._proved.get(value)

@@ -22,7 +22,7 @@ RESHAPING = (tt.BroadcastOp, tt.ExpandDimsOp, tt.ReshapeOp, tt.TransOp)
 
 
 def is_splat_tree(value: SSAValue, depth: int = 0) -> bool:
-    """Whether all lanes hold one number because all that the tensor is computed from are splats."""
+    """Return whether all lanes hold one number because all that the tensor is computed from are splats."""
     op = value.owner
     if not isinstance(value.type, TensorType):
         return True
@@ -41,7 +41,7 @@ def is_splat_tree(value: SSAValue, depth: int = 0) -> bool:
 
 
 def is_computed(value: SSAValue, depth: int = 0) -> bool:
-    """Whether a tensor is computed from ranges and scalars alone, so that nothing of it comes from memory."""
+    """Return whether a tensor is computed from ranges and scalars alone, so that nothing of it comes from memory."""
     op = value.owner
     if not isinstance(value.type, TensorType):
         return True
@@ -54,7 +54,9 @@ def is_computed(value: SSAValue, depth: int = 0) -> bool:
 
 
 def is_elementwise(op: Operation) -> bool:
-    """Whether an op computes each lane of its one result from the same lane of its operands, and nothing else."""
+    """Return whether an op computes each lane of its one result from the same lane of its operands, and nothing
+    else.
+    """
     return (
         is_arithmetic(op)
         and len(op.results) == 1

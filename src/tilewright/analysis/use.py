@@ -75,7 +75,7 @@ def _roots(op: Operation) -> Iterable[tuple[SSAValue, Use]]:
 
 
 def is_action(op: Operation) -> bool:
-    """Whether an op does something by itself: writes, or ends a block."""
+    """Return whether an op does something by itself: writes, or ends a block."""
     return op.has_trait(IsTerminator) or may_write(op)
 
 

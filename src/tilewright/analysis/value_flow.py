@@ -118,7 +118,8 @@ _FLOWS: dict[type[Operation], Callable[[Operation, CallGraph], list[Flow]]] = {
 
 
 def flows_of(op: Operation, graph: CallGraph) -> list[Flow] | None:
-    """What an op hands on to which values; None of an op that computes its results, or does not say where they come
-    from."""
+    """Return what an op hands on to which values; None of an op that computes its results, or does not say where they
+    come from.
+    """
     flow = _FLOWS.get(type(op))
     return None if flow is None else flow(op, graph)

@@ -26,7 +26,7 @@ F32_BIAS = 127
 
 
 def has_native_half(facts: TargetFacts) -> bool:
-    """Whether the CPU converts float16 by itself (all AArch64 do; x86 with F16C does)."""
+    """Return whether the CPU converts float16 by itself (all AArch64 do; x86 with F16C does)."""
     return not facts.triple.startswith("x86_64") or facts.has("f16c")
 
 
@@ -203,7 +203,7 @@ def _narrow_to_bf16(b: LaneBuilder, value: str, *, towards_zero: bool) -> str:
 
 
 def has_bf16_instruction(b: LaneBuilder, target: FloatFormat | None) -> bool:
-    """Whether the machine has an instruction that narrows so many f32 to bfloat16."""
+    """Return whether the machine has an instruction that narrows so many f32 to bfloat16."""
     return target is not None and target.name == BF16.name and b.lanes in target.instruction_lanes
 
 

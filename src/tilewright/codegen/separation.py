@@ -56,14 +56,14 @@ def _head(definition: str) -> str:
 
 
 def _callee(line: str) -> str:
-    """What is in calls of the function that a text begins with."""
+    """Return what is in calls of the function that a text begins with."""
     match = _CALLED.search(line)
     assert match is not None, line
     return match.group()
 
 
 def _stands_alone(definition: str) -> bool:
-    """Whether a function is never inlined, and what it names are functions that it calls."""
+    """Return whether a function is never inlined, and what it names are functions that it calls."""
     head = _head(definition)
     only_calls = definition.count("@") == len(_CALLED.findall(definition))
     return head.startswith(_INTERNAL) and "noinline" in head and only_calls

@@ -75,7 +75,7 @@ class FileCacheManager(CacheManager):
         return str(Path(self.cache_dir) / filename)
 
     def has_file(self, filename: str) -> bool:
-        """Whether a file was put."""
+        """Return whether a file was put."""
         return Path(self._make_path(filename)).exists()
 
     def get_file(self, filename: str) -> str | None:
@@ -108,10 +108,10 @@ def get_cache_manager(key: str) -> CacheManager:
 
 
 def default_cache_dir() -> str:
-    """Where compiled kernels are kept."""
+    """Return where compiled kernels are kept."""
     return str(cache_directory_or_temporary())
 
 
 def triton_key() -> str:
-    """What compiled code depends on besides kernel and target: the compiler itself."""
+    """Return what compiled code depends on besides kernel and target: the compiler itself."""
     return toolchain_fingerprint()

@@ -21,7 +21,7 @@ VARIABLE = "PYTHONPATH"
 
 
 def folders() -> list[str]:
-    """What children look in: the package, and the metadata of the version of Triton that is stood in for."""
+    """Return what children look in: the package, and the metadata of the version of Triton that is stood in for."""
     return [str(ON_PATH / "package"), str(ON_PATH / knobs.get("triton_version"))]
 
 

@@ -40,7 +40,7 @@ class Backend(BaseBackend):
     target: Target
 
     def hash(self) -> str:
-        """What machine code depends on."""
+        """Return what machine code depends on."""
         return self.target.fingerprint()
 
     def parse_options(self, options: Mapping[str, Any]) -> SimpleNamespace:
@@ -54,5 +54,5 @@ def make_backend(target: Any) -> Backend:
 
 
 def triton_key() -> str:
-    """What compiled code depends on besides kernel and target: the compiler itself."""
+    """Return what compiled code depends on besides kernel and target: the compiler itself."""
     return toolchain_fingerprint()

@@ -161,7 +161,7 @@ def _build(source: Source, options: CompileOptions, target: Target, reached: Cal
 
 
 def _insists() -> bool:
-    """Whether a failure of an optimising pass is to be seen: asked for, or what somebody looks for."""
+    """Return whether a failure of an optimising pass is to be seen: asked for, or what somebody looks for."""
     return knobs.get("opt") != "1" or any(map(knobs.get, ("verify_each", "validate", "bisect")))
 
 
@@ -180,7 +180,7 @@ def _build_baseline(
 
 
 def _image_key(target: Target) -> str:
-    """What `kernel.asm` calls machine code."""
+    """Return what `kernel.asm` calls machine code."""
     return getattr(target, "image_key", "obj")
 
 
@@ -227,7 +227,7 @@ class Compilation:
 
 
 def _watching(source: Source) -> Watching:
-    """What the switches have each stage watched by."""
+    """Return what the switches have each stage watched by."""
     if not any(map(knobs.get, COMPILING)):
         return lambda stage: ()
     from tilewright.ir.instruments import instruments_from_knobs
@@ -249,7 +249,7 @@ def _reproducer(source: Source, options: CompileOptions, target: Target) -> str 
 
 
 def _sanitizer_plan(module: ModuleOp) -> dict[str, Any] | None:
-    """What a sanitised kernel needs at launch, which the pass left on it."""
+    """Return what a sanitised kernel needs at launch, which the pass left on it."""
     if not knobs.get("sanitize"):
         return None
     from tilewright.transforms.sanitize.sanitize import find_plan

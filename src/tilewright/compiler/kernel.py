@@ -229,7 +229,7 @@ class CompiledKernel(OfThisProcess):
         return self.native
 
     def launch_metadata(self, grid: tuple[int, ...], stream: int | None, *args: Any) -> LaunchMetadata:
-        """What hooks are told of a launch with these arguments, one for each parameter."""
+        """Return what hooks are told of a launch with these arguments, one for each parameter."""
         return LaunchMetadata(self, grid, stream, args)
 
     def _init_handles(self) -> None:

@@ -73,8 +73,9 @@ class CompileOptions:
             )
 
     def identity(self, ignored: frozenset[str] = frozenset()) -> dict[str, Any]:
-        """What compiled code depends on: the options but those that the target ignores, and the contents of the files
-        that they name."""
+        """Return what compiled code depends on: the options but those that the target ignores, and the contents of the
+        files that they name.
+        """
         values = {name: value for name, value in asdict(self).items() if name not in ignored}
         named = dict(self.extern_libs) | {"ir_override": self.ir_override or ""}
         return values | {"files": [(name, _contents(name, path)) for name, path in sorted(named.items()) if path]}

@@ -107,7 +107,7 @@ def _scalar_names() -> dict[Attribute, str]:
 
 
 def _is_divisible(function: tt.FuncOp, index: int) -> bool:
-    """Whether the text promises that 16 divides an argument."""
+    """Return whether the text promises that 16 divides an argument."""
     attributes = function.arg_attrs
     hint = None if attributes is None else attributes.data[index].data.get("tt.divisibility")
     return isinstance(hint, IntegerAttr) and hint.value.data % 16 == 0

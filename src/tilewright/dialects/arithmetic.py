@@ -14,7 +14,9 @@ _SINGLE_INSTRUCTION = (math.AbsFOp, math.AbsIOp, math.FmaOp)
 
 
 def is_arithmetic(op: Operation) -> bool:
-    """Whether results follow from the operands alone, lane by lane, or from nothing: `arith`, `math` and `ub`."""
+    """Return whether results follow from the operands alone, lane by lane, or from nothing: `arith`, `math` and
+    `ub`.
+    """
     return _is_arithmetic_class(type(op))
 
 
@@ -29,12 +31,12 @@ def _is_function_class(cls: type[Operation]) -> bool:
 
 
 def is_function(op: Operation) -> bool:
-    """Whether an op is a function of mathematics (`math`), from absolute values to logarithms."""
+    """Return whether an op is a function of mathematics (`math`), from absolute values to logarithms."""
     return _is_function_class(type(op))
 
 
 def takes_many_instructions(op: Operation) -> bool:
-    """Whether an op is a function of mathematics that no single instruction computes."""
+    """Return whether an op is a function of mathematics that no single instruction computes."""
     return is_function(op) and not isinstance(op, _SINGLE_INSTRUCTION)
 
 

@@ -86,7 +86,7 @@ def find_kept_dims(
     strides: Sequence[int] = (),
     reduced_strides: Sequence[int] = (),
 ) -> list[int] | None:
-    """Which dimensions a rank-reduced shape keeps; None when the shapes do not fit.
+    """Return which dimensions a rank-reduced shape keeps; None when the shapes do not fit.
 
     The rightmost ones that have its sizes, and its strides where they are given; the others have size 1.
 

@@ -43,22 +43,22 @@ def element_type(type_: Attribute) -> Attribute:
 
 
 def is_tensor(type_: Attribute) -> TypeIs[TensorType[Attribute]]:
-    """Whether a type is a ranked tensor, of whatever elements."""
+    """Return whether a type is a ranked tensor, of whatever elements."""
     return isinstance(type_, TensorType)
 
 
 def is_vector(type_: Attribute) -> TypeIs[VectorType[Attribute]]:
-    """Whether a type is a vector, of whatever elements."""
+    """Return whether a type is a vector, of whatever elements."""
     return isinstance(type_, VectorType)
 
 
 def is_memref(type_: Attribute) -> TypeIs[MemRefType[Attribute]]:
-    """Whether a type is a ranked memref, of whatever elements."""
+    """Return whether a type is a ranked memref, of whatever elements."""
     return isinstance(type_, MemRefType)
 
 
 def is_unranked_memref(type_: Attribute) -> TypeIs[UnrankedMemRefType[Attribute]]:
-    """Whether a type is a pointer, ``memref<*xT>``."""
+    """Return whether a type is a pointer, ``memref<*xT>``."""
     return isinstance(type_, UnrankedMemRefType)
 
 
@@ -86,7 +86,7 @@ def shape_of(type_: Attribute) -> tuple[int, ...] | None:
 
 
 def has_static_shape(type_: Attribute) -> bool:
-    """Whether a type is a scalar or a ranked container without dynamic extents."""
+    """Return whether a type is a scalar or a ranked container without dynamic extents."""
     if isinstance(type_, (UnrankedTensorType, UnrankedMemRefType)):
         return False
     return DYNAMIC_INDEX not in (shape_of(type_) or ())
@@ -114,27 +114,27 @@ def bool_like(type_: Attribute) -> Attribute:
 
 
 def is_float(type_: Attribute) -> TypeGuard[AnyFloat]:
-    """Whether a type is a scalar floating-point type."""
+    """Return whether a type is a scalar floating-point type."""
     return type(type_) in _FLOATS
 
 
 def is_signless_integer(type_: Attribute) -> TypeGuard[IntegerType]:
-    """Whether a type is ``iN``."""
+    """Return whether a type is ``iN``."""
     return isinstance(type_, IntegerType) and cast(IntegerType, type_).signedness.data == Signedness.SIGNLESS
 
 
 def is_unsigned_integer(type_: Attribute) -> TypeGuard[IntegerType]:
-    """Whether a type is ``uiN``, as elements of tensor descriptors may be."""
+    """Return whether a type is ``uiN``, as elements of tensor descriptors may be."""
     return isinstance(type_, IntegerType) and cast(IntegerType, type_).signedness.data == Signedness.UNSIGNED
 
 
 def is_integer(type_: Attribute) -> TypeIs[IntegerType]:
-    """Whether a type is an integer of any width and signedness."""
+    """Return whether a type is an integer of any width and signedness."""
     return isinstance(type_, IntegerType)
 
 
 def is_integer_or_index(type_: Attribute) -> bool:
-    """Whether a type is ``iN`` or ``index``."""
+    """Return whether a type is ``iN`` or ``index``."""
     return isinstance(type_, IndexType) or is_signless_integer(type_)
 
 
@@ -150,7 +150,9 @@ def bit_width(type_: Attribute) -> int:
 
 
 def same_shape(left: Attribute, right: Attribute) -> bool:
-    """Whether both are scalars, or containers of one kind and one shape (dynamic extents agree with anything)."""
+    """Return whether both are scalars, or containers of one kind and one shape (dynamic extents agree with
+    anything).
+    """
     if isinstance(left, _SHAPED) != isinstance(right, _SHAPED):
         return False
     if not isinstance(left, _SHAPED):
@@ -162,7 +164,7 @@ def same_shape(left: Attribute, right: Attribute) -> bool:
 
 
 def shapes_agree(left: Sequence[int], right: Sequence[int]) -> bool:
-    """Whether two shapes have one rank and no two static extents differ."""
+    """Return whether two shapes have one rank and no two static extents differ."""
     return len(left) == len(right) and all(DYNAMIC_INDEX in (a, b) or a == b for a, b in zip(left, right, strict=True))
 
 

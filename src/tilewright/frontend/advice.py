@@ -70,7 +70,7 @@ OF_LISTS = "lists are tuples in a kernel: grow one by `items = items + (value,)`
 
 
 def instead_of(function: Any) -> str:
-    """What to call on run-time values in the place of a host function."""
+    """Return what to call on run-time values in the place of a host function."""
     name = getattr(function, "__name__", type(function).__name__)
     home = getattr(function, "__module__", None) or type(function).__module__ or ""
     if home not in NUMERIC_MODULES and home.partition(".")[0] not in NUMERIC_PACKAGES:
@@ -81,18 +81,20 @@ def instead_of(function: Any) -> str:
 
 
 def instead_of_builtin(name: str) -> str:
-    """What to call in the place of one of Python's own functions."""
+    """Return what to call in the place of one of Python's own functions."""
     known = OF_THE_HOST.get(name) or _of_the_language(name)
     return f"`{name}` is Python's own and not allowed in a kernel" + (f": {known}" if known else "")
 
 
 def is_builtin(name: str) -> bool:
-    """Whether a name is one of Python's own."""
+    """Return whether a name is one of Python's own."""
     return hasattr(builtins, name)
 
 
 def instead_of_name(name: str) -> str:
-    """What to write in place of a name that is not defined, where it is one of the language's or of a library's."""
+    """Return what to write in place of a name that is not defined, where it is one of the language's or of a
+    library's.
+    """
     if name in NUMERIC_PACKAGES or name in ("np", "jnp"):
         return "a kernel calls functions of the language: `tl.exp(x)`, `tl.maximum(x, 0)`, ..."
     if callable(getattr(language, name, None)) and not name.startswith("_"):
@@ -101,8 +103,9 @@ def instead_of_name(name: str) -> str:
 
 
 def instead_of_attribute(owner: Any, name: str) -> str:
-    """What to write in place of an attribute that a tensor or a module of the language does not have, where the name
-    is one that other libraries use; empty where nothing is known."""
+    """Return what to write in place of an attribute that a tensor or a module of the language does not have, where the
+    name is one that other libraries use; empty where nothing is known.
+    """
     module = getattr(owner, "__name__", "")
     if module.partition(".")[0] == "tilewright" or isinstance(owner, language.tensor):
         return OF_OTHER_LIBRARIES.get(name) or _of_the_language(name)

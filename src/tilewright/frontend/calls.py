@@ -247,7 +247,7 @@ def _check_noinline(function: JITCallable, values: list[base_value]) -> None:
 
 
 def identity(value: Any) -> Any:
-    """What a device function is compiled for: the type of a run-time value, the value of a constant."""
+    """Return what a device function is compiled for: the type of a run-time value, the value of a constant."""
     if isinstance(value, tensor):
         ty = value.type
         return (ty.name, getattr(ty.scalar, "address_space", 0))

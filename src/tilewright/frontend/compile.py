@@ -74,7 +74,7 @@ def compile_to_tt(
 
 
 def _program_attributes(options: CodegenOptions) -> dict[str, Attribute]:
-    """What layouts are checked against: warps, lanes, CTAs."""
+    """Return what layouts are checked against: warps, lanes, CTAs."""
     from tilewright.dialects.ttg import verification
 
     numbers = {

@@ -40,7 +40,7 @@ _LANGUAGE = "tilewright.language."
 
 
 def span_of(source: KernelSource, node: ast.AST) -> Span:
-    """Where a node stands in its file; Python counts columns in bytes of UTF-8, readers in characters."""
+    """Return where a node stands in its file; Python counts columns in bytes of UTF-8, readers in characters."""
     line = source_line_of(source, node) or ""
     start, end = (_characters(line, column) for column in (source.column_of(node), source.end_column_of(node)))
     return Span(source.filename, source.line_of(node), start, end)
@@ -95,7 +95,7 @@ def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> Compilatio
 
 
 def _advice_on_shapes(node: ast.AST, error: ShapeMismatchError) -> str:
-    """Which operand has which shape, and how two blocks are combined in all pairs."""
+    """Return which operand has which shape, and how two blocks are combined in all pairs."""
     match node:
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
             names = ast.unparse(left), ast.unparse(right)

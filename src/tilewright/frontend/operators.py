@@ -14,7 +14,7 @@ from tilewright.language.values import constexpr, describe, tensor, tuple, unwra
 
 
 def _python(name: str) -> Any:
-    """What the operator means for compile-time values."""
+    """Return what the operator means for compile-time values."""
     return getattr(operator, name)
 
 

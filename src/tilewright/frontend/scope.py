@@ -126,7 +126,7 @@ def is_named_tuple(cls: Any) -> bool:
 
 
 def global_error(name: str, value: Any) -> Exception:
-    """Why a kernel may not read a global, with what to do."""
+    """Return why a kernel may not read a global, with what to do."""
     if callable(value) and not isinstance(value, type | BuiltinFunctionType):
         return with_hint(
             NameError(f"Cannot call the plain Python function `{name}` from within @jit'ed function."),

@@ -43,8 +43,9 @@ def lower_statement(state: FunctionState, node: ast.stmt) -> None:
 
 # -- assignment -------------------------------------------------------------------------------------------------------
 def materialize(value: Any) -> Any:
-    """What an assignment without annotation stores: numbers become run-time scalars; None, dtypes, tuples, lambdas
-    stay."""
+    """Return what an assignment without annotation stores: numbers become run-time scalars; None, dtypes, tuples,
+    lambdas stay.
+    """
     if isinstance(value, tensor):
         return value
     if isinstance(value, tuple):
@@ -66,7 +67,7 @@ def lower_assign(state: FunctionState, node: ast.Assign) -> None:
 
 
 def assigned_value(state: FunctionState, target: ast.expr, source: ast.expr, value: Any) -> Any:
-    """What an assignment stores: a name that was declared `name: tl.constexpr` before keeps its constant."""
+    """Return what an assignment stores: a name that was declared `name: tl.constexpr` before keeps its constant."""
     if isinstance(target, ast.Tuple | ast.List) and isinstance(value, tuple) and len(value) == len(target.elts):
         parts = zip(target.elts, value.values, strict=True)
         return value.with_values([assigned_value(state, element, source, part) for element, part in parts])

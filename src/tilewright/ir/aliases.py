@@ -68,7 +68,7 @@ class AliasTable:
         self._unaliased: dict[type[Attribute], bool] = {}
 
     def never_aliased(self, cls: type[Attribute]) -> bool:
-        """Whether no attribute of a class has an alias, so that looking it up can be saved."""
+        """Return whether no attribute of a class has an alias, so that looking it up can be saved."""
         known = self._unaliased.get(cls)
         if known is None:
             known = not (issubclass(cls, AffineMapAttr | AffineSetAttr) or hasattr(cls, "alias_name"))

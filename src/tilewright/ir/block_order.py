@@ -28,7 +28,7 @@ class BlockOrder:
         self._number_all()
 
     def is_before(self, first: Operation, second: Operation) -> bool:
-        """Whether an op stands before another of this block."""
+        """Return whether an op stands before another of this block."""
         return self._number(first) < self._number(second)
 
     def number(self, op: Operation) -> int:
@@ -102,7 +102,7 @@ class ProgramOrder:
         return tuple(reversed(found))
 
     def _place(self, block: Block, region: Region) -> int:
-        """Which of its region's blocks a block is."""
+        """Return which of its region's blocks a block is."""
         if block.prev_block is None:
             return 0
         if region not in self._places:

@@ -16,7 +16,7 @@ def op_name(op: Operation) -> str:
 
 
 def op_place(op: Operation) -> Span | str | None:
-    """Where an op came from: its own location, else that of the nearest op around it that has one."""
+    """Return where an op came from: its own location, else that of the nearest op around it that has one."""
     current: Operation | None = op
     while current is not None:
         span = find_span(current.location)

@@ -63,7 +63,7 @@ class DominatorTree:
         return enter, leave
 
     def is_reachable(self, block: Block) -> bool:
-        """Whether control can come to the block from the region's entry."""
+        """Return whether control can come to the block from the region's entry."""
         return id(block) in self._number
 
     def immediate_dominator(self, block: Block) -> Block | None:
@@ -72,7 +72,7 @@ class DominatorTree:
         return self.order[self._idom[index]] if index else None
 
     def dominates(self, first: Block, second: Block) -> bool:
-        """Whether every path from the entry to `second` passes `first`; a block dominates itself."""
+        """Return whether every path from the entry to `second` passes `first`; a block dominates itself."""
         if first is second:
             return True
         if not (self.is_reachable(first) and self.is_reachable(second)):
@@ -120,8 +120,8 @@ def _reverse_post_order(region: Region) -> list[Block]:
 
 
 def properly_dominates(first: Operation, second: Operation) -> bool:
-    """Whether `first` runs before `second` on every path to `second`: same block and earlier, a dominating block of
-    the same region, or the same for the op that holds `second` in that region.
+    """Return whether `first` runs before `second` on every path to `second`: same block and earlier, a dominating block
+    of the same region, or the same for the op that holds `second` in that region.
     """
     region = first.parent_region()
     if region is None or first.parent is None:

@@ -118,22 +118,22 @@ class EffectTable:
 
 
 def is_memory_free(op: Operation) -> bool:
-    """Whether an op, with what it holds, surely touches no memory: its results depend on its operands alone."""
+    """Return whether an op, with what it holds, surely touches no memory: its results depend on its operands alone."""
     return not memory_effects(op)
 
 
 def is_pure(op: Operation) -> bool:
-    """Whether an op touches no memory and cannot trap, so that it may be dropped, repeated and moved freely."""
+    """Return whether an op touches no memory and cannot trap, so that it may be dropped, repeated and moved freely."""
     return not memory_effects(op) and may_be_speculated(op)
 
 
 def may_read(op: Operation) -> bool:
-    """Whether an op may read memory."""
+    """Return whether an op may read memory."""
     return MemoryEffectKind.READ in memory_effects(op)
 
 
 def may_write(op: Operation) -> bool:
-    """Whether an op may change or free memory, or do anything the world can see."""
+    """Return whether an op may change or free memory, or do anything the world can see."""
     return _is_write(memory_effects(op))
 
 
@@ -142,12 +142,12 @@ def _is_write(effects: Effects) -> bool:
 
 
 def may_be_speculated(op: Operation) -> bool:
-    """Whether an op can run where the program would not have run it: never traps, never loops for ever."""
+    """Return whether an op can run where the program would not have run it: never traps, never loops for ever."""
     return op.get_trait(ConditionallySpeculatable) is not None and is_speculatable(op)
 
 
 def is_trivially_dead(op: Operation, effects: Callable[[Operation], Effects] = memory_effects) -> bool:
-    """Whether nobody would miss the op: no result used, nothing written, no terminator, no symbol.
+    """Return whether nobody would miss the op: no result used, nothing written, no terminator, no symbol.
 
     Reads and fresh allocations do not count as use: an unused load may go. `effects` tells of an op's.
     """

@@ -66,7 +66,7 @@ class TargetFacts:
     """Whether products are as fast with panels that lie in the second-level cache."""
 
     def has(self, feature: str) -> bool:
-        """Whether the machine has an LLVM feature, e.g. ``facts.has("avx512f")``."""
+        """Return whether the machine has an LLVM feature, e.g. ``facts.has("avx512f")``."""
         return feature in self.features
 
     @property
@@ -91,8 +91,9 @@ class TargetFacts:
         return ",".join([*absent, *(f"+{feature}" for feature in sorted(self.features))])
 
     def device_properties(self) -> dict[str, int]:
-        """What programs size their grids by, under Triton's names: a core counts as a multiprocessor with one thread
-        per warp and one register per thread, its own cache as shared memory."""
+        """Return what programs size their grids by, under Triton's names: a core counts as a multiprocessor with one
+        thread per warp and one register per thread, its own cache as shared memory.
+        """
         return {
             "multiprocessor_count": self.num_cores,
             "warpSize": 1,

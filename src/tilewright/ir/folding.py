@@ -24,7 +24,7 @@ Materializer = Callable[[Attribute, Attribute], Operation | None]
 
 @cache
 def _folder_of(cls: type[Operation]) -> HasFolder | None:
-    """How the ops of a class fold; constants do not (they would fold to themselves for ever)."""
+    """Return how the ops of a class fold; constants do not (they would fold to themselves for ever)."""
     folder: HasFolder | None = None
     for trait in getattr(cls, "traits", ()):
         if isinstance(trait, ConstantLike):
@@ -35,7 +35,7 @@ def _folder_of(cls: type[Operation]) -> HasFolder | None:
 
 
 def try_fold(op: Operation) -> Sequence[SSAValue | Attribute] | None:
-    """What each result of an op is equal to, a value or a constant attribute; None where that is not known."""
+    """Return what each result of an op is equal to, a value or a constant attribute; None where that is not known."""
     folder = _folder_of(type(op))
     return None if folder is None else folder.fold(op)
 

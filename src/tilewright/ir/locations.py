@@ -40,7 +40,7 @@ def name_location(name: str, inner: LocationAttr) -> NameLoc:
 
 
 def has_location(op: Operation) -> bool:
-    """Whether an op knows where it came from."""
+    """Return whether an op knows where it came from."""
     return not isinstance(op.location, UnknownLoc)
 
 

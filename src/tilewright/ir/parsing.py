@@ -248,7 +248,7 @@ class MLIRParser(Parser):
         )
 
     def complete_reason(self, error: exceptions.ParseError) -> str:
-        """What an error of xDSL's says; of some it says only where."""
+        """Return what an error of xDSL's says; of some it says only where."""
         ended = error.span.start >= len(self._text.rstrip())
         said = upstream_words(error.msg)
         if said.startswith(" "):
@@ -318,7 +318,7 @@ class MLIRParser(Parser):
         raise self.error_at(start, start + len(name), f"{reason}; did you mean '{near[0]}'?" if near else reason)
 
     def _is_generic(self, name: str) -> bool:
-        """Whether the op that is being read is written in generic form, with its name in quotes."""
+        """Return whether the op that is being read is written in generic form, with its name in quotes."""
         return self._text.startswith(f'"{name}"', self._text.find(name, self._op_start) - 1)
 
     # Operations and values.
@@ -364,7 +364,7 @@ class MLIRParser(Parser):
         return super().resolve_operand(operand, type)
 
     def _value_so_far(self, operand: UnresolvedOperand) -> SSAValue | None:
-        """What an operand stands for, if it was defined or used before."""
+        """Return what an operand stands for, if it was defined or used before."""
         values = self.ssa_values.get(operand.operand_name)
         if values is not None:
             return values[operand.index] if operand.index < len(values) else None
@@ -549,7 +549,7 @@ class MLIRParser(Parser):
     # Locations.
 
     def _parse_location(self) -> LocationAttr:
-        """What stands inside of ``loc(...)``."""
+        """Return what stands inside of ``loc(...)``."""
         if self._current_token.kind is MLIRTokenKind.STRING_LIT:
             return self._parse_named_or_file_location()
         if self._current_token.kind is MLIRTokenKind.HASH_IDENT:

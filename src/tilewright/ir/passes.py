@@ -177,7 +177,7 @@ def available_pipelines() -> dict[str, PipelineBuilder]:
 
 
 def is_registered(name: str) -> bool:
-    """Whether a pass or pipeline of this name exists."""
+    """Return whether a pass or pipeline of this name exists."""
     if name not in _passes and name not in _pipelines:
         load_all_passes()
     return name in _passes or name in _pipelines

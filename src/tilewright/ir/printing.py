@@ -522,7 +522,9 @@ def _key_text(name: str) -> str:
 
 
 def _dense_body(attribute: DenseIntOrFPElementsAttr, element_type: Any) -> str:
-    """What stands between the brackets of ``dense<...>``: nothing, one splat value, nested lists, or a hex string."""
+    """Return what stands between the brackets of ``dense<...>``: nothing, one splat value, nested lists, or a hex
+    string.
+    """
     data = attribute.data.data
     size = element_type.compile_time_size
     count = len(data) // size

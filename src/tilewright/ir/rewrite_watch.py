@@ -56,7 +56,7 @@ def watch_rewrites(limit: int | None = None) -> Generator[RewriteWatch]:
 
 
 def rewriting_stopped() -> bool:
-    """Whether some watch allows no further rewrite."""
+    """Return whether some watch allows no further rewrite."""
     return bool(_watches) and any(watch.is_full for watch in _watches)
 
 

@@ -79,7 +79,7 @@ def refuse_other_stages(pass_: Pass, module: Operation) -> None:
 
 
 def _why_not(op: Operation, stage: Stage) -> str | None:
-    """Why an op cannot be in a module of a stage; ops of no known dialect can be in all."""
+    """Return why an op cannot be in a module of a stage; ops of no known dialect can be in all."""
     name = op_name(op)
     known = not isinstance(op, UnregisteredOp) and name.partition(".")[0] not in _SHARED
     if known and not stage.allows(name):

@@ -38,7 +38,7 @@ class Stage:
     facts: tuple[Fact, ...] = ()
 
     def allows(self, name: str) -> bool:
-        """Whether an op of this name is legal."""
+        """Return whether an op of this name is legal."""
         return name.partition(".")[0] in self.dialects or name in self.ops
 
     def derive(

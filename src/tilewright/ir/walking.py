@@ -17,8 +17,9 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 def ops_within(root: Operation | Region) -> list[Operation]:
-    """What `root.walk()` yields: an op and all ops below it, or the ops of a region, in program order (0.1 us an op).
-    The IR may be changed while the list is gone through."""
+    """Return what `root.walk()` yields: an op and all ops below it, or the ops of a region, in program order (0.1 us an
+    op). The IR may be changed while the list is gone through.
+    """
     found: list[Operation] = []
     if isinstance(root, Region):
         _collect(root, found)
@@ -30,7 +31,9 @@ def ops_within(root: Operation | Region) -> list[Operation]:
 
 
 def ops_inside_out(root: Operation) -> list[Operation]:
-    """What `root.walk(region_first=True)` yields: all ops below an op and then itself, each after what it holds."""
+    """Return what `root.walk(region_first=True)` yields: all ops below an op and then itself, each after what it
+    holds.
+    """
     found: list[Operation] = []
     _collect_inside_out(root, found)
     return found

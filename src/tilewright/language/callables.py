@@ -65,7 +65,7 @@ def file_lines(fn: Callable[..., Any]) -> list[str]:
 
 
 def source_lines(fn: Callable[..., Any], lines: list[str]) -> tuple[list[str], int]:
-    """What `inspect.getsourcelines` gives, without tokenizing where indentation tells the end of the function.
+    """Return what `inspect.getsourcelines` gives, without tokenizing where indentation tells the end of the function.
 
     `lines` are those of the file. One that stands no deeper than `def` ends the function unless it lies inside of
     brackets or a string; if it does, what was cut off there does not parse, and `inspect` decides.
@@ -229,7 +229,7 @@ class JITCallable:
         return f"{self.fn.__module__}.{self.fn.__qualname__}"
 
     def repr(self, specialization: Any) -> str:
-        """What a kernel is called that this function becomes: the function's name."""
+        """Return what a kernel is called that this function becomes: the function's name."""
         return self.__name__
 
     # -- names from outside -------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ class JITCallable:
         return self.cache_key
 
     def is_gluon(self) -> bool:
-        """Whether it is written in Gluon, where layouts are the user's."""
+        """Return whether it is written in Gluon, where layouts are the user's."""
         return False
 
     @property
@@ -308,7 +308,7 @@ class CapturedNames(Mapping[str, Any]):
             raise KeyError(name) from None
 
     def cell(self, name: str) -> CellType:
-        """What holds the value of a name."""
+        """Return what holds the value of a name."""
         return self._cells[name]
 
     def __iter__(self) -> Iterator[str]:

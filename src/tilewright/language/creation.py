@@ -46,7 +46,7 @@ def encode_fp8e4b15(number: float) -> int:
 
 
 def made(handle: SSAValue, element_ty: dtype) -> tensor:
-    """What an op made: a block whose shape, and layout if there is one, are those of the op's result."""
+    """Return what an op made: a block whose shape, and layout if there is one, are those of the op's result."""
     ir: Any = handle.type
     if not isinstance(ir, builtin_dialect.TensorType):
         return tensor(handle, element_ty)

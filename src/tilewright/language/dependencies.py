@@ -71,7 +71,7 @@ class Dependencies:
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _is_new(self, value: Any) -> bool:
-        """Whether it is met for the first time; else it is noted which one it was."""
+        """Return whether it is met for the first time; else it is noted which one it was."""
         found = self._seen.get(id(value))
         if found is None:
             self._seen[id(value)] = (len(self._seen), value)
@@ -207,7 +207,7 @@ def _fields(value: Any) -> list[tuple[str, Any]]:
 
 
 def _is_label(value: Any) -> bool:
-    """Whether a key of a mapping, or an element of a set, is known by what it looks like."""
+    """Return whether a key of a mapping, or an element of a set, is known by what it looks like."""
     return isinstance(value, bool | int | float | complex | str | bytes | dtype | Enum | None) or (
         isinstance(value, tuple) and all(map(_is_label, value))  # pyright: ignore[reportUnknownArgumentType]
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _counts_rows(kind: dtype) -> bool:
-    """Whether elements of a type can be the rows of a gather or scatter; int16 came with Triton 3.9."""
+    """Return whether elements of a type can be the rows of a gather or scatter; int16 came with Triton 3.9."""
     return kind.is_int32() or kind.is_int16()
 
 

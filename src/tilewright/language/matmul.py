@@ -175,7 +175,7 @@ def _accumulator(acc: Any, extents: list[int], ty: dtype, collapse: list[int]) -
 
 
 def _imprecise_limit(lhs: tensor, limit: Any) -> int:
-    """How many float8 products may be summed at low precision before they are added to the accumulator."""
+    """Return how many float8 products may be summed at low precision before they are added to the accumulator."""
     if limit is None:
         return current().options.max_num_imprecise_acc_default if lhs.dtype.is_fp8() else 0
     k = lhs.extents[-1]

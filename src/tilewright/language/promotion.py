@@ -24,7 +24,7 @@ class IncompatibleTypeError(TypeError):
 
 
 def _advice_on_types(lhs: dtype, rhs: dtype) -> str:
-    """What to write where an operator does not take its operands."""
+    """Return what to write where an operator does not take its operands."""
     if lhs.is_ptr() or rhs.is_ptr():
         if lhs.is_floating() or rhs.is_floating():
             return "offsets of pointers are integers: convert them with `.to(tl.int32)`"

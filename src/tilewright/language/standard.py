@@ -362,7 +362,7 @@ def _last_two_as_one(extents):
 
 
 def __getattr__(name: str) -> Any:
-    """What Triton has in its module of this name and we have in `sorting`, which builds on this one."""
+    """Return what Triton has in its module of this name and we have in `sorting`, which builds on this one."""
     if name in ("bitonic_merge", "flip", "sort", "topk"):
         return getattr(import_module("tilewright.language.sorting"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -201,7 +201,7 @@ class _Shape:
 
 
 def _any_below(limit: int, columns: Sequence[int]) -> bool:
-    """Whether a column moves offsets below `limit`."""
+    """Return whether a column moves offsets below `limit`."""
     return any(column & (limit - 1) for column in columns)
 
 

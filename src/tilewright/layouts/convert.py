@@ -80,7 +80,7 @@ ConversionPlan = NoConversion | RegisterPermutation | WarpShuffle | SharedMemory
 def plan_conversion(
     source: LinearLayout, target: LinearLayout, element_bits: int, matrices: MatrixMoves = MATRIX_FREE
 ) -> ConversionPlan:
-    """How to bring a tensor from `source` to `target`, maps of registers, lanes, warps, blocks to the same dims.
+    """Return how to bring a tensor from `source` to `target`, maps of registers, lanes, warps, blocks to the same dims.
 
     ValueError where the layouts differ in lanes, warps, blocks or shape, or an element is nowhere in `source`.
     """
@@ -225,14 +225,16 @@ def _pair(registers: Sequence[int], lanes: Sequence[int], wanted: Sequence[int])
 
 
 def _spread(slots: Sequence[int], kept: Sequence[int], bits: int) -> tuple[int, ...]:
-    """Which source register fills each working register; bits beyond the kept ones repeat."""
+    """Return which source register fills each working register; bits beyond the kept ones repeat."""
     return tuple(
         sum(((index >> slot) & 1) << kept[slot] for slot in slots if slot < len(kept)) for index in range(1 << bits)
     )
 
 
 def _collect(moves: Sequence[int], kept: Sequence[int], target_bits: int) -> tuple[int, ...]:
-    """Which working register each destination register takes; working bit b has become destination bit `moves[b]`."""
+    """Return which working register each destination register takes; working bit b has become destination bit
+    `moves[b]`.
+    """
     positions = {slot: bit for bit, slot in enumerate(moves)}
     return tuple(
         sum(((index >> bit) & 1) << positions[slot] for slot, bit in enumerate(kept))

@@ -364,7 +364,7 @@ def cover(tile: LinearLayout, cga: Vectors, shape: Sequence[int]) -> LinearLayou
 
 
 def cga_layout(cga: Vectors, shape: Sequence[int]) -> LinearLayout:
-    """How CTAs tile a tensor of `shape`."""
+    """Return how CTAs tile a tensor of `shape`."""
     names = dim_names(len(shape))
     layout = LinearLayout.from_bases({BLOCK: cga}, names, surjective=False)
     return cut(layout, shape)

@@ -271,11 +271,11 @@ class LinearLayout:
         return 1 << (min(run, (others & -others).bit_length() - 1) if others else run)
 
     def is_trivial_over(self, dims: Iterable[str]) -> bool:
-        """Whether each of `dims` goes to itself and to nothing else, and nothing else goes to it."""
+        """Return whether each of `dims` goes to itself and to nothing else, and nothing else goes to it."""
         return self.quotient(tuple(dims)) is not None
 
     def is_zero(self, ins: Iterable[str], outs: Iterable[str]) -> bool:
-        """Whether no bit of `ins` moves any of `outs`."""
+        """Return whether no bit of `ins` moves any of `outs`."""
         return not any(self.sublayout(ins, outs).columns)
 
     # Combination.

@@ -69,8 +69,8 @@ def plan_reduction(
     element_bits: int,
     matrices: MatrixMoves = MATRIX_FREE,
 ) -> ReductionPlan:
-    """How to combine `source` (registers, lanes, warps, blocks to dims) along dim `axis` into the layout `result`,
-    which has the other dims, renumbered. ValueError where CTAs share the axis.
+    """Return how to combine `source` (registers, lanes, warps, blocks to dims) along dim `axis` into the layout
+    `result`, which has the other dims, renumbered. ValueError where CTAs share the axis.
     """
     name = dim_names(len(source.out_dims))[axis]
     if any(source.sublayout([BLOCK], [name]).columns):
@@ -94,7 +94,7 @@ def plan_reduction(
 
 
 def has_plain_bases(layout: LinearLayout) -> bool:
-    """Whether every input bit moves at most one bit of one coordinate."""
+    """Return whether every input bit moves at most one bit of one coordinate."""
     return all(column & (column - 1) == 0 for column in layout.columns)
 
 

@@ -38,8 +38,8 @@ MAX_RANK_OF_BLOCKED_SEARCH = 4
 
 
 def can_relabel(source: LinearLayout, result: LinearLayout) -> bool:
-    """Whether registers may keep their values where a tensor becomes another one with its elements in any order: what
-    holds the same element of the source has to hold the same element of the result. These are equal kernels.
+    """Return whether registers may keep their values where a tensor becomes another one with its elements in any order:
+    what holds the same element of the source has to hold the same element of the result. These are equal kernels.
 
     Both go from registers, lanes, warps and blocks, to any shapes of as many elements.
     """
@@ -51,7 +51,7 @@ def can_relabel(source: LinearLayout, result: LinearLayout) -> bool:
 
 
 def can_concatenate(parts: Sequence[LinearLayout], result: LinearLayout) -> bool:
-    """Whether the registers of two equal parts, one after the other, are those of the result in some order."""
+    """Return whether the registers of two equal parts, one after the other, are those of the result in some order."""
     doubled = LinearLayout.identity_1d(2, REGISTER, "part")
     return all(can_relabel(part * doubled, result) for part in parts)
 
@@ -66,7 +66,7 @@ def _permuted_vectors(vectors: Vectors, order: Sequence[int]) -> Vectors:
 
 
 def _permuted_order(order: Sequence[int], permutation: Sequence[int]) -> tuple[int, ...]:
-    """Where the dimensions of `order` are after a permutation."""
+    """Return where the dimensions of `order` are after a permutation."""
     place = {dim: index for index, dim in enumerate(permutation)}
     return tuple(place[dim] for dim in order)
 
@@ -74,7 +74,7 @@ def _permuted_order(order: Sequence[int], permutation: Sequence[int]) -> tuple[i
 def equivalent(
     left: DistributedLayout | SharedLayout, right: DistributedLayout | SharedLayout, shape: Sequence[int]
 ) -> bool:
-    """Whether two layouts put every element of a tensor of `shape` in the same place."""
+    """Return whether two layouts put every element of a tensor of `shape` in the same place."""
     if left == right:
         return True
     if isinstance(left, PaddedSharedLayout) or isinstance(right, PaddedSharedLayout):
@@ -198,7 +198,7 @@ def find_blocked(linear: LinearLayout) -> BlockedLayout | None:
 
 
 def _sizes_per_thread(dim: int, extent: int, outer: Sequence[Sequence[int]]) -> list[int]:
-    """What sizePerThread may be along a dimension, largest first."""
+    """Return what sizePerThread may be along a dimension, largest first."""
     lowest = min((vector[dim] for vector in outer if vector[dim]), default=0)
     if lowest:
         return [lowest] if lowest & (lowest - 1) == 0 else []

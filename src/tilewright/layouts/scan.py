@@ -76,7 +76,7 @@ class ScanPlan:
 
 @lru_cache(maxsize=1024)
 def plan_scan(source: LinearLayout, axis: int, element_bits: int, matrices: MatrixMoves = MATRIX_FREE) -> ScanPlan:
-    """How to scan a tensor in layout `source` along dim `axis`. ValueError where CTAs share the axis."""
+    """Return how to scan a tensor in layout `source` along dim `axis`. ValueError where CTAs share the axis."""
     name = dim_names(len(source.out_dims))[axis]
     if any(source.sublayout([BLOCK], [name]).columns):
         raise ValueError("a scan along a dimension that several CTAs share is not supported")
@@ -112,7 +112,7 @@ def _runs(
 
 
 def _places_of_axis_bits(layout: LinearLayout, axis: str) -> list[tuple[str, int]]:
-    """Where each bit of the coordinate along the axis lies: the first place that moves it."""
+    """Return where each bit of the coordinate along the axis lies: the first place that moves it."""
     places: dict[int, tuple[str, int]] = {}
     for name in (REGISTER, LANE, WARP):
         for bit, column in enumerate(layout.sublayout([name], [axis]).columns):

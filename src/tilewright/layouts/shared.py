@@ -302,7 +302,7 @@ class PaddedSharedLayout(SharedLayout):
         return cut(layout, shape).transpose_outs(dim_names(self.rank))
 
     def padded(self, offset: Indices) -> Indices:
-        """Where an element of the linear component at `offset` really lies."""
+        """Return where an element of the linear component at `offset` really lies."""
         gaps = sum((offset // interval) * padding for interval, padding in self.pads)
         return offset + gaps
 

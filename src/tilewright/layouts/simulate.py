@@ -24,7 +24,7 @@ class PlanError(Exception):
 
 
 def distribute(layout: LinearLayout) -> Indices:
-    """What each register holds when every tensor element holds its own flat index: shape (blocks, warps, lanes,
+    """Return what each register holds when every tensor element holds its own flat index: shape (blocks, warps, lanes,
     registers).
     """
     return _grid(layout, layout.table)
@@ -121,7 +121,7 @@ def _own_blocks(source: LinearLayout) -> tuple[Indices, list[int]]:
 
 
 def _physical_blocks(chosen: Indices, own: tuple[Indices, list[int]]) -> Indices:
-    """Where the chosen part of the tensor is: bits that only repeat elements stay at home."""
+    """Return where the chosen part of the tensor is: bits that only repeat elements stay at home."""
     blocks, bits = own
     for position, bit in enumerate(bits):
         blocks = (blocks & ~(1 << bit)) | ((chosen >> position & 1) << bit)

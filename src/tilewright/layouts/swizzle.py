@@ -256,8 +256,8 @@ def _matrix_span(side: LinearLayout, vector: Sequence[int], width: int) -> tuple
 
 
 def _vector_span(side: LinearLayout, vector: Sequence[int], width: int) -> tuple[int, ...]:
-    """What the lanes of one phase of an access move, and what is in their words: 32 lanes of 32 bits, 16 of 64, 8 of
-    128.
+    """Return what the lanes of one phase of an access move, and what is in their words: 32 lanes of 32 bits, 16 of 64,
+    8 of 128.
     """
     own = list(takewhile(lambda base: base in side.packed_bases[REGISTER], vector))
     in_word = vector[: max(0, _log2(WORD_BITS) - _log2(width))]
@@ -281,7 +281,7 @@ def _segment_bases(
 
 
 def _stays_in_warp(source: LinearLayout, target: LinearLayout) -> bool:
-    """Whether each warp reads only what it wrote, so that a barrier of the warp is enough."""
+    """Return whether each warp reads only what it wrote, so that a barrier of the warp is enough."""
     for name in (WARP, BLOCK):
         bases = source.packed_bases[name]
         if bases != target.packed_bases[name] or gf2.rank(bases) != len(bases):

@@ -48,7 +48,7 @@ class AtomicCall:
 
 
 def find_atomic_call(symbol: str, operands: tuple[Attribute, ...]) -> AtomicCall | None:
-    """What a function does, by its name and the types of its operands."""
+    """Return what a function does, by its name and the types of its operands."""
     if not symbol.startswith(ATOMIC_PREFIX) or len(operands) not in (4, 5):
         return None
     kind = _KINDS.get(symbol.removeprefix(ATOMIC_PREFIX).split("_")[0])
@@ -60,5 +60,5 @@ def find_atomic_call(symbol: str, operands: tuple[Attribute, ...]) -> AtomicCall
 
 
 def is_atomic_call(op: Operation) -> bool:
-    """Whether an op is a call of such a function, the end of a nest aside."""
+    """Return whether an op is a call of such a function, the end of a nest aside."""
     return isinstance(op, func.CallOp) and op.callee.string_value().startswith(ATOMIC_PREFIX)

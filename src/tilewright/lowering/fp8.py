@@ -68,7 +68,7 @@ FORMATS: dict[type[Attribute], Float8Format] = {
 
 
 def is_float8(type_: Attribute) -> bool:
-    """Whether a type is one of the 8-bit floats that Triton has."""
+    """Return whether a type is one of the 8-bit floats that Triton has."""
     return type(type_) in FORMATS
 
 

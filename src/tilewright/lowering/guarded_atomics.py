@@ -40,12 +40,12 @@ def mark_system_scope(op: Operation) -> None:
 
 
 def is_guarded(op: memref.AtomicRMWOp | memref.GenericAtomicRMWOp) -> bool:
-    """Whether an atomic takes the lock of its region."""
+    """Return whether an atomic takes the lock of its region."""
     return is_float(element_type(op.memref.type)) and SYSTEM_SCOPE not in op.attributes
 
 
 def can_scatter(op: Operation) -> bool:
-    """Whether an atomic can be performed for all lanes of a vector (`lowering.atomic_calls`)."""
+    """Return whether an atomic can be performed for all lanes of a vector (`lowering.atomic_calls`)."""
     if not isinstance(op, memref.AtomicRMWOp) or op.result.uses.get_length() or SYSTEM_SCOPE in op.attributes:
         return False
     element = element_type(op.memref.type)

@@ -51,7 +51,9 @@ class NotAddressable(Exception):
 
 
 def _same_width(source: SSAValue, result: SSAValue) -> bool:
-    """Whether two pointers point to numbers of one width, other than single bits (memory keeps those in bytes)."""
+    """Return whether two pointers point to numbers of one width, other than single bits (memory keeps those in
+    bytes).
+    """
     kinds = [value.type for value in (source, result)]
     widths = {
         kind.pointee_type.bitwidth

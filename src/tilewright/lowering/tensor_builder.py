@@ -45,7 +45,7 @@ def element_of(value: SSAValue | Attribute) -> Attribute:
 
 
 def is_tensor(value: SSAValue) -> bool:
-    """Whether a value is a ranked tensor."""
+    """Return whether a value is a ranked tensor."""
     return isinstance(value.type, TensorType)
 
 

@@ -56,7 +56,7 @@ class Allocation:
         return found
 
     def describe_miss(self, offset: int, size: int) -> str:
-        """Where an access of some bytes lies that leaves the allocation."""
+        """Return where an access of some bytes lies that leaves the allocation."""
         extent, offset = (self.data.size - self.start) // size, offset - self.start
         place = f"element {offset // size}" if offset % size == 0 else f"byte {offset}"
         return f"{place} is outside of argument '{self.name}' of {extent} elements"
@@ -134,7 +134,9 @@ class AddressSpace:
             part.allocation.write(part.offsets, values if len(parts) == 1 else values[part.chosen], dtype)
 
     def locate(self, addresses: Array, size: int) -> list[Part]:
-        """Where the `size` bytes at each of a row of addresses lie, by allocation. Raises OutOfBounds if one misses."""
+        """Return where the `size` bytes at each of a row of addresses lie, by allocation. Raises OutOfBounds if one
+        misses.
+        """
         single = self._find_one(addresses, size)
         if single is not None:
             return [single]

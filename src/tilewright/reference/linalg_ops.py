@@ -43,7 +43,7 @@ WRITING_LANE_OPS = (memref.StoreOp, memref.AtomicRMWOp)
 
 
 def runs_in_lanes(op: StructuredOp) -> bool:
-    """Whether the body may run for all elements of the parallel loops at once."""
+    """Return whether the body may run for all elements of the parallel loops at once."""
     writes = reads = 0
     for inner in op.body.walk():
         if isinstance(inner, WRITING_LANE_OPS):

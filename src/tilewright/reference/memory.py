@@ -100,12 +100,12 @@ class Storage:
         return bool(np.any((positions < -self.before) | (positions >= self.data.size)))
 
     def _addresses(self, positions: Array) -> Array:
-        """Where elements would lie in this process, in a row."""
+        """Return where elements would lie in this process, in a row."""
         start, size = np.int64(self.data.ctypes.data), np.int64(self.data.itemsize)
         return start + np.asarray(positions, np.int64).reshape(-1) * size
 
     def describe(self) -> str:
-        """Which memory this is, for messages."""
+        """Return which memory this is, for messages."""
         return f"{self.name or 'a buffer'} of {self.data.size} elements"
 
     def read(self, positions: Array) -> Array:
@@ -153,7 +153,7 @@ class MemRef:
     element: Attribute | None = field(default=None, repr=False)
 
     def positions(self, indices: Sequence[Any]) -> Array:
-        """Where elements at (arrays of) indices lie; raises where an index leaves the view."""
+        """Return where elements at (arrays of) indices lie; raises where an index leaves the view."""
         if len(indices) != len(self.sizes):
             raise AccessError(f"{len(indices)} indices for a view of rank {len(self.sizes)}")
         place: Any = np.int64(self.offset)
@@ -166,7 +166,7 @@ class MemRef:
         return np.asarray(place)
 
     def all_positions(self) -> Array:
-        """Where all elements lie, in the shape of the view."""
+        """Return where all elements lie, in the shape of the view."""
         place: Any = np.full((1,) * len(self.sizes), self.offset, np.int64)
         for dim, (size, stride) in enumerate(zip(self.sizes, self.strides, strict=True)):
             shape = [1] * len(self.sizes)

@@ -129,8 +129,9 @@ def run_grid(
 
 
 def _slots(type_: Attribute) -> int:
-    """How many arguments a parameter takes: a descriptor is its tensor, extents, strides, and whether it pads with
-    NaN."""
+    """Return how many arguments a parameter takes: a descriptor is its tensor, extents, strides, and whether it pads
+    with NaN.
+    """
     return 2 * type_.block_type.get_num_dims() + 2 if isinstance(type_, TensorDescType) else 1
 
 

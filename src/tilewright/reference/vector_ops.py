@@ -237,8 +237,9 @@ def outer_product(op: vector.OuterProductOp, frame: Frame) -> Values:
 
 
 def _row_positions(base: MemRef, indices: Sequence[Any], shape: Sequence[int], mask: Array | None) -> Array:
-    """Where the lanes of a vector lie: the trailing dimensions of the buffer from the indices on. Lanes out of the
-    mask are not checked."""
+    """Return where the lanes of a vector lie: the trailing dimensions of the buffer from the indices on. Lanes out of
+    the mask are not checked.
+    """
     lanes = np.indices(shape, dtype=np.int64)
     places: list[Any] = [np.full(shape, as_int(index), np.int64) for index in indices]
     for dim in range(len(shape)):
@@ -288,7 +289,7 @@ def masked_store(op: vector.MaskedStoreOp, frame: Frame) -> Values:
 
 
 def _indexed_positions(op: vector.GatherOp | vector.ScatterOp, frame: Frame, mask: Array) -> tuple[MemRef, Array]:
-    """Where the lanes of a gather or scatter lie: the index vector moves along the last dimension."""
+    """Return where the lanes of a gather or scatter lie: the index vector moves along the last dimension."""
     base: MemRef = frame.get(op.base)
     offsets = as_signed(np.asarray(frame.get(op.index_vec)), bit_width(element_type(op.index_vec.type)))
     *outer, last = [as_int(index) for index in frame.get_all(op.indices)]

@@ -240,7 +240,7 @@ class Autotuner(NamedKernel):
             self.pre_hook({**self.nargs, **keywords, **best.all_kwargs()}, reset_only=True)
 
     def _kept_results(self, key: tuple[Any, ...], candidates: Sequence[Config]) -> KeptResults | None:
-        """Where the timings for this key are kept on disk, if they are; configurations with hooks never are."""
+        """Return where the timings for this key are kept on disk, if they are; configurations with hooks never are."""
         wanted = self.cache_results or knobs.get("cache_autotuning")
         source = getattr(self.fn, "cache_key", None)
         if not wanted or source is None or any(config.pre_hook is not None for config in candidates):
@@ -294,8 +294,9 @@ class Autotuner(NamedKernel):
                 compile_all(farm, requests)
 
     def _code_of(self, config: Config, args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> str | None:
-        """What names the code of a configuration; None where it is not compiled, which `_bench` says why, and of what
-        cannot be compiled without a launch, such as launchers of libraries."""
+        """Return what names the code of a configuration; None where it is not compiled, which `_bench` says why, and of
+        what cannot be compiled without a launch, such as launchers of libraries.
+        """
         self._check_conflicts(config, keywords)
         if not hasattr(self.fn, "warmup"):
             return None
@@ -370,7 +371,7 @@ class KeptResults:
         self._name = fingerprint("autotune", source, repr(key), sorted(self._configs), toolchain_fingerprint())
 
     def load(self) -> dict[Config, Sequence[float]] | None:
-        """What was measured before, or None."""
+        """Return what was measured before, or None."""
         entry = self._cache.get(self._name)
         if entry is None or not entry.metadata.keys() <= self._configs.keys():
             return None

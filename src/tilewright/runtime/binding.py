@@ -61,7 +61,7 @@ class Bound:
         return [leaf for _, leaf in self.leaves() if isinstance(leaf, Pointer)]
 
     def pointers_disjoint(self) -> bool:
-        """Whether no two pointer arguments share storage: back ends may then reorder loads and stores."""
+        """Return whether no two pointer arguments share storage: back ends may then reorder loads and stores."""
         return are_disjoint(pointer.storage for pointer in self.pointers())
 
 
@@ -111,11 +111,11 @@ class Binder:
         return Bound(self.names, values, items, options)
 
     def meta(self, values: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-        """What a grid function sees: arguments by name, and options."""
+        """Return what a grid function sees: arguments by name, and options."""
         return dict(zip(self.names, values, strict=True)) | options
 
     def _explain(self, args: tuple[Any, ...], keywords: dict[str, Any], error: TypeError) -> Exception:
-        """Why the arguments do not fit the parameters."""
+        """Return why the arguments do not fit the parameters."""
         own = {name: value for name, value in keywords.items() if name in self.signature.parameters}
         for name, parameter in self.signature.parameters.items():
             if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
@@ -136,7 +136,7 @@ class Binder:
         return ArgumentTypeError("", str(error).partition(") ")[2] or str(error), kernel=self.kernel_name)
 
     def _advice(self, missing: str, keywords: dict[str, Any]) -> str:
-        """What may have gone wrong where an argument is missing."""
+        """Return what may have gone wrong where an argument is missing."""
         unknown = [name for name in keywords if name not in self.signature.parameters and name not in OPTION_NAMES]
         if unknown:
             near = difflib.get_close_matches(missing, unknown, n=1, cutoff=0.4) or unknown[:1]

@@ -116,7 +116,7 @@ class Reloading:
 
 
 def _entry_of(kernel: CompiledKernel) -> Entry:
-    """What the disk cache keeps of a kernel."""
+    """Return what the disk cache keeps of a kernel."""
     return Entry(kernel.metadata.details, {**kernel.asm.sections, "obj": kernel.image})
 
 

@@ -63,7 +63,7 @@ class Described:
 
 
 def describe(value: Any) -> Described:
-    """What an array's DLPack capsule says. Raises ArgumentTypeError for element types that have no name here."""
+    """Return what an array's DLPack capsule says. Raises ArgumentTypeError for element types that have no name here."""
     capsule = value.__dlpack__()
     if _is_valid(capsule, b"dltensor_versioned"):
         versioned = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))

@@ -69,7 +69,7 @@ class Driver:
         return f"target '{self.name}' ({self.target.facts.cpu})"
 
     def runs_code_of(self, other: Driver) -> bool:
-        """Whether code for one of them runs on the other."""
+        """Return whether code for one of them runs on the other."""
         if self.target is other.target:
             return True
         mine, its = self.target.facts, other.target.facts
@@ -158,14 +158,15 @@ def chosen_target() -> str:
 
 
 def chosen_target_is_timed() -> bool:
-    """Whether the time of a launch says something about the kernel, as it does not on a simulated machine."""
+    """Return whether the time of a launch says something about the kernel, as it does not on a simulated machine."""
     name = chosen_target()
     return not name or getattr(current_driver(name).target, "is_timed", True)
 
 
 def default_target() -> str:
-    """Where launches run that have no data: what switches name, else where PyTorch's GPU is in use there, else the
-    CPU."""
+    """Return where launches run that have no data: what switches name, else where PyTorch's GPU is in use there, else
+    the CPU.
+    """
     chosen = chosen_target()
     if chosen:
         return chosen

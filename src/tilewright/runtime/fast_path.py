@@ -138,7 +138,7 @@ def _memory_of(value: Any) -> Any:
 
 
 def is_constant(value: Any, rule: ParameterRule) -> bool:
-    """Whether an argument is compiled in as the constant 1."""
+    """Return whether an argument is compiled in as the constant 1."""
     forced = rule.forced_type or ("u1" if isinstance(value, bool | np.bool_) else "")
     is_integer = isinstance(value, int | np.integer | np.bool_)
     return bool(is_integer and value == 1 and rule.specialize and not forced.startswith(("fp", "bf", "u1", "i1")))

@@ -35,7 +35,7 @@ def set_hook(name: str, value: Any) -> None:
 
 
 def are_set() -> bool:
-    """Whether a launch has anything to call."""
+    """Return whether a launch has anything to call."""
     return bool(launch_enter_hook or launch_exit_hook)
 
 

@@ -56,5 +56,5 @@ def innermost(kernel: Any) -> Any:
 
 
 def named(module: str, name: str) -> Any:
-    """What a module has under a dotted name."""
+    """Return what a module has under a dotted name."""
     return reduce(getattr, name.split("."), import_module(module))

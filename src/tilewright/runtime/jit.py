@@ -83,7 +83,7 @@ class JITFunction(JITCallable, NamedKernel):
         return super().__reduce__() if function is not None else (_without_function, (self._known(),))
 
     def _known(self) -> dict[str, Any]:
-        """What can be asked of the function where the Python function is not."""
+        """Return what can be asked of the function where the Python function is not."""
         source: Any = copy(self.source)
         source.__dict__.pop("tree", None)
         source.fn = None
@@ -233,7 +233,8 @@ class JITFunction(JITCallable, NamedKernel):
         return super()._analyse()
 
     def _renew(self, name: str, value: Any, scope: Mapping[str, Any]) -> bool:
-        """What a name from outside means is compiled in. Where it is something else now, the kernel is compiled anew.
+        """Return what a name from outside means is compiled in. Where it is something else now, the kernel is compiled
+        anew.
 
         Returns whether it is something else. As in Triton, that is an error for a constant that is a global variable.
         """
@@ -268,8 +269,9 @@ class JITFunction(JITCallable, NamedKernel):
         return compile() if mode is None else mode.submit(compile)
 
     def repr(self, specialization: Any) -> str:
-        """What the kernel is called: by the function that was given to `jit(repr=...)`, which gets the `signature` and
-        the `constants` by parameter name."""
+        """Return what the kernel is called: by the function that was given to `jit(repr=...)`, which gets the
+        `signature` and the `constants` by parameter name.
+        """
         return super().repr(specialization) if self._repr is None else self._repr(specialization)
 
     def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:

@@ -26,7 +26,9 @@ there are twice as many."""
 
 
 def nvsmi(attributes: Sequence[str]) -> list[int]:
-    """What `nvidia-smi` says of the first GPU, such as `["clocks.max.sm"]` in MHz. Raises OSError without that tool."""
+    """Return what `nvidia-smi` says of the first GPU, such as `["clocks.max.sm"]` in MHz. Raises OSError without that
+    tool.
+    """
     command = ["nvidia-smi", "-i", "0", f"--query-gpu={','.join(attributes)}", "--format=csv,noheader,nounits"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [int(value) for value in said.split(",")]

@@ -218,7 +218,7 @@ class _Writer:
         self._add_slot(number, "Q", f"p{number}")
 
     def _disjoint(self) -> str:
-        """Whether no two pointers share memory, as `storage.are_disjoint` has it."""
+        """Return whether no two pointers share memory, as `storage.are_disjoint` has it."""
         if len(self.pointers) < 2:
             return ""
         known = f"{' + '.join(f'w{n}' for n in self.pointers)} > {len(self.pointers) - 2}"
@@ -239,13 +239,13 @@ class _Writer:
 
 
 def is_tensor_class(kind: type) -> bool:
-    """Whether this is PyTorch's own tensor class; others may keep their data elsewhere."""
+    """Return whether this is PyTorch's own tensor class; others may keep their data elsewhere."""
     torch: Any = sys.modules.get("torch")
     return torch is not None and kind in (getattr(torch, "Tensor", None), torch.nn.Parameter)
 
 
 def are_apart(extents: list[tuple[int, int]]) -> bool:
-    """Whether no two extents of memory, each given by its lowest and one past its highest address, overlap."""
+    """Return whether no two extents of memory, each given by its lowest and one past its highest address, overlap."""
     extents.sort()
     end = 0
     for low, high in extents:

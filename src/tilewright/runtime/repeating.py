@@ -101,7 +101,9 @@ def describe_call(
     rules: Sequence[ParameterRule],
     variables: Variables,
 ) -> Call | None:
-    """What a call that was recognised has been; None where native code cannot tell whether another one is like it."""
+    """Return what a call that was recognised has been; None where native code cannot tell whether another one is like
+    it.
+    """
     plan, _, values, options = seen
     places = _places_of(variables)
     if places is None:
@@ -136,7 +138,7 @@ def describe_call(
 
 
 def _places_of(variables: Variables) -> list[tuple[Any, str | None, Any]] | None:
-    """Where native code finds each variable, with its value; None for one that it cannot find."""
+    """Return where native code finds each variable, with its value; None for one that it cannot find."""
     places: list[tuple[Any, str | None, Any]] = []
     for name, value, scope in variables:
         if isinstance(scope, dict):
@@ -203,7 +205,7 @@ class _Describer:
 
 
 def _detail(rule: ParameterRule) -> int:
-    """Which integers have classes of their own: 1 for the number 1, plus 2 for the multiples of 16."""
+    """Return which integers have classes of their own: 1 for the number 1, plus 2 for the multiples of 16."""
     return rule.specialize + 2 * (rule.specialize and rule.specialize_alignment)
 
 

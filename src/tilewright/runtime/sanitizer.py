@@ -78,7 +78,7 @@ class _Shadow:
     words: np.ndarray[Any, Any]
 
     def address(self, storage: Storage, element_bytes: int) -> int:
-        """Where the word of the element at the argument's address lies."""
+        """Return where the word of the element at the argument's address lies."""
         before = (storage.address - storage.low) // element_bytes
         return self.words.__array_interface__["data"][0] + before * self.words.itemsize
 

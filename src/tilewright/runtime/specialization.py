@@ -105,7 +105,7 @@ def classify(value: Any, rule: ParameterRule) -> Classified:
 
 
 def key_of(item: Classified) -> Hashable:
-    """What of a classified argument decides which compiled kernel fits."""
+    """Return what of a classified argument decides which compiled kernel fits."""
     match item:
         case Scalar(type_, _, divisible) | Pointer(type_, _, divisible):
             return (type_, divisible)
@@ -118,7 +118,9 @@ def key_of(item: Classified) -> Hashable:
 
 
 def _hashable(value: Any) -> Hashable:
-    """What tells constants apart: equal values may not be the same to a kernel, such as 0.0 and -0.0, or 1 and True."""
+    """Return what tells constants apart: equal values may not be the same to a kernel, such as 0.0 and -0.0, or 1 and
+    True.
+    """
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, _SEQUENCES):

@@ -56,8 +56,9 @@ MEBIBYTE = 1 << 20
 
 
 def cache_directory() -> Path | None:
-    """Where compiled kernels are kept: TILEWRIGHT_CACHE_DIR, else `tilewright` in the user's cache folder. None, with a
-    warning, for a user without a home."""
+    """Return where compiled kernels are kept: TILEWRIGHT_CACHE_DIR, else `tilewright` in the user's cache folder. None,
+    with a warning, for a user without a home.
+    """
     if chosen := knobs.get("cache_dir"):
         return Path(chosen)
     if user := os.environ.get("XDG_CACHE_HOME"):
@@ -164,7 +165,7 @@ class DiskCache:
         self.directory = None if directory is None else Path(directory)
 
     def path(self, key: str) -> Path:
-        """Where the entry of a key (a hexadecimal digest) lies."""
+        """Return where the entry of a key (a hexadecimal digest) lies."""
         assert self.directory is not None, "a cache without a directory has no files"
         return self.directory / key[:2] / (key + SUFFIX)
 

@@ -124,7 +124,7 @@ class LocatedOpError(TilewrightError):
         self.location = location
 
     def subject(self) -> str:
-        """What the message is about, e.g. ``'tt.load'``."""
+        """Return what the message is about, e.g. ``'tt.load'``."""
         return f"'{self.op_name}'" if self.op_name else ""
 
     def __str__(self) -> str:

@@ -107,7 +107,7 @@ class ForkGate:
         return getattr(self._thread, "is_inside", False)
 
     def _counted(self) -> int:
-        """How often this thread is among those that a fork waits for."""
+        """Return how often this thread is among those that a fork waits for."""
         return int(self._is_inside() and not getattr(self._thread, "is_helper", False))
 
 

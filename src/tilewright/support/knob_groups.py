@@ -259,5 +259,5 @@ class Group:
                 restore()
 
     def described(self) -> dict[str, str]:
-        """What each name means here."""
+        """Return what each name means here."""
         return {name: meaning.described() for name, meaning in self._meanings.items()}

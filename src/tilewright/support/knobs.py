@@ -231,7 +231,7 @@ def _update(values: Mapping[str, KnobValue]) -> None:
 
 
 def generation_address() -> int:
-    """Where native code finds `generation`, as an i64."""
+    """Return where native code finds `generation`, as an i64."""
     return _generation_cell.buffer_info()[0]
 
 

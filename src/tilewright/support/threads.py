@@ -16,8 +16,9 @@ T = TypeVar("T")
 
 
 def run_on_threads(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
-    """What each job returns, in their order. Jobs are begun in that order, by the caller and `threads` - 1 beside it.
-    When one fails no other is begun, and its exception is raised."""
+    """Return what each job returns, in their order. Jobs are begun in that order, by the caller and `threads` - 1
+    beside it. When one fails no other is begun, and its exception is raised.
+    """
     results: dict[int, T] = {}
     failures: list[BaseException] = []
     numbers = iter(range(len(jobs)))

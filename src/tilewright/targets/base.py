@@ -82,11 +82,11 @@ class Target(Protocol):
     def facts(self) -> TargetFacts: ...
 
     def fingerprint(self) -> str:
-        """What machine code depends on: processor, features, versions of the tools that emit it."""
+        """Return what machine code depends on: processor, features, versions of the tools that emit it."""
         ...
 
     def codegen_options(self, options: Any) -> CodegenOptions:
-        """What the front end needs to know, from the options of a compilation."""
+        """Return what the front end needs to know, from the options of a compilation."""
         ...
 
     def stages(self) -> Sequence[tuple[str, Sequence[Pass]]]:

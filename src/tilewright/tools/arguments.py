@@ -110,7 +110,7 @@ _HELP_COLUMN, _HELP_WIDTH = 38, 118
 
 
 def usage() -> str:
-    """What ``--help`` prints: all flags, then the names of all passes and pipelines."""
+    """Return what ``--help`` prints: all flags, then the names of all passes and pipelines."""
     names = ", ".join((*available_passes(), *available_pipelines()))
     listed = textwrap.fill(names, _HELP_WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
     return f"{describe_flags()}\nall passes and pipelines (--list-passes says more):\n{listed}\n"
@@ -150,7 +150,7 @@ class Request:
     values: dict[str, str] = field(default_factory=dict[str, str])
 
     def has(self, name: str) -> bool:
-        """Whether a flag was given."""
+        """Return whether a flag was given."""
         return name in self.switches or name in self.values
 
     def value(self, name: str, default: str = "") -> str:

@@ -65,7 +65,7 @@ def smallest(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 def _run(command: Sequence[str], passes: int | None, rewrites: int | None, log: Path) -> bool:
-    """Whether the command succeeds under limits."""
+    """Return whether the command succeeds under limits."""
     log.unlink(missing_ok=True)
     words = ["" if number is None else str(number) for number in (passes, rewrites)]
     environment = os.environ | {"TILEWRIGHT_BISECT": ":".join([*words, str(log)]), "TILEWRIGHT_ALWAYS_COMPILE": "1"}

@@ -35,7 +35,7 @@ def _size(size: int) -> str:
 
 
 def _age(listed: Listed) -> str:
-    """How long ago an entry was used, to an hour."""
+    """Return how long ago an entry was used, to an hour."""
     age = timedelta(seconds=max(0, int(time.time() - listed.used)))
     if age.days:
         return f"{age.days} days ago"

@@ -18,7 +18,7 @@ def open_closed_streams() -> None:
 
 
 def is_about_output(error: OSError) -> bool:
-    """Whether a stream could not be written to: a full disk, say."""
+    """Return whether a stream could not be written to: a full disk, say."""
     return error.filename is None and error.errno in (EBADF, EDQUOT, EFBIG, EIO, ENOSPC)
 
 

@@ -49,7 +49,7 @@ class CommandParser(argparse.ArgumentParser):
         return [str(choice) for action in named for choice in action.choices or ()]
 
     def description_of(self, command: str) -> str:
-        """What a sub-command is for, in a line."""
+        """Return what a sub-command is for, in a line."""
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
                 for choice in action._choices_actions:  # pyright: ignore[reportPrivateUsage]

@@ -25,7 +25,9 @@ def split_command(text: str) -> list[str]:
 
 
 def succeeds(command: Sequence[str], environment: Mapping[str, str] | None = None) -> bool:
-    """Whether a command ends with status 0; what it prints is lost. Raises CommandError where it cannot be started."""
+    """Return whether a command ends with status 0; what it prints is lost. Raises CommandError where it cannot be
+    started.
+    """
     try:
         done = subprocess.run(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False

@@ -274,7 +274,9 @@ def _check(
 
 
 def routes_of(number: int, gpu_every: int, features: frozenset[str]) -> tuple[Route, ...]:
-    """Where a kernel runs: on the CPU always, on some GPU at times, and then at times with a look after every pass."""
+    """Return where a kernel runs: on the CPU always, on some GPU at times, and then at times with a look after every
+    pass.
+    """
     if not gpu_every or number % gpu_every:
         return (CPU,)
     turn = number // gpu_every

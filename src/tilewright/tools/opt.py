@@ -113,7 +113,7 @@ def run(
 
 
 def _read_command_line(argv: Sequence[str]) -> Request:
-    """What is asked for; an unknown pass, option, stage or target is a wrong command line like any other."""
+    """Return what is asked for; an unknown pass, option, stage or target is a wrong command line like any other."""
     try:
         request = parse_arguments(list(argv))
     except PipelineError as error:
@@ -286,8 +286,9 @@ class _Session:
         return [*instruments, CrashReproducer(Path(path) if path else None, only_internal=not path)]
 
     def _printing(self) -> list[Instrument]:
-        """What prints around passes. As upstream's, `-after-change` and `-after-failure` alone print after no pass
-        that was not asked for; here they ask for all."""
+        """Return what prints around passes. As upstream's, `-after-change` and `-after-failure` alone print after no
+        pass that was not asked for; here they ask for all.
+        """
         request = self.request
         kept = request.has("print-ir-after-change"), request.has("print-ir-after-failure")
         before = EVERY_PASS if request.has("print-ir-before-all") else request.words("print-ir-before")

@@ -100,7 +100,7 @@ def _markdown(documented: object) -> str:
 
 
 def _field_docs(cls: type) -> dict[str, str]:
-    """What the strings below the fields of a class say, each as one line."""
+    """Return what the strings below the fields of a class say, each as one line."""
     (definition,) = ast.parse(inspect.cleandoc("\n" + inspect.getsource(cls))).body
     assert isinstance(definition, ast.ClassDef)
     found: dict[str, str] = {}

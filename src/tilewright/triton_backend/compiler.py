@@ -36,7 +36,7 @@ class BackendOptions(SimpleNamespace):
     """Launch options with defaults, and what Triton's front end asks about the target; Triton reads `__dict__`."""
 
     def hash(self) -> str:
-        """What compiled code depends on of them."""
+        """Return what compiled code depends on of them."""
         from tilewright.support.fingerprint import fingerprint
 
         return fingerprint(sorted((name, repr(value)) for name, value in vars(self).items()))
@@ -85,7 +85,7 @@ class TilewrightBackend(BaseBackend):
 
     @staticmethod
     def supports_target(target: Any) -> bool:
-        """Whether a `GPUTarget` names one of ours."""
+        """Return whether a `GPUTarget` names one of ours."""
         return str(target.backend).startswith(PREFIX)
 
     @property
@@ -94,7 +94,7 @@ class TilewrightBackend(BaseBackend):
         return getattr(self._target, "assembly_key", "") == "ptx"
 
     def hash(self) -> str:
-        """What machine code depends on besides kernel and options."""
+        """Return what machine code depends on besides kernel and options."""
         from tilewright.compiler.toolchain import toolchain_fingerprint
         from tilewright.support import knobs
         from tilewright.support.fingerprint import fingerprint
@@ -128,7 +128,7 @@ class TilewrightBackend(BaseBackend):
         )
 
     def get_codegen_implementation(self, options: BackendOptions) -> dict[str, Callable[..., Any]]:
-        """What Triton's front end asks of a back end: the smallest dot (M, N, K) for two operand types, and the
+        """Return what Triton's front end asks of a back end: the smallest dot (M, N, K) for two operand types, and the
         conversions from and to fp8e4b15, which are PTX that every target runs."""
         smallest = self._configured(options).codegen_options(compile_options(options)).min_dot_size
 
@@ -148,7 +148,7 @@ class TilewrightBackend(BaseBackend):
         official("_C.libtriton").nvidia.load_dialects(context)
 
     def pack_metadata(self, metadata: Any) -> tuple[int, int, int]:
-        """What Triton hands to launches."""
+        """Return what Triton hands to launches."""
         return (metadata.num_warps, metadata.num_ctas, metadata.shared)
 
     def add_stages(self, stages: dict[str, Callable[[Any, Metadata], Any]], options: Any, language: Any = None) -> None:
@@ -177,8 +177,9 @@ class TilewrightBackend(BaseBackend):
         return Reached(stage, module, reached.source, reached.compilation)
 
     def _reached(self, src: Any, stage: str, options: BackendOptions) -> Reached:
-        """What the stage before left; a new compilation of its text where that is Triton's own module, or a text that
-        the user put in its place."""
+        """Return what the stage before left; a new compilation of its text where that is Triton's own module, or a text
+        that the user put in its place.
+        """
         if isinstance(src, Reached) and src.stage == stage:
             return src
         if src is None:

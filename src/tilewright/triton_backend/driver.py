@@ -25,7 +25,7 @@ _devices: dict[tuple[str, int], int] = {}
 
 
 def device_number(target: str, index: int) -> int:
-    """What Triton is told the number of a device is: below zero, and different for each target.
+    """Return what Triton is told the number of a device is: below zero, and different for each target.
 
     Triton keeps compiled kernels and properties of devices by that number alone, so those of a GPU, which Triton's own
     driver may have had before, would be taken for ours.
@@ -133,7 +133,7 @@ class TilewrightDriver(DriverBase):
         return driver.get_device_interface() if driver.is_gpu else Devices(self)
 
     def get_benchmarker(self) -> Any:
-        """What measures configurations: one launch, and no time, where the target is a simulated machine."""
+        """Return what measures configurations: one launch, and no time, where the target is a simulated machine."""
         from tilewright.testing import do_bench
 
         return do_bench if getattr(self._find().target, "is_timed", True) else _run_once

@@ -43,7 +43,7 @@ def find_named(backend: str, arch: Any = None) -> Target:
 
 
 def architecture_of(target: Target) -> int | str:
-    """What Triton calls the architecture: a GPU's compute capability, or the processor's name."""
+    """Return what Triton calls the architecture: a GPU's compute capability, or the processor's name."""
     return getattr(target.facts, "capability", target.facts.cpu)
 
 

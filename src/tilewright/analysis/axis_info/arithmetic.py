@@ -45,7 +45,7 @@ def folded(function: Rule) -> Rule:
 
 
 def scale(info: AxisInfo, factor: int) -> tuple[int, ...]:
-    """What divides every element of `info * factor`, per dimension."""
+    """Return what divides every element of `info * factor`, per dimension."""
     return per_dimension(info.rank, lambda d: min(info.divisibility_at(d, 1) * factor, LARGEST))
 
 
@@ -123,7 +123,7 @@ SIGNED_DIVISIONS = (arith.DivSIOp, arith.RemSIOp)
 
 
 def _keeps_groups(op: Operation, signs: Signs) -> bool:
-    """Whether the quotient is constant in the groups of `aligned_groups`."""
+    """Return whether the quotient is constant in the groups of `aligned_groups`."""
     return not isinstance(op, SIGNED_DIVISIONS) or signs.is_value_nonnegative(op.operands[0])
 
 

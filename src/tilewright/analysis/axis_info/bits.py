@@ -155,7 +155,7 @@ def truncated(op: Operation, info: AxisInfo) -> AxisInfo:
 
 
 def is_wider(op: Operation) -> bool:
-    """Whether the result of a cast has the width of its operand or more."""
+    """Return whether the result of a cast has the width of its operand or more."""
     source, target = (bit_width(element_type(value.type)) for value in (op.operands[0], op.results[0]))
     return source <= target
 

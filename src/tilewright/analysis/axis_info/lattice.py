@@ -45,8 +45,8 @@ class AxisInfo:
         )
 
     def divisibility_at(self, dim: int, step: int, unit: int = 1) -> int:
-        """What divides every element whose index along `dim` is a multiple of `step`, where neighbours of a group
-        differ by `unit`.
+        """Return what divides every element whose index along `dim` is a multiple of `step`, where neighbours of a
+        group differ by `unit`.
 
         Inside a group that starts at s such an element is s + i * unit, i a multiple of gcd(step, contiguity).
         """
@@ -55,15 +55,15 @@ class AxisInfo:
         return known if step % group == 0 else gcd(known, gcd(step, group) * unit)
 
     def divisibility_of_all(self, unit: int = 1) -> int:
-        """What divides every element: the best of what the dimensions say."""
+        """Return what divides every element: the best of what the dimensions say."""
         return max(self.divisibility_at(dim, 1, unit) for dim in range(self.rank))
 
     def is_uniform(self, shape: Sequence[int]) -> bool:
-        """Whether all elements of a tensor of `shape` are one number."""
+        """Return whether all elements of a tensor of `shape` are one number."""
         return all(constant >= extent for constant, extent in zip(self.constancy, shape, strict=True))
 
     def join(self, other: AxisInfo, unit: int = 1) -> AxisInfo:
-        """What holds of a value that is one or the other; `unit` as in `divisibility_at`."""
+        """Return what holds of a value that is one or the other; `unit` as in `divisibility_at`."""
         if self == other:
             return self
         contiguity = tuple(map(gcd, self.contiguity, other.contiguity))

@@ -50,7 +50,7 @@ def integer_to_pointer(op: Operation, infos: Infos, signs: Signs) -> AxisInfo:
 
 
 def _single_elements(info: AxisInfo, unit: int) -> AxisInfo:
-    """What is left of facts about groups when neighbours of a group are no neighbours any more."""
+    """Return what is left of facts about groups when neighbours of a group are no neighbours any more."""
     divisibility = per_dimension(info.rank, lambda d: info.divisibility_at(d, 1, unit))
     return AxisInfo((1,) * info.rank, divisibility, info.constancy)
 

@@ -32,8 +32,9 @@ class ModuleAxisInfo:
         return lattice.unknown(value.type) if info is None else info
 
     def pointer_alignment(self, value: SSAValue) -> int:
-        """How many elements from each multiple of that number on lie side by side, at an address that is a multiple
-        of their size; along the dimension that the layout of the tensor of pointers deals first."""
+        """Return how many elements from each multiple of that number on lie side by side, at an address that is a
+        multiple of their size; along the dimension that the layout of the tensor of pointers deals first.
+        """
         if not is_tensor(value.type):
             return 1
         dim = fastest_dimension(value.type)
@@ -41,13 +42,14 @@ class ModuleAxisInfo:
         return max(1, min(info.divisibility[dim] // unit, info.contiguity[dim]))
 
     def pointer_contiguity(self, value: SSAValue) -> int:
-        """How many elements one access of a thread may cover: what is aligned, what the layout gives a thread side by
-        side, and no more than 128 bits."""
+        """Return how many elements one access of a thread may cover: what is aligned, what the layout gives a thread
+        side by side, and no more than 128 bits.
+        """
         widest = max(1, LARGEST_ACCESS_BITS // (8 * pointee_bytes(value.type)))
         return min(self.pointer_alignment(value), elements_per_thread(value.type), widest)
 
     def mask_alignment(self, value: SSAValue) -> int:
-        """How many elements from each multiple of that number on have one mask, along the first dimension of the
+        """Return how many elements from each multiple of that number on have one mask, along the first dimension of the
         layout."""
         if not is_tensor(value.type):
             return 1
@@ -80,7 +82,7 @@ def fastest_dimension(type: Attribute) -> int:
 
 @lru_cache(maxsize=4096)
 def elements_per_thread(type: Attribute) -> int:
-    """How many elements side by side a thread has got in neighbouring registers; 1 of a scalar."""
+    """Return how many elements side by side a thread has got in neighbouring registers; 1 of a scalar."""
     if not is_tensor(type):
         return 1
     dim = fastest_dimension(type)

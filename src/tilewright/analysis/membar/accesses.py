@@ -40,7 +40,7 @@ class Slice:
     argument: BlockArgument | None = None
 
     def may_overlap(self, other: Slice) -> bool:
-        """Whether two slices may have a byte in common.
+        """Return whether two slices may have a byte in common.
 
         Buffers that a function gets never overlap its own, which lie in its part of the caller's memory; two that it
         gets may be one.
@@ -145,18 +145,18 @@ copies until what they overwrite was read."""
 
 
 def is_ordered_copy(op: Operation) -> bool:
-    """Whether mbarriers order a copy and the products that read what it copies."""
+    """Return whether mbarriers order a copy and the products that read what it copies."""
     return isinstance(op, ttg.AsyncCopyGlobalToLocalOp) and ORDERED in op.attributes
 
 
 def pending_after(op: Operation) -> int:
-    """How many groups may still be under way after a wait."""
+    """Return how many groups may still be under way after a wait."""
     attribute = op.properties.get("num") or op.properties.get("pendings")
     return int(getattr(getattr(attribute, "value", None), "data", 1))
 
 
 def touches_of(op: Operation) -> Sequence[Touch]:
-    """Which memdescs an op reads and writes; of an op that is not known, all that it is given."""
+    """Return which memdescs an op reads and writes; of an op that is not known, all that it is given."""
     touches = _TOUCHES.get(type(op))
     if touches is not None:
         return touches(op)
@@ -207,7 +207,7 @@ class SliceFinder:
         return Slice(buffer.offset + start, buffer.offset + stop, box)
 
     def accesses_of(self, op: Operation) -> list[Access]:
-        """What an op itself does to buffers, its scratch left out."""
+        """Return what an op itself does to buffers, its scratch left out."""
         return [
             Access(op, slice_, is_write, timing)
             for value, is_write, timing in touches_of(op)

@@ -32,7 +32,7 @@ SIGNALS = (ttng.BarrierExpectOp, ttng.ArriveBarrierOp, ttng.AsyncCopyMbarrierArr
 
 
 def nvidia_filter(earlier: Access, later: Access) -> bool:
-    """What is ordered without a barrier on NVIDIA hardware.
+    """Return what is ordered without a barrier on NVIDIA hardware.
 
     - One thread initialises and invalidates an mbarrier and says how many bytes to expect.
     - Bytes that arrive before they are expected are counted all the same.
@@ -55,7 +55,7 @@ def nvidia_filter(earlier: Access, later: Access) -> bool:
 
 
 def is_signal_of_all(op: Operation) -> bool:
-    """Whether every warp signals for itself, so that an mbarrier counts them."""
+    """Return whether every warp signals for itself, so that an mbarrier counts them."""
     return isinstance(op, ttng.AsyncCopyMbarrierArriveOp) or (
         isinstance(op, ttng.ArriveBarrierOp) and op.per_warp is not None
     )

@@ -33,7 +33,7 @@ class State:
     flying: frozenset[Access] = NONE
 
     def join(self, other: State) -> State:
-        """What is unsynchronised on one of two paths."""
+        """Return what is unsynchronised on one of two paths."""
         if other.pending <= self.pending and other.flying <= self.flying:
             return self
         return State(self.pending | other.pending, self.flying | other.flying)
@@ -227,7 +227,7 @@ class FunctionBarriers:
         return Summary(tuple(exposed), states.get(self._graph.exit, State()), passes, waits, releases)
 
     def _until_first_barrier(self, barriers: set[Point]) -> tuple[Iterable[Access], bool, bool]:
-        """What can be reached from the entry without a barrier: accesses, the exit, a release."""
+        """Return what can be reached from the entry without a barrier: accesses, the exit, a release."""
         exposed: dict[Access, None] = {}
         releases = False
         work, seen = [self._graph.entry], {self._graph.entry}

@@ -63,7 +63,7 @@ def emit_acos(b: FormBuilder, x: str) -> str:
 
 
 def _reduced(x: Number) -> tuple[Condition, Number, Number]:
-    """Whether |x| > 1/2, the s whose arcsine is asked for, and asin(s) - s; |x| > 1 gives NaN, as roots do."""
+    """Return whether |x| > 1/2, the s whose arcsine is asked for, and asin(s) - s; |x| > 1 gives NaN, as roots do."""
     size = abs(x)
     is_large = size > 0.5
     square = is_large.pick((1.0 - size) * 0.5, x * x)

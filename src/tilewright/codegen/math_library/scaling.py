@@ -20,7 +20,7 @@ _SUFFIX = {"float": "ps", "double": "pd"}
 
 
 def has_scalef(b: FormBuilder, scalar: str = "float") -> bool:
-    """Whether one instruction scales a vector, or each of the vectors that it consists of."""
+    """Return whether one instruction scales a vector, or each of the vectors that it consists of."""
     widest = _WIDEST[scalar]
     if not b.facts.has("avx512f") or b.lanes < widest // 2:
         return False

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def emit_with_slow_path(
     b: FormBuilder, name: str, operands: Sequence[str], is_outside: str, emit: Callable[[], str]
 ) -> str:
-    """What `emit` writes, or libm's function where `is_outside` holds in some lane."""
+    """Return what `emit` writes, or libm's function where `is_outside` holds in some lane."""
     from tilewright.codegen.math_library import call_libm
 
     fn = b.fn

@@ -82,7 +82,7 @@ def _emit_kernel(kernel: MatmulKernel, module: ModuleText, facts: TargetFacts) -
 
 
 def _kernel_for_few_rows(kernel: MatmulKernel) -> MatmulKernel | None:
-    """What a kernel calls where there are few rows, if that may be."""
+    """Return what a kernel calls where there are few rows, if that may be."""
     if kernel.rows > SMALLEST_BLOCK or kernel.packed_b or not kernel.has_edges or kernel.kind.is_integer:
         return None
     return replace(kernel, rows=MOST_ROWS, columns=WHOLE_BLOCK, for_few_rows=True)

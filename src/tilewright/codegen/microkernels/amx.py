@@ -54,12 +54,12 @@ _FEATURES = {"bf16": ("amx-tile", "amx-bf16"), "i8": ("amx-tile", "amx-int8")}
 
 
 def has_amx_form(kernel: MatmulKernel, facts: TargetFacts) -> bool:
-    """Whether a kernel of this size for these types runs on AMX tiles."""
+    """Return whether a kernel of this size for these types runs on AMX tiles."""
     return uses_amx(kernel.element, facts) and kernel.rows >= TILE_ROWS and kernel.width >= TILE_ROWS
 
 
 def uses_amx(element: str, facts: TargetFacts) -> bool:
-    """Whether there are kernels on AMX tiles for this element type."""
+    """Return whether there are kernels on AMX tiles for this element type."""
     features = _FEATURES.get(element)
     return features is not None and all(map(facts.has, features))
 
@@ -70,7 +70,7 @@ def amx_outputs(element: ElementKind) -> tuple[str, ...]:
 
 
 def has_size(kernel: MatmulKernel, counts: tuple[int, int, int]) -> bool:
-    """Whether there is a variant of a kernel for just so many rows, columns and terms."""
+    """Return whether there is a variant of a kernel for just so many rows, columns and terms."""
     rows, columns, depth = counts
     blocks = (_height(rows), BLOCK, tile_depth(kernel.kind))
     is_whole = not any(count % step for count, step in zip(counts, blocks, strict=True))

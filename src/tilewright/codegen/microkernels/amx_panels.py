@@ -225,7 +225,7 @@ class AmxPanelWriter:
         return rows[0]
 
     def start_panels(self, panels: str, k0: str, depth: str) -> str:
-        """Where the panels for `depth` steps from k0 on start; from here on, panels are of that depth."""
+        """Return where the panels for `depth` steps from k0 on start; from here on, panels are of that depth."""
         fn = self.fn
         width = fn.value(f"and i64 {fn.value(f'add i64 %n_count, {BLOCK - 1}')}, {-BLOCK}")
         rows = fn.value(f"and i64 {fn.value(f'add i64 {depth}, {self.k_tile - 1}')}, {-self.k_tile}")

@@ -145,7 +145,7 @@ class BlockWriter(PanelWriter):
         fn.terminate("ret void")
 
     def _output(self, is_last: str, c: str) -> Rows:
-        """Where this step of k leaves its sums: the last one does so where they are wanted."""
+        """Return where this step of k leaves its sums: the last one does so where they are wanted."""
         fn = self.fn
         out = fn.value("inttoptr i64 %out_ptr to ptr")
         out_row = self.scaled("%out_row_stride", self.element.accumulator_bytes)
@@ -179,7 +179,7 @@ class BlockWriter(PanelWriter):
         return group
 
     def packed_panels(self, b: str) -> str:
-        """Where the panels are; `b` is the parameter."""
+        """Return where the panels are; `b` is the parameter."""
         return b
 
     def _packing_group(self, b: str, c: str) -> Callable[[str, str], None]:
@@ -212,7 +212,7 @@ class BlockWriter(PanelWriter):
         return self.scaled(stride, self.k_group), str(size)
 
     def _is_like_a_panel(self) -> str | None:
-        """Whether B needs no packing; None if it does anyhow."""
+        """Return whether B needs no packing; None if it does anyhow."""
         fn = self.fn
         if self.transposed_b or self.element.memory != self.element.accumulator:
             return None
@@ -327,7 +327,7 @@ class BlockWriter(PanelWriter):
         return fn.text()
 
     def sums_of_tile(self) -> str:
-        """What a number of each of the tile's rows is subtracted of, for kernels that do; as a pointer."""
+        """Return what a number of each of the tile's rows is subtracted of, for kernels that do; as a pointer."""
         return "null"
 
     def set_sums_of_tile(self, pointer: str) -> None:
@@ -465,7 +465,7 @@ def plan_block_tile(facts: TargetFacts, element: ElementKind, columns: int) -> R
 
 
 def fills_tiles(tile: RegisterTile, m_count: int, n_count: int) -> bool:
-    """Whether blocks of this size have no edges."""
+    """Return whether blocks of this size have no edges."""
     if m_count < tile.rows or n_count <= 0 or n_count % tile.columns:
         return False
     return m_count % 2 == 0 if tile.rows % SHORT_ROWS == 2 else m_count % SHORT_ROWS == 0

@@ -125,7 +125,9 @@ class FillingBlockWriter(BlockWriter):
         self._pack(panel, source, fn.value(f"sub i64 {last}, {first}"), piece.columns)
 
     def _due(self, rows: str) -> str:
-        """How many rows of the next panel are packed when so many rows of A are done: all of them at the last."""
+        """Return how many rows of the next panel are packed when so many rows of A are done: all of them at the
+        last.
+        """
         fn = self.fn
         due = fn.value(f"lshr i64 {self._product(rows, self.rate)}, {_FRACTION_BITS}")
         if self.granule > 1:

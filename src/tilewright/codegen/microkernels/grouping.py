@@ -56,7 +56,7 @@ class Grouping:
 
 
 def find_grouping(element: ElementKind, facts: TargetFacts) -> Grouping | None:
-    """How a machine multiplies words of these elements; None where it multiplies them one by one."""
+    """Return how a machine multiplies words of these elements; None where it multiplies them one by one."""
     is_x86, bits = facts.triple.startswith("x86_64"), facts.vector_bits
     if element.name == "i8":
         if not is_x86:

@@ -58,7 +58,7 @@ _NUMBER_OF_LAUNCH = 96
 
 
 def keeps_always(size: int) -> bool:
-    """Whether panels of this size are never too large."""
+    """Return whether panels of this size are never too large."""
     return size <= _CAPACITY
 
 
@@ -212,7 +212,7 @@ class _Keeping:
         return slot.name
 
     def _is_change(self) -> str:
-        """Whether this B, which is not there, is the first of others that take the place of all that are."""
+        """Return whether this B, which is not there, is the first of others that take the place of all that are."""
         fn, firsts = self.fn, f"<{_MOST_CHANGES} x i64>"
         flags = f"<{_MOST_CHANGES} x i1>"
         remembered = fn.value(f"load {firsts}, ptr {self._at(self.store, _FIRST_AT)}, align 64")

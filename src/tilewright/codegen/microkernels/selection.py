@@ -51,7 +51,7 @@ def configured_variant(kernel: MatmulKernel, facts: TargetFacts) -> MatmulKernel
 
 
 def flushes_subnormals(element: str, accumulator: str, facts: TargetFacts) -> bool:
-    """Whether the kernels for whole blocks take subnormal operands for zeros."""
+    """Return whether the kernels for whole blocks take subnormal operands for zeros."""
     kind = element_kind(element, accumulator)
     return element == "bf16" and (uses_amx(element, facts) or find_grouping(kind, facts) is not None)
 

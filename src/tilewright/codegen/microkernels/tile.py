@@ -167,7 +167,7 @@ class TileWriter:
         return [[self._vector_at(base, v) for v in range(self.tile.vectors)] for base in rows]
 
     def start_of_tile(self, addresses: list[list[str]]) -> list[list[str]]:
-        """What the sums of a full tile start from: C's elements."""
+        """Return what the sums of a full tile start from: C's elements."""
         text, size = self.vector.type(self.element.accumulator), self.element.accumulator_bytes
         return [[self.fn.value(f"load {text}, ptr {at}, align {size}") for at in row] for row in addresses]
 
@@ -244,11 +244,11 @@ class TileWriter:
         return self.fn.value(f"shufflevector {text} {single}, {text} poison, {mask}")
 
     def start_of_edge(self, c_rows: list[str], numbers: list[str], masks: list[str]) -> list[list[str]]:
-        """What the sums of some rows at the edge start from; `numbers` count from the first row of the tile."""
+        """Return what the sums of some rows at the edge start from; `numbers` count from the first row of the tile."""
         return [[self.masked_start(base, v, mask) for v, mask in enumerate(masks)] for base in c_rows]
 
     def masked_start(self, base: str, vector: int, mask: str) -> str:
-        """What the sums of a row at the edge start from."""
+        """Return what the sums of a row at the edge start from."""
         at = self._vector_at(base, vector)
         return self.masked_load(self.element.accumulator, self.element.accumulator_bytes, at, mask)
 
@@ -441,7 +441,7 @@ class TileWriter:
         return 0
 
     def lines_ahead(self, state: KState, rows: int) -> list[tuple[LinesAhead, ...]]:
-        """What the steps of a chunk ask for in a tile of so many rows.
+        """Return what the steps of a chunk ask for in a tile of so many rows.
 
         An entry is for a loop, whose steps take turns to ask for a line of each kind; the last one gets the steps that
         the others leave.

@@ -50,7 +50,7 @@ class WordBlockWriter(CopyingBlockWriter):
             self.sums = fn.entry_value(f"alloca [{self.most_rows + PADDING} x i32], align 64")
 
     def _elements(self) -> str:
-        """How many elements of k this step of the outermost loop takes."""
+        """Return how many elements of k this step of the outermost loop takes."""
         fn = self.fn
         left = fn.value(f"sub i64 %k_count, {self.scaled(self.k0, self.k_group)}")
         return fn.call("i64", "llvm.smin.i64", [("i64", left), ("i64", self.scaled(self.depth, self.k_group))])

@@ -82,7 +82,7 @@ class WordWriter(TileWriter):
         return self.fn.value(f"mul i64 {first}, {second}")
 
     def words_of(self, depth: str) -> str:
-        """How many words so many elements make."""
+        """Return how many words so many elements make."""
         return self.fn.value(f"udiv i64 {self.fn.value(f'add i64 {depth}, {self.group - 1}')}, {self.group}")
 
     def whole_lanes(self, count: str) -> str:

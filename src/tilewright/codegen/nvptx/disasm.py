@@ -70,7 +70,7 @@ def extract(file_path: str | Path, fun: str | None = None) -> str:
 
 
 def path_to_cuobjdump() -> str:
-    """Where the disassembler lies. Raises NoAssemblerError."""
+    """Return where the disassembler lies. Raises NoAssemblerError."""
     path = find_program(PROGRAM)
     if path is None:
         raise NoAssemblerError(f"there is no {PROGRAM} on this machine; install a CUDA toolkit, or official Triton")

@@ -49,7 +49,7 @@ class AtomicLeaf:
     facts: NvptxFacts
 
     def atomic_width(self, kind: str, scalar: str) -> int:
-        """How many neighbouring elements one atomic may combine, aligned to their size."""
+        """Return how many neighbouring elements one atomic may combine, aligned to their size."""
         if kind != "fadd":
             return 1
         is_hopper = self.facts.capability >= 90 and self.facts.ptx_version >= 81

@@ -53,7 +53,7 @@ def _found() -> Path | None:
 
 
 def libdevice_identity() -> str:
-    """What machine code that links it depends on, as part of cache keys; "" where there is none."""
+    """Return what machine code that links it depends on, as part of cache keys; "" where there is none."""
     path = find_libdevice()
     return "" if path is None else file_identity(path)
 
@@ -70,7 +70,7 @@ def _hash_of(path: Path, size: int, changed: int) -> str:
 
 
 def cuda_roots() -> list[Path]:
-    """Where a CUDA toolkit may be installed, wheels included, the most wanted first."""
+    """Return where a CUDA toolkit may be installed, wheels included, the most wanted first."""
     roots = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     for place in sys.path:
         nvidia = Path(place or ".") / "nvidia"

@@ -26,7 +26,7 @@ class CPUDriver(Driver):
 
     @staticmethod
     def is_active() -> bool:
-        """Whether this machine has what it drives."""
+        """Return whether this machine has what it drives."""
         return True
 
 
@@ -39,7 +39,7 @@ class CudaDriver(Driver):
 
     @staticmethod
     def is_active() -> bool:
-        """Whether this machine has what it drives."""
+        """Return whether this machine has what it drives."""
         from tilewright.targets.cuda.driver import cuda_driver
 
         try:

@@ -26,7 +26,7 @@ class BaseBackend(ABC):
 
     @abstractmethod
     def hash(self) -> str:
-        """What machine code depends on."""
+        """Return what machine code depends on."""
 
     @abstractmethod
     def parse_options(self, options: Mapping[str, Any]) -> Any:
@@ -34,7 +34,7 @@ class BaseBackend(ABC):
 
     @staticmethod
     def get_int_specialization(arg: int, **keywords: Any) -> str:
-        """What a kernel is told of an integer argument: D for a multiple of 16, if `align`."""
+        """Return what a kernel is told of an integer argument: D for a multiple of 16, if `align`."""
         return ALIGNED if keywords.get("align") and arg % ALIGNMENT == 0 else ""
 
     @staticmethod

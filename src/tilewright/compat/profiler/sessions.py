@@ -126,7 +126,7 @@ def profile(func: Callable[..., Any] | None = None, *, name: str | None = None, 
 
 
 def is_recording() -> bool:
-    """Whether there is anybody to tell."""
+    """Return whether there is anybody to tell."""
     return any(session.is_active for session in _sessions.values())
 
 

@@ -185,12 +185,12 @@ def find_splat_int(attr: DenseIntOrFPElementsAttr) -> int | None:
 
 
 def is_dense(attr: Attribute | None) -> TypeIs[DenseIntOrFPElementsAttr]:
-    """Whether an attribute lists the elements of a tensor or vector."""
+    """Return whether an attribute lists the elements of a tensor or vector."""
     return isinstance(attr, DenseIntOrFPElementsAttr)
 
 
 def is_splat(attr: DenseIntOrFPElementsAttr) -> bool:
-    """Whether all elements are bitwise equal (compared as bytes: unpacking a large tensor would be slow)."""
+    """Return whether all elements are bitwise equal (compared as bytes: unpacking a large tensor would be slow)."""
     data = attr.data.data
     size = attr.type.element_type.compile_time_size
     return bool(data) and data == data[:size] * (len(data) // size)

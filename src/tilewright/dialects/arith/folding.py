@@ -70,11 +70,11 @@ class Algebra:
     self_inverse: bool = False
 
     def is_unit(self, value: int, width: int) -> bool:
-        """Whether a right operand changes nothing."""
+        """Return whether a right operand changes nothing."""
         return self.unit is not None and value == self.unit(width)
 
     def is_absorber(self, value: int, width: int) -> bool:
-        """Whether a right operand is the result, whatever the left one is."""
+        """Return whether a right operand is the result, whatever the left one is."""
         return self.absorber is not None and value == self.absorber(width)
 
 
@@ -151,7 +151,7 @@ def _fold_integers(name: str, left: Attribute, right: Attribute, type_: Attribut
 
 
 def _is_defined(name: str, left: Attribute, right: Attribute, width: int) -> bool:
-    """Whether every lane of a division or shift of constants is defined."""
+    """Return whether every lane of a division or shift of constants is defined."""
     if name in _SHIFTS:
         amount = array_of(right)
         return amount is not None and bool(np.all(meaning.as_unsigned(amount, width) < width))
@@ -169,7 +169,7 @@ def _is_defined(name: str, left: Attribute, right: Attribute, width: int) -> boo
 
 
 def is_harmless_divisor(divisor: Attribute, *, signed: bool) -> bool:
-    """Whether no lane of a constant divisor is 0, or -1 where that may overflow."""
+    """Return whether no lane of a constant divisor is 0, or -1 where that may overflow."""
     values = array_of(divisor)
     if values is None or not bool(np.all(values != 0)):
         return False
@@ -282,7 +282,7 @@ def fold_cmpi(op: CmpiOp) -> Folded:
 
 
 def _fold_cmpi_at_limit(op: CmpiOp, predicate: CmpIPredicate, right: int | None, width: int) -> Folded:
-    """What no value, or every value, of the width satisfies; and ``b != false`` = ``b == true`` = b on i1."""
+    """Return what no value, or every value, of the width satisfies; and ``b != false`` = ``b == true`` = b on i1."""
     if right is None:
         return None
     if element_type(op.operands[0].type) == i1 and (predicate, right) in (
@@ -371,8 +371,9 @@ def fold_cast(op: CastOp) -> Folded:
 
 
 def _is_exact_cast(op: CastOp, values: Array, to_type: Attribute) -> bool:
-    """Whether the meaning covers a constant cast: floats that do not fit an integer are undefined, odd rounding modes
-    are left alone."""
+    """Return whether the meaning covers a constant cast: floats that do not fit an integer are undefined, odd rounding
+    modes are left alone.
+    """
     if op.name in _FLOAT_TO_INTEGER:
         width = bit_width(to_type)
         low, high = (-(2.0 ** (width - 1)), 2.0 ** (width - 1)) if op.name == "arith.fptosi" else (0.0, 2.0**width)

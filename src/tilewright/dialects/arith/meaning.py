@@ -221,8 +221,9 @@ def _narrow_halves(values: Array, like: Array, width: int) -> Array:
 
 
 def cast(name: str, values: Array, source: Attribute, target: Attribute) -> Array:
-    """What the cast op of that name does to elements of type `source`. Floats that do not fit an integer saturate
-    (NaN gives 0)."""
+    """Return what the cast op of that name does to elements of type `source`. Floats that do not fit an integer
+    saturate (NaN gives 0).
+    """
     dtype = dtype_of(target)
     match name:
         case "arith.extui" | "arith.index_castui":

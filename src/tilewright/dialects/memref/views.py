@@ -74,7 +74,7 @@ def memory_space_of(type_: Attribute) -> Attribute:
 
 
 def moved_offset(offset: int, strides: Sequence[int], steps: Sequence[int]) -> int:
-    """Where a view begins that is so many steps into another: ``offset + sum(steps * strides)``.
+    """Return where a view begins that is so many steps into another: ``offset + sum(steps * strides)``.
 
     Any of them may be ``DYNAMIC_INDEX``; zero times anything is zero, so that an unknown step of stride 0 is known."""
     for step, stride in zip(steps, strides, strict=True):

@@ -38,7 +38,7 @@ from tilewright.dialects.types import (
 
 
 def _is_whole(op: SlicingOp, shape: Sequence[int]) -> bool:
-    """Whether a slice with constant lists covers all of a static shape."""
+    """Return whether a slice with constant lists covers all of a static shape."""
     return (
         DYNAMIC_INDEX not in shape
         and all(offset == 0 for offset in static_values(op.static_offsets))

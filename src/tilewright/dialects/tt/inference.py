@@ -47,7 +47,7 @@ class LayoutInference(ABC):
 
     @abstractmethod
     def is_equivalent(self, other: Attribute, shape: tuple[int, ...]) -> bool:
-        """Whether another encoding puts every element of a tensor of `shape` in the same place."""
+        """Return whether another encoding puts every element of a tensor of `shape` in the same place."""
 
     @abstractmethod
     def check_dot(self, operands: Sequence[Attribute]) -> None:

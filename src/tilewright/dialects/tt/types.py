@@ -124,17 +124,18 @@ def shape_of(type: Attribute) -> tuple[int, ...]:
 
 
 def is_block_pointer(type: Attribute) -> bool:
-    """Whether `type` is a pointer to a tensor, `!tt.ptr<tensor<...>>`."""
+    """Return whether `type` is a pointer to a tensor, `!tt.ptr<tensor<...>>`."""
     return isinstance(type, PointerType) and is_tensor(type.pointee_type)
 
 
 def is_pointer_like(type: Attribute) -> bool:
-    """Whether `type` is a pointer or a tensor of pointers."""
+    """Return whether `type` is a pointer or a tensor of pointers."""
     return isinstance(element_type(type), PointerType)
 
 
 def pointee_like(type: Attribute) -> Attribute:
-    """What a load through `type` yields: `tensor<16x!tt.ptr<f32>>` gives `tensor<16xf32>`, a block pointer its tensor.
+    """Return what a load through `type` yields: `tensor<16x!tt.ptr<f32>>` gives `tensor<16xf32>`, a block pointer its
+    tensor.
 
     Raises VerifyException when `type` is no pointer and no tensor of pointers."""
     element = element_type(type)

@@ -33,7 +33,7 @@ from tilewright.layouts.reshaping import can_concatenate, can_relabel
 
 
 def feeds_tensor_cores(op: ConvertLayoutOp) -> bool:
-    """Whether a conversion turns an accumulator into an operand of the next matrix product."""
+    """Return whether a conversion turns an accumulator into an operand of the next matrix product."""
     source, result = (as_tensor(value.type).encoding for value in (op.src, op.result))
     if not isinstance(source, DistributedEncoding) or not isinstance(result, DistributedEncoding):
         return False
@@ -41,13 +41,15 @@ def feeds_tensor_cores(op: ConvertLayoutOp) -> bool:
 
 
 def can_reorder(source: Attribute, result: Attribute) -> bool:
-    """Whether registers may stay where they are when a tensor becomes another one with its elements in any order."""
+    """Return whether registers may stay where they are when a tensor becomes another one with its elements in any
+    order.
+    """
     before, after = _linear(source), _linear(result)
     return before is not None and after is not None and can_relabel(before, after)
 
 
 def can_join_registers(parts: Sequence[Attribute], result: Attribute) -> bool:
-    """Whether the registers of two tensors are those of a `tt.cat` of both, in some order."""
+    """Return whether the registers of two tensors are those of a `tt.cat` of both, in some order."""
     layouts = [layout for part in parts if (layout := _linear(part)) is not None]
     after = _linear(result)
     return len(layouts) == len(parts) and after is not None and can_concatenate(layouts, after)

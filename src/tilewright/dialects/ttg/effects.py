@@ -67,7 +67,7 @@ def _is_mutable(type: Attribute) -> bool:
 
 
 def touches_shared(op: Operation, kind: MemoryEffectKind) -> bool:
-    """Whether an op itself does `kind` to shared memory, the write of a buffer's initial value included."""
+    """Return whether an op itself does `kind` to shared memory, the write of a buffer's initial value included."""
     if kind == WRITE and op.get_traits_of_type(AllocatesBuffer):
         return bool(op.operands)
     return any(

@@ -76,7 +76,7 @@ class DistributedEncoding(Data[L], LayoutInference, Generic[L]):
         return self.data.to_linear(shape)
 
     def layout_error(self, rank: int, lanes: int, warps: int, blocks: int) -> str | None:
-        """Why a tensor of that rank, in a program of so many lanes, warps and CTAs, cannot have this layout."""
+        """Return why a tensor of that rank, in a program of so many lanes, warps and CTAs, cannot have this layout."""
         layout = self.data
         if layout.rank != rank:
             return f"Layout has rank {layout.rank}, but the tensor it's attached to has rank {rank}."

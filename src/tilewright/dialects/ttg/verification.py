@@ -73,7 +73,7 @@ def warps_of_program(op: Operation) -> int:
 
 
 def _is_program(op: Operation) -> bool:
-    """Whether an op is a module that states its warps."""
+    """Return whether an op is a module that states its warps."""
     return isinstance(op, ModuleOp) and NUM_WARPS in op.attributes
 
 
@@ -85,7 +85,7 @@ def _holding_region(specialized: WarpSpecializeOp, op: Operation) -> int | None:
 
 
 def layout_problem(type: Attribute, lanes: int, warps: int, blocks: int) -> str | None:
-    """What is wrong with the layout of a tensor type in a program of that shape; None where all is well."""
+    """Return what is wrong with the layout of a tensor type in a program of that shape; None where all is well."""
     if not is_tensor(type) or type.encoding == NO_ENCODING:
         return None
     encoding = type.encoding

@@ -144,8 +144,8 @@ class MemDescSubsliceOp(HasFolderInterface, IRDLOperation):
 
 
 def is_cut_by_swizzle(source: MemDescType, shape: Sequence[int]) -> bool:
-    """Whether slices of a shape cut through what the layout permutes. They do not where moving one along a dimension
-    that it splits flips a single bit of the offsets of its elements.
+    """Return whether slices of a shape cut through what the layout permutes. They do not where moving one along a
+    dimension that it splits flips a single bit of the offsets of its elements.
     """
     layout = _layout_of(source)
     if layout is None or layout.rank != len(source.get_shape()):

@@ -42,7 +42,7 @@ READ_AND_WRITE_GLOBAL = Touches(((READ, SHARED), (READ, GLOBAL), (WRITE, GLOBAL)
 
 
 def _same_bits(left: Attribute, right: Attribute) -> bool:
-    """Whether elements are of one type, unsigned integers of a descriptor counting as integers."""
+    """Return whether elements are of one type, unsigned integers of a descriptor counting as integers."""
     if is_integer(left) and is_integer(right):
         return bit_width(left) == bit_width(right)
     return left == right

@@ -336,7 +336,9 @@ class GetStructuredStateOp(IRDLOperation):
 
     @staticmethod
     def counts(type: Attribute) -> tuple[int, int]:
-        """How many offsets and strides describe a value of `type`. Raises ValueError for types without such state."""
+        """Return how many offsets and strides describe a value of `type`. Raises ValueError for types without such
+        state.
+        """
         if is_block_pointer(type):
             assert isinstance(type, PointerType) and is_tensor(type.pointee_type)
             rank = type.pointee_type.get_num_dims()

@@ -138,7 +138,7 @@ def set_auto_layout(value: Any, layout: Any) -> tensor:
 
 @builtin
 def histogram(input: Any, num_bins: Any, mask: Any = None, layout: Any = None) -> tensor:
-    """How often each value of [0, num_bins) occurs in a block of rank 1 of 32-bit integers, in `layout`."""
+    """Return how often each value of [0, num_bins) occurs in a block of rank 1 of 32-bit integers, in `layout`."""
     if unwrap(layout) is None:
         raise ValueError("histogram requires a destination layout")
     context, before = current(), current().new_block

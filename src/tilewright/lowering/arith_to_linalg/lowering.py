@@ -54,5 +54,5 @@ LoweringTable: TypeAlias = dict[type[Operation], Lowering]
 
 
 def has_pointers(*values: SSAValue) -> bool:
-    """Whether any value is a pointer or a tensor of pointers."""
+    """Return whether any value is a pointer or a tensor of pointers."""
     return any(isinstance(element_of(value), PointerType) for value in values)

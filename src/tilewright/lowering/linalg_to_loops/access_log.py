@@ -51,7 +51,7 @@ def _described(stride: Index | None, verb: str) -> tuple[str, RemarkKind]:
 
 
 def location_of_load(value: SSAValue) -> LocationAttr:
-    """Where the elements of a tensor are loaded; unknown where they are computed or carried by a loop."""
+    """Return where the elements of a tensor are loaded; unknown where they are computed or carried by a loop."""
     op = value.owner
     while isinstance(op, Operation) and not isinstance(op, bufferization.ToTensorOp):
         if isinstance(op, linalg.StructuredOp) or not op.operands or not is_tensor(op.operands[0].type):

@@ -40,7 +40,7 @@ class Accumulators:
     # -- starting ---------------------------------------------------------------------------------------------------
 
     def start(self, values: BodyValues, vector: int = 0) -> list[SSAValue]:
-        """What one set of accumulators starts from; `vector`: the how manieth of an unrolled loop it is."""
+        """Return what one set of accumulators starts from; `vector`: the how manieth of an unrolled loop it is."""
         return [self._start(values, number, vector) for number in self.reducing]
 
     def _start(self, values: BodyValues, number: int, vector: int) -> SSAValue:
@@ -59,14 +59,18 @@ class Accumulators:
         return values.spread(values.read(output.init), output.init.dims())
 
     def _first_element(self, values: BodyValues, number: int, vector: int) -> SSAValue:
-        """What is combined first: the elements of number 0, in lanes of the reduced axis of those of a vector."""
+        """Return what is combined first: the elements of number 0, in lanes of the reduced axis of those of a
+        vector.
+        """
         nest, frames = values.nest, values.frames
         assert nest.combination is not None
         inner = [Frame(frames[-1].cursor, dim, vector * nest.lanes) for dim in nest.order[len(frames) - 1 :]]
         return BodyValues(self.emitter, nest, [*frames, *inner]).get_lanes(nest.combination.right[number])
 
     def first_term(self, nest: Nest, number: int, accumulator: SSAValue) -> SSAValue | None:
-        """What an accumulator that still has its neutral element becomes in one step, if that is the term itself."""
+        """Return what an accumulator that still has its neutral element becomes in one step, if that is the term
+        itself.
+        """
         combiner, combined = self.outputs[number].combiner, self.yielded[number].owner
         if accumulator not in self._neutral or combiner is None or not isinstance(combined, combiner.op_class):
             return None
@@ -112,7 +116,7 @@ class Accumulators:
     # -- combining --------------------------------------------------------------------------------------------------
 
     def sets(self, carried: list[SSAValue]) -> list[list[SSAValue]]:
-        """What loops carry, one set after the other."""
+        """Return what loops carry, one set after the other."""
         width = len(self.reducing)
         return [carried[first : first + width] for first in range(0, len(carried), width)]
 

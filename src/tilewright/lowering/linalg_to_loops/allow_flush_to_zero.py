@@ -53,7 +53,7 @@ def mark_narrowings(op: linalg.StructuredOp) -> None:
 
 
 def _feeds_matmuls(value: SSAValue) -> bool:
-    """Whether a tensor is the left operand of matmuls by micro-kernels, and nothing else."""
+    """Return whether a tensor is the left operand of matmuls by micro-kernels, and nothing else."""
     return bool(value.uses.get_length()) and all(
         isinstance(use.operation, linalg.MatmulOp)
         and use.index == 0

@@ -93,7 +93,7 @@ class BodyValues:
         return max((self.level_of[dim] for dim in dims), default=0)
 
     def is_lanes(self, dims: frozenset[int]) -> bool:
-        """Whether a value that depends on `dims` is a vector."""
+        """Return whether a value that depends on `dims` is a vector."""
         return self.nest.lanes > 1 and self.nest.vector_dim in dims
 
     def induction(self, dim: int) -> Index:
@@ -134,7 +134,7 @@ class BodyValues:
         return found
 
     def first(self, value: SSAValue) -> SSAValue:
-        """What an integer that has a step is in the first lane: of a segment where there are segments, else of a
+        """Return what an integer that has a step is in the first lane: of a segment where there are segments, else of a
         vector."""
         if not self.is_lanes(dims := self.nest.depends.get(value, frozenset())):
             return self.get(value)
@@ -146,7 +146,7 @@ class BodyValues:
         return found
 
     def lanes_into_segment(self) -> Index:
-        """How many lanes of the segment are before this vector."""
+        """Return how many lanes of the segment are before this vector."""
         assert self.nest.vector_dim is not None
         frame = self.frames[self.level_of[self.nest.vector_dim]]
         if (found := frame.values.get("into segment")) is None:
@@ -358,7 +358,9 @@ class BodyValues:
                     pass
 
     def _holds_whole_vectors(self, window: Window) -> bool:
-        """Whether the last, partial vector may be touched as a whole: its other lanes are spare room of the tile."""
+        """Return whether the last, partial vector may be touched as a whole: its other lanes are spare room of the
+        tile.
+        """
         dim = self.nest.vector_dim
         return (
             window.owned and self.nest.has_tiles and dim is not None and self.nest.extents[dim] % self.nest.lanes == 0
@@ -418,7 +420,7 @@ class BodyValues:
         return found
 
     def _lane_bounds(self, box: Box, expr: AffineExpr, position: int) -> tuple[Index, Index] | None:
-        """Which lanes the box covers; None where the loop never leaves it."""
+        """Return which lanes the box covers; None where the loop never leaves it."""
         assert isinstance(expr, AffineDimExpr)
         low, high = box.low[position], box.high[position]
         if low == 0 and (self._is_unmasked() or is_at_most(self.nest.bounds[expr.position], high)):

@@ -91,7 +91,7 @@ def find_carried(
 
 
 def _is_plain(op: linalg.GenericOp) -> bool:
-    """Whether each element is computed by arithmetic, from elements at its own place or at a fixed one."""
+    """Return whether each element is computed by arithmetic, from elements at its own place or at a fixed one."""
     inputs = len(op.inputs)
     if not is_elementwise(op) or any(access_of(map_) != _EVERYWHERE for map_ in op.maps[inputs:]):
         return False

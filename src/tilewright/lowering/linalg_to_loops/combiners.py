@@ -98,7 +98,7 @@ def identity_of(combiner: Combiner, element: Attribute) -> int | float | None:
 
 
 def is_identity(combiner: Combiner, value: SSAValue) -> bool:
-    """Whether a value is known to be the neutral element."""
+    """Return whether a value is known to be the neutral element."""
     if not isinstance(value.owner, arith.ConstantOp):
         return False
     neutral = identity_of(combiner, value.type)

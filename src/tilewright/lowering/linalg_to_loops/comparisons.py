@@ -133,7 +133,9 @@ def find_version_check(emitter: LoopEmitter, nest: Nest, unmasked: UnmaskedPart 
 
 
 def has_short_rows(nest: Nest) -> bool:
-    """Whether the rows of vectors that a loop goes over are so short that the front is all of a row, or not used."""
+    """Return whether the rows of vectors that a loop goes over are so short that the front is all of a row, or not
+    used.
+    """
     dim = nest.vector_dim
     if (
         dim is None
@@ -148,12 +150,14 @@ def has_short_rows(nest: Nest) -> bool:
 
 
 def _writes_in_loops(nest: Nest) -> bool:
-    """Whether there are loops around rows, whose only results are what they write."""
+    """Return whether there are loops around rows, whose only results are what they write."""
     return len(nest.order) > 1 and all(output.dest is not None for output in nest.outputs)
 
 
 def _ends_of_rows(nest: Nest, dim: int) -> list[Index]:
-    """Where the boxes that a nest reads along a dimension, and the outputs that are cut, end within its bounds."""
+    """Return where the boxes that a nest reads along a dimension, and the outputs that are cut, end within its
+    bounds.
+    """
     ends: list[Index] = []
     for operand in nest.inputs:
         source = operand.source

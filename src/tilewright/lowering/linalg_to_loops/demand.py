@@ -32,7 +32,7 @@ class Demand:
         self._known: dict[SSAValue, tuple[Index, ...]] = {}
 
     def of(self, value: SSAValue) -> tuple[Index, ...]:
-        """How far each dimension of a value is read; its extents where nothing less is known."""
+        """Return how far each dimension of a value is read; its extents where nothing less is known."""
         if (found := self._known.get(value)) is None:
             found = self._known[value] = self._find(value)
         return found
@@ -76,8 +76,9 @@ class Demand:
     def loop_bounds(
         self, op: Operation, result: int, access: tuple[AffineExpr, ...], extents: tuple[int, ...]
     ) -> tuple[Index, ...]:
-        """How far the loops of `op` must run for one of its results; the bounds are made available before `op`. Where
-        the body writes to memory (atomics), all the way: nobody may read a result, and it happens nevertheless."""
+        """Return how far the loops of `op` must run for one of its results; the bounds are made available before `op`.
+        Where the body writes to memory (atomics), all the way: nobody may read a result, and it happens nevertheless.
+        """
         bounds: list[Index] = list(extents)
         if isinstance(op, linalg.StructuredOp) and _writes_memory(op):
             return tuple(bounds)
@@ -124,7 +125,7 @@ class Demand:
 
 
 def _writes_memory(op: linalg.StructuredOp) -> bool:
-    """Whether the body does something for each element, whatever part of the results is read."""
+    """Return whether the body does something for each element, whatever part of the results is read."""
     return any(may_write(inner) for inner in op.body.block.ops)
 
 

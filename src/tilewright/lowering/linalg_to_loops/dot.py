@@ -103,14 +103,15 @@ def multiply(
 
 
 def starts_from_zero(source: Source) -> bool:
-    """Whether what a sum starts from is zero everywhere."""
+    """Return whether what a sum starts from is zero everywhere."""
     return isinstance(source, Uniform) and _is_zero(source.value)
 
 
 def wants_transposed_result(
     lowering: FunctionLowering, op: Operation, kernel: MatmulKernel, a: Factor, b: Factor, k_count: Index
 ) -> bool:
-    """Whether to compute C^T = B^T A^T: B is read in place then, and A, which a loop does not change, packed once.
+    """Return whether to compute C^T = B^T A^T: B is read in place then, and A, which a loop does not change, packed
+    once.
 
     scores = q @ k.T, for each block of k      ->      scores^T = k @ q.T
     """
@@ -125,7 +126,9 @@ def wants_transposed_result(
 
 
 def _meets_rows(lowering: FunctionLowering, value: SSAValue, depth: int = 12) -> bool:
-    """Whether something reads a tile element by element together with one whose rows are contiguous, or stores it."""
+    """Return whether something reads a tile element by element together with one whose rows are contiguous, or stores
+    it.
+    """
     if depth == 0:
         return True
     for use in value.uses:
@@ -148,7 +151,7 @@ def _meets_rows(lowering: FunctionLowering, value: SSAValue, depth: int = 12) ->
 
 
 def _is_load(value: SSAValue) -> bool:
-    """Whether a matrix comes from memory."""
+    """Return whether a matrix comes from memory."""
     owner = value.owner
     while isinstance(owner, tensor.PadOp | tensor.ExtractSliceOp):
         owner = owner.operands[0].owner
@@ -178,7 +181,7 @@ def _copied(lowering: FunctionLowering, value: SSAValue) -> Source:
 
 
 def common_depth(a: Source, b: Source, batch: int, depth: int) -> Index:
-    """How many terms the sums have, if both operands are padded with zeros from the same place on."""
+    """Return how many terms the sums have, if both operands are padded with zeros from the same place on."""
     if not isinstance(a, Box) or not isinstance(b, Box) or not (_is_zero(a.fill) and _is_zero(b.fill)):
         return depth
     first, second = a.high[batch + 1], b.high[batch]

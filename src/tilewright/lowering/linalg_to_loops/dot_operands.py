@@ -121,7 +121,7 @@ def box_panel(lowering: FunctionLowering, box: Box, shape: tuple[int, ...], k_di
 
 
 def is_full(emitter: LoopEmitter, box: Box, shape: tuple[int, ...], k_dim: int, k_count: Index) -> SSAValue | bool:
-    """Whether a box has all elements of its shape; of the k dimension, up to `k_count`."""
+    """Return whether a box has all elements of its shape; of the k dimension, up to `k_count`."""
     full: SSAValue | bool = True
     for dim, extent in enumerate(shape):
         if dim == k_dim and box.low[dim] == 0 and is_same(box.high[dim], k_count):
@@ -197,7 +197,7 @@ def b_operand(
 
 
 def is_contiguous(source: Source, dim: int) -> bool:
-    """Whether neighbours in a dimension are neighbours in memory."""
+    """Return whether neighbours in a dimension are neighbours in memory."""
     window = source.inner if isinstance(source, Box) else source
     return isinstance(window, Window) and constant_of(window.strides[dim]) == 1
 

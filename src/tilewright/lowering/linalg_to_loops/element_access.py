@@ -41,7 +41,7 @@ class Address:
 
 
 def address_of(values: BodyValues, op: Access) -> Address | Uniform:
-    """Where an access goes."""
+    """Return where an access goes."""
     if isinstance(op, tensor.ExtractOp):
         source = values.nest.around.source(op.tensor)
         if isinstance(source, Uniform):
@@ -211,7 +211,7 @@ def _scalar_address(values: BodyValues, address: Address) -> Index:
 
 
 def lane_step(nest: Nest, address: Address) -> int | None:
-    """How far each lane's place is from that of the lane before; None where no such number is known."""
+    """Return how far each lane's place is from that of the lane before; None where no such number is known."""
     step = 0
     for value, stride in address.terms:
         if nest.vector_dim in nest.depends.get(value, frozenset()):
@@ -223,7 +223,7 @@ def lane_step(nest: Nest, address: Address) -> int | None:
 
 
 def _place_of_first(values: BodyValues, address: Address, *, may_shuffle: bool) -> tuple[Index | None, int]:
-    """Where the first lane's element is, and how far each lane's is from that of the lane before: 1, or another
+    """Return where the first lane's element is, and how far each lane's is from that of the lane before: 1, or another
     number for which shuffles do. None where no such number is known."""
     nest = values.nest
     step, parts = lane_step(nest, address), list[tuple[int, SSAValue, Index]]()
@@ -324,7 +324,7 @@ def predicate_mask(values: BodyValues, op: Operation) -> SSAValue | None:
 
 
 def is_constantly(value: SSAValue, truth: bool) -> bool:
-    """Whether a condition is known to hold, or to fail."""
+    """Return whether a condition is known to hold, or to fail."""
     if isinstance(value.owner, vector.BroadcastOp):
         value = value.owner.operands[0]
     number = constant_of(value)

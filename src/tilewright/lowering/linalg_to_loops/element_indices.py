@@ -23,7 +23,7 @@ _LESS, _GREATER = (2, 3), (4, 5)
 
 
 def comparisons_in_order(nest: Nest) -> list[SSAValue]:
-    """Whether what was chosen stands before the element, where that always holds.
+    """Return whether what was chosen stands before the element, where that always holds.
 
     The element that a choice starts from may come once more: it is chosen then, whatever the comparison says.
     """
@@ -61,7 +61,7 @@ def find_carried_indices(nest: Nest, in_order: Collection[SSAValue]) -> list[int
 
 
 def _is_number_of_element(nest: Nest, value: SSAValue) -> bool:
-    """Whether a value is the index of the axis that is reduced, in integers that hold all of its indices."""
+    """Return whether a value is the index of the axis that is reduced, in integers that hold all of its indices."""
     bits, op = 64, value.owner
     while isinstance(op, arith.IndexCastOp | arith.ExtSIOp):
         bits, op = min(bits, bit_width(op.results[0].type)), op.operands[0].owner

@@ -161,7 +161,7 @@ class LoopEmitter:
         return found
 
     def entry_cursor(self) -> Cursor:
-        """Where function-wide values (arena buffers, flat views of arguments) go."""
+        """Return where function-wide values (arena buffers, flat views of arguments) go."""
         return Cursor(self.entry, self._constants_anchor)
 
     def ssa(self, index: Index) -> SSAValue:
@@ -262,7 +262,9 @@ class LoopEmitter:
         return value if value.type == type else self.value(arith.IndexCastOp, (value,), type)
 
     def grid_arguments(self) -> tuple[SSAValue, ...]:
-        """How many programs there are in each of three dimensions, and the id of this one; () in other functions."""
+        """Return how many programs there are in each of three dimensions, and the id of this one; () in other
+        functions.
+        """
         found = tuple(self.entry.args)[-GRID_ARGUMENTS:]
         return found if len(found) == GRID_ARGUMENTS and all(value.type == i32 for value in found) else ()
 

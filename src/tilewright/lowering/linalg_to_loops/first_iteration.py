@@ -35,7 +35,7 @@ class FirstIteration:
             self.steps[argument] = after
 
     def is_invariant(self, value: SSAValue) -> bool:
-        """Whether a value is defined outside of the loop."""
+        """Return whether a value is defined outside of the loop."""
         owner = value.owner
         op = owner.parent_op() if isinstance(owner, Block) else owner
         return op is None or not self.loop.is_ancestor(op) or (op is self.loop and value.owner is not self.body)
@@ -62,7 +62,7 @@ class FirstIteration:
         return self._first[value]
 
     def is_loop_invariant(self, value: Index, depth: int = 24) -> bool:
-        """Whether a value is the same in every iteration, wherever it is computed."""
+        """Return whether a value is the same in every iteration, wherever it is computed."""
         if isinstance(value, int) or self.is_invariant(value):
             return True
         op = value.owner

@@ -146,7 +146,7 @@ class FunctionLowering:
     # -- sources and buffers ----------------------------------------------------------------------------------------
 
     def source(self, value: SSAValue) -> Source:
-        """How to read a tensor value."""
+        """Return how to read a tensor value."""
         found = self.sources.get(value)
         if found is None:
             owner = value.owner
@@ -158,7 +158,7 @@ class FunctionLowering:
         return found
 
     def source_before(self, value: SSAValue, op: Operation) -> Source:
-        """How to read a value before `op`, which may be filling the buffer that holds it now."""
+        """Return how to read a value before `op`, which may be filling the buffer that holds it now."""
         for filled, before in self._filled:
             if filled is value:
                 return before
@@ -276,7 +276,7 @@ class FunctionLowering:
         return self.memory.flat(value)
 
     def are_apart(self, left: SSAValue, right: SSAValue) -> bool:
-        """Whether two pointer arguments or buffers have no memory in common."""
+        """Return whether two pointer arguments or buffers have no memory in common."""
         return self.apart.is_disjoint(left, right)
 
     def window_for(self, op: Operation, value: SSAValue) -> Window:
@@ -301,7 +301,7 @@ class FunctionLowering:
 
 
 def same_window(left: Window, right: Window) -> bool:
-    """Whether two windows are the same elements in the same order."""
+    """Return whether two windows are the same elements in the same order."""
     return (
         left.flat is right.flat
         and left.offset == right.offset
@@ -360,5 +360,5 @@ def tensor_shape(value: SSAValue) -> tuple[int, ...]:
 
 
 def has_tensors(values: Iterable[SSAValue]) -> bool:
-    """Whether any of the values is a tensor."""
+    """Return whether any of the values is a tensor."""
     return any(is_tensor(value.type) for value in values)

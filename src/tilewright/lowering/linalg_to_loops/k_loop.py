@@ -170,8 +170,8 @@ def _match(lowering: FunctionLowering, loop: scf.ForOp, product: linalg.MatmulOp
 def _outer_count(
     lowering: FunctionLowering, first: FirstIteration, operand: _Operand, outer: tuple[int, Index], bound: Index
 ) -> tuple[Index, SSAValue | bool]:
-    """How many of the rows of A, or the columns of B, are multiplied: all of them or, where others are padding or lie
-    elsewhere, the `bound` that anybody reads; and what that takes. `outer`: their extent, and their stride.
+    """Return how many of the rows of A, or the columns of B, are multiplied: all of them or, where others are padding
+    or lie elsewhere, the `bound` that anybody reads; and what that takes. `outer`: their extent, and their stride.
     """
     emitter, (extent, stride), high = lowering.emitter, outer, operand.outer_high
     if not all(first.is_loop_invariant(choice.cond) for choice in operand.choices):
@@ -201,7 +201,7 @@ def _outer_count(
 
 
 def _carried(loop: scf.ForOp, product: linalg.MatmulOp) -> int:
-    """Which of the carried values is the product's."""
+    """Return which of the carried values is the product's."""
     yield_op = loop.body.block.last_op
     assert yield_op is not None
     return next(number for number, value in enumerate(yield_op.operands) if value is product.results[0])
@@ -236,7 +236,7 @@ def _operand(value: SSAValue, k_dim: int) -> _Operand:
 
 
 def _pad_bounds(op: tensor.PadOp, shape: tuple[int, ...]) -> list[Index]:
-    """Where the padding of each dimension starts."""
+    """Return where the padding of each dimension starts."""
     end = op.region.block.last_op
     assert end is not None
     fill = end.operands[0].owner
@@ -256,7 +256,7 @@ def _pad_bounds(op: tensor.PadOp, shape: tuple[int, ...]) -> list[Index]:
 
 
 def _total_depth(emitter: LoopEmitter, first: FirstIteration, k_high: Index, depth: int) -> Index:
-    """How many terms all iterations together have."""
+    """Return how many terms all iterations together have."""
     loop = first.loop
     trips = _trip_count(emitter, loop)
     most = emitter.mul(trips, depth)
@@ -269,7 +269,7 @@ def _total_depth(emitter: LoopEmitter, first: FirstIteration, k_high: Index, dep
 
 
 def _remaining(emitter: LoopEmitter, first: FirstIteration, k_high: Index, depth: int) -> tuple[Index, Index]:
-    """How many terms are left in the first iteration, by how much that changes in each.
+    """Return how many terms are left in the first iteration, by how much that changes in each.
 
     `k_high` is one of `max(min(left, depth), 0)` and `max(min(k + depth, total), k) - k`.
     """
@@ -370,7 +370,7 @@ def emit_fast_path(lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, 
 def _find_direct_store(
     lowering: FunctionLowering, loop: scf.ForOp, path: FastPath, target: Window
 ) -> DirectStore | None:
-    """Where the micro-kernel may write the result, if it can: it takes packed operands then."""
+    """Return where the micro-kernel may write the result, if it can: it takes packed operands then."""
     plan = plan_kept(lowering, path.kernel, path.b_root, target.shape)
     if plan is None or not plan.outputs:
         return None

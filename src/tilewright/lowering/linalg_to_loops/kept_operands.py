@@ -122,7 +122,7 @@ def _packed_copy(lowering: FunctionLowering, plan: PanelPlan, b: Factor, rows_ad
 
 
 def is_shared(lowering: FunctionLowering, loop: scf.ForOp, b: Window, wanted: Index, columns: int) -> SSAValue | bool:
-    """Whether several programs may multiply by the same B in a loop over k; True where nothing else is known.
+    """Return whether several programs may multiply by the same B in a loop over k; True where nothing else is known.
 
     Two arguments say that none is shared by two, unless a program makes several blocks. `b` is the memory of the first
     terms; `wanted`: how many `columns` of its block are not cut off at the last one.

@@ -141,7 +141,7 @@ class _Walk:
 
 
 def find_division(op: Operation) -> tuple[Division, bool] | None:
-    """What an op divides, and whether it asks for the remainder."""
+    """Return what an op divides, and whether it asks for the remainder."""
     if not isinstance(op, arith.DivSIOp | arith.RemSIOp | arith.DivUIOp | arith.RemUIOp | _BITWISE):
         return None
     dividend, operand = op.operands
@@ -161,7 +161,7 @@ def find_division(op: Operation) -> tuple[Division, bool] | None:
 
 
 def is_wide_integer(value: SSAValue) -> bool:
-    """Whether a value is an index, or an integer of 32 bits and more."""
+    """Return whether a value is an index, or an integer of 32 bits and more."""
     return is_integer_or_index(value.type) and bit_width(value.type) >= NARROWEST
 
 

@@ -149,7 +149,7 @@ def lower_while(lowering: FunctionLowering, op: scf.WhileOp) -> None:
 
 
 def passed_on(before: Block, after: Block, condition: Operation) -> list[SSAValue] | None:
-    """What stands for each tile that enters the test after it, if all that the test does is to pass them on."""
+    """Return what stands for each tile that enters the test after it, if all that the test does is to pass them on."""
     found: list[SSAValue] = list(before.args)
     handed = list(condition.operands)[1:]
     for position in tensor_positions(before.args):

@@ -147,7 +147,7 @@ def lower_pad(lowering: FunctionLowering, op: tensor.PadOp) -> None:
 
 
 def box_end(lowering: FunctionLowering, extent: int, padding: Index) -> Index:
-    """Where a box ends before its padding: `extent - (extent - size)` is `size`."""
+    """Return where a box ends before its padding: `extent - (extent - size)` is `size`."""
     padding = known(padding)
     owner = padding.owner if isinstance(padding, SSAValue) else None
     if isinstance(owner, arith.SubiOp) and known(owner.lhs) == extent:

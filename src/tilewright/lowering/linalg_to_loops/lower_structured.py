@@ -88,7 +88,7 @@ def run_generic(
 
 
 def reduces(access: tuple[AffineExpr, ...], iterators: tuple[bool, ...]) -> bool:
-    """Whether an output leaves out a reduced dimension and is one element."""
+    """Return whether an output leaves out a reduced dimension and is one element."""
     used = {dim for expr in access for dim in expr.used_dims()}
     return any(iterators) and not {d for d, flag in enumerate(iterators) if flag} <= used and all(iterators)
 

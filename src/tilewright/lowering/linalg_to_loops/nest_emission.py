@@ -131,7 +131,7 @@ class _NestWriter:
             self._level(0, [outside])
 
     def _reads_twice(self) -> bool:
-        """Whether one array is read at several places, as a convolution does.
+        """Return whether one array is read at several places, as a convolution does.
 
         What is read a little above the address that was written has the low bits of its address, if the arrays start at
         the same place of a page, and waits for it (Zen 4, four places: 1.8 times as slow with nontemporal stores).
@@ -261,7 +261,7 @@ class _NestWriter:
         self.nest = segmented
 
     def _steps_after_segments(self, frames: list[Frame]) -> list[Step]:
-        """What segments leave over: the vector dimension after its unmasked part."""
+        """Return what segments leave over: the vector dimension after its unmasked part."""
         if self.unmasked is None:
             return []
         assert self.nest.vector_dim is not None

@@ -101,7 +101,7 @@ class Surroundings(Protocol):
     accesses: AccessLog
 
     def source(self, value: SSAValue) -> Source:
-        """How to read a tensor."""
+        """Return how to read a tensor."""
         ...
 
     def window(self, value: SSAValue) -> Window | None:
@@ -113,7 +113,7 @@ class Surroundings(Protocol):
         ...
 
     def are_apart(self, left: SSAValue, right: SSAValue) -> bool:
-        """Whether two pointer arguments or buffers have no memory in common."""
+        """Return whether two pointer arguments or buffers have no memory in common."""
         ...
 
 
@@ -155,7 +155,7 @@ class Nest:
     """What each full step asks for ahead of its use."""
 
     def is_version_of(self, other: Nest) -> bool:
-        """Whether both are one generic with the same loops, whatever is known of its values."""
+        """Return whether both are one generic with the same loops, whatever is known of its values."""
         return self.body is other.body and self.order == other.order
 
     @property
@@ -171,7 +171,7 @@ class Nest:
         return tuple(terminator.operands)
 
     def accumulator(self, number: int) -> SSAValue:
-        """What stands in the body for the output `number` as it was before."""
+        """Return what stands in the body for the output `number` as it was before."""
         return self.body.args[len(self.inputs) + number]
 
     @property
@@ -179,15 +179,15 @@ class Nest:
         return any(output.reduces for output in self.outputs)
 
     def vector_reduces(self) -> bool:
-        """Whether the lanes of a vector belong to one accumulator."""
+        """Return whether the lanes of a vector belong to one accumulator."""
         return self.vector_dim is not None and self.iterators[self.vector_dim] and self.has_reduction
 
     def folds(self) -> bool:
-        """Whether accumulators start as the first elements, and lanes are combined by the body itself."""
+        """Return whether accumulators start as the first elements, and lanes are combined by the body itself."""
         return self.combination is not None and self.vector_reduces()
 
     def starts_at_first(self) -> bool:
-        """Whether accumulators start as the first elements, in whatever order the loops stand."""
+        """Return whether accumulators start as the first elements, in whatever order the loops stand."""
         return self.combination is not None and self.combination.starts_at_first
 
 
@@ -216,7 +216,9 @@ def plan_nest(nest: Nest, vector_bits: int) -> Nest:
 
 
 def choose_unrolling(nest: Nest) -> int:
-    """How many vectors a loop over lanes takes at a time: several, where a reduction would wait for one of them."""
+    """Return how many vectors a loop over lanes takes at a time: several, where a reduction would wait for one of
+    them.
+    """
     if nest.vector_dim is None or not nest.has_reduction:
         return 1
     vectors = nest.extents[nest.vector_dim] // nest.lanes
@@ -242,7 +244,9 @@ def with_lanes(nest: Nest) -> Nest:
 
 
 def waits_for_memory(nest: Nest) -> bool:
-    """Whether the caller's arrays, unless they are short, take longer to pass by than what is computed from them."""
+    """Return whether the caller's arrays, unless they are short, take longer to pass by than what is computed from
+    them.
+    """
     inputs = (memory_of(operand.source) for operand in nest.inputs if nest.vector_dim in operand.dims())
     read = [window for window in inputs if window is not None]
     written = [output.dest for output in nest.outputs if output.dest is not None]
@@ -260,7 +264,9 @@ def waits_for_memory(nest: Nest) -> bool:
 
 
 def narrows_pairs(nest: Nest) -> bool:
-    """Whether a short body that computes much rounds f32 to bf16, which AVX-512 does to two registers at a time."""
+    """Return whether a short body that computes much rounds f32 to bf16, which AVX-512 does to two registers at a
+    time.
+    """
     ops = list(nest.body.ops)
     if nest.cost < HEAVY or len(ops) > MOST_PAIRED or widest_lane(nest) != 32:
         return False
@@ -327,12 +333,12 @@ def widest_lane(nest: Nest) -> int:
 
 
 def _is_place(op: Operation, nest: Nest) -> bool:
-    """Whether an op only goes on computing a place, or is the view of it."""
+    """Return whether an op only goes on computing a place, or is the view of it."""
     return isinstance(op, memref.ReinterpretCastOp) or any(result in nest.steps.of for result in op.results)
 
 
 def obstacle_to_vectors(nest: Nest) -> str | None:
-    """Why the body has no form on vectors; None where it has one."""
+    """Return why the body has no form on vectors; None where it has one."""
     # Accumulators without a known combiner can only lie side by side, unless the body combines lanes.
     known = nest.combination is not None or all(output.combiner or not output.reduces for output in nest.outputs)
     if (op := find_obstacle(nest.body)) is not None:
@@ -351,7 +357,7 @@ def obstacle_to_vectors(nest: Nest) -> str | None:
 
 
 def _may_see(op: Operation, write: memref.StoreOp | memref.AtomicRMWOp, nest: Nest) -> bool:
-    """Whether a load may read what a write puts there in an iteration before."""
+    """Return whether a load may read what a write puts there in an iteration before."""
     if not isinstance(op, _LOADS):
         return False
     if isinstance(op, memref.LoadOp):
@@ -407,7 +413,7 @@ def choose_vector_dim(nest: Nest) -> int | None:
 
 
 def _can_reduce_lanes(nest: Nest) -> bool:
-    """Whether lanes may belong to one accumulator."""
+    """Return whether lanes may belong to one accumulator."""
     if nest.combination is not None:
         return sum(nest.iterators) == 1
     return all(output.combiner is not None or not output.reduces for output in nest.outputs)

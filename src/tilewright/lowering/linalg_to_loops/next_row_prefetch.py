@@ -75,7 +75,7 @@ class NextRowPrefetch:
                 self._again[row] = NextRow(nest, fetch, self._is_long(window, loop))
 
     def is_new(self, window: Window) -> bool:
-        """Whether no loop but the one at the cursor has gone over its row."""
+        """Return whether no loop but the one at the cursor has gone over its row."""
         loop = self._loop()
         row = None if loop is None else self._row_of(window, loop)
         return loop is None or self._loops.get(row, loop.body.block) is loop.body.block
@@ -86,7 +86,9 @@ class NextRowPrefetch:
         return loop if loop is not None and self._emitter.cursor.block is loop.body.block else None
 
     def _row_of(self, window: Window, loop: scf.ForOp) -> Hashable | None:
-        """What stands for the elements that a loop goes over; None where they are the same in all its iterations."""
+        """Return what stands for the elements that a loop goes over; None where they are the same in all its
+        iterations.
+        """
         if isinstance(window.offset, int):
             return None
         key = self._expressions.key(window.offset, loop.body.block)

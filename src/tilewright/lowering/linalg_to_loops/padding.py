@@ -57,7 +57,7 @@ class Padding:
 
 
 def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
-    """How far the vector dimension of a reduction really has to run; None where no bound is known."""
+    """Return how far the vector dimension of a reduction really has to run; None where no bound is known."""
     dim = nest.vector_dim
     assert dim is not None
     for output in nest.outputs:
@@ -91,7 +91,7 @@ def find_padding(emitter: LoopEmitter, nest: Nest) -> Padding | None:
 
 
 def padded_element(values: BodyValues, padding: Padding, number: int) -> SSAValue:
-    """What one lane past the bound contributes to output `number`."""
+    """Return what one lane past the bound contributes to output `number`."""
     nest = values.nest
     dim = nest.vector_dim
     inputs = [

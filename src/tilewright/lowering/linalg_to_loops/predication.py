@@ -36,7 +36,9 @@ _STRAIGHT = (linalg.YieldOp, linalg.IndexOp, memref.ReinterpretCastOp, memref.St
 
 
 def is_straight(body: Block) -> bool:
-    """Whether a body is only arithmetic, loads, stores and sums in memory, without control flow or other effects."""
+    """Return whether a body is only arithmetic, loads, stores and sums in memory, without control flow or other
+    effects.
+    """
     return find_obstacle(body) is None
 
 

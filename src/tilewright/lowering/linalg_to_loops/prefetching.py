@@ -104,7 +104,9 @@ class Prefetching:
         return tuple(taken_over)
 
     def is_near(self, window: Window) -> bool:
-        """Whether the lines of an output are brought into the caches: asked for, or read because they are updated."""
+        """Return whether the lines of an output are brought into the caches: asked for, or read because they are
+        updated.
+        """
         key = (window.flat, window.offset)
         is_fetched = key in self._fetched and key not in self._fetched_if_small
         return is_fetched or any(flat is window.flat for flat, _ in self._read)
@@ -130,7 +132,7 @@ class Prefetching:
                 self._traffic[key] = max(window.bytes, self._traffic.get(key, 0))
 
     def _is_of_program(self, value: Index) -> bool:
-        """Whether an index depends on which program this is."""
+        """Return whether an index depends on which program this is."""
         ids = self.emitter.grid_arguments()[3:]
         pending, seen = [value], set[Operation]()
         while pending:
@@ -161,7 +163,7 @@ class Prefetching:
         return key not in self._read and key not in self._fetched and self._rows.is_new(window)
 
     def _goes_on(self, window: Window) -> bool:
-        """Whether a tile lies where the program's id says, so that the next program's is likely to follow it."""
+        """Return whether a tile lies where the program's id says, so that the next program's is likely to follow it."""
         if self.program_id is None or self.emitter.cursor.block is not self.emitter.entry:
             return False
         return not isinstance(window.offset, int) and self._expressions.ops_of(window.offset) is not None
@@ -218,7 +220,7 @@ class Prefetching:
             self._fetch_in_step(values, fetch, is_write=True, stays=is_streamed)
 
     def _is_streamed(self, nest: Nest, streaming: Streaming | None) -> SSAValue | bool:
-        """Whether the launch is so large that a later nest over the same elements streams its outputs."""
+        """Return whether the launch is so large that a later nest over the same elements streams its outputs."""
         if streaming is None or not self.weighs_traffic or nest.vector_dim is None:
             return False
         elements = self._expressions.copy(nest.bounds[nest.vector_dim])
@@ -250,7 +252,7 @@ class Prefetching:
 
 
 def _stays_near(output: Output) -> bool:
-    """Whether nothing but an accumulator or a buffer is written."""
+    """Return whether nothing but an accumulator or a buffer is written."""
     return output.reduces or (output.dest is not None and output.dest.owned)
 
 

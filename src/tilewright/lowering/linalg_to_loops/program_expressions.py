@@ -89,7 +89,7 @@ class ProgramExpressions:
         return changed.get(value)
 
     def key(self, value: SSAValue, loop: Block) -> Hashable | None:
-        """What two loops have in common for values that are equal wherever their counters are."""
+        """Return what two loops have in common for values that are equal wherever their counters are."""
         ops = self.ops_of(value, loop)
         if ops is None:
             return None
@@ -102,12 +102,12 @@ class ProgramExpressions:
 
 
 def is_argument_of(entry: Block, value: BlockArgument) -> bool:
-    """Whether a value is a number that the function gets."""
+    """Return whether a value is a number that the function gets."""
     return value.block is entry and isinstance(value.type, IntegerType)
 
 
 def is_counter_of(loop: Block | None, value: SSAValue) -> bool:
-    """Whether a value is the counter of the loop with that body."""
+    """Return whether a value is the counter of the loop with that body."""
     return loop is not None and value is loop.args[0] and isinstance(value.type, IntegerType | IndexType)
 
 

@@ -39,7 +39,7 @@ def known(value: Index) -> Index:
 
 
 def is_same(left: Index, right: Index, depth: int = _DEPTH) -> bool:
-    """Whether both are the same pure expression of the same values."""
+    """Return whether both are the same pure expression of the same values."""
     if left is right:
         return True
     left_number, right_number = constant_of(left), constant_of(right)
@@ -56,7 +56,7 @@ def is_same(left: Index, right: Index, depth: int = _DEPTH) -> bool:
 
 
 def is_at_most(left: Index, right: Index, depth: int = 6) -> bool:
-    """Whether `left <= right` follows from how they are made of minima and maxima."""
+    """Return whether `left <= right` follows from how they are made of minima and maxima."""
     left_number, right_number = constant_of(left), constant_of(right)
     if left_number is not None and right_number is not None:
         return left_number <= right_number

@@ -65,8 +65,9 @@ def _new_buffer(lowering: FunctionLowering, op: Operation, init: SSAValue, resul
 
 
 def _reads_columns(value: SSAValue) -> bool:
-    """Whether an element-wise op makes a matrix of memory that follows its first dimension, and of none that follows
-    its last."""
+    """Return whether an element-wise op makes a matrix of memory that follows its first dimension, and of none that
+    follows its last.
+    """
     op = value.owner
     if not isinstance(op, linalg.GenericOp) or not is_elementwise(op):
         return False

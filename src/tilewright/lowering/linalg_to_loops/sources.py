@@ -60,7 +60,7 @@ class Window:
         return self.strides == contiguous_strides(self.shape)
 
     def is_all_of_root(self) -> bool:
-        """Whether the memory is the root's, and not that of one of several buffers that a branch chose."""
+        """Return whether the memory is the root's, and not that of one of several buffers that a branch chose."""
         value = self.flat
         while isinstance(value.owner, memref.CastOp | memref.ReinterpretCastOp):
             value = value.owner.operands[0]
@@ -98,7 +98,7 @@ def root_of(source: Source) -> SSAValue | None:
 
 
 def is_apart(left: Window, right: Window) -> bool:
-    """Whether no element of a window is one of another of the same memory, shape and strides, a known number of
+    """Return whether no element of a window is one of another of the same memory, shape and strides, a known number of
     elements away: `x[0:64]` and `x[64:128]`, or the left and the right half of the rows of a matrix."""
     gap = distance(right.offset, left.offset)
     if gap is None or left.flat is not right.flat or left.shape != right.shape or min(left.shape, default=0) < 1:
@@ -118,7 +118,7 @@ def is_apart(left: Window, right: Window) -> bool:
 
 
 def _is_multiple_within(gap: int, step: int, extent: int) -> bool:
-    """Whether `gap` is `step` times a number smaller than `extent`."""
+    """Return whether `gap` is `step` times a number smaller than `extent`."""
     if step == 0:
         return gap == 0
     return gap % step == 0 and abs(gap // step) < extent

@@ -62,7 +62,7 @@ class _Walk:
     inner: set[SSAValue] = field(default_factory=set[SSAValue])
 
     def visit(self, value: SSAValue) -> bool:
-        """Whether a value is a sum of that form, so far."""
+        """Return whether a value is a sum of that form, so far."""
         if self.vector_dim not in self.depends.get(value, frozenset()):
             self.shared.append(value)
             return True

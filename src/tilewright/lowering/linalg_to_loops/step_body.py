@@ -80,7 +80,7 @@ def _in_turn(values: BodyValues, written: Sequence[Written]) -> Iterator[list[Wr
 
 
 def _is_whole(values: BodyValues, output: Output) -> bool:
-    """Whether all lanes of the current step are written to an output."""
+    """Return whether all lanes of the current step are written to an output."""
     is_unmasked = not output.is_cut or values.frames[-1].is_unmasked or not _past(values.nest, output)
     return is_unmasked and values.is_lanes(_dims_of(output)) and values.mask() is None
 
@@ -109,7 +109,7 @@ def _write(values: BodyValues, output: Output, dest: Window, element: SSAValue) 
 
 
 def _yielded(values: BodyValues, output: Output, yielded: SSAValue) -> SSAValue:
-    """What one step writes to an output."""
+    """Return what one step writes to an output."""
     return values.get_lanes(yielded) if values.is_lanes(_dims_of(output)) else values.get(yielded)
 
 

@@ -88,7 +88,7 @@ class Storage:
         return found
 
     def is_wanted(self, value: SSAValue) -> bool:
-        """Whether the value has to end up in a buffer anyway."""
+        """Return whether the value has to end up in a buffer anyway."""
         return self.find_wanted(value) is not None
 
     def find_wanted(self, value: SSAValue, depth: int = 8) -> Window | None:
@@ -135,7 +135,7 @@ class Storage:
         return self._is_last_reader(op, _aliased(old))
 
     def may_overwrite(self, window: Window, op: Operation) -> bool:
-        """Whether what a buffer holds is dead once `op` has read it, and `op` reads it element by element."""
+        """Return whether what a buffer holds is dead once `op` has read it, and `op` reads it element by element."""
         holder = self.held.get(window.flat)
         if holder is None:
             return True
@@ -146,7 +146,7 @@ class Storage:
         return isinstance(op, linalg.StructuredOp) and self._reads_pointwise(op, window)
 
     def may_overwrite_after(self, window: Window, op: Operation) -> bool:
-        """Whether what a buffer holds is dead once everything inside of `op` has run."""
+        """Return whether what a buffer holds is dead once everything inside of `op` has run."""
         holder = self.held.get(window.flat)
         return holder is None or (self._same_block(holder, op) and self.last_use(holder) <= self.end(op))
 
@@ -195,8 +195,9 @@ class Storage:
                 yield from self._readers(user.results[0])
 
     def _is_last_reader(self, op: Operation, value: SSAValue) -> bool:
-        """Whether nothing reads the memory of a value once `op` has run: `op` runs at most once for each value, and
-        other readers stand before it or in branches that are not taken with its own."""
+        """Return whether nothing reads the memory of a value once `op` has run: `op` runs at most once for each value,
+        and other readers stand before it or in branches that are not taken with its own.
+        """
         branches = _branches_around(op, value)
         if branches is None:
             return False
@@ -211,7 +212,9 @@ class Storage:
     # -- stores -----------------------------------------------------------------------------------------------------
 
     def defers(self, op: linalg.StructuredOp) -> bool:
-        """Whether a generic can run with the store that follows it: it makes its only result element by element."""
+        """Return whether a generic can run with the store that follows it: it makes its only result element by
+        element.
+        """
         if len(op.results) != 1 or not is_elementwise(op) or any(may_write(inner) for inner in op.body.block.ops):
             return False
         following = op.next_op
@@ -286,7 +289,7 @@ class Storage:
         lowering.copy(shifted, target, sizes)
 
     def writes_directly(self, op: linalg.StructuredOp, dest: Window) -> bool:
-        """Whether a nest may write to `dest` while it reads its inputs."""
+        """Return whether a nest may write to `dest` while it reads its inputs."""
         maps = op.maps
         output = access_of(maps[-1])
         for number, value in enumerate(op.inputs):
@@ -317,7 +320,7 @@ class Storage:
         return all(self.lowering.apart.is_disjoint(root, dest.root) for root in roots)
 
     def is_disjoint(self, left: Window, right: Window) -> bool:
-        """Whether two windows are known not to overlap."""
+        """Return whether two windows are known not to overlap."""
         if left.owned or right.owned:
             return left.root is not right.root
         if left.root is right.root:
@@ -344,7 +347,7 @@ def _branches_around(op: Operation, value: SSAValue) -> dict[Operation, Region] 
 
 
 def _is_in_other_branch(op: Operation, branches: dict[Operation, Region]) -> bool:
-    """Whether an op is in the other region of one of these branches."""
+    """Return whether an op is in the other region of one of these branches."""
     region = op.parent_region()
     while region is not None and (parent := region.parent_op()) is not None:
         if parent in branches:
@@ -361,7 +364,7 @@ def _aliased(value: SSAValue) -> SSAValue:
 
 
 def is_same_place(source: Source, access: tuple[AffineExpr, ...], dest: Window, output: tuple[AffineExpr, ...]) -> bool:
-    """Whether each iteration reads just the element that it writes."""
+    """Return whether each iteration reads just the element that it writes."""
     window = source.inner if isinstance(source, Box) else source
     return isinstance(window, Window) and access == output and _is_same_memory(window, dest)
 

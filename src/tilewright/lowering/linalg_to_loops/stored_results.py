@@ -83,7 +83,7 @@ def _plan(
 
 
 def _fit_one_nest(op: linalg.StructuredOp, planned: dict[int, StoredResult]) -> bool:
-    """Whether one nest can write all results: only the lanes of rows are cut off one by one."""
+    """Return whether one nest can write all results: only the lanes of rows are cut off one by one."""
     extents = loop_extents(op)
     if len(extents) == 1:
         return True

@@ -56,7 +56,9 @@ class Streaming:
         return self.elements * self.element_bytes * len(self.outputs)
 
     def is_large(self, emitter: LoopEmitter, elements: Index, least: int) -> SSAValue | bool:
-        """Whether all programs together write at least so many bytes, if each writes as many elements as this one."""
+        """Return whether all programs together write at least so many bytes, if each writes as many elements as this
+        one.
+        """
         total = emitter.mul(self.element_bytes * len(self.outputs), elements)
         with emitter.at(emitter.cursor if self.loop is None else Cursor(emitter.entry, self.loop)):
             for size in self.grid:
@@ -66,8 +68,9 @@ class Streaming:
             return emitter.compare("sge", total, least)
 
     def pays(self, emitter: LoopEmitter, elements: Index, least: int) -> SSAValue | bool:
-        """Whether all programs together write enough, elements lie at multiples of their size, and the outputs' lines
-        start with the same element; False where the nest is known to write nothing."""
+        """Return whether all programs together write enough, elements lie at multiples of their size, and the outputs'
+        lines start with the same element; False where the nest is known to write nothing.
+        """
         verdict = self.is_large(emitter, elements, least)
         if verdict is False:
             return False
@@ -94,7 +97,7 @@ class Streaming:
 
 
 def iterations_of(emitter: LoopEmitter, loop: scf.ForOp) -> Index:
-    """How often a loop with a constant step runs, at the cursor."""
+    """Return how often a loop with a constant step runs, at the cursor."""
     step = constant_of(loop.step)
     assert step is not None
     length = emitter.sub(emitter.index_cast(loop.ub, INDEX), emitter.index_cast(loop.lb, INDEX))
@@ -108,7 +111,7 @@ def _is_multiple(emitter: LoopEmitter, number: Index, divisor: int) -> SSAValue 
 
 
 def plan_streaming(emitter: LoopEmitter, nest: Nest, only_written: Collection[SSAValue]) -> Streaming | None:
-    """How a planned nest may stream its outputs; None where it reduces, is not one row, or writes to the arena.
+    """Return how a planned nest may stream its outputs; None where it reduces, is not one row, or writes to the arena.
 
     In a loop of the program, where later iterations could read them, outputs are to be arguments that are
     `only_written`, a new tile of them in each iteration.
@@ -148,7 +151,7 @@ def enclosing_loop(emitter: LoopEmitter) -> scf.ForOp | None:
 
 
 def changes_in(loop: scf.ForOp, value: Index) -> bool:
-    """Whether an index depends on what changes from one iteration of a loop to the next."""
+    """Return whether an index depends on what changes from one iteration of a loop to the next."""
     pending, seen = [value], set[Operation]()
     while pending:
         current = pending.pop()
@@ -165,7 +168,7 @@ def changes_in(loop: scf.ForOp, value: Index) -> bool:
 
 
 def _may_stream(nest: Nest, output: Output, window: Window) -> bool:
-    """Whether whole vectors of memory that is not ours are written, as far as the nest runs."""
+    """Return whether whole vectors of memory that is not ours are written, as far as the nest runs."""
     if window.owned or isinstance(window.offset, int) or nest.vector_dim is None:
         return False
     if output.is_cut and not all(map(is_at_most, nest.bounds, output.bounds)):

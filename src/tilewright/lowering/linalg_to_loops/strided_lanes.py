@@ -30,7 +30,7 @@ from tilewright.lowering.linalg_to_loops.sources import Window
 
 
 def is_narrow(stride: Index | None) -> TypeGuard[int]:
-    """Whether lanes that far apart, but not side by side, are had by shuffles."""
+    """Return whether lanes that far apart, but not side by side, are had by shuffles."""
     return isinstance(stride, int) and (stride == -1 or 2 <= stride <= WIDEST_STRIDE)
 
 
@@ -111,7 +111,7 @@ def _merge_all(emitter: LoopEmitter, parts: Sequence[SSAValue], places: Sequence
 
 
 def _needed(emitter: LoopEmitter, first: int, stride: int, lanes: int, turns: Sequence[int]) -> SSAValue:
-    """Which elements of the vector that begins at `first` are those of a lane."""
+    """Return which elements of the vector that begins at `first` are those of a lane."""
     return emitter.lane_constant([int((first + lane) % stride in turns) for lane in range(lanes)], i1)
 
 

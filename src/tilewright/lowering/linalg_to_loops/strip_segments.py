@@ -54,7 +54,7 @@ def plan_segments(nest: Nest, known: Collection[SSAValue]) -> Nest | None:
 
 
 def _has_strides(nest: Nest) -> bool:
-    """Whether lanes lie apart somewhere: the last vector of a segment, which is not full, gathers them."""
+    """Return whether lanes lie apart somewhere: the last vector of a segment, which is not full, gathers them."""
     views = [op for op in nest.body.ops if isinstance(op, memref.ReinterpretCastOp)]
     places = (value for op in views for value in op.mixed_offsets if isinstance(value, SSAValue))
     return any(nest.steps.of.get(place, 1) not in (0, 1) for place in places)
@@ -80,7 +80,7 @@ def number_in_all_lanes(lanes: SSAValue) -> SSAValue:
 
 
 def segments_pay(values: BodyValues) -> SSAValue | bool:
-    """Whether all divisors are long enough; `values` are those before the loop."""
+    """Return whether all divisors are long enough; `values` are those before the loop."""
     emitter = values.emitter
     verdict: SSAValue | bool = True
     for divisor in dict.fromkeys(division.divisor for division in values.nest.steps.divisions):

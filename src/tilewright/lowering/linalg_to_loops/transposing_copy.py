@@ -106,7 +106,7 @@ def _load(
 
 
 def _inside_of(emitter: LoopEmitter, source: Source, bounds: Sequence[Index]) -> list[Index]:
-    """Where elements of a box end that lie in memory."""
+    """Return where elements of a box end that lie in memory."""
     assert isinstance(source, Box)
     return [
         bound if is_at_most(bound, high) else high if is_at_most(high, bound) else emitter.min(bound, high)

@@ -23,7 +23,7 @@ from tilewright.transforms.linalg.choose_views import UNIT_STRIDE_GUARD
 
 
 def says_which_lanes_follow(branch: scf.IfOp, dim: int) -> bool:
-    """Whether the condition of a choice of views is that the lanes of a dimension follow one another."""
+    """Return whether the condition of a choice of views is that the lanes of a dimension follow one another."""
     mark = branch.attributes.get(UNIT_STRIDE_GUARD)
     return isinstance(mark, IntegerAttr) and mark.value.data == dim
 

@@ -118,7 +118,7 @@ def lower_integer_binary(low: FunctionLowering, op: Operation) -> None:
 
 
 def _is_in_range(amount: str, bits: int) -> bool:
-    """Whether a shift amount is a literal (or splat) below the width."""
+    """Return whether a shift amount is a literal (or splat) below the width."""
     number = amount.removeprefix("splat (").rstrip(")").split()[-1]
     return number.isdigit() and int(number) < bits
 

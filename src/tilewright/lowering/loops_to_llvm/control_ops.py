@@ -20,7 +20,9 @@ ASSERT_FAILED = "tilewright_assert_failed"
 
 
 def assertion_text(op: cf.AssertOp) -> str:
-    """What machine code says where an assertion fails: its place, its message, and who called the function it is in."""
+    """Return what machine code says where an assertion fails: its place, its message, and who called the function it is
+    in.
+    """
     place, callers = describe_location(op.location), find_call_sites(op.location)
     text = f"{place}: {op.msg.data}" if place else op.msg.data
     return ", called from ".join((text, *map(str, callers)))

@@ -97,7 +97,7 @@ def _variant(low: FunctionLowering, kernel: MatmulKernel, arguments: list[tuple[
 
 
 def is_open_kernel(op: func.CallOp, routines: Mapping[str, Routine]) -> bool:
-    """Whether a call is one of a micro-kernel whose rows or columns are known at run time only."""
+    """Return whether a call is one of a micro-kernel whose rows or columns are known at run time only."""
     if not isinstance(routines.get(op.callee.root_reference.data), MatmulKernel):
         return False
     return any(not isinstance(op.operands[index].owner, arith.ConstantOp) for index in (M_COUNT, N_COUNT))

@@ -223,7 +223,7 @@ class FunctionLowering(ControlFlowLowering[FunctionText]):
         return self.fn.value(f"getelementptr i8, ptr {FRAME}, i64 {slot.offset}")
 
     def callee_frame(self) -> str:
-        """Where the frame of a called function starts."""
+        """Return where the frame of a called function starts."""
         size = self.frame.frame_bytes
         return self.fn.value(f"getelementptr i8, ptr {FRAME}, i64 {size}") if size else FRAME
 

@@ -88,7 +88,7 @@ class FloatLanes(LaneFunction):
         self.for_each_lane(self.spill(self.offsets, self.places), end, self._update_held)
 
     def _is_inside(self, address: str) -> str:
-        """Whether a vector lies in one region."""
+        """Return whether a vector lies in one region."""
         start = self.fn.value(f"ptrtoint ptr {address} to i64")
         end = self.fn.value(f"add i64 {start}, {self.type.lanes * self.scalar.bytes - 1}")
         return self.fn.value(f"icmp ult i64 {self.fn.value(f'xor i64 {start}, {end}')}, {1 << REGION_BITS}")

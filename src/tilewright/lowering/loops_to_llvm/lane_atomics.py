@@ -30,7 +30,7 @@ ALONE = 2
 
 
 def emit_mode(fn: FunctionText) -> str:
-    """How the thread has passed the gate of atomics, as i32."""
+    """Return how the thread has passed the gate of atomics, as i32."""
     return fn.value(f"load i32, ptr {fn.value(f'getelementptr i8, ptr {ARENA}, i64 {ATOMICS_OFFSET}')}")
 
 
@@ -140,7 +140,7 @@ class LaneFunction(ABC):
     # -- forms of places --------------------------------------------------------------------------------------------
 
     def find_run(self) -> tuple[str, str]:
-        """Where the first lane lies, and whether lane i is the element i after it."""
+        """Return where the first lane lies, and whether lane i is the element i after it."""
         fn = self.fn
         first = fn.value(f"extractelement {self.offsets} {self.places}, i64 0")
         run = fn.value(f"add {self.offsets} {self.splat(first)}, {steps_of(self.type, self.offset)}")
@@ -187,7 +187,7 @@ class LaneFunction(ABC):
     # -- values -----------------------------------------------------------------------------------------------------
 
     def all_live(self, condition: str) -> str:
-        """Whether a condition holds in all lanes that are on."""
+        """Return whether a condition holds in all lanes that are on."""
         off = self.fn.value(f"xor {self.bits} %bits, -1")
         packed = self.fn.value(f"bitcast {self.type.of('i1')} {condition} to {self.bits}")
         return self.fn.value(f"icmp eq {self.bits} {self.fn.value(f'or {self.bits} {packed}, {off}')}, -1")

@@ -26,10 +26,10 @@ class LaneFact(ABC):
 
     @abstractmethod
     def proves(self, op: Operation) -> bool:
-        """Whether the results of an op have the property, for ops that do not just hand values on."""
+        """Return whether the results of an op have the property, for ops that do not just hand values on."""
 
     def holds(self, value: SSAValue) -> bool:
-        """Whether all lanes of a value have the property."""
+        """Return whether all lanes of a value have the property."""
         found = self._known.get(value)
         if found is None:
             mark = len(self._supposed)
@@ -73,11 +73,11 @@ class LaneFact(ABC):
                 return self.proves(op)
 
     def _holds_for_elements(self, buffer: SSAValue) -> bool:
-        """Whether a buffer is of the function's own, and no element of it is ever without the property."""
+        """Return whether a buffer is of the function's own, and no element of it is ever without the property."""
         return isinstance(buffer.owner, memref.AllocaOp) and self.holds(buffer)
 
     def _keeps_fact(self, use: Use) -> bool:
-        """Whether a use of a buffer reads it, or stores something that has the property."""
+        """Return whether a use of a buffer reads it, or stores something that has the property."""
         match use.operation:
             case memref.LoadOp() | vector.LoadOp() | vector.MaskedLoadOp():
                 return True

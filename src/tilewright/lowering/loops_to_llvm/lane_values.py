@@ -79,7 +79,7 @@ class Lanes:
         return fn.call(text, f"llvm.vector.reduce.{name}.{suffix}", [operand])
 
     def _neutral(self) -> str:
-        """What changes nothing."""
+        """Return what changes nothing."""
         bits = 8 * self.type.scalar.bytes
         match self.kind:
             case AtomicRMWKind.ADDF:

@@ -26,7 +26,7 @@ with 4,900 it takes 6.6; by calls 0.14 and 1.2."""
 
 
 def has_masked_access(facts: TargetFacts, bits: int) -> bool:
-    """Whether a machine has instructions that load and store some lanes of a vector."""
+    """Return whether a machine has instructions that load and store some lanes of a vector."""
     if facts.has("avx512bw"):
         return True
     return bits >= 32 and facts.has("avx")

@@ -54,7 +54,7 @@ class NearLanes:
 
 
 def may_be_near(facts: TargetFacts, indices: SSAValue, type: ValueType) -> bool:
-    """Whether it is worth asking at run time if the lanes of a gather are near one another."""
+    """Return whether it is worth asking at run time if the lanes of a gather are near one another."""
     if facts.has_fast_gathers or not (facts.has("avx512f") and facts.has("avx512vl")):
         return False
     return (type.lanes, type.scalar.bytes) in _PERMUTATIONS and _is_computed(indices)
@@ -124,8 +124,9 @@ def _spread(b: LaneBuilder, scalar: str, value: str) -> str:
 
 
 def _is_computed(places: SSAValue) -> bool:
-    """Whether lanes are computed from their numbers, and from what all lanes share, by arithmetic alone, and not so
-    that all neighbours are equally far apart: by one, they would be no gather."""
+    """Return whether lanes are computed from their numbers, and from what all lanes share, by arithmetic alone, and not
+    so that all neighbours are equally far apart: by one, they would be no gather.
+    """
     pending, seen, has_numbers, is_even = [places], set[SSAValue](), False, True
     while pending:
         value = pending.pop()

@@ -46,7 +46,7 @@ class NeverSignalling(LaneFact):
         return super()._keeps_fact(use)
 
     def _is_of_matmul(self, use: Use) -> bool:
-        """Whether an address goes to a micro-kernel that only reads there, or writes sums of products."""
+        """Return whether an address goes to a micro-kernel that only reads there, or writes sums of products."""
         if not isinstance(use.operation, func.CallOp):
             return False
         return isinstance(self._routines.get(use.operation.callee.root_reference.data), MatmulKernel)
@@ -60,7 +60,7 @@ def _is_constant(value: SSAValue) -> bool:
 
 
 def has_range(facts: TargetFacts, kind: str, scalar: ScalarType, lanes: int) -> bool:
-    """Whether the machine has the instruction for this operation on so many lanes."""
+    """Return whether the machine has the instruction for this operation on so many lanes."""
     if kind not in _KINDS or scalar.text not in ("float", "double") or not facts.has("avx512dq"):
         return False
     bits = scalar.bits * lanes

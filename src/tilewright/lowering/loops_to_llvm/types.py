@@ -143,5 +143,5 @@ def _soft(format: FloatFormat) -> ScalarType:
 
 
 def is_memref(type: Attribute) -> bool:
-    """Whether values of the type are memory references, which are kept as several registers."""
+    """Return whether values of the type are memory references, which are kept as several registers."""
     return isinstance(type, MemRefType | UnrankedMemRefType)

@@ -140,7 +140,7 @@ def lower_gather(low: FunctionLowering, op: Operation) -> None:
 
 
 def _near_lanes(low: FunctionLowering, op: Operation, indices: SSAValue, mask: SSAValue) -> NearLanes:
-    """Whether lanes are near one another, asked once for all gathers of a block that are at the same places."""
+    """Return whether lanes are near one another, asked once for all gathers of a block that are at the same places."""
     key = (op.parent_block(), indices, low.get(mask))
     if (found := low.near_lanes.get(key)) is None:
         type = low.type_of(indices)

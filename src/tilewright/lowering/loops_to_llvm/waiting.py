@@ -48,7 +48,7 @@ class _Finder:
         return looks and not works
 
     def _look_at(self, part: Operation | Region) -> tuple[bool, bool]:
-        """Whether ops look at memory that others change, and whether they do anything that lasts."""
+        """Return whether ops look at memory that others change, and whether they do anything that lasts."""
         looks = works = False
         for op in ops_within(part):
             its_looks, its_works = self._look_at_op(op)

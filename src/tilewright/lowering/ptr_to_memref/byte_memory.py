@@ -51,7 +51,7 @@ Functions = dict[str, func.FuncOp | tt.FuncOp]
 
 
 def is_memory(kind: Attribute) -> bool:
-    """Whether a type is a scalar pointer that a memref can stand for."""
+    """Return whether a type is a scalar pointer that a memref can stand for."""
     return (
         isinstance(kind, PointerType)
         and kind.address_space.data == DEFAULT_ADDRESS_SPACE

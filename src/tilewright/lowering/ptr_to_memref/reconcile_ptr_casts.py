@@ -43,7 +43,7 @@ class ReconcilePtrCastsPass(Pass):
 
 
 def _origin(cast: UnrealizedConversionCastOp) -> SSAValue:
-    """What a chain of casts started from."""
+    """Return what a chain of casts started from."""
     value = cast.operands[0]
     while isinstance(value.owner, UnrealizedConversionCastOp) and len(value.owner.operands) == 1:
         value = value.owner.operands[0]

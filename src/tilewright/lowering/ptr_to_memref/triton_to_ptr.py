@@ -146,7 +146,7 @@ def _cast(b: OpBuilder, value: SSAValue, kind: Attribute) -> SSAValue:
 
 
 def _is_scalar(value: SSAValue) -> bool:
-    """Whether a value is none of tensors, and no pointer that no address stands for."""
+    """Return whether a value is none of tensors, and no pointer that no address stands for."""
     is_pointer = isinstance(value.type, tt.PointerType)
     return not isinstance(value.type, TensorType) and (not is_pointer or address_type(value.type) is not None)
 
@@ -188,7 +188,7 @@ def _load(c: _Conversion, op: tt.LoadOp) -> Sequence[SSAValue]:
 
 
 def _nothing(c: _Conversion, kind: Attribute) -> SSAValue:
-    """What a masked load gives that does not say: zero."""
+    """Return what a masked load gives that does not say: zero."""
     return c.b.emit(tptr.IntToPtrOp, c.b.int(0, i64)) if kind == tptr.DEFAULT_POINTER else c.b.zero(kind)
 
 

@@ -46,11 +46,11 @@ class Box:
         return cls((0,) * len(sizes), tuple(sizes))
 
     def is_whole(self, sizes: Sequence[int]) -> bool:
-        """Whether it is known that all lanes are in the box."""
+        """Return whether it is known that all lanes are in the box."""
         return all(isinstance(count, int) and count == size for count, size in zip(self.counts, sizes, strict=True))
 
     def is_empty(self, sizes: Sequence[int]) -> bool:
-        """Whether it is known that no lane is in the box."""
+        """Return whether it is known that no lane is in the box."""
         begins_past_end = any(
             isinstance(start, int) and start >= size for start, size in zip(self.starts, sizes, strict=True)
         )
@@ -228,8 +228,8 @@ def without_static_wraps(tile: Tile) -> Tile:
 
 
 def _stays_inside(b: MemoryBuilder, tile: Tile, remainders: dict[int, Index]) -> SSAValue:
-    """Whether no lane of the tile wraps: along each wrapped dimension the first and the last address lie in ``[0,
-    bound)``.
+    """Return whether no lane of the tile wraps: along each wrapped dimension the first and the last address lie in
+    ``[0, bound)``.
 
     The first is a remainder, so it does if the offset is not negative and the bound is positive; addresses between are
     between.

@@ -23,7 +23,7 @@ def mask_map(mask: SSAValue, sizes: Sequence[int]) -> AffineMapAttr:
 
 
 def is_partial(b: MemoryBuilder, box: Box, sizes: Sequence[int]) -> SSAValue | bool:
-    """Whether some lane of the tile is outside of the box: known, or a test (the "or" over dimensions of count <
+    """Return whether some lane of the tile is outside of the box: known, or a test (the "or" over dimensions of count <
     size)."""
     verdict: SSAValue | None = None
     for count, size in zip(box.counts, sizes, strict=True):

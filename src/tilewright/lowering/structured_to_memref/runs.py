@@ -33,7 +33,7 @@ class Run:
         return self.first if isinstance(self.first, int) else b.as_index(self.first)
 
     def reaches(self, b: MemoryBuilder, count: int) -> SSAValue:
-        """Whether the first `count` rows follow one another."""
+        """Return whether the first `count` rows follow one another."""
         last = b.as_value(b.index_add(self.first_row(b), count - 1))
         return b.cmpi("sle" if self.is_included else "slt", last, b.as_index(self.bound))
 
@@ -90,7 +90,7 @@ def _number_everywhere(value: SSAValue) -> SSAValue | None:
 
 
 def _is_lane_number(value: SSAValue) -> bool:
-    """Whether lane i of a row of lanes is i."""
+    """Return whether lane i of a row of lanes is i."""
     generic = value.owner
     if not isinstance(generic, linalg.GenericOp) or generic.inputs or len(generic.results) != 1:
         return False

@@ -46,7 +46,7 @@ class AccessPlanner:
     make_gathers: bool
 
     def plan(self, op: tt.LoadOp | tt.StoreOp) -> AccessPlan | Unknown:
-        """What a tile access becomes, or why it stays."""
+        """Return what a tile access becomes, or why it stays."""
         state = self.pointers.state(op.ptr)
         if isinstance(state, Unknown):
             return state
@@ -97,8 +97,9 @@ class AccessPlanner:
 
 
 def _has_strided_rows(state: Lanes) -> bool:
-    """Whether no dimension that has a formula runs along memory, and the indices of the other are computed: often they
-    follow each other, so that loops over single elements, which are free to run along it, are faster."""
+    """Return whether no dimension that has a formula runs along memory, and the indices of the other are computed:
+    often they follow each other, so that loops over single elements, which are free to run along it, are faster.
+    """
     strides = [
         constant_value(dim.stride)
         for number, dim in enumerate(state.dims)
@@ -182,7 +183,7 @@ def _store(pointer: SSAValue, value: SSAValue, mask: EmittedMask | None) -> Oper
 
 
 def is_tile_access(op: Operation) -> bool:
-    """Whether an op loads or stores through a tensor of pointers or a block pointer."""
+    """Return whether an op loads or stores through a tensor of pointers or a block pointer."""
     if not isinstance(op, tt.LoadOp | tt.StoreOp):
         return False
     type = op.operands[0].type

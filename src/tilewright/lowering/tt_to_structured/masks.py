@@ -29,7 +29,7 @@ class EmittedMask:
         return self.lanes is None and all(isinstance(start, int) and start == 0 for start in self.starts)
 
     def keeps_all(self, sizes: tuple[int, ...]) -> bool:
-        """Whether no lane of a tile of these sizes is dead."""
+        """Return whether no lane of a tile of these sizes is dead."""
         counts = zip(self.dims, sizes, strict=True)
         return self.is_prefix_box and all(isinstance(dim, int) and dim == size for dim, size in counts)
 
@@ -74,7 +74,7 @@ class MaskEmitter:
         return start, self._at_least_zero(self._minus(end, start))
 
     def _count(self, bound: Bound, size: int) -> Index:
-        """How many lanes from lane 0 on lie below a bound.
+        """Return how many lanes from lane 0 on lie below a bound.
 
         With the values that lanes compare with from `origin` to `end = origin + size`, that is
         `max(min(limit, end), origin) - origin`."""

@@ -33,7 +33,7 @@ class Placement:
         """Where new ops come from: set it to the location of what they are made for."""
 
     def place_of(self, value: SSAValue) -> tuple[int, Operation | Block]:
-        """When a value becomes available, and the op or block start that provides it."""
+        """Return when a value becomes available, and the op or block start that provides it."""
         known = self._places.get(value)
         if known is None:
             current = self.current(value)
@@ -42,7 +42,7 @@ class Placement:
         return known
 
     def current(self, value: SSAValue) -> SSAValue:
-        """What stands for a value of the original program now."""
+        """Return what stands for a value of the original program now."""
         return self._replaced.get(value, value)
 
     def replace(self, value: SSAValue, by: SSAValue) -> None:

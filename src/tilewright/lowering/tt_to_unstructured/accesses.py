@@ -49,7 +49,7 @@ class Anchors:
 
     @staticmethod
     def is_multiple(argument: SSAValue, size: int, function: tt.FuncOp) -> bool:
-        """Whether the address of an argument is known to be a multiple of a number of bytes."""
+        """Return whether the address of an argument is known to be a multiple of a number of bytes."""
         if not function.is_public:
             return size == 1
         return natural_alignment(argument.type) % size == 0 or _divisible(argument, size, function)
@@ -117,7 +117,7 @@ class AccessRewriter:
     # Before anything is changed
 
     def problem(self, op: Operation) -> str | None:
-        """Why an op can not be rewritten."""
+        """Return why an op can not be rewritten."""
         for pointer in pointers_of(op):
             origin = self.origins.origin(pointer)
             if isinstance(origin, Opaque):
@@ -128,11 +128,11 @@ class AccessRewriter:
 
     @staticmethod
     def needs_base(op: Operation) -> bool:
-        """Whether an op accesses memory through its pointer, rather than asking for its number."""
+        """Return whether an op accesses memory through its pointer, rather than asking for its number."""
         return not isinstance(op, tt.PtrToIntOp)
 
     def needs_rewriting(self, op: Operation) -> bool:
-        """Whether an op uses a pointer in a form that later passes do not take."""
+        """Return whether an op uses a pointer in a form that later passes do not take."""
         if isinstance(op, ACCESSES):
             return is_address(op.operands[0].type)
         if isinstance(op, (*STRUCTURED, *ON_BASE)):
@@ -280,7 +280,7 @@ class AccessRewriter:
         return pieces.joined([gather.result for gather in gathers], result, builder)
 
     def gathered(self, op: tt.LoadOp, builder: OpBuilder) -> SSAValue:
-        """What a load reads; pointers are read as addresses."""
+        """Return what a load reads; pointers are read as addresses."""
         pieces = self._pieces(op.ptr, builder)
         other = op.other
         if other is not None and is_pointer_like(other.type):

@@ -39,7 +39,7 @@ def plan_access(layout: LinearLayout, pointers: AxisInfo, masks: AxisInfo | None
 
 
 def _limit(dim: int, pointers: AxisInfo, masks: AxisInfo | None, element_bits: int) -> int:
-    """How many neighbours along a dimension one access may cover as far as addresses and masks go."""
+    """Return how many neighbours along a dimension one access may cover as far as addresses and masks go."""
     aligned = max(1, pointers.divisibility[dim] * 8 // element_bits)
     limit = min(_power(pointers.contiguity[dim]), aligned, MAX_ACCESS_BITS // element_bits)
     if masks is not None:

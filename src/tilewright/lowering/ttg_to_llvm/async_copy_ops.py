@@ -47,7 +47,9 @@ def _plan(op: ttg.AsyncCopyGlobalToLocalOp, fn: FunctionLowering) -> tuple[Share
 
 
 def _lie_together(access: SharedAccess, plan: AccessPlan) -> bool:
-    """Whether each step takes a run of neighbours of one group of global accesses, from a multiple of its length."""
+    """Return whether each step takes a run of neighbours of one group of global accesses, from a multiple of its
+    length.
+    """
     places = {register: (group, place) for group, row in enumerate(plan.groups) for place, register in enumerate(row)}
     length = access.vector
     if length == 1:

@@ -219,7 +219,7 @@ def _releases(op: tt.Atomic) -> bool:
 
 
 def _broadcast_scalar(op: tt.Atomic, fn: FunctionLowering, element: ElementType, value: str) -> str:
-    """What the first thread has, for all."""
+    """Return what the first thread has, for all."""
     pointer, scalar = fn.shared_pointer(op), memory_type(element)
     stored = to_memory(fn, element, value)
     fn.leaf.store_vector(fn.text, pointer, scalar, element.bits, [stored], space=3, predicate=fn.first_thread())

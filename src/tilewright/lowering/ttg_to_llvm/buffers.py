@@ -73,7 +73,7 @@ def pads_of(type: MemDescType) -> Pads:
 
 
 def padded(offset: int, pads: Pads) -> int:
-    """Where the byte at an offset that does not count gaps really lies."""
+    """Return where the byte at an offset that does not count gaps really lies."""
     return offset + sum(offset // interval * padding for interval, padding in pads)
 
 
@@ -92,7 +92,7 @@ def _access(
 def plan_buffer_access(
     fn: FunctionLowering, tensor: SSAValue, buffer: MemDescType, *, matrices: bool, max_vector: int = 128
 ) -> tuple[SharedAccess, LinearLayout]:
-    """How a tensor is read from or written to a buffer, and the map from (register, lane, warp) to offsets."""
+    """Return how a tensor is read from or written to a buffer, and the map from (register, lane, warp) to offsets."""
     bits = element_bytes(buffer) * 8
     for interval, padding in pads_of(buffer):
         max_vector = min(max_vector, interval * 8 // bits, padding * 8 // bits)

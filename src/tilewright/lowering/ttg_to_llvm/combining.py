@@ -64,7 +64,7 @@ _SIGNED = ("max", "min")
 
 
 def redux_operation(region: Region, elements: Sequence[ElementType]) -> str | None:
-    """What `redux.sync` calls a region that is one integer operation of 32 bits or less; None for any other."""
+    """Return what `redux.sync` calls a region that is one integer operation of 32 bits or less; None for any other."""
     block = region.block
     first = block.first_op
     if len(elements) != 1 or first is None or first.next_op is not block.last_op:
@@ -79,5 +79,5 @@ def redux_operation(region: Region, elements: Sequence[ElementType]) -> str | No
 
 
 def extension_for(operation: str) -> str:
-    """How narrower integers become 32 bits wide for `redux.sync`."""
+    """Return how narrower integers become 32 bits wide for `redux.sync`."""
     return "sext" if operation in _SIGNED else "zext"

@@ -56,7 +56,9 @@ class DebugInfo:
         return f"!dbg {subprogram}"
 
     def suffix(self, op: Operation, function: str) -> str:
-        """What ends the instructions of an op: ``, !dbg !9``. An op of unknown place continues the one before."""
+        """Return what ends the instructions of an op: ``, !dbg !9``. An op of unknown place continues the one
+        before.
+        """
         if function not in self._subprograms:
             return ""
         key = (function, op.location)

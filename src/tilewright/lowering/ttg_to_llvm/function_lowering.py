@@ -186,7 +186,7 @@ class FunctionLowering(ControlFlowLowering[DeviceFunctionText]):
         return layout_of_type(value.type)
 
     def num_registers(self, type: Attribute) -> int:
-        """How many registers hold a tensor of a type; 1 for a scalar."""
+        """Return how many registers hold a tensor of a type; 1 for a scalar."""
         return layout_of_type(type).in_dims[REGISTER] if is_tensor(type) else 1
 
     # ------------------------------------------------------------------------------------------------------ threads
@@ -303,7 +303,7 @@ class FunctionLowering(ControlFlowLowering[DeviceFunctionText]):
 
     @contextmanager
     def on_warps(self, warps: Warps) -> Generator[None]:
-        """What is lowered meanwhile is run by these warps, whose threads count from 0."""
+        """Yield what is lowered meanwhile is run by these warps, whose threads count from 0."""
         before = self.index, self._numbers, self.num_warps, self.partition
         thread = self.thread
         self._numbers = {name: self._numbers[name] for name in ("block", "scratch") if name in self._numbers}

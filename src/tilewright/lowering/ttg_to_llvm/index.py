@@ -109,7 +109,7 @@ class LayoutIndex:
         self._bits: dict[tuple[str, tuple[int, ...]], Partial] = {}
 
     def thread_part(self, layout: LinearLayout, dim: str) -> Partial:
-        """What lane, warp and block contribute to the coordinate along `dim`."""
+        """Return what lane, warp and block contribute to the coordinate along `dim`."""
         key = (layout, dim)
         part = self._parts.get(key)
         if part is None:

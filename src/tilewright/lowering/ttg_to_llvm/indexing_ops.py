@@ -147,7 +147,7 @@ def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str, bins: int) -> No
 
 
 def _has_bin(fn: FunctionLowering, element: ElementType, number: str, bins: int) -> str | None:
-    """Whether a number, read as unsigned, has a bin; None where its type has no other numbers."""
+    """Return whether a number, read as unsigned, has a bin; None where its type has no other numbers."""
     if bins >= 1 << element.bits:
         return None
     return fn.text.value(f"icmp ult {element.text} {number}, {bins}")

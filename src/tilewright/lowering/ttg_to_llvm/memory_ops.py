@@ -82,7 +82,7 @@ def lower_store(op: tt.StoreOp, fn: FunctionLowering) -> None:
 
 
 def access_plan(fn: FunctionLowering, pointer: SSAValue, mask: SSAValue | None, element: ElementType) -> AccessPlan:
-    """Which registers of a tensor of pointers go together; one access for a scalar."""
+    """Return which registers of a tensor of pointers go together; one access for a scalar."""
     if not is_tensor(pointer.type):
         return SCALAR_PLAN
     axis_info = fn.module.axis_info

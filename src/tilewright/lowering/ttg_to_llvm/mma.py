@@ -62,7 +62,7 @@ def emit_mma(op: tt.DotOp, fn: FunctionLowering) -> list[str]:
 
 
 def _operand_name(value: SSAValue) -> str:
-    """What PTX calls the elements of an operand."""
+    """Return what PTX calls the elements of an operand."""
     type = element_type(value.type)
     match type:
         case Float8E4M3FNType():
@@ -87,7 +87,7 @@ class _Form:
     b_name: str
 
     def step_words(self, num_words: int) -> int:
-        """How many of the words along K one instruction takes."""
+        """Return how many of the words along K one instruction takes."""
         is_wide = self.a_name == "f64" and self.fn.facts.capability >= WIDE_F64_CAPABILITY
         return WIDE_F64_WORDS if is_wide and num_words % WIDE_F64_WORDS == 0 else STEP_WORDS
 

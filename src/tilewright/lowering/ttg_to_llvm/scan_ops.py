@@ -110,13 +110,13 @@ class _Scanner:
         return block if self.reverse else block | self._done_mask
 
     def _own_totals(self, blocks: Sequence[int]) -> dict[int, Operands]:
-        """What the blocks amount to, right in the last lanes at least."""
+        """Return what the blocks amount to, right in the last lanes at least."""
         if self.totals is not None:
             return self.totals
         return {block: self.rows[self._last(block)] for block in blocks}
 
     def _shared_totals(self, blocks: Sequence[int]) -> dict[int, Operands]:
-        """What the blocks amount to, in all threads."""
+        """Return what the blocks amount to, in all threads."""
         totals = self._own_totals(blocks)
         if self.totals is None and self.done_lanes:
             totals = self._from_lane(totals, self._end_of_lanes(self.done_lanes))
@@ -129,7 +129,7 @@ class _Scanner:
         return self.fn.text.value(f"or i32 {self.fn.lane}, {mask}")
 
     def _from_lane(self, rows: dict[int, Operands], lane: str) -> dict[int, Operands]:
-        """What another lane holds in the same registers."""
+        """Return what another lane holds in the same registers."""
         columns = list(zip(*rows.values(), strict=True))
         moved = [shuffle_index(self.fn, e, column, lane) for e, column in zip(self.elements, columns, strict=True)]
         return dict(zip(rows, zip(*moved, strict=True), strict=True))
@@ -255,7 +255,7 @@ class _Scanner:
         self.totals = sums
 
     def _prefix(self, warps: Sequence[Operands], order: Sequence[int], number: str) -> tuple[Operands, Operands]:
-        """What the warps before this one amount to, and what all do."""
+        """Return what the warps before this one amount to, and what all do."""
         text = self.fn.text
         running = warps[order[0]]
         before = running

@@ -136,7 +136,7 @@ def _needs_data(op: Operation) -> Exception:
 
 @lru_cache(maxsize=1024)
 def register_coordinates(layout: LinearLayout) -> tuple[Coordinates, ...]:
-    """What each register index contributes to the coordinates."""
+    """Return what each register index contributes to the coordinates."""
     found: list[Coordinates] = [(0,) * len(layout.out_dims)]
     for basis in layout.bases_of(REGISTER):
         found += [tuple(x ^ y for x, y in zip(at, basis, strict=True)) for at in found]

@@ -80,7 +80,7 @@ def step_pointer(fn: FunctionLowering, pointer: str, offset: str) -> str:
 
 
 def thread_part(fn: FunctionLowering, access: SharedAccess) -> Partial:
-    """What lane and warp add to the addresses of an access, in bytes."""
+    """Return what lane and warp add to the addresses of an access, in bytes."""
     size = access.element_bits // 8
     columns = {
         REGISTER: (),

@@ -38,5 +38,5 @@ Held: TypeAlias = Registers | str | SharedValue | None
 
 
 def is_literal(operand: str) -> bool:
-    """Whether an operand is spelled out, not the result of an instruction."""
+    """Return whether an operand is spelled out, not the result of an instruction."""
     return operand[0] not in "%@"

@@ -338,7 +338,7 @@ def lower_warp_group_dot_wait(op: ttng.WarpGroupDotWaitOp, fn: FunctionLowering)
 
 
 def _is_whole(element: ElementType) -> bool:
-    """Whether a register of the tensor is a register of the instruction."""
+    """Return whether a register of the tensor is a register of the instruction."""
     return element.text in ("float", "i32")
 
 

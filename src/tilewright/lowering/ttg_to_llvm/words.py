@@ -52,10 +52,10 @@ def through_words(
 
 
 def shuffle_xor(fn: FunctionLowering, element: ElementType, operands: Sequence[str], distance: int) -> list[str]:
-    """What the lane whose number differs in the bits of `distance` holds."""
+    """Return what the lane whose number differs in the bits of `distance` holds."""
     return through_words(fn, element, operands, lambda word: fn.leaf.shuffle_xor(fn.text, word, distance))
 
 
 def shuffle_index(fn: FunctionLowering, element: ElementType, operands: Sequence[str], lane: str) -> list[str]:
-    """What `lane` holds."""
+    """Return what `lane` holds."""
     return through_words(fn, element, operands, lambda word: fn.leaf.shuffle_index(fn.text, word, lane))

@@ -34,7 +34,7 @@ ALIGNMENT = 64
 
 
 def element_strides(type: MemDescType) -> tuple[int, ...]:
-    """How far apart neighbours of a dimension lie, in elements."""
+    """Return how far apart neighbours of a dimension lie, in elements."""
     layout, shape = shared_layout_of(type.encoding), type.get_shape()
     allocated = type.get_alloc_shape()[-layout.rank :]
     fastest = _dims_in_order(layout.to_linear(allocated).bases_of(OFFSET), layout.rank)
@@ -53,7 +53,7 @@ def _dims_in_order(bases: Sequence[Sequence[int]], rank: int) -> list[int]:
 
 
 def element_positions(type: MemDescType) -> Any:
-    """Where every element of a view lies, in elements from its first, as an int64 array of the view's shape."""
+    """Return where every element of a view lies, in elements from its first, as an int64 array of the view's shape."""
     shape = type.get_shape()
     axes = (np.arange(extent) for extent in shape)
     places = np.zeros((), np.int64)
@@ -69,7 +69,7 @@ class Buffers:
     types: Mapping[Operation, Sequence[Attribute]]
 
     def is_buffer(self, op: Operation, value: SSAValue) -> bool:
-        """Whether an operand or result of an op was a buffer."""
+        """Return whether an operand or result of an op was a buffer."""
         return isinstance(self._type_of(op, value), MemDescType)
 
     def type_of(self, op: Operation, value: SSAValue) -> MemDescType:

@@ -78,7 +78,7 @@ class AsyncState:
         """Changes with everything that a waiting thread may be waiting for."""
 
     def describe_stall(self) -> str:
-        """Why nobody can go on."""
+        """Return why nobody can go on."""
         missing = [barrier for barrier in self.barriers.values() if barrier.missing or barrier.missing_bytes]
         what = "; ".join(
             f"one misses {barrier.missing} arrivals and {barrier.missing_bytes} bytes" for barrier in missing[:3]
@@ -186,7 +186,7 @@ class AsyncState:
         self.version += 1
 
     def has_completed(self, barrier: Barrier, parity: int) -> bool:
-        """Whether the phase of a parity has completed, once copies that are under way have arrived."""
+        """Return whether the phase of a parity has completed, once copies that are under way have arrived."""
         while barrier.phase == parity and (barrier.copies or barrier.after_copies):
             if barrier.copies:
                 copy = barrier.copies.popleft()

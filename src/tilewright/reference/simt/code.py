@@ -119,7 +119,7 @@ def _decode_function(code: Code, function: Function) -> None:
 
 
 def _global_access_bytes(instruction: Instruction) -> int:
-    """How many bytes an instruction accesses in global memory; 16 for those that do not."""
+    """Return how many bytes an instruction accesses in global memory; 16 for those that do not."""
     if instruction.opcode.startswith(("cp.async.ca", "cp.async.cg")):
         return 4
     if instruction.name not in ("ld", "ldu", "st", "atom", "red"):
@@ -132,7 +132,7 @@ def _global_access_bytes(instruction: Instruction) -> int:
 
 
 def _shared_access_bytes(instruction: Instruction) -> int:
-    """How many bytes an instruction accesses in shared memory; 16 for those that do not."""
+    """Return how many bytes an instruction accesses in shared memory; 16 for those that do not."""
     if instruction.opcode.startswith(("cp.async.ca", "cp.async.cg")):
         size = instruction.operands[2]
         return size.value if isinstance(size, Immediate) else 16

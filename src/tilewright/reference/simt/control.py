@@ -222,7 +222,7 @@ def _barrier(instruction: Instruction, decoder: Decoder, number: int) -> Control
 def _reduction(
     instruction: Instruction, decoder: Decoder, parts: list[str], run: Control, result: object, predicate: Source
 ) -> Control:
-    """What the threads of a CTA make of their predicates. Only for threads that arrive together."""
+    """Return what the threads of a CTA make of their predicates. Only for threads that arrive together."""
     assert B32 is not None and PREDICATE is not None and isinstance(result, Register)
     operation = next((part for part in parts if part in ("and", "or", "popc")), None)
     if operation is None:

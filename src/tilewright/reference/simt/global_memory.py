@@ -240,7 +240,7 @@ class GlobalRaces:
         return choose(codes >= 0, codes // self.program, choose(codes <= OF_PROGRAM, OF_PROGRAM - codes, -1))
 
     def _is_ordered(self, machine: Machine, times: Array, others: Array, threads: Array) -> Array:
-        """Whether what others did comes before what threads do now."""
+        """Return whether what others did comes before what threads do now."""
         own = (threads + self.first_thread)[:, np.newaxis]
         programs = self._program_of(others)
         is_own_program = programs == own // self.program

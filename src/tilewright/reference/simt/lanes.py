@@ -56,7 +56,7 @@ def _checked(instruction: Instruction) -> Instruction:
 
 
 def _is_special(operand: Operand) -> bool:
-    """Whether an operand is a special register, or an address."""
+    """Return whether an operand is a special register, or an address."""
     if isinstance(operand, Vector):
         return any(map(_is_special, operand.items))
     return isinstance(operand, Symbol) and operand.name != "_"

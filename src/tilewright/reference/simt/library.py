@@ -55,7 +55,7 @@ class Arguments:
 
 
 def format_text(template: str, arguments: Arguments) -> str:
-    """What C's printf makes of a format."""
+    """Return what C's printf makes of a format."""
 
     def convert(match: re.Match[str]) -> str:
         flags, length, kind = match.groups()

@@ -180,7 +180,7 @@ class Memory:
         memory.store(machine, addresses - np.uint64(start), rows)
 
     def locate(self, addresses: Array, size: int) -> list[Part]:
-        """Where accesses to global memory lie. Raises Fault."""
+        """Return where accesses to global memory lie. Raises Fault."""
         try:
             return self.space.locate(addresses.astype(np.int64), size)
         except OutOfBounds as miss:
@@ -225,7 +225,7 @@ class Memory:
                 machine.races.note_writes(machine, part, size, machine.threads, same)
 
     def _parts_of(self, machine: Machine, addresses: Array, size: int, parts: list[Part]) -> list[Part]:
-        """Where each thread's access lies, also where all have one address."""
+        """Return where each thread's access lies, also where all have one address."""
         if addresses.size == machine.count:
             return parts
         return self.locate(np.broadcast_to(addresses, (machine.count,)), size) if addresses.size == 1 else []
@@ -243,7 +243,7 @@ def read_rows(part: Part, dtype: np.dtype[Any], count: int) -> Rows:
 
 
 def _differ(part: Part, rows: Rows) -> Array:
-    """Which rows have other bits than the memory that they go to."""
+    """Return which rows have other bits than the memory that they go to."""
     there = read_rows(part, rows.dtype, rows.shape[1])
     return np.any(_bits(there) != _bits(rows[part.chosen]), axis=1)
 

@@ -105,7 +105,7 @@ TOWARDS = {"rz": 0.0, "rm": -np.inf, "rp": np.inf}
 
 
 def goes_beyond(nearest: Values, error: Values, mode: str) -> Values:
-    """Whether rounding to nearest went the wrong way: `error` is what has to be added to be exact."""
+    """Return whether rounding to nearest went the wrong way: `error` is what has to be added to be exact."""
     wrong = {"rz": (error != 0) & ((error > 0) != (nearest > 0)), "rm": error < 0, "rp": error > 0}
     return wrong[mode]
 

@@ -67,13 +67,15 @@ class SharedMemory:
         return found
 
     def places(self, machine: Machine, addresses: Values, size: int) -> Array:
-        """Where accesses of the active threads lie in the data. Raises Fault."""
+        """Return where accesses of the active threads lie in the data. Raises Fault."""
         offsets = machine.spread(addresses).astype(np.int64)
         self.check_inside(offsets, size)
         return machine.cta_of_thread[machine.threads] * self.stride + offsets
 
     def unit_places(self, machine: Machine, thread: int, offset: int, size: int, alignment: int) -> Array:
-        """Where the bytes lie that an asynchronous unit moves for a thread, in the memory of its CTA. Raises Fault."""
+        """Return where the bytes lie that an asynchronous unit moves for a thread, in the memory of its CTA. Raises
+        Fault.
+        """
         self.check_aligned(np.array([offset]), alignment)
         self.check_inside(np.array([offset]), size)
         return int(machine.cta_of_thread[thread]) * self.stride + offset + np.arange(size)
@@ -205,7 +207,7 @@ class SharedMemory:
             raise Fault(RaceError, reason, position)
 
     def _is_ordered(self, times: Array, others: Array, threads: Array) -> Array:
-        """Whether what others did comes before what threads do now."""
+        """Return whether what others did comes before what threads do now."""
         own = threads[:, np.newaxis]
         same_warp = _warp_of(others) == own // WARP
         synced = self.synced[threads][:, np.newaxis]

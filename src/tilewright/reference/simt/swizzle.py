@@ -12,5 +12,5 @@ to those from 4 on."""
 
 
 def swizzled(addresses: Any, swizzle: int) -> Any:
-    """Where a byte lies that would lie at an address without the swizzle."""
+    """Return where a byte lies that would lie at an address without the swizzle."""
     return addresses ^ (((addresses >> 7) & np.int64(MASKS[swizzle])) << 4)

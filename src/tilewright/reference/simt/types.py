@@ -22,7 +22,7 @@ UNSIGNED: dict[int, np.dtype[Any]] = {
 
 
 def storage_of(bits: int) -> np.dtype[Any]:
-    """What a register of so many bits is stored as."""
+    """Return what a register of so many bits is stored as."""
     return UNSIGNED[16 if bits == 8 else bits]
 
 

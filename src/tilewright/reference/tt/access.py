@@ -16,7 +16,7 @@ from tilewright.reference.tt.pointers import storage_type
 
 
 def live_lanes(frame: Frame, mask: Any, shape: tuple[int, ...]) -> Array | None:
-    """Which lanes take part; None when all do."""
+    """Return which lanes take part; None when all do."""
     live = None if mask is None else np.broadcast_to(np.asarray(mask), shape)
     if frame.active is not None:
         live = frame.active if live is None else live & frame.active

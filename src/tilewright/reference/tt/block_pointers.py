@@ -39,7 +39,7 @@ class Block:
         return block_addresses(self.base, self.places(), self.strides, self.item_bytes, self.sizes)
 
     def inside(self, dims: Sequence[int]) -> Array | None:
-        """Which lanes lie in the parent tensor by the dimensions named; None when no dimension is."""
+        """Return which lanes lie in the parent tensor by the dimensions named; None when no dimension is."""
         if not dims:
             return None
         live: Array = np.ones(self.sizes, np.bool_)

@@ -132,7 +132,7 @@ def reduce(op: tt.DescriptorReduceOp, frame: Frame) -> Values:
 
 
 def descriptor_reduction(kind: DescriptorReduceKind, element: Attribute) -> Update:
-    """How an element and a value combine; `inc` and `dec` count up to and down from the value, unsigned."""
+    """Return how an element and a value combine; `inc` and `dec` count up to and down from the value, unsigned."""
     if kind is DescriptorReduceKind.INC:
         return _count_up
     if kind is DescriptorReduceKind.DEC:

@@ -112,13 +112,13 @@ def inline_assembly(op: tt.ElementwiseInlineAsmOp, frame: Frame) -> Values:
 
 
 def _storage(type_: Attribute) -> np.dtype[np.generic]:
-    """What elements are stored as: addresses are integers."""
+    """Return what elements are stored as: addresses are integers."""
     element = element_type(type_)
     return np.dtype(np.int64) if isinstance(element, PointerType) else dtype_of(element)
 
 
 def _sharing(type_: Attribute, count: int) -> int:
-    """How many elements share a register."""
+    """Return how many elements share a register."""
     return max(1, min(count, WORD_BITS // (8 * _storage(type_).itemsize)))
 
 

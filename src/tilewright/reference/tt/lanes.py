@@ -30,7 +30,7 @@ LANE_OPS = (
 
 
 def runs_in_lanes(machine: Machine, region: Region) -> bool:
-    """Whether every op of a region, and of the functions that it calls, may be run for many lanes at once."""
+    """Return whether every op of a region, and of the functions that it calls, may be run for many lanes at once."""
     if len(region.blocks) != 1:
         return False
     return all(_takes_lanes(machine, op) for op in region.blocks[0].ops)

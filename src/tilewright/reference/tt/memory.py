@@ -20,7 +20,7 @@ from tilewright.reference.tt.pointers import storage_type
 
 
 def padding_value(padding: PaddingOption | None, element: Attribute) -> Any:
-    """What elements outside of a tensor read as: NaN where asked for and possible, else 0."""
+    """Return what elements outside of a tensor read as: NaN where asked for and possible, else 0."""
     nan = padding is PaddingOption.NAN and is_float(element)
     return np.array(np.nan if nan else 0).astype(storage_type(element))
 

@@ -72,7 +72,7 @@ class ScalarRegion:
         self.in_lanes = runs_in_lanes(frame.machine, region)
 
     def __call__(self, arguments: Sequence[Any]) -> Slices:
-        """What the region gives for each lane of its arguments, which all have one shape."""
+        """Return what the region gives for each lane of its arguments, which all have one shape."""
         shape = np.shape(arguments[0])
         if not shape:
             return [np.asarray(value, dtype) for value, dtype in zip(self._run(arguments), self.dtypes, strict=True)]

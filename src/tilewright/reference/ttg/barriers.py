@@ -17,7 +17,7 @@ from tilewright.reference.ttg.scheduling import wait_until
 
 
 def is_on(frame: Frame, predicate: Any) -> bool:
-    """Whether a predicate that an op may have holds."""
+    """Return whether a predicate that an op may have holds."""
     return predicate is None or as_bool(frame.get(predicate))
 
 
@@ -85,7 +85,7 @@ def wait(op: ttng.WaitBarrierOp, frame: Frame) -> Values:
 
 
 def has_completed(barrier: Barrier, parity: int) -> bool:
-    """Whether the phase of a parity has completed, if need be after some more copies have arrived."""
+    """Return whether the phase of a parity has completed, if need be after some more copies have arrived."""
     while barrier.phase == parity:
         if barrier.copies:
             copy = barrier.copies.popleft()

@@ -25,7 +25,7 @@ def view_of(frame: Frame, value: SSAValue) -> SharedView:
 
 @meaning_of(ttg.LocalAllocOp)
 def allocate(op: ttg.LocalAllocOp, frame: Frame) -> Values:
-    """Where the allocation says, or in memory of its own before there is one."""
+    """Return where the allocation says, or in memory of its own before there is one."""
     type_, offset = as_memdesc(op.result.type), op.attributes.get("allocation.offset")
     if isinstance(offset, IntegerAttr):
         place: Any = offset.value.data

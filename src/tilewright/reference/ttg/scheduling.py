@@ -94,7 +94,7 @@ def run_together(
 
 
 def wait_until(frame: Frame, holds: Callable[[], bool]) -> bool:
-    """Whether something comes true, letting others run until it does; False if nobody can make it so."""
+    """Return whether something comes true, letting others run until it does; False if nobody can make it so."""
     turns: Turns | None = frame.machine.program_state.get(Turns)
     while not holds():
         if turns is None or not turns.pass_on():

@@ -101,7 +101,7 @@ class SharedView:
 
 @lru_cache(maxsize=1024)
 def element_offsets(layout: SharedLayout, shape: tuple[int, ...]) -> Array:
-    """Where each element of a buffer begins, counted in elements; dimensions that the layout does not know are
+    """Return where each element of a buffer begins, counted in elements; dimensions that the layout does not know are
     buffers one after the other."""
     outer = len(shape) - layout.rank
     inner = np.asarray(layout.offsets(shape[outer:]), np.int64)

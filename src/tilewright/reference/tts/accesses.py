@@ -22,7 +22,7 @@ from tilewright.reference.tts.pointers import GatheredRows
 
 
 def box_lanes(starts: Sequence[int], counts: Sequence[int], sizes: Sequence[int]) -> Array:
-    """Which lanes of a tile lie in ``[start_d, start_d + count_d)`` in every dimension."""
+    """Return which lanes of a tile lie in ``[start_d, start_d + count_d)`` in every dimension."""
     live: Any = np.bool_(True)
     for dim, (start, count, size) in enumerate(zip(starts, counts, sizes, strict=True)):
         lanes = np.arange(size)

@@ -45,8 +45,9 @@ class InlineAssembly:
 
 
 def is_idle(instruction: Instruction) -> bool:
-    """Whether an instruction changes nothing where the lanes of a program take their steps together, and programs run
-    one after another: barriers and fences among the threads of a program, hints, waiting."""
+    """Return whether an instruction changes nothing where the lanes of a program take their steps together, and
+    programs run one after another: barriers and fences among the threads of a program, hints, waiting.
+    """
     match instruction.name:
         case "griddepcontrol" | "nanosleep" | "pmevent" | "prefetch" | "prefetchu":
             return True

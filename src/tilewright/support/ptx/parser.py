@@ -124,7 +124,7 @@ class _Parser(Cursor):
             self.fail(f"expected a directive, got '{word}'")
 
     def _variable(self, space: str, *, is_extern: bool = False) -> Variable:
-        """What follows `.global`: `.align 4 .b8 name[16] = {1, 2};`"""
+        """Return what follows `.global`: `.align 4 .b8 name[16] = {1, 2};`"""
         alignment, element = 1, 8
         name = ""
         while not name:

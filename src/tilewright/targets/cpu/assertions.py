@@ -26,7 +26,7 @@ Meanings = Mapping[str, tuple[str, Sequence[Place]]]
 
 
 def find_assertions(module: ModuleOp) -> Meanings:
-    """What the texts of a module's assertions mean."""
+    """Return what the texts of a module's assertions mean."""
     from tilewright.dialects import cf
     from tilewright.ir.locations import find_call_sites, find_span
     from tilewright.ir.walking import find_ops

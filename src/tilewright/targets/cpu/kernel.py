@@ -86,7 +86,7 @@ class CpuKernel:
         return self._runtime.recogniser
 
     def launcher(self, device: int) -> Launcher:
-        """How native code runs grids, with as many threads as are asked for now."""
+        """Return how native code runs grids, with as many threads as are asked for now."""
         raise_error = self._raiser()
         words = (self._entry, self.arena_bytes, knobs.get("num_threads"), self._habits_address, id(raise_error))
         return Launcher(self._runtime.launch_again, array("q", words), raise_error)
@@ -114,7 +114,7 @@ class CpuKernel:
         return start
 
     def error_of(self, failure: Any) -> TilewrightError:
-        """What a failure tuple of the launcher stands for."""
+        """Return what a failure tuple of the launcher stands for."""
         reason, message, x, y, z = failure
         if reason == _ASSERTION:
             return assertion_error(message.decode(errors="replace"), self._assertions, self.name, (x, y, z))

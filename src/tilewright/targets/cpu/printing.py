@@ -80,7 +80,7 @@ def _define(name: str, module: ModuleText, types: Sequence[Attribute], meaning: 
 
 
 def _text(meaning: DictionaryAttr) -> str:
-    """What stands between the indices and the value."""
+    """Return what stands between the indices and the value."""
     prefix = meaning.data["prefix"]
     assert isinstance(prefix, StringAttr)
     several = _number(meaning, "operands") > 1

@@ -90,11 +90,11 @@ class CpuTarget:
         )
 
     def fingerprint(self) -> str:
-        """What machine code depends on: processor, features, how its caches are used, LLVM."""
+        """Return what machine code depends on: processor, features, how its caches are used, LLVM."""
         return self._fingerprint
 
     def codegen_options(self, options: Any) -> CodegenOptions:
-        """What the front end needs to know, from the options of a compilation."""
+        """Return what the front end needs to know, from the options of a compilation."""
         from tilewright.language.context import CodegenOptions
 
         precision = knobs.get("f32_default") or "ieee"

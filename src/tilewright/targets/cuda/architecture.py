@@ -36,7 +36,7 @@ def read_architecture(name: Any) -> int:
 
 
 def asked_architecture(option: str | None) -> int | None:
-    """What the option `arch` or the switch `override_arch` names."""
+    """Return what the option `arch` or the switch `override_arch` names."""
     name = option or knobs.get("override_arch")
     return read_architecture(name) if name else None
 

@@ -76,7 +76,9 @@ class Device:
         return self.attribute("L2_CACHE_SIZE")
 
     def properties(self) -> dict[str, int]:
-        """What programs size their grids by, under the names of Triton's driver; clocks in kHz, the bus in bits."""
+        """Return what programs size their grids by, under the names of Triton's driver; clocks in kHz, the bus in
+        bits.
+        """
         return {
             "multiprocessor_count": self.multiprocessors,
             "warpSize": self.attribute("WARP_SIZE"),
@@ -224,7 +226,7 @@ class CudaDriver:
             raise self.error(status, "a kernel failed")
 
     def is_capturing(self, stream: int) -> bool:
-        """Whether a graph is being captured from a stream."""
+        """Return whether a graph is being captured from a stream."""
         return int(self.call("cuStreamIsCapturing", self.api.CUstream(stream))) == _CURRENT_STREAM_CAPTURE
 
     def error(self, code: int, doing: str) -> TilewrightError:

@@ -143,7 +143,7 @@ class LoadedKernel:
             raise reason
 
     def lacking(self) -> OutOfResources | None:
-        """What a CTA needs more of than the device has, found by the numbers of the loaded code."""
+        """Return what a CTA needs more of than the device has, found by the numbers of the loaded code."""
         threads, device = self.facts.num_threads, self.device
         if threads > device.thread_limit:
             return OutOfThreads(threads, device.thread_limit, "threads of a CTA")
@@ -208,7 +208,9 @@ class CudaKernel:
         return None if native is None else native.recogniser
 
     def launcher(self, device: int) -> Launcher | None:
-        """How native code starts grids on a device; None for kernels and programs that need more than it does."""
+        """Return how native code starts grids on a device; None for kernels and programs that need more than it
+        does.
+        """
         native = native_launches() if self._is_plain else None
         return None if native is None else native.launcher(self._loaded.get(device) or self._load(device))
 
@@ -301,7 +303,7 @@ class CudaKernel:
         )
 
     def _failure(self, status: int, grid: tuple[int, int, int], loaded: LoadedKernel) -> TilewrightError:
-        """Why a launch did not start: what of the launch itself can be the reason comes first."""
+        """Return why a launch did not start: what of the launch itself can be the reason comes first."""
         if status == INVALID_VALUE and max(grid[1:]) > MAX_ROWS:
             return ArgumentValueError(
                 "grid", f"{grid}", f"at most {MAX_ROWS} along the second and third axis", kernel=self.name

@@ -41,7 +41,9 @@ class NativeLaunches:
         return find_recogniser(self._library)
 
     def launcher(self, loaded: LoadedKernel) -> Launcher | None:
-        """How native code starts grids of a kernel; None where a program may use streams of others than PyTorch."""
+        """Return how native code starts grids of a kernel; None where a program may use streams of others than
+        PyTorch.
+        """
         stream_of = raw_stream_reader()
         if stream_of is None or CUPY in sys.modules:
             return None

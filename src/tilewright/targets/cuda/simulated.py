@@ -69,7 +69,7 @@ class SimulatedTarget(CudaTarget):
         return self
 
     def fingerprint(self) -> str:
-        """What PTX depends on: architecture and LLVM."""
+        """Return what PTX depends on: architecture and LLVM."""
         from tilewright.codegen import llvm_backend
 
         return fingerprint(self.name, self.facts.cpu, self.facts.ptx_version, llvm_backend.version())

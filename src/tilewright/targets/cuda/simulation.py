@@ -89,7 +89,7 @@ class HostData:
 
 
 def _argument(parameter: int | TensorMapParameter, data: HostData) -> Any:
-    """What a parameter is: an address, the bits of a number, or a tensor map."""
+    """Return what a parameter is: an address, the bits of a number, or a tensor map."""
     if isinstance(parameter, TensorMapParameter):
         return _tensor_map(parameter, data)
     return data.address(parameter) if parameter in data.extents else data.slots[parameter]

@@ -78,7 +78,7 @@ class CudaTarget:
         return nvptx_facts(capability, ptx_version=version)
 
     def fingerprint(self) -> str:
-        """What machine code depends on: architecture, LLVM, ptxas, NVIDIA's math library."""
+        """Return what machine code depends on: architecture, LLVM, ptxas, NVIDIA's math library."""
         from tilewright.codegen import llvm_backend
         from tilewright.codegen.nvptx.libdevice import libdevice_identity
         from tilewright.codegen.nvptx.ptxas import ptxas_version
@@ -88,7 +88,7 @@ class CudaTarget:
         return fingerprint(*parts)
 
     def codegen_options(self, options: Any) -> CodegenOptions:
-        """What the front end needs to know, from the options of a compilation."""
+        """Return what the front end needs to know, from the options of a compilation."""
         from tilewright.language.context import CodegenOptions
 
         capability = self.facts.capability
@@ -141,7 +141,7 @@ class CudaTarget:
         return CudaArtefact(llir, ptx, assembled.image, device.kernel, facts)
 
     def _emit_ptx(self, module: ModuleOp) -> tuple[DeviceModule, str, str]:
-        """What there is to know of the kernel, its LLVM text and its PTX."""
+        """Return what there is to know of the kernel, its LLVM text and its PTX."""
         from xdsl.dialects.builtin import IntegerAttr, i32
 
         from tilewright.codegen.nvptx.leaf import NvptxEmitter

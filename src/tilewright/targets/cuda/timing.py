@@ -16,7 +16,7 @@ TRIALS = 5
 
 
 def is_in_use() -> bool:
-    """Whether this process has launched kernels on a GPU, or PyTorch uses one."""
+    """Return whether this process has launched kernels on a GPU, or PyTorch uses one."""
     torch: Any = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "cuda") and torch.cuda.is_initialized():
         return True

@@ -138,7 +138,7 @@ class Recogniser:
 
 
 def find_recogniser(library: LoadedObject) -> Recogniser | None:
-    """What recognises calls in a native module; None where native code cannot read arguments."""
+    """Return what recognises calls in a native module; None where native code cannot read arguments."""
     layout = find_array_layout()
     return None if layout is None else Recogniser(library, layout)
 
@@ -192,7 +192,7 @@ class CallTable:
 
 
 def is_plain_cell(cell: CellType, value: Any) -> bool:
-    """Whether a cell of a closure has its content where `repeat.ll` reads it."""
+    """Return whether a cell of a closure has its content where `repeat.ll` reads it."""
     return ctypes.c_uint64.from_address(id(cell) + 16).value == id(value)
 
 

@@ -27,7 +27,7 @@ FACTS_AFTER_OFFSET = 16
 
 @lru_cache(maxsize=1)
 def find_array_layout() -> int | None:
-    """Where a NumPy dtype keeps the size of its elements; None where array objects are not laid out as
+    """Return where a NumPy dtype keeps the size of its elements; None where array objects are not laid out as
     `repeat.ll` reads them."""
     samples = (np.zeros(3, np.int8), np.zeros((2, 5), np.int32), np.arange(9.0)[4:], np.zeros((4, 3), np.int16).T)
     if object.__basicsize__ != 16 or not all(map(_is_laid_out_array, samples)):

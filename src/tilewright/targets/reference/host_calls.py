@@ -63,7 +63,7 @@ def _stop(facts: Mapping[str, Attribute], *operands: Any) -> None:
 
 
 def _value(described: Attribute, operands: Sequence[Any]) -> Any:
-    """What a described value is: a NumPy array or number, a constant, a tuple, or text."""
+    """Return what a described value is: a NumPy array or number, a constant, a tuple, or text."""
     match described:
         case ArrayAttr():
             return tuple(_value(part, operands) for part in _elements(described))

@@ -94,7 +94,7 @@ class ReferenceKernel:
 
     @staticmethod
     def _argument(number: int, type_: Attribute, slots: Sequence[int], extents: Mapping[int, Extent]) -> Any:
-        """What a slot holds: memory, or a number from its low bits."""
+        """Return what a slot holds: memory, or a number from its low bits."""
         from tilewright.dialects.numeric import dtype_of
         from tilewright.dialects.tt import PointerType
         from tilewright.dialects.types import is_float

@@ -51,7 +51,7 @@ class ReferenceTarget:
         return TargetFacts(name=self.name, triple="", cpu=self.name)
 
     def fingerprint(self) -> str:
-        """What a kept text depends on."""
+        """Return what a kept text depends on."""
         return f"{self.name} {VERSION}"
 
     def codegen_options(self, options: Any) -> CodegenOptions:

@@ -88,7 +88,7 @@ class CFunction:
         return text + f"{self.result} {name}({parameters}) {{ return {name}_algorithm(0, {passed}); }}\n"
 
     def condition(self, variant: Variant) -> str:
-        """Whether arguments keep a variant's promises."""
+        """Return whether arguments keep a variant's promises."""
         tests = [test for argument in variant.signature.arguments for test in passing.promises(argument)]
         return " && ".join(tests) or ALWAYS
 
@@ -108,7 +108,7 @@ class CFunction:
         ]
 
     def definitions(self) -> str:
-        """What the functions use."""
+        """Return what the functions use."""
         used = self.grid.definitions() if self.grid is not None else ""
         return f"{used}\n" if used else ""
 

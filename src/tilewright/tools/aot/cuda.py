@@ -102,7 +102,7 @@ def write_cuda_files(base: str, variants: Sequence[Variant], grid: Grid | None, 
 
 
 def support() -> str:
-    """What the functions of a C file use."""
+    """Return what the functions of a C file use."""
     return _SUPPORT.substitute(default_shared=DEFAULT_SHARED_LIMIT)
 
 
@@ -185,7 +185,7 @@ def _body(function: CFunction, variant: Variant, facts: KernelFacts, slots: Sequ
 
 
 def _parameter_name(facts: KernelFacts, number: int, slots: Sequence[Slot]) -> str:
-    """Where a kernel's parameter stands: the function's own, or a variable."""
+    """Return where a kernel's parameter stands: the function's own, or a variable."""
     parameter = facts.parameters[number]
     if isinstance(parameter, int) and not slots[parameter].type:
         return slots[parameter].value

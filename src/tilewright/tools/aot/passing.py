@@ -38,7 +38,9 @@ def names(argument: Argument) -> list[str]:
 
 
 def slots(argument: Argument) -> list[Slot]:
-    """What the kernel gets of a parameter, in the order of `runtime.specialization.Descriptor` for a descriptor."""
+    """Return what the kernel gets of a parameter, in the order of `runtime.specialization.Descriptor` for a
+    descriptor.
+    """
     place = Slot("", argument.c_name)
     if not argument.rank:
         return [place]

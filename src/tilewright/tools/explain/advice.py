@@ -86,5 +86,5 @@ ON_GPU: Mapping[RemarkKind, Advice] = {
 
 
 def advice_on(kind: RemarkKind, target: str) -> Advice | None:
-    """What to say about a kind of remark on a target, `cpu` or a GPU; None where there is nothing to change."""
+    """Return what to say about a kind of remark on a target, `cpu` or a GPU; None where there is nothing to change."""
     return (ON_CPU if target == "cpu" else ON_GPU).get(kind)

@@ -106,7 +106,7 @@ def _findings(remarks: Sequence[Remark], family: str) -> Iterable[Finding]:
 
 
 def _causes(place: Span | None, remarks: Sequence[Remark]) -> Iterable[str]:
-    """Why pointer analysis gave up on the access at a place."""
+    """Yield why pointer analysis gave up on the access at a place."""
     for remark in remarks:
         if remark.kind is RemarkKind.ADDRESS_WITHOUT_FORMULA and place is not None and place_of(remark) == place:
             yield remark.reason.removeprefix("no structure: ")

@@ -27,8 +27,9 @@ def render_page(recording: Recording) -> str:
 
 
 def page_data(recording: Recording) -> dict[str, Any]:
-    """What the page shows, JSON-able. Texts of steps are lists of numbers of lines, and of places, of which each is
-    written down once: most lines are the same after most passes."""
+    """Return what the page shows, JSON-able. Texts of steps are lists of numbers of lines, and of places, of which each
+    is written down once: most lines are the same after most passes.
+    """
     sources = _Sources(line for step in recording.steps for line in step.lines)
     texts, places = _Numbered(), _Numbered()
     steps = [
@@ -72,7 +73,7 @@ def _step_data(
 
 
 def _changes(before: Sequence[PrintedLine], after: Sequence[PrintedLine]) -> list[tuple[int, int, int, int]]:
-    """Which lines of the text before (from, to) became which of the text after."""
+    """Return which lines of the text before (from, to) became which of the text after."""
     old, new = ([line.text for line in lines] for lines in (before, after))
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     return [(i, j, first, last) for tag, i, j, first, last in matcher.get_opcodes() if tag != "equal"]

@@ -33,7 +33,7 @@ def find_named_target(text: str) -> tuple[Target, str | None]:
 
 
 def find_source(options: argparse.Namespace, arch: str | None) -> tuple[Source, CompileOptions]:
-    """What is to be compiled: IR, a kernel for a signature, or a kernel as its file launches it.
+    """Return what is to be compiled: IR, a kernel for a signature, or a kernel as its file launches it.
 
     Raises ExploreError, SignatureError, and what running the file does.
     """

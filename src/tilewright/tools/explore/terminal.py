@@ -48,7 +48,7 @@ def _count(number: int) -> str:
 
 
 def change_of(before: Sequence[PrintedLine], step: Step) -> tuple[int, int]:
-    """How many lines a pass added and removed."""
+    """Return how many lines a pass added and removed."""
     if not step.is_changed or not before:
         return 0, 0
     old, new = ([line.text for line in lines] for lines in (before, step.lines))

@@ -181,7 +181,7 @@ class Builder:
         return argument
 
     def own_stretch(self, argument: Argument) -> str:
-        """Where the program's part of a buffer starts."""
+        """Return where the program's part of a buffer starts."""
         return f"{argument.name} + {GUARD} + pid * {self.tile}"
 
     def store_all(self, value: Value) -> None:

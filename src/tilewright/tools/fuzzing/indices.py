@@ -140,7 +140,7 @@ class Indices:
         return Index(f"({one.text} % {by.text})", low, max(high, low))
 
     def _rounded(self, one: Index, depth: int) -> Index:
-        """What is left of an index without its remainder, or the remainder without the index."""
+        """Return what is left of an index without its remainder, or the remainder without the index."""
         by = self._divisor()
         rest = f"{one.text} % {by.text}"
         near = Index(f"({one.text} - {rest})", min(one.low, 0), max(one.high, 0))

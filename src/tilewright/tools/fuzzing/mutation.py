@@ -43,7 +43,7 @@ the time and is hit in every place."""
 
 @cache
 def corpus_texts() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is mutated, made when it is first needed: whole modules, and single ops."""
+    """Return what is mutated, made when it is first needed: whole modules, and single ops."""
     from tilewright.tools.fuzzing.samples import seed_texts
 
     return seed_texts()

@@ -76,7 +76,9 @@ def scaled(b: Builder) -> Value | None:
 
 
 def _error(dtype: str) -> float:
-    """How far two products may be apart, as a part of their bound; Hopper adds up few bits of products of 8 bits."""
+    """Return how far two products may be apart, as a part of their bound; Hopper adds up few bits of products of 8
+    bits.
+    """
     return 2.0**-13 if dtype in FP8 else EPSILON["float32"] * 8
 
 

@@ -106,7 +106,7 @@ def _numpy_type(name: str) -> np.dtype[Any]:
 
 
 def tolerance_of(kernel: GeneratedKernel) -> Tolerance:
-    """How far the outputs of engines may be apart."""
+    """Return how far the outputs of engines may be apart."""
     return Tolerance(absolute={argument.name: argument.slack for argument in kernel.arguments})
 
 

@@ -170,7 +170,7 @@ def shrink_generated(
 
 
 def signature(failure: Failure) -> tuple[str, str, str]:
-    """What makes two failures the same one: places and numbers do not matter."""
+    """Return what makes two failures the same one: places and numbers do not matter."""
     if failure.kind == "difference":
         return failure.engine, failure.kind, ""
     words = re.sub(r"\S*\d\S*|/\S+", "", failure.message.partition("error:")[2] or failure.message)

@@ -75,7 +75,7 @@ class Launch:
         return [_aligned_copy(region) for region in self.regions]
 
     def arguments(self, memory: Sequence[Array]) -> list[Any]:
-        """What the reference takes: for each pointer the elements from its address on, and scalars."""
+        """Return what the reference takes: for each pointer the elements from its address on, and scalars."""
         result: list[Any] = []
         for slot in self.slots:
             if slot.dtype is None:
@@ -86,7 +86,7 @@ class Launch:
         return result
 
     def launch_slots(self, memory: Sequence[Array]) -> list[int]:
-        """What native code takes: addresses and the bits of scalars."""
+        """Return what native code takes: addresses and the bits of scalars."""
         return self.slots_at([region.ctypes.data for region in memory])
 
     def slots_at(self, places: Sequence[int]) -> list[int]:

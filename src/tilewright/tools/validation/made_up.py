@@ -75,7 +75,7 @@ def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr
 
 
 def _addresses(tree: ast.AST, kernel: JITFunction, visited: frozenset[JITFunction]) -> Iterator[ast.expr]:
-    """What accesses, and parameters of called functions that are pointers, are given."""
+    """Yield what accesses, and parameters of called functions that are pointers, are given."""
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr=name), args=args, keywords=keywords) if _is_access(name):

@@ -42,7 +42,7 @@ def before_first_launch(kernel: JITFunction, grid: Any, args: Sequence[Any], key
 
 
 def _target_of(kernel: JITFunction, args: Sequence[Any], keywords: dict[str, Any]) -> Target:
-    """Where a launch goes; the reference has no passes of its own, so the CPU's are validated."""
+    """Return where a launch goes; the reference has no passes of its own, so the CPU's are validated."""
     binder = kernel.binder
     target = active_driver(binder.bind(*binder.match(tuple(args), keywords))).target
     return find_cpu() if target.name == "reference" else target

@@ -112,7 +112,7 @@ def _steps(launch: Launch, target: Target, module: ModuleOp, context: PassContex
 
 
 def _try(launch: Launch, module: ModuleOp, point: Point) -> Outcome | None:
-    """What the reference makes of a module; None where it cannot even start on mixed forms."""
+    """Return what the reference makes of a module; None where it cannot even start on mixed forms."""
     try:
         return run_reference(launch, module, str(point))
     except (TypeError, KeyError, AttributeError, ValueError, AssertionError):
@@ -182,7 +182,7 @@ def _find_rewrite(
 
 
 def _places_of_stores(module: ModuleOp) -> dict[str, Span | str]:
-    """Where each pointer argument is stored to, by the name that the signature has for it."""
+    """Return where each pointer argument is stored to, by the name that the signature has for it."""
     places: dict[str, Span | str] = {}
     writers = (tt.StoreOp, tt.AtomicRMWOp, tt.AtomicCASOp, tt.AtomicStoreOp, tt.DescriptorStoreOp)
     for op in module.walk():

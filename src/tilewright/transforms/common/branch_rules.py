@@ -168,7 +168,7 @@ class SimplifyConditionalBranch(RewriteRule):
 
 
 def _skip_empty(block: Block, arguments: Sequence[SSAValue]) -> tuple[Block, list[SSAValue]] | None:
-    """Where a branch to an otherwise empty block `^b(%x): cf.br ^c(..)` really goes; None when it stays.
+    """Return where a branch to an otherwise empty block `^b(%x): cf.br ^c(..)` really goes; None when it stays.
 
     The block's arguments must have no use but that branch."""
     branch = block.first_op

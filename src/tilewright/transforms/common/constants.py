@@ -11,7 +11,7 @@ from xdsl.traits import ConstantLike, IsolatedFromAbove
 
 @cache
 def is_constant_class(cls: type[Operation]) -> bool:
-    """Whether the ops of a class are constants: no operands, one result, the value in a property."""
+    """Return whether the ops of a class are constants: no operands, one result, the value in a property."""
     traits = getattr(cls, "traits", ())
     return any(isinstance(trait, ConstantLike) for trait in traits)
 

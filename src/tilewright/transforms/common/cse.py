@@ -156,7 +156,7 @@ class CommonSubexpressionElimination:
 
 
 def _same_regions(op: Operation, other: Operation) -> bool:
-    """Whether two ops with equal keys also hold equal regions."""
+    """Return whether two ops with equal keys also hold equal regions."""
     context: dict[IRNode | SSAValue, IRNode | SSAValue] = {operand: operand for operand in op.operands}
     return all(
         mine.is_structurally_equivalent(theirs, dict(context))

@@ -51,7 +51,7 @@ class Entry:
 
 @cache
 def fold_of(cls: type[Operation]) -> Fold | None:
-    """How the ops of a class fold; constants do not, as they would fold to themselves."""
+    """Return how the ops of a class fold; constants do not, as they would fold to themselves."""
     if is_constant_class(cls):
         return None
     folders = [trait for trait in getattr(cls, "traits", ()) if isinstance(trait, HasFolder)]
@@ -60,7 +60,7 @@ def fold_of(cls: type[Operation]) -> Fold | None:
 
 @cache
 def is_commutative(cls: type[Operation]) -> bool:
-    """Whether the two operands of the ops of a class may be swapped."""
+    """Return whether the two operands of the ops of a class may be swapped."""
     return any(isinstance(trait, Commutative) for trait in getattr(cls, "traits", ()))
 
 

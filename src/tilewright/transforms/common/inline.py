@@ -46,7 +46,7 @@ def _callee_of(call: Call) -> str:
 
 
 def asks_to_stay(function: Func) -> bool:
-    """Whether a function asks not to be inlined."""
+    """Return whether a function asks not to be inlined."""
     for attributes in (function.attributes, function.properties):
         match attributes.get("noinline", attributes.get("no_inline")):
             case IntegerAttr() as flag if flag.value.data:
@@ -201,7 +201,9 @@ class Inliner:
 
 
 def _takes_plain_values(function: Func) -> bool:
-    """Whether calls of a private function pass numbers, tiles of them and pointers to them, and get no pointers."""
+    """Return whether calls of a private function pass numbers, tiles of them and pointers to them, and get no
+    pointers.
+    """
     inputs, outputs = function.function_type.inputs, function.function_type.outputs
     is_plain = all(_is_plain_pointer(type_) or _is_plain_value(type_) for type_ in inputs)
     return is_plain and is_private(function) and all(map(_is_plain_value, outputs))

@@ -62,9 +62,10 @@ class _Flow:
         return found
 
     def find_join(self, branch: cf.ConditionalBranchOp, exits: Sequence[Exit]) -> tuple[Block | None, bool]:
-        """Where the two sides of a branch meet again before they leave by `exits`, and whether some path from the
-        branch leaves without passing it. None where they do not meet, or not in a block that parts what comes before
-        it from what comes after."""
+        """Return where the two sides of a branch meet again before they leave by `exits`, and whether some path from
+        the branch leaves without passing it. None where they do not meet, or not in a block that parts what comes
+        before it from what comes after.
+        """
         then, otherwise = branch.then_block, branch.else_block
         shared = self.reach([then], exits) & self.reach([otherwise], exits)
         for join in sorted(shared, key=self.order.__getitem__):
@@ -73,7 +74,7 @@ class _Flow:
         return None, False
 
     def _leaves_around(self, branch: cf.ConditionalBranchOp, join: Block, exits: Sequence[Exit]) -> bool:
-        """Whether a path from the branch returns, or comes to an exit, without passing the join."""
+        """Return whether a path from the branch returns, or comes to an exit, without passing the join."""
         seen: set[Block] = {join}
         stack = [branch.then_block, branch.else_block]
         while stack:
@@ -156,7 +157,7 @@ class Structurizer:
     def _leave(
         self, end: Exit, values: list[SSAValue], into: Block, mapping: dict[SSAValue, SSAValue], exits: Sequence[Exit]
     ) -> list[SSAValue]:
-        """What is yielded where one of several exits is taken."""
+        """Return what is yielded where one of several exits is taken."""
         if len(exits) == 1:
             return values
         found: list[SSAValue] = [_add(into, _integer(exits.index(end)))]
@@ -193,7 +194,7 @@ class Structurizer:
         mapping: dict[SSAValue, SSAValue],
         exits: Sequence[Exit],
     ) -> list[SSAValue]:
-        """What follows the join, where it is reached; else what left before that goes on to leave."""
+        """Return what follows the join, where it is reached; else what left before that goes on to leave."""
         way, arguments, others = left[0], left[1 : 1 + len(join.args)], list(left[1 + len(join.args) :])
         zero = _add(into, _integer(0))
         reached = _add(into, arith.CmpiOp(way, zero, "eq"))

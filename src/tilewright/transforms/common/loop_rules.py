@@ -12,7 +12,7 @@ from tilewright.ir.rules import RewriteRule, RuleRewriter, op_type_rewrite_patte
 
 
 def is_defined_outside(value: SSAValue, region: Region) -> bool:
-    """Whether a value comes from outside a region, and so is the same in every iteration of a loop over it."""
+    """Return whether a value comes from outside a region, and so is the same in every iteration of a loop over it."""
     owner = value.owner
     block = owner if isinstance(owner, Block) else owner.parent
     while block is not None:
@@ -83,7 +83,7 @@ class DropCarriedValues(RewriteRule):
 
 
 def constant_trip_count(op: scf.ForOp) -> int | None:
-    """How often the body runs, when the bounds are constants; None when they are not."""
+    """Return how often the body runs, when the bounds are constants; None when they are not."""
     lower, upper = find_constant_int(op.lb), find_constant_int(op.ub)
     if op.lb is op.ub:
         return 0

@@ -117,8 +117,9 @@ def _drop_argument(block: Block, argument: BlockArgument, touched: list[Operatio
 
 
 def _is_available(value: SSAValue, block: Block) -> bool:
-    """Whether a value that all edges into `block` carry may stand for an argument of it: it must dominate the block,
-    which is certain for what comes from outside the region or from the entry block."""
+    """Return whether a value that all edges into `block` carry may stand for an argument of it: it must dominate the
+    block, which is certain for what comes from outside the region or from the entry block.
+    """
     owner = value.owner
     home = owner if isinstance(owner, Block) else owner.parent
     assert block.parent is not None
@@ -126,15 +127,16 @@ def _is_available(value: SSAValue, block: Block) -> bool:
 
 
 def _incoming_values(block: Block, index: int) -> list[SSAValue] | None:
-    """What each edge into `block` passes as argument `index`; None when some terminator is not understood."""
+    """Return what each edge into `block` passes as argument `index`; None when some terminator is not understood."""
     branches = [predecessor.last_op for predecessor in dict.fromkeys(block.predecessors())]
     passed = [passed_by(branch, block, index) for branch in branches]
     return None if None in passed else [value for values in passed for value in values or ()]
 
 
 def passed_by(branch: Operation | None, block: Block, index: int) -> tuple[SSAValue, ...] | None:
-    """What a terminator passes to a block as argument `index`, an element for each of its edges; None where it is not
-    understood."""
+    """Return what a terminator passes to a block as argument `index`, an element for each of its edges; None where it
+    is not understood.
+    """
     match branch:
         case cf.BranchOp():
             return (branch.arguments[index],)

@@ -47,7 +47,7 @@ def referenced_symbols(op: Operation) -> set[str]:
 
 
 def is_private(op: Operation) -> bool:
-    """Whether a symbol can be seen only from inside its module."""
+    """Return whether a symbol can be seen only from inside its module."""
     visibility = op.properties.get("sym_visibility")
     return isinstance(visibility, StringAttr) and visibility.data == "private"
 

@@ -44,11 +44,11 @@ class ValueLiveness:
             self._visit_value(self._work.pop())
 
     def is_live(self, value: SSAValue) -> bool:
-        """Whether the value matters."""
+        """Return whether the value matters."""
         return value in self._values
 
     def is_live_op(self, op: Operation) -> bool:
-        """Whether the op must stay."""
+        """Return whether the op must stay."""
         return op in self._ops
 
     def calls_of(self, function: Func) -> list[Call]:
@@ -56,7 +56,7 @@ class ValueLiveness:
         return self._calls.get(symbol_name(function) or "", [])
 
     def can_change(self, function: Func) -> bool:
-        """Whether arguments and results of a function may go: nobody outside the module can call it."""
+        """Return whether arguments and results of a function may go: nobody outside the module can call it."""
         return is_private(function) and function.body.blocks.first is not None
 
     def _seed(self, function: Func) -> None:

@@ -39,8 +39,9 @@ def plan_assembly(
     packed: int,
     available: int,
 ) -> Plan:
-    """What inline assembly computes, from the types of elements; `available` is how many elements there are, of which
-    the last is repeated if that is less than `packed`. Raises NotLaneWise."""
+    """Return what inline assembly computes, from the types of elements; `available` is how many elements there are, of
+    which the last is repeated if that is less than `packed`. Raises NotLaneWise.
+    """
     terms = Numbers()
     registers: list[Term] = []
     for operand, (type_, bits) in enumerate(arguments):
@@ -64,7 +65,7 @@ def plan_assembly(
 
 
 def _sharing(type_: str, packed: int) -> int:
-    """How many elements of a type share a register."""
+    """Return how many elements of a type share a register."""
     width = bits_of(type_)
     if width == 1 and packed > 1:
         raise NotLaneWise("several truth values share no register")

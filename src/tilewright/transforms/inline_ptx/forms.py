@@ -104,7 +104,7 @@ class Form:
         return ""
 
     def takes(self, name: str) -> bool:
-        """Whether the opcode has this part, which is taken."""
+        """Return whether the opcode has this part, which is taken."""
         return bool(self.take(name))
 
     def types(self, count: int) -> list[Type]:

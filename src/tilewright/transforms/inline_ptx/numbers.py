@@ -41,7 +41,7 @@ def number_of_bits(bits: int, type_: str) -> float:
 
 
 def has_exact_sum(terms: Terms, a: Term, b: Term, c: Term) -> bool:
-    """Whether a * b + c of f16 fits f32, whatever the bits are that are not known."""
+    """Return whether a * b + c of f16 fits f32, whatever the bits are that are not known."""
     sizes = [_size_of_half(terms.bits(term)) for term in (a, b, c)] if a.type == "f16" else [None]
     if None in sizes:
         return False

@@ -14,7 +14,7 @@ from tilewright.transforms.inline_ptx.terms import Constant, Term, bits_of
 
 
 def run_program(terms: Numbers, assembly: InlineAssembly, arguments: Sequence[Term]) -> list[Term]:
-    """What the registers of results hold after inline assembly. Raises NotLaneWise."""
+    """Return what the registers of results hold after inline assembly. Raises NotLaneWise."""
     registers = Registers(terms)
     for number, argument in enumerate(arguments):
         target = assembly.register_of(number)
@@ -76,7 +76,7 @@ def _targets(operand: Operand) -> Sequence[Operand]:
 
 
 def _guarded(form: Form, target: Register, term: Term) -> Term:
-    """What a register holds after an instruction: the old value where the predicate does not hold."""
+    """Return what a register holds after an instruction: the old value where the predicate does not hold."""
     terms, guard = form.terms, form.instruction.guard
     width = bits_of(term.type)
     if width > target.bits:

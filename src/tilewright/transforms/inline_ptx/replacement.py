@@ -20,8 +20,9 @@ from tilewright.transforms.inline_ptx.numbers import SMALLEST_NORMAL, float_bits
 
 
 def plan_inline_ptx(op: tt.ElementwiseInlineAsmOp) -> Plan:
-    """What the assembly of an op computes, as terms. Raises NotLaneWise, with the instruction that it cannot be said
-    of."""
+    """Return what the assembly of an op computes, as terms. Raises NotLaneWise, with the instruction that it cannot be
+    said of.
+    """
     packed = op.packed_element.value.data
     if packed < 1 or packed & (packed - 1):
         raise NotLaneWise(f"{packed} elements at a time are no power of two")

@@ -323,7 +323,7 @@ def _sorted(op: Callable[..., Operation], operands: tuple[Term, ...]) -> tuple[T
 
 
 def _edges(term: Term) -> list[int]:
-    """Where the parts of a word begin."""
+    """Return where the parts of a word begin."""
     found: list[int] = []
     if isinstance(term, Word):
         start = 0

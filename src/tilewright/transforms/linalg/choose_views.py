@@ -122,7 +122,7 @@ def _with_copy(
 def _stays_in_box(
     buffer: memref.AllocOp, branch: scf.IfOp, low: tuple[MixedIndex, ...], sizes: tuple[MixedIndex, ...]
 ) -> bool:
-    """Whether the other branch writes to the buffer only inside of the box, through views of it."""
+    """Return whether the other branch writes to the buffer only inside of the box, through views of it."""
     for use in buffer.memref.uses:
         user = use.operation
         if not branch.false_region.is_ancestor(user):
@@ -140,7 +140,7 @@ def _stays_in_box(
 
 
 def _counts_over(value: SSAValue, start: MixedIndex, extent: MixedIndex) -> bool:
-    """Whether a value is the counter of a loop from `start` to `start + extent`, `start` being 0."""
+    """Return whether a value is the counter of a loop from `start` to `start + extent`, `start` being 0."""
     if not isinstance(value, BlockArgument) or value.index != 0 or start != 0:
         return False
     loop = value.owner.parent_op()
@@ -179,7 +179,7 @@ def _ancestor(block: Block | None, op: Operation) -> Operation | None:
 
 
 def _is_read_fast(view: SSAValue, op: bufferization.ToTensorOp) -> bool:
-    """Whether the last dimension of a view is contiguous, or, for products, any: others are worth a copy."""
+    """Return whether the last dimension of a view is contiguous, or, for products, any: others are worth a copy."""
     type_ = view.type
     if not is_memref(type_) or not type_.get_num_dims():
         return False

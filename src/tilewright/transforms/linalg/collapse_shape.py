@@ -146,7 +146,7 @@ def collapse_broadcast(op: linalg.GenericOp) -> None:
 
 
 def _broadcasts(op: linalg.GenericOp, dims: set[int]) -> bool:
-    """Whether the maps say what the attribute does."""
+    """Return whether the maps say what the attribute does."""
     source, out = op.maps
     wanted = [AffineConstantExpr(0) if dim in dims else AffineDimExpr(dim) for dim in range(out.num_dims)]
     return list(source.results) == wanted and out == AffineMap.identity(out.num_dims)

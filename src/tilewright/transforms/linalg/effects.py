@@ -35,7 +35,7 @@ ALIASES = (
 
 
 def may_write(op: Operation) -> bool:
-    """Whether running `op` can change memory that existed before."""
+    """Return whether running `op` can change memory that existed before."""
     return any(_writes_itself(inner) for inner in ops_within(op))
 
 
@@ -65,7 +65,7 @@ class Writers:
         return None if memory is None else dict.fromkeys(map(root_of_memref, memory))
 
     def may_write(self, op: Operation) -> bool:
-        """Whether running `op` can change memory that existed before."""
+        """Return whether running `op` can change memory that existed before."""
         if not op.regions:
             return _writes_itself(op)
         found = self._kept.get(op)
@@ -131,7 +131,7 @@ def _written_by(op: Operation, *, by_others: bool = True) -> Sequence[SSAValue] 
 
 
 def _is_of_lanes(op: Operation) -> bool:
-    """Whether an op is in the body of an op on tensors."""
+    """Return whether an op is in the body of an op on tensors."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, linalg.StructuredOp):
         parent = parent.parent_op()

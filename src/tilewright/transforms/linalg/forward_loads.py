@@ -68,7 +68,7 @@ class _Forwarding:
                 forward_choice(choice)
 
     def _is_undisturbed(self, load: bufferization.ToTensorOp, copy: memref.CopyOp, start: Operation) -> bool:
-        """Whether no op between the copy and the last use of the tensor may write what is read."""
+        """Return whether no op between the copy and the last use of the tensor may write what is read."""
         block = load.parent_block()
         if block is None or start.parent_block() is not block:
             return False
@@ -179,7 +179,7 @@ def _rest(insert: Callable[[Operation], Operation], extent: int, start: MixedInd
 
 
 def zero_constant(element: Attribute) -> Operation:
-    """What dead lanes of a load without `other` are."""
+    """Return what dead lanes of a load without `other` are."""
     if is_integer(element) or isinstance(element, IndexType):
         return arith.constant_int(0, element)
     return arith.constant_float(0.0, element)

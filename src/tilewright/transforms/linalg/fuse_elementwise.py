@@ -96,7 +96,9 @@ def rebuild(op: linalg.StructuredOp, plan: FusionPlan, writers: Writers) -> None
 
 
 def _stay_apart(values: Sequence[SSAValue]) -> bool:
-    """Whether each tensor will still be a value of its own in a body, by which a choice knows what it chooses from."""
+    """Return whether each tensor will still be a value of its own in a body, by which a choice knows what it chooses
+    from.
+    """
     roots: set[SSAValue] = set()
     for value in values:
         root = value
@@ -144,7 +146,7 @@ class _Fusion:
         self._finish(yielded, kept_yields, maps[count:])
 
     def kept_access(self, value: SSAValue) -> tuple[AffineExpr, ...]:
-        """How the op walks a producer's result that it keeps."""
+        """Return how the op walks a producer's result that it keeps."""
         for operand, map_ in zip(self.op.inputs, self.op.maps, strict=False):
             if (access := access_to(operand, map_.results, value)) is not None:
                 return access

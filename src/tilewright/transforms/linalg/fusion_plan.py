@@ -70,7 +70,7 @@ class FusionPlan:
     _parts: set[Operation] = field(default_factory=set[Operation])
 
     def moves(self, producer: Operation, consumer: Operation) -> bool:
-        """Whether `producer` is computed inside of `consumer`."""
+        """Return whether `producer` is computed inside of `consumer`."""
         if producer in self.moving.get(consumer, ()):
             return True
         return producer in self.moved and producer in self.parts(consumer)
@@ -89,7 +89,7 @@ class FusionPlan:
         return self._parts
 
     def is_within(self, op: Operation, most: int) -> bool:
-        """Whether an op, with all that is computed inside of it, counted once each, costs at most that."""
+        """Return whether an op, with all that is computed inside of it, counted once each, costs at most that."""
         seen, pending, cost = {op}, [op], 0
         while pending and cost <= most:
             part = pending.pop()
@@ -104,7 +104,7 @@ class FusionPlan:
         return self.kept.get(consumer, [])
 
     def is_worthwhile(self, op: linalg.StructuredOp) -> bool:
-        """Whether rebuilding an op changes anything."""
+        """Return whether rebuilding an op changes anything."""
         return any(isinstance(value.owner, Operation) and _can_vanish(value.owner) for value in op.inputs) or any(
             self.moves(value.owner, op) for value in op.inputs if isinstance(value.owner, Operation)
         )
@@ -133,7 +133,7 @@ def _is_written_between(
     writes: Sequence[tuple[int, Operation]],
     memory: Disjointness,
 ) -> bool:
-    """Whether what an op reads may be written between it and a reader of its result."""
+    """Return whether what an op reads may be written between it and a reader of its result."""
     first, last = order[op], order[reader]
     return any(
         first < number < last and memory.may_disturb(writer, root)
@@ -209,8 +209,9 @@ def _memory_behind(op: memref.LoadOp | tensor.ExtractOp) -> list[SSAValue]:
 def _may_disturb(
     reader: linalg.StructuredOp, producer: linalg.StructuredOp, plan: FusionPlan, memory: Disjointness
 ) -> bool:
-    """Whether a reader may write what a producer reads, or updates memory atomically, one lane after the other, where
-    the producer reads lane by lane, too."""
+    """Return whether a reader may write what a producer reads, or updates memory atomically, one lane after the other,
+    where the producer reads lane by lane, too.
+    """
     if not may_write(reader):
         return False
     if _has_atomics(reader) and producer in plan.scattered:
@@ -219,7 +220,7 @@ def _may_disturb(
 
 
 def _has_runs(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
-    """Whether the elements of an op are the same in runs: a quotient, or what is made of such alone."""
+    """Return whether the elements of an op are the same in runs: a quotient, or what is made of such alone."""
     body = op.body.block
     if op.iterators and len(op.iterators) != 1:
         return False
@@ -238,7 +239,7 @@ def find_constant_of_fill(value: SSAValue) -> int | None:
 
 
 def _is_between_exchanges(op: linalg.StructuredOp, readers: Readers, plan: FusionPlan) -> bool:
-    """Whether an op makes the elements of one exchange of pairs from those of another, as the steps of sorts do.
+    """Return whether an op makes the elements of one exchange of pairs from those of another, as the steps of sorts do.
 
     Such steps run in registers, one after the other. In its readers, each would be computed twice with all before it.
     """
@@ -251,7 +252,7 @@ def _is_between_exchanges(op: linalg.StructuredOp, readers: Readers, plan: Fusio
 
 
 def _feeds_exchange(readers: Readers) -> bool:
-    """Whether a pair reduction reads a value, also through casts and copies."""
+    """Return whether a pair reduction reads a value, also through casts and copies."""
     return any(
         _exchanges(reader)
         or (len(reader.inputs) == 1 and bool(reader.results) and is_elementwise(reader)
@@ -261,7 +262,7 @@ def _feeds_exchange(readers: Readers) -> bool:
 
 
 def _exchanges(op: linalg.StructuredOp | None) -> bool:
-    """Whether an op reduces pairs."""
+    """Return whether an op reduces pairs."""
     if op is None or is_elementwise(op):
         return False
     kinds = zip(loop_extents(op), op.iterators, strict=True)
@@ -269,7 +270,7 @@ def _exchanges(op: linalg.StructuredOp | None) -> bool:
 
 
 def _is_index_arithmetic(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
-    """Whether an op makes integers of loop counters and scalars alone, which a loop need not look up."""
+    """Return whether an op makes integers of loop counters and scalars alone, which a loop need not look up."""
     for value in op.inputs:
         producer = producer_of(value)
         if producer not in plan.indices and not isinstance(producer or value.owner, linalg.FillOp | arith.ConstantOp):
@@ -285,7 +286,7 @@ def _is_index_arithmetic(op: linalg.StructuredOp, plan: FusionPlan) -> bool:
 
 
 def _repeats_much(op: linalg.StructuredOp, readers: int, plan: FusionPlan) -> bool:
-    """Whether computing an op in each of its readers costs more than index arithmetic is worth."""
+    """Return whether computing an op in each of its readers costs more than index arithmetic is worth."""
     return readers > 1 and not plan.is_within(op, MOST_REPEATED // (readers - 1))
 
 
@@ -301,13 +302,14 @@ def _move(producer: linalg.StructuredOp, reader: linalg.StructuredOp, plan: Fusi
 
 
 def _has_atomics(op: Operation) -> bool:
-    """Whether a body updates memory atomically: threads take turns there, and what is dear is computed before it,
-    side by side."""
+    """Return whether a body updates memory atomically: threads take turns there, and what is dear is computed before
+    it, side by side.
+    """
     return any(isinstance(inner, memref.AtomicRMWOp | memref.GenericAtomicRMWOp) for inner in ops_within(op))
 
 
 def _repeats(producer: linalg.StructuredOp, reader: linalg.StructuredOp, value: SSAValue) -> bool:
-    """Whether a reader would compute one element of a dear producer in many iterations of a reduction."""
+    """Return whether a reader would compute one element of a dear producer in many iterations of a reduction."""
     if is_elementwise(reader):
         return False
     used: set[int] = set()
@@ -353,7 +355,7 @@ def _keep_in_first_reader(
 
 
 def is_copy(op: Operation) -> bool:
-    """Whether an op only rearranges the elements of its one input: a transpose or a broadcast."""
+    """Return whether an op only rearranges the elements of its one input: a transpose or a broadcast."""
     if not isinstance(op, linalg.StructuredOp) or len(op.inputs) != 1 or not is_movable(op):
         return False
     body = op.body.block
@@ -380,7 +382,7 @@ def users_through_copies(value: SSAValue) -> list[Operation]:
 
 
 def _is_output(use: Use) -> bool:
-    """Whether a structured op is given a value as destination."""
+    """Return whether a structured op is given a value as destination."""
     op = use.operation
     return isinstance(op, linalg.StructuredOp) and use.index >= len(op.inputs)
 
@@ -390,7 +392,7 @@ def _reads_output(op: linalg.StructuredOp, index: int) -> bool:
 
 
 def access_to(operand: SSAValue, access: tuple[AffineExpr, ...], value: SSAValue) -> tuple[AffineExpr, ...] | None:
-    """How an access of `operand` reaches `value` through copies and unit dimensions; None if it does not."""
+    """Return how an access of `operand` reaches `value` through copies and unit dimensions; None if it does not."""
     while operand is not value:
         op = operand.owner
         if isinstance(op, tensor.ExpandShapeOp):
@@ -485,7 +487,7 @@ def structured_readers(value: SSAValue) -> Readers:
 
 
 def changes_unit_dims_only(op: Operation) -> bool:
-    """Whether a change of shape adds or drops nothing but unit dimensions."""
+    """Return whether a change of shape adds or drops nothing but unit dimensions."""
     assert isinstance(op, _SHAPE_CHANGES)
     larger = op.result.type if isinstance(op, tensor.ExpandShapeOp) else op.src.type
     assert isinstance(larger, TensorType)
@@ -530,5 +532,5 @@ def body_cost(op: Operation) -> int:
 
 
 def _is_expensive(op: Operation) -> bool:
-    """Whether an op on floats takes many cycles."""
+    """Return whether an op on floats takes many cycles."""
     return takes_many_instructions(op) or isinstance(op, arith.DivfOp | arith.RemFOp)

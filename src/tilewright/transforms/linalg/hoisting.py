@@ -27,7 +27,7 @@ class Hoisting:
     """Kept while ops move by way of this."""
 
     def is_known_at(self, value: SSAValue, op: Operation) -> bool:
-        """Whether a value is defined before an op: in its block, or around it."""
+        """Return whether a value is defined before an op: in its block, or around it."""
         owner, block = value.owner, op.parent_block()
         assert block is not None
         if isinstance(owner, Block) or owner.parent_block() is not block:
@@ -35,7 +35,7 @@ class Hoisting:
         return self.order.of_block(block).is_before(owner, op)
 
     def is_possible(self, value: SSAValue, place: Operation, depth: int = MOST_STEPS) -> bool:
-        """Whether a value is known at `place`, or all that it is made from can move there."""
+        """Return whether a value is known at `place`, or all that it is made from can move there."""
         if self.is_known_at(value, place):
             return True
         ops = self._parts(value)
@@ -69,7 +69,7 @@ class Hoisting:
         return [op] if may_move else []
 
     def _is_undisturbed(self, op: bufferization.ToTensorOp, place: Operation) -> bool:
-        """Whether nothing between `place` and a load may write what it reads."""
+        """Return whether nothing between `place` and a load may write what it reads."""
         load = find_load(op)
         assert load is not None
         root, step = root_of_memref(load.copy.source), place
@@ -82,7 +82,7 @@ class Hoisting:
 
 
 def _operands(ops: list[Operation]) -> list[SSAValue]:
-    """What ops read that none of them makes."""
+    """Return what ops read that none of them makes."""
     inside = {inner for op in ops for inner in ops_within(op)}
     read = (operand for inner in inside for operand in inner.operands)
     return [value for value in dict.fromkeys(read) if value.owner not in inside]

@@ -52,7 +52,7 @@ class LinalgIfConversionPass(Pass):
 
 
 def is_convertible(op: scf.IfOp) -> bool:
-    """Whether both branches may run, what they compute is little, and both make some tile."""
+    """Return whether both branches may run, what they compute is little, and both make some tile."""
     if not any(is_tensor(result.type) for result in op.results) or not op.false_region.blocks:
         return False
     branches = [op.true_region.block, op.false_region.block]
@@ -67,7 +67,7 @@ def is_convertible(op: scf.IfOp) -> bool:
 
 
 def _is_speculatable(op: Operation) -> bool:
-    """Whether an op may be computed where the program does not, at little cost."""
+    """Return whether an op may be computed where the program does not, at little cost."""
     if isinstance(op, linalg.GenericOp):
         return bool(op.results) and is_elementwise(op) and all(map(_is_cheap, op.body.block.ops))
     if isinstance(op, linalg.FillOp):
@@ -82,7 +82,7 @@ def _is_cheap(op: Operation) -> bool:
 
 
 def _is_made(value: SSAValue, branch: scf.IfOp) -> bool:
-    """Whether a branch makes a tile that it yields, as constants are made wherever they are read."""
+    """Return whether a branch makes a tile that it yields, as constants are made wherever they are read."""
     owner = value.owner
     return isinstance(owner, linalg.FillOp) or (isinstance(owner, Operation) and owner.parent_op() is branch)
 

@@ -114,7 +114,7 @@ class Disjointness:
         self.noalias = function is not None and NOALIAS in function.attributes
 
     def may_disturb(self, op: Operation, root: SSAValue) -> bool:
-        """Whether an op may write to the memory behind a pointer argument or buffer."""
+        """Return whether an op may write to the memory behind a pointer argument or buffer."""
         if not may_write(op):
             return False
         written = written_memory(op)
@@ -123,7 +123,7 @@ class Disjointness:
         return any(not self.is_disjoint(root_of_memref(target), root) for target in written)
 
     def is_disjoint(self, left: SSAValue, right: SSAValue) -> bool:
-        """Whether two pointer arguments or buffers have no memory in common."""
+        """Return whether two pointer arguments or buffers have no memory in common."""
         if left is right:
             return False
         if any(map(self.is_allocated, (left, right))):
@@ -132,9 +132,9 @@ class Disjointness:
 
     @staticmethod
     def is_allocated(root: SSAValue) -> bool:
-        """Whether memory is a buffer of the kernel's own."""
+        """Return whether memory is a buffer of the kernel's own."""
         return isinstance(root.owner, memref.AllocOp | memref.AllocaOp)
 
     def is_argument(self, value: SSAValue) -> bool:
-        """Whether memory is what the caller gave."""
+        """Return whether memory is what the caller gave."""
         return isinstance(value, BlockArgument) and value.owner is self.entry

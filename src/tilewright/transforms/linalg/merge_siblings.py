@@ -169,7 +169,7 @@ def is_mergeable(op: linalg.GenericOp) -> bool:
 def place_to_merge(
     head: _Loop, loop: _Loop, before: Mapping[Operation, _Writes], hoisting: Hoisting
 ) -> linalg.GenericOp | None:
-    """Which of the two, of which `head` stands first in the same block, the other should join; None: neither.
+    """Return which of the two, of which `head` stands first in the same block, the other should join; None: neither.
 
     `loop` moves up where all that it reads is known there, or can move along. Else `head` moves down, if nothing in
     between reads its results or writes memory: what it reads would have to be kept beyond that.
@@ -190,7 +190,9 @@ def place_to_merge(
 
 
 def _fit(head: _Loop, loop: _Loop) -> bool:
-    """Whether two generics make a good one: over the same elements, with something in common, and not too large."""
+    """Return whether two generics make a good one: over the same elements, with something in common, and not too
+    large.
+    """
     first, op = head.op, loop.op
     if len(first.results) + len(op.results) > MOST_RESULTS:
         return False
@@ -212,19 +214,19 @@ def _fit(head: _Loop, loop: _Loop) -> bool:
 
 
 def _read_values(op: linalg.GenericOp) -> Iterator[SSAValue]:
-    """What a generic reads from around it: its inputs and what its body captures."""
+    """Yield what a generic reads from around it: its inputs and what its body captures."""
     yield from op.inputs
     yield from _captured(op)
 
 
 def _captured(op: linalg.GenericOp) -> Iterator[SSAValue]:
-    """What the body of a generic reads from around it."""
+    """Yield what the body of a generic reads from around it."""
     for inner in ops_within(op.body):
         yield from (operand for operand in inner.operands if not _is_inside(operand, op))
 
 
 def _is_read_after(value: SSAValue, op: Operation, hoisting: Hoisting) -> bool:
-    """Whether whatever refers to a value is `op`, or comes after it in its block."""
+    """Return whether whatever refers to a value is `op`, or comes after it in its block."""
     block = op.parent_block()
     assert block is not None
     order = hoisting.order.of_block(block)
@@ -284,7 +286,7 @@ class _Merge:
         return _Loop(new, self.head.extents, widest, self.head.length + self.loop.length, reads_memory, computed)
 
     def _is_read_elsewhere(self, result: SSAValue) -> bool:
-        """Whether a result has a reader besides the op that is merged."""
+        """Return whether a result has a reader besides the op that is merged."""
         return any(use.operation is not self.loop.op for use in result.uses)
 
     def _replace_placeholders(self, result: SSAValue) -> None:
@@ -406,7 +408,7 @@ class _Merge:
 
 
 def _value_key(op: Operation) -> object:
-    """What two ops that compute the same have in common; None for ops with regions or memory accesses."""
+    """Return what two ops that compute the same have in common; None for ops with regions or memory accesses."""
     if op.regions or _reads_memory(op) or not (is_arithmetic(op) or isinstance(op, linalg.IndexOp)):
         return None
     kinds = tuple(result.type for result in op.results)

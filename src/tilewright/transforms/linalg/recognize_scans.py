@@ -83,7 +83,7 @@ def replace_scan(op: scf.ForOp) -> str:
 
 
 def _is_mirrored(reader: tensor.ExtractOp | tensor.ExtractSliceOp, place: SSAValue) -> bool | None:
-    """Whether a reader walks the last axis from its end; None where it reads something else."""
+    """Return whether a reader walks the last axis from its end; None where it reads something else."""
     *others, last = reader.indices if isinstance(reader, tensor.ExtractOp) else reader.mixed_offsets
     if isinstance(last, int) or any(index != 0 and not _is_zero(index) for index in others):
         return None

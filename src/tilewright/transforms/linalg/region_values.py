@@ -10,7 +10,7 @@ from tilewright.dialects.types import is_tensor
 
 
 def tensor_positions(values: Sequence[SSAValue]) -> list[int]:
-    """Which of the values are tensors."""
+    """Return which of the values are tensors."""
     return [position for position, value in enumerate(values) if is_tensor(value.type)]
 
 

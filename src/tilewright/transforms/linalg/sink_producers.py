@@ -90,7 +90,7 @@ def find_store(value: SSAValue) -> bufferization.MaterializeInDestinationOp | No
 
 
 def _reads_computed_tiles_only(op: linalg.StructuredOp) -> bool:
-    """Whether no input may lie in memory that the program can write."""
+    """Return whether no input may lie in memory that the program can write."""
     if any(isinstance(inner, tensor.ExtractOp) or not is_memory_free(inner) for inner in ops_within(op.body)):
         return False
     return all(not is_tensor(value.type) or _is_computed(value) for value in op.inputs)

@@ -20,7 +20,7 @@ def loop_extents(op: linalg.StructuredOp) -> tuple[int, ...]:
 
 
 def is_elementwise(op: linalg.StructuredOp) -> bool:
-    """Whether every iteration is independent of the others."""
+    """Return whether every iteration is independent of the others."""
     return all(iterator == "parallel" for iterator in op.iterators)
 
 

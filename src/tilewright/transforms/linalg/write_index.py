@@ -49,7 +49,9 @@ class WriteIndex:
             self._nameless.append(place)
 
     def place(self, op: Operation) -> float:
-        """Where an op of the block stands; new ones stand between what they have before them and what is next."""
+        """Return where an op of the block stands; new ones stand between what they have before them and what is
+        next.
+        """
         walked, found = 0, self._places.get(op)
         before: Operation | None = op
         while found is None and before is not None:
@@ -59,7 +61,7 @@ class WriteIndex:
         return found + walked / (walked + 1)
 
     def is_new(self, op: Operation) -> bool:
-        """Whether an op came after the index was made."""
+        """Return whether an op came after the index was made."""
         return op not in self._places
 
     def first_disturbing(self, start: Operation, end: Operation, root: SSAValue) -> Operation | None:

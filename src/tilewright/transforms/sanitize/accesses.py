@@ -55,7 +55,7 @@ class Access(ABC):
 
     @abstractmethod
     def live(self, e: Emitter) -> SSAValue | None:
-        """Which lanes touch memory; None for all."""
+        """Return which lanes touch memory; None for all."""
 
     @abstractmethod
     def load_from(self, e: Emitter, base: SSAValue, other: int) -> SSAValue:
@@ -232,7 +232,7 @@ def describe_access(op: Operation) -> Access | str | None:
 
 
 def _places(access: Access) -> list[Number]:
-    """What is added to the argument that an access is based on."""
+    """Return what is added to the argument that an access is based on."""
     owner = access.base.owner
     further: list[Number] = [owner.offset] if isinstance(owner, tt.AddPtrOp) else []
     match access:
@@ -245,8 +245,10 @@ def _places(access: Access) -> list[Number]:
 
 
 def is_by_address(place: Number) -> bool:
-    """Whether a place is where an address points to that does not come from an argument: triton-to-unstructured counts
-    from any argument to such, by `shrsi (subi %address, (splat (ptr_to_int %argument))), 2`, to which more is added."""
+    """Return whether a place is where an address points to that does not come from an argument: triton-to-unstructured
+    counts from any argument to such, by `shrsi (subi %address, (splat (ptr_to_int %argument))), 2`, to which more is
+    added.
+    """
     work: list[Number] = [place]
     seen: set[Operation] = set()
     while work:

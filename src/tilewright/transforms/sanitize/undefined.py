@@ -30,7 +30,7 @@ _OPAQUE = (*LOADS, tts.AtomicRMWOp, tts.AtomicCASOp, tt.CallOp, scf.WhileOp)
 
 
 def has_undefined_lanes(op: Operation) -> bool:
-    """Whether a load leaves lanes without a value."""
+    """Return whether a load leaves lanes without a value."""
     match op:
         case tts.LoadOp():
             return op.has_mask and op.other is None
@@ -230,5 +230,5 @@ def _find_tainted(function: tt.FuncOp) -> set[SSAValue]:
 
 
 def _passes_on(op: Operation) -> bool:
-    """Whether results may be undefined where operands are."""
+    """Return whether results may be undefined where operands are."""
     return not isinstance(op, _OPAQUE) and (not op.regions or isinstance(op, tt.ReduceOp | tt.ScanOp))

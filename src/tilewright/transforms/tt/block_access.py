@@ -62,7 +62,7 @@ class BlockAccess:
         return pointers
 
     def mask(self, extents: Sequence[SSAValue], dims: Sequence[int]) -> SSAValue | None:
-        """Where `0 <= index_d < extent_d` in all of `dims`; None for no dims. Extents are i64 scalars."""
+        """Return where `0 <= index_d < extent_d` in all of `dims`; None for no dims. Extents are i64 scalars."""
         insert = self._builder.insert
         mask: SSAValue | None = None
         for dim in dims:

@@ -44,7 +44,9 @@ class AccumulateInDot(RewriteRule):
 
 
 def _sum_is_exact(first: SSAValue, second: SSAValue) -> bool:
-    """Whether two offsets of one type may be added in that type: in 64 bits always, else only constants that fit."""
+    """Return whether two offsets of one type may be added in that type: in 64 bits always, else only constants that
+    fit.
+    """
     if first.type != second.type:
         return False
     width = bit_width(element_type(first.type))
@@ -96,7 +98,7 @@ class SelectMaskedLoad(RewriteRule):
 
 
 def _is_available(value: SSAValue, op: Operation) -> bool:
-    """Whether `value` is defined where `op` stands."""
+    """Return whether `value` is defined where `op` stands."""
     if isinstance(value, OpResult):
         return properly_dominates(value.op, op)
     owner = value.owner

@@ -72,7 +72,7 @@ def _parts(value: SSAValue) -> tuple[SSAValue, SSAValue, int] | None:
 
 
 def _range_end(value: SSAValue) -> int | None:
-    """How many numbers from 0 on the elements of a tensor are, in whichever of its dimensions."""
+    """Return how many numbers from 0 on the elements of a tensor are, in whichever of its dimensions."""
     owner = value.owner
     while isinstance(owner, tt.ExpandDimsOp | tt.BroadcastOp):
         owner = owner.operands[0].owner

@@ -103,7 +103,7 @@ class _Order:
 
 
 def _orders_of(mask: SSAValue) -> list[_Order] | None:
-    """What must hold for a mask to be all true; None where that is not known."""
+    """Return what must hold for a mask to be all true; None where that is not known."""
     op = mask.op if isinstance(mask, OpResult) else None
     if isinstance(op, arith.AndIOp):
         lhs, rhs = (_orders_of(operand) for operand in op.operands)
@@ -168,7 +168,7 @@ class _Emitter:
 
 
 def _is_one(range: _Range) -> bool:
-    """Whether a range is one scalar and constants, so that only these can leave i32."""
+    """Return whether a range is one scalar and constants, so that only these can leave i32."""
     return not range.terms or (len(range.terms) == 1 and range.terms[0][1] == 1)
 
 
@@ -183,7 +183,7 @@ def _end_of_chain(select: arith.SelectOp) -> Operation:
 
 
 def _follows_product(select: arith.SelectOp, body: Block) -> bool:
-    """Whether a selection is made among what a product of the same iteration gives."""
+    """Return whether a selection is made among what a product of the same iteration gives."""
     needed = slice_of(_end_of_chain(select).operands, body, lambda op: True)
     return any(isinstance(op, tt.DotOp) for op in needed)
 

@@ -47,8 +47,8 @@ class _Comparison:
         self.found = _Matching(twins)
 
     def is_twin(self, mine: SSAValue, other: SSAValue) -> bool:
-        """Whether `other`, of the second body or from outside, is what `mine` is in the first one, or becomes it when
-        some ops of the second body are left out, which are noted then.
+        """Return whether `other`, of the second body or from outside, is what `mine` is in the first one, or becomes it
+        when some ops of the second body are left out, which are noted then.
         """
         if other in self.found.twins:
             return self.found.twins[other] is mine
@@ -79,7 +79,7 @@ class _Comparison:
         return True
 
     def _is_extra(self, mine: SSAValue, other: OpResult, before: _Matching) -> bool:
-        """Whether an op of the second body changes what is a twin: an operand stands for its result then."""
+        """Return whether an op of the second body changes what is a twin: an operand stands for its result then."""
         op = other.op
         if len(op.results) != 1 or op.regions or not is_pure(op):
             return False
@@ -127,7 +127,7 @@ def _check_effects(first: scf.ForOp, second: scf.ForOp) -> None:
 
 
 def _compare(first: scf.ForOp, second: scf.ForOp) -> tuple[_Matching, list[SSAValue]]:
-    """How the bodies match, and what the loop that takes the place of both begins with."""
+    """Return how the bodies match, and what the loop that takes the place of both begins with."""
     positions: list[int] = []
     for value in second.iter_args:
         assert isinstance(value, OpResult)

@@ -27,7 +27,9 @@ class _Equality:
         self._assumed: set[tuple[int, int]] = set()
 
     def are_carried_values_equal(self, first: int, second: int) -> bool:
-        """Whether two carried values start equal, and stay equal if they were before: by induction they always are."""
+        """Return whether two carried values start equal, and stay equal if they were before: by induction they always
+        are.
+        """
         loop = self._loop
         if loop.iter_args[first] is not loop.iter_args[second]:
             return False

@@ -56,7 +56,7 @@ def _constant(builder: OpBuilder, value: int, loop: scf.ForOp) -> SSAValue:
 
 
 def _middle(builder: OpBuilder, loop: scf.ForOp, factor: int) -> tuple[SSAValue, bool]:
-    """Where the unrolled loop ends, and whether iterations may remain after it."""
+    """Return where the unrolled loop ends, and whether iterations may remain after it."""
     trips = constant_trip_count(loop)
     lower, step = find_constant_int(loop.lb), find_constant_int(loop.step)
     if trips is not None and lower is not None and step is not None:
@@ -142,7 +142,7 @@ class LoopUnrollPass(Pass):
 
 
 def _fits(loop: scf.ForOp, factor: int, context: PassContext) -> bool:
-    """Whether there is something to unroll, and the copies are not too many."""
+    """Return whether there is something to unroll, and the copies are not too many."""
     num_ops = len(ops_within(loop.body))
     if factor * num_ops > MOST_OPS:
         reason = f"not unrolled: {factor} copies of {num_ops} ops are more than {MOST_OPS} ops"

@@ -92,7 +92,7 @@ class _Condition:
         return [operand for each in inner for operand in each.operands if _defining_op(operand) not in inner]
 
     def _passed_as(self, argument: BlockArgument) -> SSAValue | None:
-        """What an argument of the loop stands for: in the round before where it begins the test."""
+        """Return what an argument of the loop stands for: in the round before where it begins the test."""
         if argument.owner is self._after:
             return self._passed[argument.index]
         if argument.owner is not self._before:

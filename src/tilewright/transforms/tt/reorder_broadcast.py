@@ -43,7 +43,7 @@ def _is_elementwise_class(cls: type[Operation]) -> bool:
 
 
 def is_elementwise(op: Operation) -> bool:
-    """Whether an op computes each element of its only result from the elements there of its operands."""
+    """Return whether an op computes each element of its only result from the elements there of its operands."""
     return bool(op.operands) and len(op.results) == 1 and _is_elementwise_class(type(op)) and is_memory_free(op)
 
 

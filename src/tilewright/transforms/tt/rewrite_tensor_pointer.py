@@ -31,7 +31,7 @@ def block_of(type: Attribute) -> TensorType[Attribute]:
 
 
 def padding_value(builder: OpBuilder, padding: Attribute | None, type: Attribute, op: Operation) -> SSAValue | None:
-    """What lanes outside the parent tensor give: zeros, NaNs, or None where they are undefined."""
+    """Return what lanes outside the parent tensor give: zeros, NaNs, or None where they are undefined."""
     if padding is None:
         return None
     element = type.element_type if is_tensor(type) else type

@@ -60,8 +60,8 @@ def _convert(builder: OpBuilder, value: SSAValue, encoding: Attribute) -> SSAVal
 
 
 def _reads_shared_memory(value: SSAValue) -> bool:
-    """Whether `wgmma` should read A from shared memory: this is no detour for what a load gives or a loop carries,
-    unless it had to be transposed there, which registers do for nothing.
+    """Return whether `wgmma` should read A from shared memory: this is no detour for what a load gives or a loop
+    carries, unless it had to be transposed there, which registers do for nothing.
     """
     if fits_registers(value) and not is_along_k(value, DotOperandLayout.A):
         return False

@@ -29,12 +29,12 @@ PipelinedLoad = tt.LoadOp | tt.DescriptorLoadOp
 
 
 def address_of(load: PipelinedLoad) -> SSAValue:
-    """Where a load reads."""
+    """Return where a load reads."""
     return load.ptr if isinstance(load, tt.LoadOp) else load.desc
 
 
 def obstacle_in(loop: scf.ForOp) -> str | None:
-    """Why a loop cannot be pipelined; None where nothing speaks against it."""
+    """Return why a loop cannot be pipelined; None where nothing speaks against it."""
     arguments = set(loop.region_iter_args)
     if any(
         value in arguments and value is not own for value, own in zip(loop.yielded, loop.region_iter_args, strict=True)

@@ -45,7 +45,7 @@ class CheckClustersPass(Pass):
 
 
 def find_exchange(op: Operation) -> str | None:
-    """What an op does with elements of several CTAs; None if it needs none but its CTA's own."""
+    """Return what an op does with elements of several CTAs; None if it needs none but its CTA's own."""
     match op:
         case tt.ReduceOp() | tt.ScanOp():
             split = any(_is_split(operand.type, op.axis.value.data) for operand in op.operands)
@@ -69,18 +69,18 @@ def _layout(type: Attribute) -> LinearLayout:
 
 
 def _is_split(type: Attribute, axis: int) -> bool:
-    """Whether CTAs have different parts along an axis."""
+    """Return whether CTAs have different parts along an axis."""
     layout = _layout(type)
     name = dim_names(len(layout.out_dims))[axis]
     return any(layout.sublayout([BLOCK], [name]).columns)
 
 
 def _parts(type: Attribute) -> LinearLayout:
-    """Which part each CTA has."""
+    """Return which part each CTA has."""
     layout = _layout(type)
     return layout.sublayout([BLOCK], layout.out_dims)
 
 
 def _is_everywhere(type: Attribute) -> bool:
-    """Whether every CTA has all elements."""
+    """Return whether every CTA has all elements."""
     return not any(_parts(type).columns)

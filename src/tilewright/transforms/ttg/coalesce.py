@@ -65,7 +65,7 @@ def layout_of_type(type: Attribute) -> DistributedLayout:
 
 
 def _cga_of(type: TensorType[Attribute]) -> Vectors:
-    """How CTAs divide a tensor; one whose layout is not known yet is with one CTA."""
+    """Return how CTAs divide a tensor; one whose layout is not known yet is with one CTA."""
     encoding = type.encoding
     return encoding.tensor_layout.cga if isinstance(encoding, ttg.DistributedEncoding) else ()
 

@@ -107,12 +107,12 @@ def _op_cost(op: Operation) -> int:
 
 
 def is_expensive(op: Operation) -> bool:
-    """Whether an arithmetic op takes several instructions, or the special function unit."""
+    """Return whether an arithmetic op takes several instructions, or the special function unit."""
     return isinstance(op, arith.DivfOp) or (is_function(op) and not isinstance(op, CHEAP_MATH))
 
 
 def is_associative(op: tt.ReduceOp) -> bool:
-    """Whether a reduction gives the same bits in any order."""
+    """Return whether a reduction gives the same bits in any order."""
     type = as_tensor(op.srcs[0].type)
     if not is_float(type.element_type) or type.get_shape()[op.axis.value.data] <= 2:
         return True

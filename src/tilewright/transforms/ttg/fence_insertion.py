@@ -28,7 +28,7 @@ def _buffer_of(value: SSAValue) -> ttg.LocalAllocOp | None:
 
 
 def _is_stored_to(buffer: SSAValue) -> bool:
-    """Whether threads write a buffer, or a view of it, after its allocation."""
+    """Return whether threads write a buffer, or a view of it, after its allocation."""
     for use in buffer.uses:
         op = use.operation
         if isinstance(op, ttg.LocalStoreOp) or (isinstance(op, VIEWS) and _is_stored_to(op.results[0])):

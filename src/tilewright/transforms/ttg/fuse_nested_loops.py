@@ -46,7 +46,7 @@ def _invariant_ops(loop: scf.ForOp, values: Sequence[SSAValue]) -> list[Operatio
 
 
 def _obstacle(outer: scf.ForOp, inner: scf.ForOp) -> str | None:
-    """Why a nest stays one; None where nothing speaks against one loop."""
+    """Return why a nest stays one; None where nothing speaks against one loop."""
     for loop in (outer, inner):
         if loop.unsigned_cmp is not None or loop.lb.type not in COUNTERS:
             return "its counters are neither i32 nor i64"
@@ -113,7 +113,7 @@ class _Fusion:
         return builder.insert(loop)
 
     def results_of(self, loop: scf.ForOp) -> list[SSAValue]:
-        """What the outer loop results in."""
+        """Return what the outer loop results in."""
         return list(loop.results[2 : 2 + len(self._outer.results)])
 
     # One iteration.
@@ -203,8 +203,8 @@ def _number(builder: OpBuilder, value: int, type: Attribute) -> SSAValue:
 
 
 def _count(builder: OpBuilder, loop: scf.ForOp, type: Attribute, *, runs: bool) -> SSAValue:
-    """How often a loop runs, in `type`: (ub - lb) / step rounded up, where the difference is taken as unsigned, as it
-    may exceed what is signed; 0 where ub <= lb unless it is known that the loop `runs`.
+    """Return how often a loop runs, in `type`: (ub - lb) / step rounded up, where the difference is taken as unsigned,
+    as it may exceed what is signed; 0 where ub <= lb unless it is known that the loop `runs`.
     """
     distance = builder.insert(arith.SubiOp(loop.ub, loop.lb)).results[0]
     count = builder.insert(arith.CeilDivUIOp(distance, loop.step)).results[0]

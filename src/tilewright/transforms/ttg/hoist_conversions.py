@@ -50,7 +50,7 @@ def _is_dot_operand(encoding: Attribute) -> bool:
 
 
 def grows(op: Operation) -> bool:
-    """Whether the result of an op has more bytes than its operand, or more elements."""
+    """Return whether the result of an op has more bytes than its operand, or more elements."""
     match op:
         case arith.ExtSIOp() | arith.ExtUIOp() | arith.ExtFOp() | tt.BroadcastOp() | tt.ExpandDimsOp():
             return True
@@ -164,7 +164,7 @@ def _moves_no_data(op: Operation) -> bool:
 
 
 def _feeds_product(conversion: ttg.ConvertLayoutOp) -> bool:
-    """Whether the block of a conversion goes on to a matrix product on tensor cores whose left operand is in
+    """Return whether the block of a conversion goes on to a matrix product on tensor cores whose left operand is in
     registers.
     """
     op: Operation | None = conversion.next_op

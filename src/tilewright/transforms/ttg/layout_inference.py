@@ -68,7 +68,7 @@ Access = tt.LoadOp | tt.StoreOp
 
 @cache
 def is_elementwise_class(cls: type[Operation]) -> bool:
-    """Whether ops of a class act on each element by itself."""
+    """Return whether ops of a class act on each element by itself."""
     if issubclass(cls, ELEMENTWISE_TT):
         return True
     return any(isinstance(trait, ElementwiseMappable) for trait in getattr(cls, "traits", ()))
@@ -76,7 +76,7 @@ def is_elementwise_class(cls: type[Operation]) -> bool:
 
 @cache
 def keeps_layout_class(cls: type[Operation]) -> bool:
-    """Whether operands and results of ops of a class have one layout, whichever it is."""
+    """Return whether operands and results of ops of a class have one layout, whichever it is."""
     return is_elementwise_class(cls) or issubclass(cls, SAME_LAYOUT_TT)
 
 
@@ -213,12 +213,14 @@ def _rescaled(
 
 
 def is_single_value(type: Attribute) -> bool:
-    """Whether a type is a scalar or a tensor of one element."""
+    """Return whether a type is a scalar or a tensor of one element."""
     return not is_tensor(type) or prod(type.get_shape()) == 1
 
 
 def is_expensive_access(op: Access, program: ProgramShape) -> bool:
-    """Whether a load or store moves more than the threads of the program: then its layout matters most of all."""
+    """Return whether a load or store moves more than the threads of the program: then its layout matters most of
+    all.
+    """
     type = op.ptr.type
     if isinstance(type, PointerType) and is_tensor(type.pointee_type):
         return True
@@ -228,7 +230,7 @@ def is_expensive_access(op: Access, program: ProgramShape) -> bool:
 
 
 def is_anchor(op: Operation, program: ProgramShape) -> bool:
-    """Whether an op keeps its layout and others follow."""
+    """Return whether an op keeps its layout and others follow."""
     match op:
         case tt.LoadOp() | tt.StoreOp():
             return is_expensive_access(op, program)
@@ -243,7 +245,7 @@ def is_anchor(op: Operation, program: ProgramShape) -> bool:
 
 
 def can_be_recomputed(op: Operation, program: ProgramShape) -> bool:
-    """Whether an op may run once more in another layout."""
+    """Return whether an op may run once more in another layout."""
     match op:
         case tt.LoadOp():
             return not may_write(op) and not is_expensive_access(op, program)
@@ -258,7 +260,7 @@ def can_be_recomputed(op: Operation, program: ProgramShape) -> bool:
 
 
 def is_free_conversion(op: Operation) -> bool:
-    """Whether an op is a conversion that moves nothing between threads."""
+    """Return whether an op is a conversion that moves nothing between threads."""
     if not isinstance(op, ttg.ConvertLayoutOp):
         return False
     source, target = as_tensor(op.src.type), as_tensor(op.result.type)
@@ -271,7 +273,7 @@ def _stays_in_threads(source: Attribute, target: Attribute, shape: tuple[int, ..
 
 
 def can_fold_conversion(op: Operation, encoding: Attribute) -> bool:
-    """Whether an op can make its result in `encoding` just as well, whatever the layout of its operands."""
+    """Return whether an op can make its result in `encoding` just as well, whatever the layout of its operands."""
     match op:
         case tt.CatOp():
             return can_join_registers(op.operand_types, with_encoding(op.result.type, encoding))

@@ -38,7 +38,7 @@ class LayoutSlice:
         return {value.op: None for value in self.layouts if isinstance(value, OpResult)}
 
     def agrees_with(self, other: LayoutSlice) -> bool:
-        """Whether no value is wanted in two layouts."""
+        """Return whether no value is wanted in two layouts."""
         return all(self.layouts.get(value, encoding) == encoding for value, encoding in other.layouts.items())
 
     def include(self, other: LayoutSlice) -> None:
@@ -158,7 +158,7 @@ def find_slice(
     existing: Existing = _no_existing,
     program: ProgramShape | None = None,
 ) -> LayoutSlice | None:
-    """What to compute anew for operand `index` of `user` to come in `encoding`; None where some value cannot be.
+    """Return what to compute anew for operand `index` of `user` to come in `encoding`; None where some value cannot be.
 
     With `program`, everything in the slice has to be worth computing twice.
     """

@@ -68,7 +68,7 @@ def versions_of(capability: int) -> tuple[int, ...]:
 
 
 def plan_product(dot: tt.DotOp, capability: int, num_warps: int) -> ProductPlan | None:
-    """How tensor cores compute a product; None where they cannot, and it stays in a blocked layout."""
+    """Return how tensor cores compute a product; None where they cannot, and it stays in a blocked layout."""
     for version in versions_of(capability):
         plan = _plan_wgmma(dot, num_warps) if version == WGMMA else _plan_mma(dot, capability, num_warps)
         if plan is not None:
@@ -77,7 +77,7 @@ def plan_product(dot: tt.DotOp, capability: int, num_warps: int) -> ProductPlan 
 
 
 def why_no_product(dot: tt.DotOp, capability: int) -> str:
-    """Why `plan_product` gives none."""
+    """Return why `plan_product` gives none."""
     if not versions_of(capability):
         return f"compute capability {capability // 10}.{capability % 10} has no tensor cores that are used here"
     a, b, d = _elements(dot)
@@ -256,7 +256,7 @@ def _loaded_bits(value: SSAValue, own: int) -> int:
 
 
 def _keeps_lanes(op: Operation) -> bool:
-    """Whether an op's elements come from the same elements of its operands, at about their width."""
+    """Return whether an op's elements come from the same elements of its operands, at about their width."""
     if isinstance(op, _CASTS):
         return is_integer(element_type(op.operands[0].type)) or is_float(element_type(op.operands[0].type))
     return isinstance(op, (*_THROUGH, arith.MulfOp, arith.AddfOp, arith.SubfOp))

@@ -43,7 +43,7 @@ def _choice(value: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue] | None:
 
 
 def _find_reset(loop: scf.ForOp, argument: BlockArgument) -> _Reset | None:
-    """How a carried value is set back; None where it is not, or where anybody but the product would notice."""
+    """Return how a carried value is set back; None where it is not, or where anybody but the product would notice."""
     choice = _choice(loop.yielded[argument.index - 1])
     if choice is None or loop.results[argument.index - 1].first_use is not None or not argument.has_one_use():
         return None

@@ -139,7 +139,7 @@ def _deal(count: int, dims: Sequence[int], shape: Sequence[int], dealt: list[int
 
 
 def _keeps_rows_in_warps(source: TensorType[Attribute], indices: TensorType[Attribute], axis: int) -> bool:
-    """Whether warps hold the same rows of both tensors, and lanes the same but along the axis."""
+    """Return whether warps hold the same rows of both tensors, and lanes the same but along the axis."""
     rows: list[list[tuple[tuple[int, ...], ...]]] = []
     for type in (source, indices):
         layout: DistributedLayout = ttg.layout_of(type.encoding)

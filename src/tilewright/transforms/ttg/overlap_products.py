@@ -156,7 +156,9 @@ class _Overlap:
             raise CannotOverlap(f"it would hide {hidden} clocks of a round, and take {ROUND_CLOCKS} more")
 
     def _is_copied_by_threads(self, operand: SSAValue) -> bool:
-        """Whether an operand is in registers, the same in all iterations, or the copy of what a pointer load reads."""
+        """Return whether an operand is in registers, the same in all iterations, or the copy of what a pointer load
+        reads.
+        """
         op = definition_in(self._loop, operand)
         while isinstance(op, ttg.MemDescTransOp | ttg.MemDescReshapeOp | ttg.LocalAllocOp):
             op = definition_in(self._loop, op.operands[0])

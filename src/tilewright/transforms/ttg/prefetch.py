@@ -192,7 +192,9 @@ class _Prefetcher:
 
 
 def _find_prefetcher(loop: scf.ForOp) -> _Prefetcher | None:
-    """What slices the product of a loop; None unless it is the only one, of the right kind, and carries its buffers."""
+    """Return what slices the product of a loop; None unless it is the only one, of the right kind, and carries its
+    buffers.
+    """
     dots = [op for op in body_ops(loop) if isinstance(op, tt.DotOp)]
     if len(dots) != 1:
         return None

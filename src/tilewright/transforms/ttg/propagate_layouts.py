@@ -143,7 +143,7 @@ def _reached_by_yield(op: scf.YieldOp, index: int) -> Iterable[SSAValue]:
 
 
 def _choose(value: SSAValue, encodings: Encodings) -> Attribute:
-    """Which of the layouts that reach a value it takes."""
+    """Return which of the layouts that reach a value it takes."""
     first = next(iter(encodings))
     if len(encodings) == 1:
         return first

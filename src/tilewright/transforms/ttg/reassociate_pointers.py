@@ -105,7 +105,7 @@ class _Decomposer:
         return (), (_Term(value),)
 
     def is_exact(self, op: arith.AddiOp) -> bool:
-        """Whether sext(a + b) = sext(a) + sext(b) for a sum of tensors.
+        """Return whether sext(a + b) = sext(a) + sext(b) for a sum of tensors.
 
         Always at 64 bits, where addresses wrap as well. Of narrower numbers a is a multiple of 2^k in all lanes and
         0 <= b < 2^k: the largest such a leaves room for b below the largest number.
@@ -213,7 +213,7 @@ class _Rewriter:
 
 
 def _is_cheap(address: _Address) -> bool:
-    """Whether a lane's address is one multiplication and addition: a scalar of 64 bits and one offset of 32.
+    """Return whether a lane's address is one multiplication and addition: a scalar of 64 bits and one offset of 32.
 
     `A + rows[:, None] * s + columns[None, :]` has two, and stays: with both after one scalar, or their sum at 64 bits,
     the loops of six matmuls on sm_90 (masked or not, 64 to 128 wide, 4 and 8 warps) had 692 SASS instructions in place
@@ -224,8 +224,8 @@ def _is_cheap(address: _Address) -> bool:
 
 
 def _moves_around(op: Operation, scalars: tuple[SSAValue | int, ...], lanes: SSAValue) -> bool:
-    """Whether an op is in a loop in which scalars change and the offsets of its lanes stay the same. Elsewhere nothing
-    is won: the sum of scalar and lanes that several accesses share would be made anew for each.
+    """Return whether an op is in a loop in which scalars change and the offsets of its lanes stay the same. Elsewhere
+    nothing is won: the sum of scalar and lanes that several accesses share would be made anew for each.
     """
     loop = op.parent_op()
     while loop is not None and not isinstance(loop, scf.ForOp):

@@ -79,13 +79,13 @@ def find_accumulation(reduce: tt.ReduceOp) -> Accumulation | None:
 
 
 def elements_along(layout: BlockedLayout, shape: tuple[int, ...], axis: int) -> int:
-    """How many different elements along an axis a thread holds."""
+    """Return how many different elements along an axis a thread holds."""
     return 1 << sum(bool(vector[axis]) for vector in layout.to_linear(shape).bases_of(REGISTER))
 
 
 def _keeps_rows(source: TensorType[Attribute], axis: int, elements: int) -> bool:
-    """Whether each register of the split tensor belongs to the row of the same register of the source, as a reshape
-    that may reorder moves nothing.
+    """Return whether each register of the split tensor belongs to the row of the same register of the source, as a
+    reshape that may reorder moves nothing.
     """
     split = _split_type(source, axis, elements)
     before, after = (ttg.layout_of(type.encoding).to_linear(type.get_shape()) for type in (source, split))

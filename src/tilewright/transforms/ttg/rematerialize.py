@@ -64,7 +64,7 @@ class Rematerializer:
         self._order.of_block(op.parent).forget(op)
 
     def _is_defined_before(self, value: SSAValue, op: Operation) -> bool:
-        """Whether a value may be used at an op."""
+        """Return whether a value may be used at an op."""
         if isinstance(value, OpResult):
             block, holder = value.op.parent, op
             while holder is not None and holder.parent is not block:

@@ -82,7 +82,9 @@ def _sink_operand(op: Operation) -> None:
 
 
 def _keeps_contents(op: ttg.LocalLoadOp) -> bool:
-    """Whether the buffer that is read was filled once, when it was made, so that it may be read later as well."""
+    """Return whether the buffer that is read was filled once, when it was made, so that it may be read later as
+    well.
+    """
     source = op.src
     while isinstance(source, OpResult) and isinstance(source.op, ttg.MemDescTransOp | ttg.MemDescReshapeOp):
         source = source.op.src

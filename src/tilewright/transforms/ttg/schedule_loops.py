@@ -81,8 +81,8 @@ class _Scheduler:
                 self._schedule.place(op, stage, self._cluster_of(stage))
 
     def _ends_iterations(self, op: Operation) -> bool:
-        """Whether an op is a conditional that nothing else of its iteration waits for: it runs at the end of the round,
-        when the loads ahead are under way.
+        """Return whether an op is a conditional that nothing else of its iteration waits for: it runs at the end of the
+        round, when the loads ahead are under way.
         """
         if not isinstance(op, scf.IfOp) or self._users(op):
             return False
@@ -114,7 +114,7 @@ class _Scheduler:
         return placed
 
     def _may_place(self, op: Operation, stage: int, cluster: int) -> bool:
-        """Whether an op has no place yet, or a later one that nothing ties it to."""
+        """Return whether an op has no place yet, or a later one that nothing ties it to."""
         if op not in self._schedule.stages:
             return True
         is_later = (self._schedule.stages[op], self._schedule.clusters[op]) > (stage, cluster)

@@ -131,7 +131,7 @@ def _element_code(element: Attribute) -> int:
 
 
 def _box(descriptor: SSAValue) -> Sequence[int]:
-    """What one copy moves: a row of the swizzle's width at most, 256 in each other dimension."""
+    """Return what one copy moves: a row of the swizzle's width at most, 256 in each other dimension."""
     shape, layout = block_type(descriptor)[0], _layout_of(descriptor)
     widest = layout.swizzle_bytes * 8 // layout.element_bits if layout.swizzle_bytes else MAX_TMA_BOX
     return (*(min(extent, MAX_TMA_BOX) for extent in shape[:-1]), min(shape[-1], widest))

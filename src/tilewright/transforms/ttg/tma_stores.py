@@ -40,7 +40,7 @@ def buffer_type(op: DescriptorWrite, *, mutable: bool) -> MemDescType:
 
 
 def written_value(builder: OpBuilder, op: DescriptorWrite) -> SSAValue:
-    """What an op writes, in the shape of its buffer."""
+    """Return what an op writes, in the shape of its buffer."""
     source, shape = as_tensor(op.src.type), buffer_type(op, mutable=False).get_shape()
     if shape == source.get_shape():
         return op.src

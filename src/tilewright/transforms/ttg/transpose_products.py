@@ -34,25 +34,25 @@ REGISTER_BITS = 32
 
 
 def is_loaded(value: SSAValue) -> bool:
-    """Whether a value is what a load gives, at most seen in another way."""
+    """Return whether a value is what a load gives, at most seen in another way."""
     while isinstance(op := defining_op(value), ttg.ConvertLayoutOp | tt.TransOp | tt.ReshapeOp):
         value = op.src
     return isinstance(op, LOADS)
 
 
 def is_along_k(value: SSAValue, op_index: int) -> bool:
-    """Whether neighbours of an operand along K are neighbours in memory, as far as its layout tells."""
+    """Return whether neighbours of an operand along K are neighbours in memory, as far as its layout tells."""
     source = as_tensor(before_conversions(value).type)
     return order_of(layout_of(source.encoding), source.get_shape())[0] == 1 - op_index
 
 
 def fits_registers(value: SSAValue) -> bool:
-    """Whether fragments of an operand can be filled from memory in any order."""
+    """Return whether fragments of an operand can be filled from memory in any order."""
     return bit_width(as_tensor(value.type).element_type) == REGISTER_BITS
 
 
 def wants_transpose(dot: tt.DotOp) -> bool:
-    """Whether of two loaded operands B is the one that `wgmma` cannot read where it is."""
+    """Return whether of two loaded operands B is the one that `wgmma` cannot read where it is."""
     if not (fits_registers(dot.b) and is_loaded(dot.a) and is_loaded(dot.b)):
         return False
     if as_tensor(dot.d.type).get_shape()[1] % GROUP_ROWS:
@@ -93,7 +93,9 @@ class CarryTransposed(RewriteRule):
 
 
 def _is_carried_transposed(loop: scf.ForOp, index: int) -> bool:
-    """Whether each use of a carried value is a transpose of a matrix, and what the next round gets is one too."""
+    """Return whether each use of a carried value is a transpose of a matrix, and what the next round gets is one
+    too.
+    """
     argument = loop.region_iter_args[index]
     users = [use.operation for use in argument.uses]
     return bool(users) and all(_is_swap(user) for user in (*users, defining_op(loop.yielded[index])))

@@ -76,7 +76,7 @@ class _SegmentWriter:
         ]
 
     def _is_read_elsewhere(self, value: SSAValue, own: set[Operation]) -> bool:
-        """Whether a result, or a reshape of it, is read by what is not a step of this segment."""
+        """Return whether a result, or a reshape of it, is read by what is not a step of this segment."""
         for use in value.uses:
             user = use.operation
             if user in self.ops and user not in own and base_of(user.results[0]) is not user.results[0]:
@@ -161,7 +161,7 @@ class _SegmentWriter:
         return runs
 
     def _start(self, window: Window, strides: Mapping[int, int]) -> Index:
-        """Where the block of the current step starts in a tensor."""
+        """Return where the block of the current step starts in a tensor."""
         start = window.offset
         for bit, (counter, place) in self.counters.items():
             if place == 0:
@@ -203,7 +203,7 @@ class _SegmentWriter:
     # -- steps ------------------------------------------------------------------------------------------------------
 
     def _operands(self, step: Step, layout: Layout) -> Operands:
-        """What the arguments of a body stand for, each with the register bits that it has."""
+        """Return what the arguments of a body stand for, each with the register bits that it has."""
         found: Operands = {}
         block = step.op.body.block
         for argument, operand, source in zip(block.args, step.op.operands, (*step.inputs, *step.inits), strict=True):
@@ -258,7 +258,7 @@ class _SegmentWriter:
             self.values[result] = Registers(left, vectors)
 
     def _combined(self, pair: _Pair, number: int) -> list[SSAValue]:
-        """What is reduced of both elements, combined by an op whose operands may change places."""
+        """Return what is reduced of both elements, combined by an op whose operands may change places."""
         step, builder = pair.step, self.builder
         assert step.combiner is not None
         (accumulator,) = pair.accumulators
@@ -336,7 +336,7 @@ class _Pair:
         }
 
     def starts(self, number: int) -> list[SSAValue]:
-        """What the results start from."""
+        """Return what the results start from."""
         found: list[SSAValue] = []
         for argument in self.accumulators:
             lanes, has = self.operands[argument]

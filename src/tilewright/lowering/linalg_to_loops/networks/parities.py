@@ -77,7 +77,7 @@ def known_value(number: BitNumber) -> int | None:
 
 
 def evaluate(op: Operation, operands: Sequence[BitNumber]) -> BitNumber | None:
-    """What an op makes of such integers; None where that is no such integer."""
+    """Return what an op makes of such integers; None where that is no such integer."""
     first = operands[0] if operands else ()
     width = width_of(op.results[0].type)
     match op:

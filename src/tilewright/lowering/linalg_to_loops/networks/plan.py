@@ -87,7 +87,7 @@ def base_of(value: SSAValue) -> SSAValue:
 
 
 def extent_bits(shape: Sequence[int]) -> int | None:
-    """How many bits a row major index has; None where an extent is no power of two."""
+    """Return how many bits a row major index has; None where an extent is no power of two."""
     if any(extent < 1 or extent & (extent - 1) for extent in shape):
         return None
     return sum(extent.bit_length() - 1 for extent in shape)
@@ -107,7 +107,9 @@ class _Chain:
         """For each bit a bit that it is the same as, itself at the end."""
 
     def takes(self, op: Operation) -> bool:
-        """Whether the chain goes on after an op: it is a step, has nothing to do with it, or reshapes a result."""
+        """Return whether the chain goes on after an op: it is a step, has nothing to do with it, or reshapes a
+        result.
+        """
         if isinstance(op, RESHAPES):
             if op.operands[0] in self.made:
                 if extent_bits(shape_or_scalar(op.results[0].type)) is None:
@@ -257,7 +259,9 @@ def _index_bits(access: Sequence[object], dims: Sequence[list[int]]) -> list[int
 
 
 def is_plain(op: linalg.StructuredOp) -> bool:
-    """Whether a body is arithmetic on elements and indices alone, and each element is read at a place of its own."""
+    """Return whether a body is arithmetic on elements and indices alone, and each element is read at a place of its
+    own.
+    """
     for map_ in op.maps:
         positions = [expr.position for expr in access_of(map_) if isinstance(expr, AffineDimExpr)]
         if len(set(positions)) != len(positions):

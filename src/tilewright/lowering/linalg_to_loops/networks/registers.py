@@ -182,7 +182,7 @@ class VectorBuilder:
 
 
 def _neighbours(steps: Sequence[int]) -> int:
-    """How many of the lowest lane bits go from each element to the next one in memory."""
+    """Return how many of the lowest lane bits go from each element to the next one in memory."""
     count = 0
     while count < len(steps) and steps[count] == 1 << count:
         count += 1

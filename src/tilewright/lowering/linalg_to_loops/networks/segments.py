@@ -154,7 +154,7 @@ def _segment(steps: Sequence[Step], lane_count: int, everything: Sequence[Step])
 def _layout_of(
     step: Step, made: dict[SSAValue, Layout], lanes: tuple[int, ...], registers: frozenset[int]
 ) -> Layout | None:
-    """Which bits of a step are lanes; None where its operands do not agree."""
+    """Return which bits of a step are lanes; None where its operands do not agree."""
     bits = set(step.bits)
     known = [(made[source[0]], source[1]) for source in (*step.inputs, *step.inits) if source and source[0] in made]
     if not known:

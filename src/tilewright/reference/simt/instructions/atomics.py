@@ -106,7 +106,7 @@ def _atomic(instruction: Instruction, decoder: Decoder, *, gives: bool) -> Step:
 
 
 def vector_length(modifiers: Sequence[str]) -> int:
-    """How many neighbouring elements an instruction is about: 4 for `.v4`."""
+    """Return how many neighbouring elements an instruction is about: 4 for `.v4`."""
     return next((int(part[1:]) for part in modifiers if part in ("v2", "v4", "v8")), 1)
 
 

@@ -20,7 +20,7 @@ SIZE = 8
 
 
 def barrier_places(machine: Machine, addresses: Array) -> Array:
-    """Where the barriers that active threads name lie in the shared memory of all CTAs."""
+    """Return where the barriers that active threads name lie in the shared memory of all CTAs."""
     flat = machine.spread(addresses)
     if flat.dtype.itemsize == 8:
         flat = choose(flat >= np.uint64(SHARED_WINDOW), flat - np.uint64(SHARED_WINDOW), flat)

@@ -120,7 +120,7 @@ def multiply(instruction: Instruction, decoder: Decoder) -> Step:
 
 
 def _matrix_shape(instruction: Instruction) -> tuple[int, bool]:
-    """How many 8x8 matrices of 16-bit elements, and whether they are transposed."""
+    """Return how many 8x8 matrices of 16-bit elements, and whether they are transposed."""
     modifiers = instruction.modifiers
     if "m8n8" not in modifiers or "b16" not in modifiers:
         raise unknown(instruction)
@@ -128,7 +128,7 @@ def _matrix_shape(instruction: Instruction) -> tuple[int, bool]:
 
 
 def _row_places(machine: Machine, addresses: Any, count: int) -> tuple[Array, Array]:
-    """Where the rows of matrices lie, (warp, matrix, row), and the threads that name them."""
+    """Return where the rows of matrices lie, (warp, matrix, row), and the threads that name them."""
     rows = machine.by_warp(addresses)[:, : 8 * count]
     threads = machine.threads.reshape(-1, WARP)[:, : 8 * count]
     offsets = rows.astype(np.int64)

@@ -19,7 +19,7 @@ from tilewright.transforms.linalg.region_values import drop_arguments, tensor_po
 
 
 def has_tensors(function: func.FuncOp) -> bool:
-    """Whether a signature has tensors."""
+    """Return whether a signature has tensors."""
     kind = function.function_type
     return any(is_tensor(type_) for type_ in (*kind.inputs, *kind.outputs))
 

@@ -35,7 +35,7 @@ def bufferize_to_tensor(f: Bufferizer, op: bufferization.ToTensorOp) -> None:
 
 
 def _is_final(op: bufferization.ToTensorOp) -> bool:
-    """Whether a local buffer is written before it becomes a tensor, in the same block, and never after."""
+    """Return whether a local buffer is written before it becomes a tensor, in the same block, and never after."""
     source = op.memref
     if not isinstance(source.owner, memref.AllocOp | memref.AllocaOp) or as_memref(source.type) != buffer_type(
         op.tensor.type
@@ -53,7 +53,7 @@ def _users(value: SSAValue) -> Iterator[Operation]:
 
 
 def _ends_before(user: Operation, op: Operation) -> bool:
-    """Whether an op of a block, or of a region inside of it, is done when `op` of the same block runs."""
+    """Return whether an op of a block, or of a region inside of it, is done when `op` of the same block runs."""
     if isinstance(user, memref.DeallocOp):
         return True
     holder: Operation | None = user
@@ -63,7 +63,7 @@ def _ends_before(user: Operation, op: Operation) -> bool:
 
 
 def _is_read_before_writes(op: bufferization.ToTensorOp) -> bool:
-    """Whether all uses of a tensor follow in its block, with no op between that writes memory."""
+    """Return whether all uses of a tensor follow in its block, with no op between that writes memory."""
     users = {use.operation for use in op.tensor.uses}
     following = op.next_op
     while following is not None and users:

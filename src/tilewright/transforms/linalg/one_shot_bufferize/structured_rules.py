@@ -60,7 +60,7 @@ def bufferize_structured(f: Bufferizer, op: linalg.StructuredOp) -> None:
 
 
 def _keeps(op: linalg.StructuredOp, position: int) -> bool:
-    """Whether anything of a destination is left or read: its elements in the body, or some are not written."""
+    """Return whether anything of a destination is left or read: its elements in the body, or some are not written."""
     init, dims = op.operands[position], op.maps[position].results
     if isinstance(init.owner, tensor.EmptyOp | ub.PoisonOp):
         return False

@@ -42,7 +42,7 @@ _VIEWS = (ttg.MemDescTransOp, ttg.MemDescReshapeOp, ttg.MemDescSubsliceOp)
 
 
 def _adds_to(user: Operation, index: int) -> bool:
-    """Whether a use is that of an accumulator by the next product, which the hardware keeps in order."""
+    """Return whether a use is that of an accumulator by the next product, which the hardware keeps in order."""
     return isinstance(user, ttng.WarpGroupDotOp) and index == 2
 
 
@@ -93,7 +93,9 @@ class _LoopDots:
         return last.prev_op if isinstance(last.prev_op, ttng.ArriveBarrierOp) else last
 
     def _may_run_on(self, dot: ttng.WarpGroupDotOp) -> bool:
-        """Whether the buffers of a product stay as they are for an iteration: they are of several, or never written."""
+        """Return whether the buffers of a product stay as they are for an iteration: they are of several, or never
+        written.
+        """
         return all(self._is_lasting(value) for value in _buffers_of(dot))
 
     def _is_lasting(self, buffer: SSAValue) -> bool:
@@ -141,7 +143,7 @@ class _LoopDots:
             self._insert_wait(first, [dot.d, *_buffers_of(dot)], pendings)
 
     def _is_in_one_branch(self, branch: scf.IfOp, value: SSAValue) -> bool:
-        """Whether a value is used by ops of the first region of a conditional, and in no other of the loop."""
+        """Return whether a value is used by ops of the first region of a conditional, and in no other of the loop."""
         inside = [use.operation for use in value.uses if branch.is_ancestor(use.operation)]
         return all(branch.true_region.is_ancestor(user) and not isinstance(user, scf.YieldOp) for user in inside)
 
@@ -251,7 +253,7 @@ class _LoopDots:
         self._insert_wait(first, list(arguments), self._issued_between(None, first))
 
     def _keeps_registers(self, dot: ttng.WarpGroupDotOp) -> bool:
-        """Whether a product may still be reading A from registers when these are written again."""
+        """Return whether a product may still be reading A from registers when these are written again."""
         source = _before_views(dot.a)
         if isinstance(source.type, MemDescType) or is_defined_outside(source, self._loop.body):
             return False
@@ -263,7 +265,9 @@ class _LoopDots:
         return holder_in(self._block, source.op) if isinstance(source, OpResult) else None
 
     def _is_complete(self, dot: ttng.WarpGroupDotOp, place: Operation | None) -> bool:
-        """Whether some wait makes a product complete before `place` in the next round, or before the end of this."""
+        """Return whether some wait makes a product complete before `place` in the next round, or before the end of
+        this.
+        """
         for wait in self._waits:
             if dot.is_before_in_block(wait):
                 issued = self._issued_between(dot, wait)

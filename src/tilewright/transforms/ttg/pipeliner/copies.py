@@ -47,8 +47,8 @@ def buffer_encoding(load: tt.LoadOp | tt.DescriptorLoadOp) -> Attribute:
 
 
 def _for_operand(user: object, shape: tuple[int, ...], order: tuple[int, ...], bits: int) -> SharedLayout | None:
-    """What fragments are read from without bank conflicts, where `user` converts to those of an operand, or to what is
-    their transpose.
+    """Return what fragments are read from without bank conflicts, where `user` converts to those of an operand, or to
+    what is their transpose.
     """
     operand = operand_of_mma(user)
     if operand is not None:
@@ -99,7 +99,9 @@ def _operand_layout(value: SSAValue) -> DotOperandLayout | None:
 
 
 def contiguous_run(registers: DistributedLayout, buffer: SharedLayout, shape: tuple[int, ...]) -> int:
-    """How many elements a thread holds in consecutive registers that lie side by side, and aligned, in a buffer."""
+    """Return how many elements a thread holds in consecutive registers that lie side by side, and aligned, in a
+    buffer.
+    """
     return registers.to_linear(shape).invert_and_compose(buffer.to_linear(shape)).num_consecutive_in_out
 
 
@@ -114,5 +116,5 @@ def copy_bits(load: tt.LoadOp, axis_info: ModuleAxisInfo) -> int:
 
 
 def can_copy_asynchronously(load: tt.LoadOp, axis_info: ModuleAxisInfo) -> bool:
-    """Whether `cp.async` can do a load: it copies 4 bytes at least, side by side in both memories."""
+    """Return whether `cp.async` can do a load: it copies 4 bytes at least, side by side in both memories."""
     return copy_bits(load, axis_info) >= MIN_COPY_BITS

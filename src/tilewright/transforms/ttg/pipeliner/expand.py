@@ -144,7 +144,7 @@ class _Expander:
         return builder.insert(arith.constant_int(value, self._loop.lb.type)).results[0]  # pyright: ignore[reportArgumentType]
 
     def _exists(self, builder: OpBuilder, start: SSAValue, steps: int) -> SSAValue | None:
-        """Whether the iteration `steps` after the one at `start` exists; None where it is known to."""
+        """Return whether the iteration `steps` after the one at `start` exists; None where it is known to."""
         lb, ub, step = (arith.find_constant_int(value) for value in (start, self._loop.ub, self._loop.step))
         is_unsigned = self._loop.unsigned_cmp is not None
         if lb is not None and ub is not None and step is not None and (not is_unsigned or min(lb, ub) >= 0):
@@ -268,7 +268,7 @@ class _Expander:
         return body.args[1 + self._slot(stream, age)] if age else self._newest(stream, made, counters)
 
     def _newest(self, stream: _Stream, made: dict[SSAValue, SSAValue], counters: list[SSAValue]) -> SSAValue:
-        """What a stream becomes in this round."""
+        """Return what a stream becomes in this round."""
         value = stream.value
         if isinstance(value, BlockArgument):
             value = self._loop.yielded[value.index - 1]

@@ -63,7 +63,7 @@ class PipelinedLoad:
         return op.mask, op.other
 
     def is_buffer(self, user: Operation) -> bool:
-        """Whether a user makes a buffer that can be the one that the load is copied to."""
+        """Return whether a user makes a buffer that can be the one that the load is copied to."""
         if not isinstance(user, ttg.LocalAllocOp):
             return False
         type = user.result.type
@@ -105,7 +105,7 @@ class LoadGroup:
 
 
 def _fills_registers(reader: Operation) -> bool:
-    """Whether all that an op does is to put A of one `wgmma` into registers."""
+    """Return whether all that an op does is to put A of one `wgmma` into registers."""
     op: Operation | None = reader
     while isinstance(op, ttg.ConvertLayoutOp | tt.TransOp):
         uses = list(op.result.uses)

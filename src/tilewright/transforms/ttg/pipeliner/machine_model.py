@@ -44,13 +44,13 @@ def _elements(value: SSAValue) -> int:
 
 
 def product_clocks(op: ttng.WarpGroupDotOp) -> int:
-    """How long a product keeps the tensor cores."""
+    """Return how long a product keeps the tensor cores."""
     type = as_memdesc(op.b.type)
     return _elements(op.d) * type.get_shape()[0] * _bits(type.element_type) // TENSOR_BITS
 
 
 def vector_clocks(ops: Iterable[Operation]) -> int:
-    """How long some ops keep the other pipes, one after the other."""
+    """Return how long some ops keep the other pipes, one after the other."""
     return sum(_vector_clocks(op) for op in ops)
 
 

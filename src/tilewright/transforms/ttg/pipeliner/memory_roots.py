@@ -113,7 +113,7 @@ class WrittenMemory:
                 self._roots |= roots
 
     def may_hold(self, addresses: Iterable[SSAValue]) -> bool:
-        """Whether the loop may write what is read at one of these addresses."""
+        """Return whether the loop may write what is read at one of these addresses."""
         if not self._roots and not self._is_anything:
             return False
         for address in addresses:

@@ -64,7 +64,7 @@ def predicate(builder: OpBuilder, op: Operation, condition: SSAValue) -> Operati
 
 
 def _counts_every_round(op: Operation) -> bool:
-    """Whether an op waits for copies that are made, of nothing if need be, in every round."""
+    """Return whether an op waits for copies that are made, of nothing if need be, in every round."""
     return isinstance(op, ttng.WaitBarrierOp) and ORDERED in op.attributes
 
 
@@ -108,7 +108,7 @@ def _predicated_wait(builder: OpBuilder, op: ttng.WaitBarrierOp, condition: SSAV
 
 
 def _instead(new: OpT, old: Operation) -> OpT:
-    """What an op that was never inserted leaves to its replacement; the old one is dropped."""
+    """Return what an op that was never inserted leaves to its replacement; the old one is dropped."""
     new.attributes = dict(old.attributes)
     new.location = old.location
     for mine, theirs in zip(new.results, old.results, strict=True):

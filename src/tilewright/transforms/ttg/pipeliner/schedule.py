@@ -49,7 +49,7 @@ def holder_in(block: Block, op: Operation) -> Operation:
 
 
 def used_values(op: Operation) -> Iterator[SSAValue]:
-    """What an op takes from outside: its operands, and what the ops that it holds use and do not define."""
+    """Yield what an op takes from outside: its operands, and what the ops that it holds use and do not define."""
     if not op.regions:
         yield from op.operands
         return
@@ -113,7 +113,9 @@ def erase_schedule(loop: scf.ForOp) -> None:
 
 
 def carried_source(loop: scf.ForOp, value: SSAValue) -> SSAValue | None:
-    """What a carried value of the body was given at the end of the iteration before; None for any other value."""
+    """Return what a carried value of the body was given at the end of the iteration before; None for any other
+    value.
+    """
     if not isinstance(value, BlockArgument) or value.owner is not loop.body.block or value.index == 0:
         return None
     return loop.yielded[value.index - 1]

@@ -37,7 +37,7 @@ class _Read:
 
 
 def _read_of(dot: ttng.WarpGroupDotOp) -> _Read | None:
-    """How A comes out of shared memory for this product alone; None where it is there, or computed."""
+    """Return how A comes out of shared memory for this product alone; None where it is there, or computed."""
     if not is_tensor(dot.a.type):
         return None
     value, order = dot.a, None

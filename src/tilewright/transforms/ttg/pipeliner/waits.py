@@ -95,7 +95,7 @@ def _waits(root: Operation) -> Iterator[ttg.AsyncWaitOp]:
 
 
 def _is_there(value: SSAValue, place: Operation) -> bool:
-    """Whether a value of the block of `place`, or from outside it, is made before `place`."""
+    """Return whether a value of the block of `place`, or from outside it, is made before `place`."""
     op = value.op if isinstance(value, OpResult) else None
     return op is None or op.parent is not place.parent or op.is_before_in_block(place)
 
