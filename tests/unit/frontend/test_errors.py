@@ -597,7 +597,7 @@ def flag_at_run_time(o, n):
 CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (unknown_name, CompilationError, "nn is not defined", "did you mean `n`?"),
     (numpy_function, CompilationError, "`tanh` runs at compile time", "use tl.extra.libdevice.tanh"),
-    (host_function, CompilationError, "`comb` runs at compile time", "in front of the launch"),
+    (host_function, CompilationError, "`comb` runs at compile time", "before the launch"),
     (sum_of_python, CompilationError, "sum cannot be used in a kernel", "not allowed in a kernel: use tl.sum"),
     (appended, CompilationError, "has no attribute `append`", "items + (value,)"),
     (stages_at_run_time, CompilationError, "`num_stages` must be a compile-time integer, got a run-time scalar", None),

@@ -45,7 +45,7 @@ class NearLanes:
 
     type: str
     first: str
-    distance: str
+    distances: str
     """How far the lanes are from the first one."""
     span: str
     """How far the last lane is, at most as far as a vector reaches; in all lanes."""
@@ -65,14 +65,14 @@ def compare_places(fn: FunctionText, lanes: int, type: str, places: str, mask: s
     b, whole = LaneBuilder(fn, lanes), f"<{lanes} x {type}>"
     first = fn.value(f"extractelement {whole} {places}, i64 0")
     last = fn.value(f"extractelement {whole} {places}, i64 {lanes - 1}")
-    distance = LaneBuilder(fn, 0).intrinsic("umin", type, fn.value(f"sub {type} {last}, {first}"), str(lanes - 1))
-    distance = b.sub(places, _spread(b, type, first), type)
-    span = _spread(b, type, distance)
-    inside = b.icmp("ule", distance, span, type)
+    reach = LaneBuilder(fn, 0).intrinsic("umin", type, fn.value(f"sub {type} {last}, {first}"), str(lanes - 1))
+    distances = b.sub(places, _spread(b, type, first), type)
+    span = _spread(b, type, reach)
+    inside = b.icmp("ule", distances, span, type)
     if mask != _ALL_LANES:
         inside = b.and_(inside, mask, "i1")
     everywhere = fn.call("i1", f"llvm.vector.reduce.and.v{lanes}i1", [(b.type("i1"), inside)])
-    return NearLanes(type, first, distance, span, everywhere)
+    return NearLanes(type, first, distances, span, everywhere)
 
 
 def gather_near(
@@ -106,7 +106,7 @@ def _load_and_permute(b: LaneBuilder, type: ValueType, start: str, near: NearLan
     fn.declare(f"declare {whole} @{name}(ptr, {b.type('i1')}, {whole})")
     arguments = [(f"ptr align {type.scalar.bytes}", start), (b.type("i1"), live), (whole, "zeroinitializer")]
     loaded = fn.call(whole, name, arguments)
-    places = _resize(b, near.distance, near.type, number)
+    places = _resize(b, near.distances, near.type, number)
     permuted = fn.call(whole, intrinsic, [(whole, loaded), (b.type(number), places)])
     return permuted if whole == type.text else fn.value(f"bitcast {whole} {permuted} to {type.text}")
 
