@@ -15,7 +15,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from tilewright.dialects import arith, bufferization, cf, linalg, linalg_ext, memref, scf, tensor, ub
+from tilewright.dialects import arith, bufferization, cf, linalg, linalg_ext, memref, scf, tensor, ttx, ub
 from tilewright.dialects.linalg import IteratorType, StructuredOp
 from tilewright.dialects.numeric import Array
 from tilewright.dialects.traits import ElementwiseMappable
@@ -208,6 +208,14 @@ def scan(op: linalg_ext.ScanOp, frame: Frame) -> Values:
             output[(*[slice(None)] * axis, place)] = value
     frame.counters, frame.active = outer
     return outputs
+
+
+@meaning_of(ttx.CumSumOp)
+def cumulative_sum(op: ttx.CumSumOp, frame: Frame) -> Values:
+    """Running sums in order, each rounded to the element's type."""
+    value: Array = frame.get(op.input)
+    with np.errstate(all="ignore"):
+        return (np.add.accumulate(value, axis=op.axis.value.data, dtype=value.dtype),)
 
 
 @meaning_of(linalg_ext.ExchangeNetworkOp)

@@ -34,6 +34,24 @@ def test_every_op_has_a_meaning() -> None:
     assert sorted(missing) == ["func.func", "tt.func"]
 
 
+@pytest.mark.parametrize(("name", "dtype"), [("f32", np.float32), ("bf16", ml_dtypes.bfloat16), ("i8", np.int8)])
+def test_cumulative_sums_round_and_wrap_at_each_step(name: str, dtype: Any) -> None:
+    type_ = f"tensor<3x40x{name}>"
+    text = f"""
+      func.func @f(%x: {type_}, %e: {type_}) -> {type_} {{
+        %s = ttx.cumsum {{axis = 1 : ui32, operandSegmentSizes = array<i32: 1, 1>}}
+          ins(%x : {type_}) outs(%e : {type_}) -> {type_}
+        return %s : {type_}
+      }}
+    """
+    x = (rng.standard_normal((3, 40)) * 9).astype(dtype)
+    expected = x.copy()
+    for column in range(1, 40):
+        expected[:, column] = expected[:, column - 1] + x[:, column]
+    (result,) = run(text, x, np.zeros_like(x))
+    np.testing.assert_array_equal(result, expected)
+
+
 def test_integers_wrap_and_read_unsigned() -> None:
     text = """
 func.func @f(%a: i8, %b: i8, %c: i4) -> (i8, i8, i8, i1, i32, i4) {
