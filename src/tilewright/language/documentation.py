@@ -89,7 +89,8 @@ where the condition is constant), conditional expressions, `for` over `range`, `
 `while`, `return` at the top level of a function and in `if`s there, `assert`, `with`, calls of `@jit` functions with
 defaults, keywords and `*tuple`, tuples, named tuples and records, list comprehensions over tuples, `:=`, chained
 comparisons, lambdas, f-strings of constants, and the builtins `abs`, `bool`, `float`, `getattr`, `hasattr`, `int`,
-`isinstance`, `len`, `list`, `max`, `min`, `print`, `range`, `tuple`.
+`isinstance`, `len`, `list`, `max`, `min`, `print`, `range`, `tuple`. Under `TILEWRIGHT_INTERPRET=1` f-strings take
+run-time values, `print` is Python's own, and `breakpoint()` stops in the kernel with tiles as NumPy arrays.
 
 A number that is assigned to a plain name becomes a run-time scalar; `name: tl.constexpr = ...` keeps it a constant, and
 so does an assignment after `name: tl.constexpr`. A function that returns the same constant on all ways returns a
