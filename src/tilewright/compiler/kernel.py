@@ -188,6 +188,20 @@ class CompiledKernel(OfThisProcess):
         """Launches this very kernel over a grid, with arguments of the kind that it was compiled for."""
         return partial(self._relaunch(), grid)
 
+    def _repr_html_(self) -> str:
+        """Return the kernel as notebooks show it: its name and target, and each stage's text to unfold."""
+        from html import escape  # only notebooks ask
+
+        stages = [(stage, self.asm[stage]) for stage in self.asm]
+        texts = [(stage, text) for stage, text in stages if isinstance(text, str)]
+        folds = "".join(
+            f"<details><summary><code>{stage}</code>, {len(text.splitlines())} lines</summary>"
+            f"<pre>{escape(text)}</pre></details>"
+            for stage, text in texts
+        )
+        target = escape(str(getattr(self.metadata, "target", "")))
+        return f"<div><p>kernel <code>{escape(self.name)}</code> for <code>{target}</code></p>{folds}</div>"
+
     def _relaunch(self) -> Relaunch:
         if self.relaunch is None:
             raise TypeError(f"kernel '{self.name}' was compiled from text, which does not say what arguments it takes")

@@ -8,6 +8,7 @@ kernel.py:12:9: error: expected a block of pointers, got a block of float32
 from __future__ import annotations
 
 import linecache
+import sys
 from dataclasses import dataclass
 
 TAB_WIDTH = 4
@@ -28,12 +29,25 @@ class Span:
     end_col: int = 0
 
     def __str__(self) -> str:
+        if (cell := _cell_of(self.filename)) is not None:
+            return f"{cell}, line {self.line}"
         return f"{self.filename}:{self.line}:{self.col}" if self.col else f"{self.filename}:{self.line}"
 
     def source_line(self) -> str | None:
         """The text of the line, read through `linecache` (which also knows the cells of a notebook), or None."""
         text = linecache.getline(self.filename, self.line)
         return text.rstrip("\n") if text else None
+
+
+def _cell_of(filename: str) -> str | None:
+    """Return what IPython calls the code of that file name, such as `Cell In[7]`; None for a file.
+
+    From `format_code_name` of its compiler (IPython 8 and later), which tracebacks of IPython use, too.
+    """
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    format_name = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    found = None if format_name is None else format_name(filename)
+    return None if found is None else " ".join(found)
 
 
 def render_caret(source_line: str, col: int, end_col: int = 0, *, indent: str = "    ") -> str:
