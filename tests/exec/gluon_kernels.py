@@ -229,6 +229,53 @@ def roles(x, y_ptr, rows, layout: gl.constexpr):
     )
 
 
+@gluon.jit
+def picks(x_ptr, i_ptr, y_ptr, M: gl.constexpr, N: gl.constexpr, layout: gl.constexpr, shared: gl.constexpr):
+    """Rows of a buffer reordered element by element, and back into other places."""
+    rows = gl.arange(0, M, gl.SliceLayout(1, layout))[:, None]
+    columns = gl.arange(0, N, gl.SliceLayout(0, layout))[None, :]
+    offsets = rows * N + columns
+    buffer = gl.allocate_shared_memory(gl.float32, [M, N], shared)
+    buffer.store(gl.load(x_ptr + offsets))
+    index = gl.load(i_ptr + offsets)
+    picked = buffer.gather(index, 1)
+    buffer.scatter(picked, M - 1 - rows, 0)
+    gl.store(y_ptr + offsets, buffer.load(layout))
+
+
+@gluon.jit
+def counts(x_ptr, old_ptr, y_ptr, N: gl.constexpr, BINS: gl.constexpr, layout: gl.constexpr, shared: gl.constexpr):
+    """How often each bin is named, with what each element found there."""
+    offsets = gl.arange(0, N, layout)
+    bins = gl.arange(0, BINS, layout)
+    buffer = gl.allocate_shared_memory(gl.int32, [BINS], shared)
+    buffer.store(gl.zeros([BINS], gl.int32, layout))
+    named = gl.load(x_ptr + offsets)
+    ones = gl.full([N], 1, gl.int32, layout)
+    gl.store(old_ptr + offsets, buffer.atomic_scatter_add(ones, named, 0, named < BINS - 1))
+    gl.store(y_ptr + bins, buffer.load(layout))
+
+
+@gluon.jit
+def extremes(x_ptr, i_ptr, y_ptr, N: gl.constexpr, layout: gl.constexpr, shared: gl.constexpr):
+    """Every kind of atomic on a buffer of their own, of 16 elements."""
+    offsets = gl.arange(0, N, layout)
+    small = gl.arange(0, 16, layout)
+    x, named = gl.load(x_ptr + offsets), gl.load(i_ptr + offsets)
+    buffer = gl.allocate_shared_memory(gl.int32, [8, 16], shared)
+    for i in gl.static_range(8):
+        buffer.index(i).store(gl.full([16], 12, gl.int32, layout))
+    buffer.index(0).atomic_scatter_max(x, named, 0)
+    buffer.index(1).atomic_scatter_min(x, named, 0)
+    buffer.index(2).atomic_scatter_and(x, named, 0)
+    buffer.index(3).atomic_scatter_or(x, named, 0)
+    buffer.index(4).atomic_scatter_xor(x, named, 0)
+    buffer.index(5).atomic_scatter_xchg(named, named, 0)
+    buffer.index(6).atomic_scatter_add(x, named, 0)
+    for i in gl.static_range(8):
+        gl.store(y_ptr + i * 16 + small, buffer.index(i).load(layout))
+
+
 @dataclass(frozen=True)
 class Case:
     """A kernel with the types and constants that it is compiled for."""
@@ -249,6 +296,7 @@ TURNED = gl.BlockedLayout([4, 1], [16, 2], [1, 4], [0, 1])
 LINE = gl.BlockedLayout([1, 1], [1, 32], [1, 4], [1, 0])
 PLAIN = gl.SwizzledSharedLayout(1, 1, 1, [0])
 SWIZZLED = gl.SwizzledSharedLayout(4, 2, 4, [1, 0])
+PADDED = gl.PaddedSharedLayout.with_identity_for([[64, 4]], [32, 64], [1, 0])
 
 
 def described(shape: list[int], dtype: str, layout: Any) -> str:
@@ -263,6 +311,8 @@ def box(shape: list[int], dtype: Any) -> Any:
 
 F32 = "*fp32"
 TWO = {"x_ptr": F32, "y_ptr": F32}
+COUNTS = {"x_ptr": "*i32", "old_ptr": "*i32", "y_ptr": "*i32"}
+EXTREMES = {"x_ptr": "*i32", "i_ptr": "*i32", "y_ptr": "*i32"}
 TILES = {
     name: described(shape, "fp16", box(shape, gl.float16))
     for name, shape in (("a", [64, 64]), ("b", [64, 64]), ("c", [64, 64]))
@@ -279,6 +329,9 @@ CASES = [
     Case(transpose_in_memory, TWO, {"N": 32, "layout": TILE, "shared": SWIZZLED}),
     Case(halves, TWO, {"N": 256, "layout": ROW, "shared": PLAIN}),
     Case(rows_ahead, {**TWO, "rows": "i32"}, {"N": 256, "layout": WIDE, "shared": PLAIN}),
+    Case(picks, {**TWO, "i_ptr": "*i32"}, {"M": 32, "N": 64, "layout": TILE, "shared": SWIZZLED}),
+    Case(counts, COUNTS, {"N": 512, "BINS": 32, "layout": ROW, "shared": PLAIN}),
+    Case(extremes, EXTREMES, {"N": 128, "layout": ROW, "shared": PLAIN}),
     Case(product_v2, {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": F32}, {"N": 64, "layout": TILE}),
     Case(add_one_by_tma, {"x": BOX, "y": BOX}, {"layout": TILE}),
     Case(product_v3, {**TILES, "K": "i32"}),

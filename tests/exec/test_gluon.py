@@ -47,6 +47,14 @@ def floats(*shape: int, dtype: Any = np.float32) -> Any:
     return RNG.standard_normal(shape).astype(dtype)
 
 
+ENGINES = ["cpu", "gpu", "reference"]
+
+
+def engine(target: str) -> Any:
+    """The engine that a test names; `gpu` is the one that this file's tests run on."""
+    return nullcontext() if target == "gpu" else knobs.scope(target=target)
+
+
 # -- results ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("layout", [kernels.ROW, kernels.WIDE], ids=["narrow", "wide"])
 def test_a_vector_in_two_layouts(layout: Any) -> None:
@@ -101,6 +109,87 @@ def test_views_of_a_buffer() -> None:
     x, y = floats(512), np.zeros(512, np.float32)
     kernels.halves[(1,)](x, y, 256, kernels.ROW, kernels.PLAIN)
     assert (y == np.concatenate([x[256:], x[:256]])).all()
+
+
+@pytest.mark.parametrize("target", ENGINES)
+@pytest.mark.parametrize("shared", [kernels.SWIZZLED, kernels.PADDED], ids=["swizzled", "padded"])
+def test_elements_at_run_time_indices(target: str, shared: Any) -> None:
+    x, index = floats(32, 64), RNG.integers(0, 64, (32, 64), dtype=np.int32)
+    y = np.zeros((32, 64), np.float32)
+    with engine(target):
+        kernels.picks[(1,)](x, index, y, 32, 64, kernels.TILE, shared)
+    assert (y == np.take_along_axis(x, index, 1)[::-1]).all()
+
+
+@pytest.mark.parametrize("target", ENGINES)
+@pytest.mark.parametrize("layout", [kernels.ROW, kernels.WIDE], ids=["narrow", "wide"])
+def test_counts_in_shared_memory(target: str, layout: Any) -> None:
+    x = RNG.integers(0, 32, 512, dtype=np.int32)
+    old, y = np.full(512, -1, np.int32), np.zeros(32, np.int32)
+    with engine(target):
+        kernels.counts[(1,)](x, old, y, 512, 32, layout, kernels.PLAIN)
+    counted = np.bincount(x, minlength=32)
+    counted[31] = 0
+    assert (y == counted).all()
+    for number in range(31):
+        assert sorted(old[x == number]) == list(range(counted[number])), number
+
+
+@pytest.mark.parametrize("target", ENGINES)
+def test_every_atomic_of_shared_memory(target: str) -> None:
+    x, index = RNG.integers(-99, 99, 128, dtype=np.int32), RNG.integers(0, 16, 128, dtype=np.int32)
+    y = np.zeros((8, 16), np.int32)
+    with engine(target):
+        kernels.extremes[(1,)](x, index, y, 128, kernels.ROW, kernels.PLAIN)
+    expected = np.full((8, 16), 12, np.int32)
+    updates = (np.maximum, np.minimum, np.bitwise_and, np.bitwise_or, np.bitwise_xor, None, np.add)
+    for row, update in enumerate(updates):
+        if update is None:
+            expected[row, index] = index
+        else:
+            update.at(expected[row], index, x)
+    assert (y == expected).all()
+
+
+@gluon.jit
+def picks_from_pairs(y_ptr, i_ptr, axis: gl.constexpr, layout: gl.constexpr):
+    buffer = gl.allocate_shared_memory(gl.int32, [16, 16], gl.SwizzledSharedLayout(1, 1, 1, [1, 0]))
+    rows = gl.arange(0, 32, gl.SliceLayout(1, layout))[:, None]
+    gl.store(y_ptr + rows, buffer.gather(rows + gl.load(i_ptr), axis))
+
+
+@gluon.jit
+def adds_other_types(y_ptr, layout: gl.constexpr):
+    buffer = gl.allocate_shared_memory(gl.float32, [32], gl.SwizzledSharedLayout(1, 1, 1, [0]))
+    offsets = gl.arange(0, 32, layout)
+    buffer.atomic_scatter_add(offsets, offsets, 0)
+
+
+@gluon.jit
+def largest_float(y_ptr, layout: gl.constexpr):
+    buffer = gl.allocate_shared_memory(gl.float32, [32], gl.SwizzledSharedLayout(1, 1, 1, [0]))
+    buffer.atomic_scatter_max(gl.zeros([32], gl.float32, layout), gl.arange(0, 32, layout), 0)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "message"),
+    [
+        (picks_from_pairs, (np.zeros(1, np.int32), 2, kernels.TILE), "axis 2 is out of bounds for a buffer of rank 2"),
+        (picks_from_pairs, (np.zeros(1, np.int32), 1, kernels.TILE), "32 indices along dimension 0 are too many"),
+        (picks_from_pairs, (np.zeros(1, np.float32), 0, kernels.TILE), "indices must have integer dtype, got fp32"),
+        (adds_other_types, (ROW,), "values element type must match destination element type: got int32 and fp32"),
+        (largest_float, (ROW,), "atomic_scatter_max does not support dtype fp32"),
+    ],
+)
+def test_accesses_by_index_that_do_not_fit(kernel: Any, arguments: Any, message: str) -> None:
+    with pytest.raises(tilewright.CompilationError, match=message) as caught:
+        kernel[(1,)](np.zeros(32, np.int32), *arguments)
+    assert Path(__file__).name in str(caught.value) and "buffer." in str(caught.value)
+
+
+def test_an_index_outside_of_the_buffer() -> None:
+    with knobs.scope(target="reference"), pytest.raises(tilewright.TilewrightError, match="index 20 is outside"):
+        picks_from_pairs[(1,)](np.zeros(32, np.int32), np.full(1, 20, np.int32), 0, kernels.TILE)
 
 
 def test_copies_that_run_ahead() -> None:

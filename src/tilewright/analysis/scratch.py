@@ -27,7 +27,13 @@ from tilewright.dialects.tt import (
     ScanOp,
 )
 from tilewright.dialects.tt.types import PointerType
-from tilewright.dialects.ttg import ConvertLayoutOp, LocalAllocOp, MemDescType, WarpSpecializeOp
+from tilewright.dialects.ttg import (
+    ConvertLayoutOp,
+    LocalAllocOp,
+    LocalAtomicScatterRMWOp,
+    MemDescType,
+    WarpSpecializeOp,
+)
 from tilewright.dialects.ttg.encodings import layout_of
 from tilewright.dialects.ttg.verification import TARGET
 from tilewright.dialects.ttng import TensormapCreateOp
@@ -150,7 +156,7 @@ def _histogram_bytes(op: HistogramOp) -> int:
     return max(as_tensor(op.result.type).element_count(), MIN_HISTOGRAM_BINS) * 4
 
 
-def _atomic_bytes(op: AtomicRMWOp | AtomicCASOp | AtomicLoadOp | AtomicPollOp) -> int:
+def _atomic_bytes(op: AtomicRMWOp | AtomicCASOp | AtomicLoadOp | AtomicPollOp | LocalAtomicScatterRMWOp) -> int:
     """Results that more threads want than ran the atomic."""
     if not op.result.uses:
         return 0
@@ -193,6 +199,7 @@ _BYTES: dict[type[Operation], Callable[..., int]] = {
     AtomicCASOp: _atomic_bytes,
     AtomicLoadOp: _atomic_bytes,
     AtomicPollOp: _atomic_bytes,
+    LocalAtomicScatterRMWOp: _atomic_bytes,
     TensormapCreateOp: _tensor_map_bytes,
     WarpSpecializeOp: _capture_bytes,
 }

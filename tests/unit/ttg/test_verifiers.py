@@ -88,6 +88,37 @@ REFUSED: list[tuple[str, str, str]] = [
         r"shapes differ, tensor \[64, 32\] and buffer \[64, 64\]",
     ),
     (
+        f"%m: {BUFFER}, %i: tensor<64xi32, #ttg.slice<{{dim = 1, parent = #a}}>>",
+        f"%0 = ttg.local_gather %m[%i] {{axis = 0 : i32}} : {BUFFER}, "
+        "tensor<64xi32, #ttg.slice<{dim = 1, parent = #a}>> -> tensor<64xf16, #ttg.slice<{dim = 1, parent = #a}>>",
+        "indices of rank 1 for a buffer of rank 2",
+    ),
+    (
+        f"%m: {BUFFER}, %i: tensor<64x64xi32, #a>",
+        f"%0 = ttg.local_gather %m[%i] {{axis = 2 : i32}} : {BUFFER}, tensor<64x64xi32, #a> -> {TENSOR}",
+        "axis 2 is out of range for a buffer of rank 2",
+    ),
+    (
+        f"%m: {BUFFER}, %i: tensor<64x64xi32, #a>",
+        f"%0 = ttg.local_gather %m[%i] {{axis = 0 : i32}} : {BUFFER}, tensor<64x64xi32, #a> -> tensor<64x32xf16, #a>",
+        "values and indices must have one shape and layout",
+    ),
+    (
+        f"%m: {BUFFER}, %i: tensor<128x64xi32, #a>, %v: tensor<128x64xf16, #a>",
+        f"ttg.local_scatter %m[%i], %v {{axis = 1 : i32}} : {BUFFER}, tensor<128x64xi32, #a>, tensor<128x64xf16, #a>",
+        "indices have 128 elements along dimension 0, the buffer 64",
+    ),
+    (
+        f"%m: {CONSTANT}, %i: tensor<64x64xi32, #a>, %v: {TENSOR}",
+        f"ttg.local_scatter %m[%i], %v {{axis = 1 : i32}} : {CONSTANT}, tensor<64x64xi32, #a>, {TENSOR}",
+        "immutable memory",
+    ),
+    (
+        f"%m: {BUFFER}, %i: {TENSOR}",
+        f"%0 = ttg.local_gather %m[%i] {{axis = 0 : i32}} : {BUFFER}, {TENSOR} -> {TENSOR}",
+        "indices must be integers",
+    ),
+    (
         f"%m: {STACK}, %i: i32",
         f"%0 = ttg.memdesc_index %m[%i] : {STACK} -> !ttg.memdesc<64x32xf16, #s, #smem, mutable>",
         r"result shape must equal srcShape\[1:\]",

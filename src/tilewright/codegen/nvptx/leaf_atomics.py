@@ -1,4 +1,4 @@
-"""Atomic operations on global memory.
+"""Atomic operations on global memory, and read-modify-writes of shared memory.
 
 What PTX has is one predicated instruction: `@$p atom.acq_rel.gpu.global.add.f32 $0, [$1], $2;`, or `red` where nobody
 wants the old value. What it lacks (16-bit exchanges, bf16 before 9.0) is LLVM's `atomicrmw`, a loop of compare and
@@ -75,26 +75,30 @@ class AtomicLeaf:
         order: AtomicOrder,
         predicate: str | None,
         wants_old: bool,
+        shared: bool = False,
     ) -> list[str]:
-        """The elements as they were (nothing is known of them where the predicate is false).
+        """The elements as they were, of global memory or shared; not known where the predicate is false.
 
         `kind` is one of add, fadd, max, min, umax, umin, and, or, xor, exch; several values only as `atomic_width`
         allows.
         """
         if not self._has_instruction(kind, scalar, bits, len(values)):
-            return [self._in_branch(text, kind, pointer, scalar, values[0], order, predicate)]
+            return [
+                self._in_branch(text, kind, f"{_pointer_type(shared)} {pointer}", scalar, values[0], order, predicate)
+            ]
         words = _Words(scalar, bits, len(values), as_integers=kind == "exch")
         count, register = words.count, _CLASSES.get(words.type, "r")
         uses_red = not wants_old and order.semantics in ("relaxed", "release") and kind != "exch"
         results = 0 if uses_red else count
-        constraints = [f"={register}"] * results + ["l", *[register] * count]
-        operands = [("ptr addrspace(1)", pointer), *((words.type, word) for word in words.pack(text, values))]
+        constraints = [f"={register}"] * results + ["r" if shared else "l", *[register] * count]
+        operands = [(_pointer_type(shared), pointer), *((words.type, word) for word in words.pack(text, values))]
         guard = ""
         if predicate is not None:
             constraints.append("b")
             operands.append(("i1", predicate))
             guard = f"@${len(constraints) - 1} "
-        opcode = f"{order.semantics}.{order.scope}.global.{_operation(kind)}{_suffix(kind, scalar, bits, len(values))}"
+        space = "shared" if shared else "global"
+        opcode = f"{order.semantics}.{order.scope}.{space}.{_operation(kind)}{_suffix(kind, scalar, bits, len(values))}"
         accessed = f"[${results}], {_braced(results + 1, count)}"
         asm = (
             f"{guard}red.{opcode} {accessed};" if uses_red else f"{guard}atom.{opcode} {_braced(0, count)}, {accessed};"
@@ -174,7 +178,7 @@ class AtomicLeaf:
         predicate: str | None,
     ) -> str:
         ordering = f"{_LLVM_SCOPES[order.scope]} {_LLVM_ORDERINGS[order.semantics]}"
-        instruction = f"atomicrmw {_LLVM_OPS[kind]} ptr addrspace(1) {pointer}, {scalar} {value}{ordering}"
+        instruction = f"atomicrmw {_LLVM_OPS[kind]} {pointer}, {scalar} {value}{ordering}"
         if predicate is None:
             return text.value(instruction)
         body, done, before = text.new_label("atomic"), text.new_label("done"), text.label
@@ -187,6 +191,10 @@ class AtomicLeaf:
         phi.add("0" if scalar.startswith("i") else "zeroinitializer", before)
         phi.add(old, body)
         return phi.name
+
+
+def _pointer_type(shared: bool) -> str:
+    return "ptr addrspace(3)" if shared else "ptr addrspace(1)"
 
 
 def _integer_words(bits: int) -> tuple[str, str, str]:

@@ -24,6 +24,7 @@ from tilewright.dialects.ttg.encodings import (
     encoding_of,
     layout_of,
 )
+from tilewright.dialects.ttg.indexed_access import LocalAtomicScatterRMWOp, LocalGatherOp, LocalScatterOp
 from tilewright.dialects.ttg.memory import LocalAllocOp, LocalDeallocOp, LocalLoadOp, LocalStoreOp
 from tilewright.dialects.ttg.shared_encodings import (
     NVMMASharedEncodingAttr,
@@ -60,9 +61,12 @@ OPS = (
     Fp4ToFpOp,
     GlobalScratchAllocOp,
     LocalAllocOp,
+    LocalAtomicScatterRMWOp,
     LocalBarrierOp,
     LocalDeallocOp,
+    LocalGatherOp,
     LocalLoadOp,
+    LocalScatterOp,
     LocalStoreOp,
     MaskOp,
     MaskReturnOp,
@@ -119,9 +123,12 @@ __all__ = [
     "GlobalScratchAllocOp",
     "LinearEncodingAttr",
     "LocalAllocOp",
+    "LocalAtomicScatterRMWOp",
     "LocalBarrierOp",
     "LocalDeallocOp",
+    "LocalGatherOp",
     "LocalLoadOp",
+    "LocalScatterOp",
     "LocalStoreOp",
     "MaskOp",
     "MaskReturnOp",

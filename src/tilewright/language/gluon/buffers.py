@@ -14,6 +14,7 @@ from tilewright.language.gluon.layouts import Layout
 from tilewright.language.gluon.types import placed_block, shared_memory_descriptor_type
 from tilewright.language.ir_modules import ttg
 from tilewright.language.registry import builtin, unwrap_list, unwrap_shape
+from tilewright.language.shape import broadcast_pair
 from tilewright.language.values import base_value, describe, tensor, unwrap
 
 if TYPE_CHECKING:
@@ -69,6 +70,64 @@ class shared_memory_descriptor(base_value):
         """Write a tensor of the view's shape and dtype."""
         check_contents(self, value)
         emit_void(ttg.LocalStoreOp(value.handle, self.handle))
+
+    @builtin
+    def gather(self, indices: Any, axis: Any) -> tensor:
+        """The elements whose coordinate along `axis` is `indices`: `out[i, j] = buffer[indices[i, j], j]` for axis 0.
+
+        `indices` are integers in a block of the buffer's rank; the result has its shape and layout. An index outside
+        of the buffer has no meaning.
+        """
+        dim = _indexed_axis(self, indices, axis)
+        ty = type_with_layout(indices, "`indices`").with_element_ty(self.dtype)
+        return tensor(emit(ttg.LocalGatherOp(self.handle, indices.handle, dim)), ty)
+
+    @builtin
+    def scatter(self, values: Any, indices: Any, axis: Any) -> None:
+        """Write `values` to the elements whose coordinate along `axis` is `indices`: `buffer[indices[i, j], j] =
+        values[i, j]` for axis 0. Both are broadcast to one shape; of values for one element any may be the last."""
+        dim = _indexed_axis(self, indices, axis)
+        placed, index, _ = _scattered(self, values, indices, dim, None)
+        emit_void(ttg.LocalScatterOp(self.handle, placed.handle, index.handle, dim))
+
+    @builtin
+    def atomic_scatter_add(self, values: Any, indices: Any, axis: Any, mask: Any = None) -> tensor:
+        """Add `values` to the elements that `scatter` would write, where `mask` holds; returns what they were.
+
+        Values, indices and mask are broadcast to one shape, which the result has. What other threads do before and
+        after is not ordered by it. Integers of 32 and 64 bits and floats.
+        """
+        return _atomic_scatter(self, "add", values, indices, axis, mask)
+
+    @builtin
+    def atomic_scatter_max(self, values: Any, indices: Any, axis: Any, mask: Any = None) -> tensor:
+        """The maximum with integers `values`, see `atomic_scatter_add`."""
+        return _atomic_scatter(self, "max", values, indices, axis, mask)
+
+    @builtin
+    def atomic_scatter_min(self, values: Any, indices: Any, axis: Any, mask: Any = None) -> tensor:
+        """The minimum with integers `values`, see `atomic_scatter_add`."""
+        return _atomic_scatter(self, "min", values, indices, axis, mask)
+
+    @builtin
+    def atomic_scatter_and(self, values: Any, indices: Any, axis: Any, mask: Any = None) -> tensor:
+        """Bitwise and with integers `values`, see `atomic_scatter_add`."""
+        return _atomic_scatter(self, "and", values, indices, axis, mask)
+
+    @builtin
+    def atomic_scatter_or(self, values: Any, indices: Any, axis: Any, mask: Any = None) -> tensor:
+        """Bitwise or with integers `values`, see `atomic_scatter_add`."""
+        return _atomic_scatter(self, "or", values, indices, axis, mask)
+
+    @builtin
+    def atomic_scatter_xor(self, values: Any, indices: Any, axis: Any, mask: Any = None) -> tensor:
+        """Bitwise exclusive or with integers `values`, see `atomic_scatter_add`."""
+        return _atomic_scatter(self, "xor", values, indices, axis, mask)
+
+    @builtin
+    def atomic_scatter_xchg(self, values: Any, indices: Any, axis: Any, mask: Any = None) -> tensor:
+        """Exchange with `values`, see `atomic_scatter_add`."""
+        return _atomic_scatter(self, "exch", values, indices, axis, mask)
 
     @builtin
     def slice(self, start: Any, length: Any, dim: Any = 0) -> shared_memory_descriptor:
@@ -133,6 +192,73 @@ class shared_memory_descriptor(base_value):
     def _view(self, op: Any) -> shared_memory_descriptor:
         handle = emit(op)
         return shared_memory_descriptor_type.of_ir(handle.type, self.dtype).wrap(handle)
+
+
+def _indexed_axis(buffer: shared_memory_descriptor, indices: Any, axis: Any) -> int:
+    """The dimension that indices are for; TypeError or ValueError for what no elements of a buffer can be named by."""
+    dim = unwrap(axis)
+    if not isinstance(indices, tensor):
+        raise TypeError(f"expected 'indices' to be a tensor, but got {describe(indices)}")
+    if not isinstance(dim, int):
+        raise TypeError(f"expected 'axis' to be an int, but got {describe(dim)}")
+    if len(indices.extents) != buffer.rank:
+        raise ValueError(f"indices rank must match the buffer's: got {len(indices.extents)} and {buffer.rank}")
+    if not 0 <= dim < buffer.rank:
+        raise ValueError(f"axis {dim} is out of bounds for a buffer of rank {buffer.rank}")
+    if not indices.dtype.is_int():
+        raise ValueError(f"indices must have integer dtype, got {indices.dtype}")
+    _check_others(buffer, indices, dim)
+    return dim
+
+
+def _check_others(buffer: shared_memory_descriptor, indices: tensor, axis: int) -> None:
+    """ValueError where a buffer has no elements for the coordinates that are not indexed."""
+    for dim, (size, extent) in enumerate(zip(indices.extents, buffer.shape, strict=True)):
+        if dim != axis and size > extent:
+            raise ValueError(f"{size} indices along dimension {dim} are too many for a buffer of shape {buffer.shape}")
+
+
+def _scattered(
+    buffer: shared_memory_descriptor, values: Any, indices: tensor, axis: int, mask: Any
+) -> builtins.tuple[tensor, tensor, tensor | None]:
+    """Values, indices and mask of one shape and layout; TypeError or ValueError for what does not fit the buffer."""
+    if not isinstance(values, tensor):
+        raise TypeError(f"expected 'values' to be a tensor, but got {describe(values)}")
+    if values.dtype != buffer.dtype:
+        raise ValueError(
+            f"values element type must match destination element type: got {values.dtype} and {buffer.dtype}"
+        )
+    values, indices = broadcast_pair(values, indices)
+    lanes = None
+    if unwrap(mask) is not None:
+        values, lanes = broadcast_pair(values, to_tensor(mask))
+        indices, values = broadcast_pair(indices, values)
+        if not lanes.dtype.is_bool():
+            raise ValueError(f"mask must have boolean dtype, got {lanes.dtype}")
+    type_with_layout(values, "`values`")
+    _check_others(buffer, indices, axis)
+    return values, indices, lanes
+
+
+def _atomic_scatter(
+    buffer: shared_memory_descriptor, kind: str, values: Any, indices: Any, axis: Any, mask: Any
+) -> tensor:
+    dim = _indexed_axis(buffer, indices, axis)
+    placed, index, lanes = _scattered(buffer, values, indices, dim, mask)
+    dtype = placed.dtype
+    if not (dtype.is_int() or (dtype.is_floating() and kind in ("add", "exch"))):
+        raise ValueError(f"atomic_scatter_{'xchg' if kind == 'exch' else kind} does not support dtype {dtype}")
+    if kind == "add" and dtype.is_floating():
+        op = "fadd"
+    elif kind in ("max", "min") and dtype.is_int_unsigned():
+        op = f"u{kind}"
+    else:
+        op = kind
+    mask_handle = None if lanes is None else lanes.handle
+    made = ttg.LocalAtomicScatterRMWOp(
+        buffer.handle, placed.handle, index.handle, mask_handle, atomic_rmw_op=op, axis=dim
+    )
+    return tensor(emit(made), placed.type)
 
 
 def _element(ty: Any) -> dt.dtype:

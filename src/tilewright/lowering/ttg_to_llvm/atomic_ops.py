@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.analysis.scratch import sharing_plan
 from tilewright.codegen.llvm_text import FunctionText
@@ -208,10 +208,16 @@ def _run_all(
     if is_scalar:
         fn.set(op.result, _broadcast_scalar(op, fn, element, registers[0]))
         return
-    sharing = sharing_plan(op.result)
+    share_result(fn, op.result, element, registers)
+
+
+def share_result(fn: FunctionLowering, result: SSAValue, element: ElementType, registers: Sequence[str]) -> None:
+    """Bind a tensor of which one thread of those that hold an element has got it, and give it to the others."""
+    sharing = sharing_plan(result)
     if sharing is not None:
-        [registers] = exchange(fn, [sharing], [element], [registers], [fn.shared_pointer(op)])
-    fn.set(op.result, registers)
+        assert isinstance(result.owner, Operation)
+        [registers] = exchange(fn, [sharing], [element], [registers], [fn.shared_pointer(result.owner)])
+    fn.set(result, registers)
 
 
 def _releases(op: tt.Atomic) -> bool:

@@ -42,7 +42,7 @@ def lower_gather(op: tt.GatherOp, fn: FunctionLowering) -> None:
     for index, row in zip(fn.registers(op.indices), rows, strict=True):
         loaded = made.get((index, row))
         if loaded is None:
-            offset = fn.text.value(f"add i32 {_scaled(fn, _as_i32(fn, op.indices, index), stride)}, {row}")
+            offset = fn.text.value(f"add i32 {_scaled(fn, as_i32(fn, op.indices, index), stride)}, {row}")
             pointer = step_pointer(fn, base, _scaled(fn, offset, element.bytes))
             words = fn.leaf.load_words(fn.text, pointer, element.bits, 1, space=SHARED_SPACE)
             [loaded] = from_words(fn.text, element, words, element.bits)
@@ -99,7 +99,7 @@ def _scaled(fn: FunctionLowering, operand: str, factor: int) -> str:
     return fn.text.value(f"shl i32 {operand}, {factor.bit_length() - 1}")
 
 
-def _as_i32(fn: FunctionLowering, value: SSAValue, operand: str) -> str:
+def as_i32(fn: FunctionLowering, value: SSAValue, operand: str) -> str:
     """A number that is not negative as an i32."""
     element = fn.element(value)
     if element.text == "i32" or is_literal(operand):
@@ -139,7 +139,7 @@ def _count(fn: FunctionLowering, op: tt.HistogramOp, base: str, bins: int) -> No
     masks = fn.registers(op.mask) if op.mask is not None else ("true",) * len(registers)
     owner = fn.owner_predicate(layout)
     for register in distinct_registers(layout):
-        number = _as_i32(fn, op.src, registers[register])
+        number = as_i32(fn, op.src, registers[register])
         pointer = step_pointer(fn, base, _scaled(fn, number, BIN_BYTES))
         if masks[register] != "false":
             inside = _has_bin(fn, fn.element(op.src), registers[register], bins)

@@ -18,6 +18,7 @@ OP_FILES = (
     "float_ops",
     "fp4_ops",
     "function_ops",
+    "indexed_access_ops",
     "indexing_ops",
     "inline_assembly_ops",
     "integer_ops",

@@ -58,14 +58,18 @@ class SharedAddresses:
         return step_pointer(self._fn, pointer, str(apart + _padding(apart, self._pads)))
 
     def _address(self, flipped: int) -> str:
-        text = self._fn.text
-        part = combine(text.value, self._part, Partial(str(flipped), flipped))
-        operand = part.operand
-        for interval, padding in self._pads:
-            groups = text.value(f"lshr i32 {part.operand}, {interval.bit_length() - 1}")
-            gap = text.value(f"shl i32 {groups}, {padding.bit_length() - 1}")
-            operand = text.value(f"add i32 {operand}, {gap}")
-        return step_pointer(self._fn, self._base, operand)
+        part = combine(self._fn.text.value, self._part, Partial(str(flipped), flipped))
+        return step_pointer(self._fn, self._base, padded_operand(self._fn, part.operand, self._pads))
+
+
+def padded_operand(fn: FunctionLowering, offset: str, pads: Pads) -> str:
+    """Return where the byte at an offset that does not count gaps really lies."""
+    operand = offset
+    for interval, padding in pads:
+        groups = fn.text.value(f"lshr i32 {offset}, {interval.bit_length() - 1}")
+        gap = fn.text.value(f"shl i32 {groups}, {padding.bit_length() - 1}")
+        operand = fn.text.value(f"add i32 {operand}, {gap}")
+    return operand
 
 
 def _padding(offset: int, pads: Pads) -> int:

@@ -21,6 +21,7 @@ from tilewright.ir.diagnostics import op_error
 from tilewright.ir.passes import Pass, PassContext, register_pass
 from tilewright.ir.walking import ops_within
 from tilewright.lowering.ttg_to_tt.barriers_and_boxes import UNITS
+from tilewright.lowering.ttg_to_tt.indexed_access import INDEXED
 from tilewright.lowering.ttg_to_tt.shared_memory import MEMORY, Buffers, Lowering
 
 OF_GPUS = ("ttg", "ttng")
@@ -45,7 +46,7 @@ NOTHING_TO_DO = (
     ttng.TMAStoreWaitOp,
 )
 """Ops whose whole meaning is an order that one thread has anyway."""
-LOWERINGS: Mapping[type[Operation], Lowering] = {**MEMORY, **UNITS}
+LOWERINGS: Mapping[type[Operation], Lowering] = {**MEMORY, **INDEXED, **UNITS}
 
 
 @register_pass

@@ -34,14 +34,14 @@ def update_lanes(
     live = live_lanes(frame, mask, addresses.shape)
     old = np.zeros(addresses.shape, storage_type(element))
     chosen = np.ones(addresses.shape, np.bool_) if live is None else np.asarray(live)
-    for lanes in _independent(addresses, chosen):
+    for lanes in lanes_in_rounds(addresses, chosen):
         found = np.asarray(read_lanes(frame, addresses, element, lanes))
         write_lanes(frame, addresses, update(found, *(np.asarray(value) for value in operands)), element, lanes)
         old[lanes] = found[lanes]
     return old if addresses.ndim else old[()]
 
 
-def _independent(addresses: Array, live: Array) -> list[Array]:
+def lanes_in_rounds(addresses: Array, live: Array) -> list[Array]:
     """The live lanes in rounds: of the lanes with one address, the n-th takes part in the n-th round.
 
     Lanes with different addresses may be reordered, nobody can tell; those with one address keep their order.

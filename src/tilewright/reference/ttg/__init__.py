@@ -15,9 +15,10 @@ from tilewright.reference.ttg import (
     buffers,
     control,
     conversions,
+    indexed_access,
     products,
     warp_specialize,
 )
 
-OP_FAMILIES = (async_copies, barriers, boxes, buffers, control, conversions, products, warp_specialize)
+OP_FAMILIES = (async_copies, barriers, boxes, buffers, control, conversions, indexed_access, products, warp_specialize)
 """The modules that fill the table of meanings."""

@@ -132,8 +132,10 @@ def _groups(op: Operation, graph: CallGraph) -> Iterator[Sequence[SSAValue]]:
         case tt.ReduceOp() | tt.JoinOp() | tt.SplitOp():
             yield op.operands
             yield op.results
-        case tt.GatherOp():
+        case tt.GatherOp() | ttg.LocalGatherOp():
             yield op.indices, op.result
+        case ttg.LocalScatterOp() | ttg.LocalAtomicScatterRMWOp():
+            yield (*op.operands, *op.results)
         case tt.DotOp():
             yield op.c, op.d
         case ttng.WarpGroupDotWaitOp():
