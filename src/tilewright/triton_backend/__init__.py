@@ -37,7 +37,7 @@ except ModuleNotFoundError as error:
         raise
     raise ModuleNotFoundError(
         "tilewright.triton_backend is a back end of the official triton package, which is not installed: "
-        "pip install triton==3.6.0",
+        "pip install triton==3.9.0",
         name="triton",
     ) from None
 

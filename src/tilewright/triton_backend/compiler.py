@@ -124,6 +124,7 @@ class TilewrightBackend(BaseBackend):
                 "deprecated_fp8_dot_operand_dtypes": asked.deprecated_fp8_dot_operand_dtypes,
                 "default_dot_input_precision": asked.default_dot_input_precision,
                 "max_num_imprecise_acc_default": asked.max_num_imprecise_acc_default,
+                "fpsan_homomorphic_casts": bool(options.get("fpsan_homomorphic_casts")),  # of a mode that is refused
             }
         )
 

@@ -83,6 +83,7 @@ class TilewrightDriver(DriverBase):
         self._find()  # raises for a target that there is not
         self.utils = SimpleNamespace(
             load_binary=self._load_binary,
+            unload_module=_forget,
             get_device_properties=self._properties,
             set_printf_fifo_size=_ignore,
         )
@@ -163,6 +164,10 @@ TilewrightDriver.__abstractmethods__ = frozenset()
 
 def _ignore(size_bytes: int) -> None:
     """The buffer of a kernel's prints is as large as it needs to be."""
+
+
+def _forget(module: bytes) -> None:
+    """The launcher holds what it has loaded of an image, and goes with the kernel."""
 
 
 def _run_once(fn: Any, quantiles: Any = None, **keywords: Any) -> Any:

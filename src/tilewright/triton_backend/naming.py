@@ -1,4 +1,4 @@
-"""Our targets by the names that official Triton knows them by, and the version of Triton that all of this is for."""
+"""Our targets by the names that official Triton knows them by, and the versions of Triton that all of this is for."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ if TYPE_CHECKING:
 
 PREFIX = "tilewright-"
 
-SUPPORTED = "3.6"
-"""The version of Triton whose IR, options and drivers these modules know."""
+SUPPORTED = ("3.6", "3.9")
+"""The versions of Triton whose IR, options and drivers these modules know."""
 
 
 def check_version() -> None:
-    """Raise TargetError where the Triton that is installed is not the one that this is for."""
+    """Raise TargetError where the Triton that is installed is none that this is for."""
     installed = version("triton")
-    if not installed.startswith(f"{SUPPORTED}."):
+    if ".".join(installed.split(".")[:2]) not in SUPPORTED:
+        known = " and ".join(SUPPORTED)
         raise TargetError(
-            f"tilewright is a back end of Triton {SUPPORTED}; this is Triton {installed}. Install triton {SUPPORTED}, "
+            f"tilewright is a back end of Triton {known}; this is Triton {installed}. Install triton {SUPPORTED[-1]}, "
             "or let tilewright stand in for it: `tilewright run SCRIPT`, or tilewright.compat.install()"
         )
 

@@ -10,6 +10,8 @@ module {
     %2 = tt.atomic_poll acquire, gpu, %arg0, %arg1 : !tt.ptr<i32>, i32 -> i1
     %3 = tt.atomic_poll relaxed, sys, %arg4, %arg5 timeout %arg6 : tensor<16x!tt.ptr<i64>>, tensor<16xi64> -> tensor<16xi1>
     %4 = tt.approx_divf %arg7, %arg7 : f32
+    tt.grid_dependency_wait
+    tt.grid_dependency_launch_dependents
     tt.return
   }
 }
@@ -24,6 +26,8 @@ module {
 //     %2 = tt.atomic_poll acquire, gpu, %arg0, %arg1 : !tt.ptr<i32>, i32 -> i1
 //     %3 = tt.atomic_poll relaxed, sys, %arg4, %arg5 timeout %arg6 : tensor<16x!tt.ptr<i64>>, tensor<16xi64> -> tensor<16xi1>
 //     %4 = tt.approx_divf %arg7, %arg7 : f32
+//     tt.grid_dependency_wait
+//     tt.grid_dependency_launch_dependents
 //     tt.return
 //   }
 // }

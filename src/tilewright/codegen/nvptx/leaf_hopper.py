@@ -56,9 +56,15 @@ def guard(predicate: str | None, operands: Operands, constraints: list[str]) -> 
 
 
 class BarrierLeaf:
-    """Barriers in shared memory (`mbarrier`), fences, clusters."""
+    """Barriers in shared memory (`mbarrier`), fences, clusters, grids that depend on others."""
 
     facts: NvptxFacts
+
+    def grid_dependency(self, text: FunctionText, what: str) -> None:
+        """`griddepcontrol.wait;` or `.launch_dependents;`; nothing before compute capability 9.0, which starts no grid
+        early."""
+        if self.facts.capability >= 90:
+            inline_asm(text, f"griddepcontrol.{what};", "", [], [], clobbers_memory=True)
 
     def _on_barrier(self, text: FunctionText, asm: str, barrier: str, predicate: str | None) -> None:
         """One instruction on a barrier, whose address is $0 in `asm`."""

@@ -44,7 +44,13 @@ from tilewright.dialects.tt.function import CallOp, FuncOp, ReturnOp
 from tilewright.dialects.tt.indexing import GatherOp, HistogramOp
 from tilewright.dialects.tt.memory import LoadOp, StoreOp
 from tilewright.dialects.tt.pointer import AddPtrOp, BitcastOp, FpToFpOp, IntToPtrOp, PtrToIntOp
-from tilewright.dialects.tt.program import GetNumProgramsOp, GetProgramIdOp, MakeRangeOp
+from tilewright.dialects.tt.program import (
+    GetNumProgramsOp,
+    GetProgramIdOp,
+    GridDependencyLaunchDependentsOp,
+    GridDependencyWaitOp,
+    MakeRangeOp,
+)
 from tilewright.dialects.tt.reduction import (
     MapElementwiseOp,
     MapElementwiseReturnOp,
@@ -101,6 +107,8 @@ OPS = (
     GatherOp,
     GetNumProgramsOp,
     GetProgramIdOp,
+    GridDependencyLaunchDependentsOp,
+    GridDependencyWaitOp,
     HistogramOp,
     IntToPtrOp,
     JoinOp,
@@ -169,6 +177,8 @@ __all__ = [
     "GatherOp",
     "GetNumProgramsOp",
     "GetProgramIdOp",
+    "GridDependencyLaunchDependentsOp",
+    "GridDependencyWaitOp",
     "HistogramOp",
     "InputPrecision",
     "IntToPtrOp",

@@ -14,7 +14,7 @@ from tilewright.dialects.construction import init_op
 from tilewright.dialects.tt.constraints import TENSOR, MemberOf
 from tilewright.dialects.tt.definition import i32_attr, op_definition
 from tilewright.dialects.tt.enums import ProgramIDDim
-from tilewright.dialects.tt.traits import TensorSizeTrait
+from tilewright.dialects.tt.traits import ReadWriteEffect, TensorSizeTrait
 from tilewright.dialects.tt.types import NO_ENCODING, is_tensor, tensor_type
 
 
@@ -48,6 +48,33 @@ class GetNumProgramsOp(IRDLOperation):
 
     def __init__(self, axis: ProgramIDDim | int | str = 0):
         init_op(self, result_types=(i32,), properties={"axis": i32_attr(ProgramIDDim.get(axis))})
+
+
+@op_definition
+class GridDependencyWaitOp(IRDLOperation):
+    """Wait until the grids that this one depends on have ended and what they wrote is seen, where it started before
+    they had (programmatic dependent launch): `tt.grid_dependency_wait`."""
+
+    name = "tt.grid_dependency_wait"
+
+    assembly_format = "attr-dict"
+    traits = traits_def(ReadWriteEffect())
+
+    def __init__(self):
+        init_op(self)
+
+
+@op_definition
+class GridDependencyLaunchDependentsOp(IRDLOperation):
+    """Grids that depend on this one may start: `tt.grid_dependency_launch_dependents`."""
+
+    name = "tt.grid_dependency_launch_dependents"
+
+    assembly_format = "attr-dict"
+    traits = traits_def(ReadWriteEffect())
+
+    def __init__(self):
+        init_op(self)
 
 
 @op_definition

@@ -96,7 +96,16 @@ def lower_return(op: tt.ReturnOp, f: FunctionLowering) -> Sequence[SSAValue]:
     return ()
 
 
+def lower_grid_dependency(
+    op: tt.GridDependencyWaitOp | tt.GridDependencyLaunchDependentsOp, f: FunctionLowering
+) -> Sequence[SSAValue]:
+    """Nothing: a grid starts when those before it have ended."""
+    return ()
+
+
 LOWERINGS: LoweringTable = {
+    tt.GridDependencyWaitOp: lower_grid_dependency,
+    tt.GridDependencyLaunchDependentsOp: lower_grid_dependency,
     tt.GetProgramIdOp: lower_get_program_id,
     tt.GetNumProgramsOp: lower_get_num_programs,
     tt.CallOp: lower_call,

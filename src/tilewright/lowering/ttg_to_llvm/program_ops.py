@@ -30,6 +30,16 @@ def lower_barrier(op: Operation, fn: FunctionLowering) -> None:
     fn.barrier()
 
 
+@lowers(tt.GridDependencyWaitOp)
+def lower_grid_dependency_wait(op: tt.GridDependencyWaitOp, fn: FunctionLowering) -> None:
+    fn.leaf.grid_dependency(fn.text, "wait")
+
+
+@lowers(tt.GridDependencyLaunchDependentsOp)
+def lower_launch_dependents(op: tt.GridDependencyLaunchDependentsOp, fn: FunctionLowering) -> None:
+    fn.leaf.grid_dependency(fn.text, "launch_dependents")
+
+
 @lowers(llvm.AssumeOp)
 def lower_assume(op: llvm.AssumeOp, fn: FunctionLowering) -> None:
     fn.text.call("void", "llvm.assume", [("i1", fn.scalar(op.operands[0]))])

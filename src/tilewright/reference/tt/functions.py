@@ -19,6 +19,17 @@ def num_programs(op: tt.GetNumProgramsOp, frame: Frame) -> Values:
     return (np.int32(frame.machine.num_programs[op.axis.value.data]),)
 
 
+@meaning_of(tt.GridDependencyWaitOp)
+def grid_dependency_wait(op: tt.GridDependencyWaitOp, frame: Frame) -> Values:
+    """Grids run one after another."""
+    return ()
+
+
+@meaning_of(tt.GridDependencyLaunchDependentsOp)
+def launch_dependents(op: tt.GridDependencyLaunchDependentsOp, frame: Frame) -> Values:
+    return ()
+
+
 @meaning_of(tt.MakeRangeOp)
 def make_range(op: tt.MakeRangeOp, frame: Frame) -> Values:
     return (np.arange(op.start.value.data, op.end.value.data, dtype=np.int32),)

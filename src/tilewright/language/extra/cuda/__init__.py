@@ -6,11 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.language import dtypes as dt
-from tilewright.language.context import current
+from tilewright.language.context import current, emit_void
 from tilewright.language.extra import libdevice
 from tilewright.language.inline import inline_asm_elementwise
+from tilewright.language.ir_modules import tt
 from tilewright.language.registry import builtin, with_hint
 from tilewright.language.values import constexpr, tensor
+from tilewright.support.triton_version import is_before
 
 
 def _special(asm: str, constraints: str, dtype: dt.dtype, function: str, *, is_pure: bool = False) -> tensor:
@@ -54,13 +56,19 @@ def num_warps() -> constexpr:
 @builtin
 def gdc_wait() -> Any:
     """Wait for the kernels that this one depends on (programmatic dependent launch)."""
-    inline_asm_elementwise("griddepcontrol.wait; // dummy $0", "=r", [], dt.int32, False, 1)
+    if is_before("3.9"):
+        inline_asm_elementwise("griddepcontrol.wait; // dummy $0", "=r", [], dt.int32, False, 1)
+    else:
+        emit_void(tt.GridDependencyWaitOp())
 
 
 @builtin
 def gdc_launch_dependents() -> Any:
     """Allow dependent kernels to start (programmatic dependent launch)."""
-    inline_asm_elementwise("griddepcontrol.launch_dependents; // dummy $0", "=r", [], dt.int32, False, 1)
+    if is_before("3.9"):
+        inline_asm_elementwise("griddepcontrol.launch_dependents; // dummy $0", "=r", [], dt.int32, False, 1)
+    else:
+        emit_void(tt.GridDependencyLaunchDependentsOp())
 
 
 __all__ = ["gdc_launch_dependents", "gdc_wait", "globaltimer", "libdevice", "num_threads", "num_warps", "smid"]
