@@ -45,7 +45,7 @@ def _parse_region_with_yield(parser: Parser) -> Region:
     if not region.blocks:
         region.add_block(Block())
     block = region.block
-    if block.last_op is None or not block.last_op.has_trait(IsTerminator):
+    if block.last_op is None or not block.last_op.has_trait(IsTerminator, value_if_unregistered=False):
         block.add_op(YieldOp())
     return region
 

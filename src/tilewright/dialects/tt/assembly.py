@@ -99,7 +99,8 @@ class ScaleDotElemType(EnumKeyword):
 
 @irdl_custom_directive
 class OptionalEnum(CustomDirective):
-    """`, name = keyword`, printed only when the attribute is there and differs from its default."""
+    """`, name = keyword`, printed only when the attribute is there and differs from its default; read from the
+    attribute dictionary before it, too."""
 
     ENUM: ClassVar[type[enums.TTEnum]] = enums.TTEnum
     NAME: ClassVar[str] = ""
@@ -108,6 +109,8 @@ class OptionalEnum(CustomDirective):
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         if parser.parse_optional_punctuation(",") is None:
+            if self.NAME in state.attributes:
+                self.attribute.set(state, state.attributes.pop(self.NAME))
             return
         parser.parse_keyword(self.NAME)
         parser.parse_punctuation("=")

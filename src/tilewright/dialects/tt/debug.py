@@ -42,7 +42,7 @@ class PrintOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        if len(self.is_signed) != len(self.args):
+        if len(self.is_signed) < len(self.args):
             raise VerifyException(f"isSigned must have one entry for each of {len(self.args)} values")
 
 

@@ -281,7 +281,12 @@ class JoinOp(IRDLOperation):
         init_op(self, (left, value_of(rhs)), (inference.join(left.type),))
 
     def verify_(self) -> None:
-        inference.check_inferred(self.name, inference.join(self.lhs.type), self.result.type)
+        """The new dimension may come anywhere among the registers, of which `split` takes it away again."""
+        expected = inference.join(self.lhs.type)
+        if self.result.type == expected or shape_of(self.result.type) != shape_of(expected):
+            inference.check_inferred(self.name, expected, self.result.type)
+        else:
+            inference.check_inferred(self.name, inference.split(self.result.type), self.lhs.type)
 
 
 @op_definition
