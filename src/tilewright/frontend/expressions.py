@@ -13,6 +13,7 @@ from tilewright.frontend.calls import lower_call
 from tilewright.frontend.conditions import RuntimeCondition, decide
 from tilewright.frontend.errors import cause_of
 from tilewright.frontend.state import FunctionState, Visitor
+from tilewright.language.aggregates import find_fields
 from tilewright.language.callables import JITCallable
 from tilewright.language.dtypes import base_type
 from tilewright.language.values import (
@@ -202,6 +203,10 @@ def _no_attribute(state: FunctionState, node: ast.AST, owner: Any, name: str) ->
     advice = instead_of_attribute(owner, name)
     close = difflib.get_close_matches(name, [n for n in dir(owner) if not n.startswith("_")], n=1)
     advice = advice or (f"did you mean `{close[0]}`?" if close else None)
+    fields = find_fields(owner)
+    if fields is not None:
+        advice = f"its fields are {', '.join(fields)}" + (f"; {advice}" if advice else "")
+        return state.error(node, f"{type(owner).__name__} has no field '{name}'", advice)
     what = f"module `{owner.__name__}`" if isinstance(owner, ModuleType) else describe(owner)
     return state.error(node, f"{what} has no attribute `{name}`", advice)
 

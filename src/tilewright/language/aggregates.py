@@ -91,6 +91,12 @@ def _defaults_of(cls: Any) -> dict[str, Any]:
     return cls.__aggregate_defaults__
 
 
+def find_fields(value: Any) -> builtins.tuple[str, ...] | None:
+    """The names of an aggregate's fields; None for any other value."""
+    cls = class_of(value)
+    return builtins.tuple(_fields_of(cls)) if getattr(cls, "__triton_aggregate__", False) else None
+
+
 def _refuse_device_function(function: Any, *_: Any) -> None:
     name = function.fn.__qualname__
     raise TypeError(f"`{name}` is a device function, so that only a kernel makes instances of its class")

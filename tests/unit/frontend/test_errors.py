@@ -520,6 +520,11 @@ def misses_field(o, n):
 
 
 @jit
+def reads_no_field(o, n):
+    tl.store(o, Pair(n, n).third)  # HERE
+
+
+@jit
 def sets_no_field(o, n):
     pair = Pair(n, n)
     tl.aggregate_replace(pair, third=n)  # HERE
@@ -700,6 +705,7 @@ CASES: list[tuple[JITCallable, type[CompilationError], str, str | None]] = [
     (too_many_indices, CompilationError, "too many indices for tensor of rank 1", None),
     (adds_bits, CompilationError, "fp8e4b15 has no arithmetic", ".to(tl.float16)"),
     (misses_field, CompilationError, "Pair() missing required argument: 'second'", None),
+    (reads_no_field, CompilationError, "Pair has no field 'third'", "its fields are first, second"),
     (sets_no_field, CompilationError, "Pair has no field 'third'", "first, second"),
     (changes_field, UnsupportedLanguageConstruct, "Attribute assignment", "aggregate_replace(..., first=...)"),
     (no_operator, UnsupportedLanguageConstruct, "the operator `+` is not defined for", None),
