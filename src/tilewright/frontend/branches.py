@@ -9,6 +9,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import cf, scf
 from tilewright.frontend.conditions import RuntimeCondition, decide
+from tilewright.frontend.recovery import WrongValue
 from tilewright.frontend.state import FunctionState, LoopVariableAfterLoop
 from tilewright.language.creation import to_tensor
 from tilewright.language.values import base_value, constexpr, describe, tensor, type_of, unwrap
@@ -50,6 +51,8 @@ class Merge:
                     f"`{name}` is assigned on only one way through the `if`; give it a value before the `if` or in "
                     f"both branches"
                 )
+            elif isinstance(then[name], WrongValue) or isinstance(other[name], WrongValue):
+                self.fixed[name] = then[name] if isinstance(then[name], WrongValue) else other[name]
             elif isinstance(then[name], LoopVariableAfterLoop) or isinstance(other[name], LoopVariableAfterLoop):
                 self.fixed[name] = then[name] if isinstance(then[name], LoopVariableAfterLoop) else other[name]
             elif then[name] is not other[name]:

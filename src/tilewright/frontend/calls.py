@@ -15,6 +15,8 @@ from xdsl.ir import SSAValue
 from tilewright import language
 from tilewright.dialects import tt
 from tilewright.frontend.advice import instead_of, instead_of_attribute
+from tilewright.frontend.errors import add_caller, final
+from tilewright.frontend.recovery import FollowUpError
 from tilewright.frontend.scope import is_named_tuple
 from tilewright.frontend.state import CompiledFunction, FunctionState
 from tilewright.language import iteration
@@ -206,19 +208,25 @@ def _compile(state: FunctionState, function: JITCallable, values: list[base_valu
     key = (id(function), num_warps, *[identity(value) for value in values])
     if key in state.module.functions:
         found = state.module.functions[key]
+        if key in state.module.failed:
+            raise FollowUpError(f"`{function.fn.__name__}` is wrong")
         if found is None:
-            raise state.error(
-                node,
-                f"recursion is not supported: `{function.fn.__name__}` calls itself",
-                "a function may call itself with other constants or other shapes",
+            raise final(
+                state.error(
+                    node,
+                    f"recursion is not supported: `{function.fn.__name__}` calls itself",
+                    "a function may call itself with other constants or other shapes",
+                )
             )
         return found
     if state.module.in_progress.count(function) >= DEEPEST_RECURSION:
-        raise state.error(
-            node,
-            f"recursion is not supported: `{function.fn.__name__}` calls itself {DEEPEST_RECURSION} times, with other "
-            f"constants or shapes each time",
-            "end it where a constant is reached",
+        raise final(
+            state.error(
+                node,
+                f"recursion is not supported: `{function.fn.__name__}` calls itself {DEEPEST_RECURSION} times, with "
+                f"other constants or shapes each time",
+                "end it where a constant is reached",
+            )
         )
     if function.noinline:
         _check_noinline(function, values)
@@ -226,9 +234,10 @@ def _compile(state: FunctionState, function: JITCallable, values: list[base_valu
     try:
         compiled = compile_device_function(state.module, function, values, num_warps)
     except CompilationError as error:
-        from tilewright.frontend.errors import add_caller
-
-        add_caller(error, function, state.function, node)
+        if add_caller(error, function, state.function, node):
+            del state.module.functions[key]
+        else:
+            state.module.failed.add(key)
         raise
     state.module.functions[key] = compiled
     return compiled
@@ -289,3 +298,4 @@ def run_in_place(state: FunctionState, function: JITCallable, args: list[Any], k
     for parameter, value in zip(function.params, bind_arguments(function, args, keywords), strict=True):
         inner.scope[parameter.name] = value
     lower_body(inner, inner.source.tree.body)
+    inner.mistakes.check()

@@ -83,8 +83,10 @@ def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> Compilatio
     if isinstance(error, StaticAssertError):
         return located(source, node, str(error), hint=hint, kind=CompileTimeAssertionFailure)
     if isinstance(error, RecursionError):
-        return located(
-            source, node, "the expression or the chain of calls is nested too deeply (recursion is not supported)"
+        return final(
+            located(
+                source, node, "the expression or the chain of calls is nested too deeply (recursion is not supported)"
+            )
         )
     text = str(error)
     if isinstance(error, KeyError):
@@ -92,6 +94,12 @@ def wrapped(source: KernelSource, node: ast.AST, error: Exception) -> Compilatio
     elif not isinstance(error, _WORDED) or not text:
         text = f"{type(error).__name__}: {error}"
     return located(source, node, text, hint=hint)
+
+
+def final(error: CompilationError) -> CompilationError:
+    """The same error, after which compilation does not go on."""
+    error.is_final = True
+    return error
 
 
 def _advice_on_shapes(node: ast.AST, error: ShapeMismatchError) -> str:
@@ -110,15 +118,18 @@ def _advice_on_shapes(node: ast.AST, error: ShapeMismatchError) -> str:
     return shapes
 
 
-def add_caller(error: CompilationError, callee: JITCallable, caller: JITCallable, node: ast.AST) -> None:
+def add_caller(error: CompilationError, callee: JITCallable, caller: JITCallable, node: ast.AST) -> bool:
     """An error in a function travels to the call of it at `node`: what the user wrote stays in the message.
 
     A function of the user's own gets a note that names the call. The language's own functions are written in the
-    language, too; an error in one of them is an error of its call, and moves there.
+    language, too; an error in one of them is an error of its call, and moves there, without the errors after it.
+    Returns whether it moved.
     """
     span, line = span_of(caller.source, node), source_line_of(caller.source, node)
     in_language = callee.fn.__module__.startswith(_LANGUAGE) and error.filename == callee.source.filename
     if in_language and not knobs.get("tracebacks"):
-        error.span, error.source_line = span, line
-    else:
-        error.add_note_at(f"called from here, in `{caller.fn.__name__}`", span, line)
+        error.span, error.source_line, error.others = span, line, ()
+        return True
+    for found in error.errors:
+        found.add_note_at(f"called from here, in `{caller.fn.__name__}`", span, line)
+    return False

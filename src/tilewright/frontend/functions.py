@@ -60,6 +60,7 @@ def build_body(state: FunctionState, types: Sequence[Any]) -> None:
             entry.args[cursor + position].location = NameLoc(state.module.string(name), location)
         cursor = end
     lower_body(state, state.source.tree.body)
+    state.mistakes.check()
     emit_returns(state)
 
 

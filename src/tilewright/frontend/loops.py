@@ -20,6 +20,7 @@ from tilewright.frontend.branches import RuntimeCondition
 from tilewright.frontend.conditions import decide
 from tilewright.frontend.errors import cause_of
 from tilewright.frontend.names import assigned_names
+from tilewright.frontend.recovery import WrongValue
 from tilewright.frontend.state import FunctionState, LoopVariableAfterLoop
 from tilewright.ir.naming import hint_value
 from tilewright.language import iteration
@@ -63,14 +64,16 @@ class Carried:
         return [name for name, count in zip(self.names, self.counts, strict=True) for _ in range(count)]
 
     def check_and_collect(self, node: ast.AST) -> list[SSAValue]:
-        """The values at the end of the body, one per block argument; types must be those of the start."""
+        """The values at the end of the body, one per block argument; types must be those of the start. Of a wrong
+        assignment, which is reported already, the type is taken to be right."""
         state = self.state
         handles: list[SSAValue] = []
         for name in self.assigned:
             if name in self.before and name not in self.names:
                 self._check_constant(node, name)
         for name in self.names:
-            now, start = state.find(name), self.before[name]
+            start = self.before[name]
+            now = start if isinstance(state.scope.get(name), WrongValue) else state.find(name)
             if type_of(now) != type_of(start):
                 raise state.error(
                     _last_assignment(node, name) or node,
@@ -84,7 +87,7 @@ class Carried:
 
     def _check_constant(self, node: ast.AST, name: str) -> None:
         now, start = self.state.scope.get(name), self.before[name]
-        if now is start or isinstance(start, LoopVariableAfterLoop) or isinstance(now, LoopVariableAfterLoop):
+        if now is start or any(isinstance(value, LoopVariableAfterLoop | WrongValue) for value in (start, now)):
             return
         if type_of(now) != type_of(start):
             raise self.state.error(

@@ -16,6 +16,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects import arith, ub
 from tilewright.frontend.errors import located, unsupported, wrapped
 from tilewright.frontend.names import Returns
+from tilewright.frontend.recovery import FollowUpError, Mistakes, WrongValue
 from tilewright.frontend.scope import PYTHON_BUILTINS, global_error, is_usable_global, unknown_name_error
 from tilewright.ir.builder import OpBuilder
 from tilewright.ir.naming import hint_value
@@ -45,6 +46,8 @@ class ModuleState:
     options: CodegenOptions
     functions: dict[Any, CompiledFunction | None] = field(default_factory=dict[Any, "CompiledFunction | None"])
     """By function and what it is compiled for; None while its body is being compiled."""
+    failed: set[Any] = field(default_factory=set[Any])
+    """Those of them that have errors, which are reported once."""
     symbols: set[str] = field(default_factory=set[str])
     in_progress: list[JITCallable] = field(default_factory=list[JITCallable])
     strings: dict[str, StringAttr] = field(default_factory=dict[str, StringAttr])
@@ -91,6 +94,7 @@ class FunctionState:
             module.new_block,
         )
         self.scope: dict[str, Any] = {}
+        self.mistakes = Mistakes()
         self.undefined_reasons: dict[str, str] = {}
         self.return_type: Any = None
         self.collected_returns: list[Any] = []
@@ -143,6 +147,8 @@ class FunctionState:
         """The value of a name, or an error that says what to do."""
         if name in self.scope:
             value = self.scope[name]
+            if isinstance(value, WrongValue):
+                raise FollowUpError(f"the assignment of `{name}` is wrong")
             return self._poison(value) if isinstance(value, LoopVariableAfterLoop) else value
         found, value = self.function.find_name(name)
         if found:

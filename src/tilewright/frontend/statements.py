@@ -10,7 +10,9 @@ from tilewright.frontend.branches import lower_if
 from tilewright.frontend.errors import cause_of
 from tilewright.frontend.expressions import CompileTimeLambda, evaluate, wrap
 from tilewright.frontend.loops import lower_for, lower_while
+from tilewright.frontend.names import assigned_names
 from tilewright.frontend.operators import binary
+from tilewright.frontend.recovery import WrongValue
 from tilewright.frontend.returns import collect_return
 from tilewright.frontend.state import FunctionState, Visitor
 from tilewright.language.creation import to_tensor
@@ -21,11 +23,33 @@ from tilewright.support.triton_version import is_before
 
 
 def lower_body(state: FunctionState, body: Iterable[ast.stmt]) -> None:
-    """Compile statements in order; what follows a `return` is dead and left out."""
+    """Compile statements in order; what follows a `return` is dead and left out. A wrong one is noted, and the others
+    are compiled for the sake of their errors, which `state.mistakes.check()` raises."""
     for statement in body:
         if state.terminated:
             return
-        lower_statement(state, statement)
+        block = state.builder.block
+        before = dict(state.scope) if isinstance(statement, _WITH_BODIES) else state.scope
+        wrong: CompilationError | None = None
+        try:
+            lower_statement(state, statement)
+        except CompilationError as error:
+            wrong = error
+        if wrong is None:
+            continue
+        if not state.mistakes.add(wrong):
+            state.mistakes.check()
+        state.builder.move_to_end(block)
+        _continue_after(state, statement, before)
+
+
+_WITH_BODIES = (ast.If, ast.For, ast.While, ast.With)
+
+
+def _continue_after(state: FunctionState, statement: ast.stmt, before: dict[str, Any]) -> None:
+    """Leave a wrong statement: the names that it assigns have no value that can be read."""
+    state.scope = {**before, **dict.fromkeys(assigned_names([statement]), WrongValue())}
+    state.terminated = isinstance(statement, ast.Return) and not state.structured_depth
 
 
 def lower_statement(state: FunctionState, node: ast.stmt) -> None:

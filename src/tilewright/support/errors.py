@@ -98,8 +98,33 @@ class LocatedError(TilewrightError):
         return "\n".join([head, *_rendered(self.notes)])
 
 
+MOST_ERRORS = 10
+"""After so many errors a compilation ends."""
+
+
 class CompilationError(LocatedError):
-    """The user's kernel source is wrong: points at the Python line, with call sites as notes."""
+    """The user's kernel source is wrong: points at the Python line, with call sites as notes.
+
+    Statements after the wrong one are compiled, too, so that one compilation may find several errors: the first is
+    raised, `errors` lists all in the order in which they were found, at most ten, and `str()` is the texts of all.
+    """
+
+    others: tuple[CompilationError, ...] = ()
+    """Further errors of the same compilation."""
+    is_final: bool = False
+    """Whether what follows in the source makes no sense any more."""
+
+    @property
+    def errors(self) -> tuple[CompilationError, ...]:
+        return (self, *self.others)
+
+    def __str__(self) -> str:
+        first = super().__str__()
+        if not self.others:
+            return first
+        count = len(self.errors)
+        end = f"{count} errors" if count < MOST_ERRORS else f"{count} errors; no more are looked for"
+        return "\n".join([first, *map(str, self.others), end])
 
 
 class UnsupportedLanguageConstruct(CompilationError):
@@ -107,7 +132,9 @@ class UnsupportedLanguageConstruct(CompilationError):
 
 
 class CompileTimeAssertionFailure(CompilationError):
-    """A `tl.static_assert` did not hold."""
+    """A `tl.static_assert` did not hold; what it guards is not compiled."""
+
+    is_final = True
 
 
 class ParseError(LocatedError):
