@@ -16,7 +16,7 @@ from tilewright.language import gluon as gl
 from tilewright.language.gluon.nvidia.ampere import async_copy
 from tilewright.language.gluon.nvidia.hopper import mbarrier
 from tilewright.support import knobs
-from tilewright.support.errors import DeviceAssertionError
+from tilewright.support.errors import DeviceAssertionError, PassError
 
 with compat.standing_in():
     import gluon_kernels as kernels
@@ -187,6 +187,37 @@ def test_a_barrier_counts_the_copies_of_all_threads() -> None:
     x, y = floats(128), np.ones(128, np.float32)
     masked[(1,)](x, y, 100, ROW, PLAIN)
     assert (y == np.where(np.arange(128) < 100, x, 0)).all()
+
+
+# -- what is for GPUs ---------------------------------------------------------------------------------------------------
+@gluon.jit
+def keeps_bits(y_ptr, layout: gl.constexpr, shared: gl.constexpr):
+    offsets = gl.arange(0, 128, layout)
+    bits = gl.allocate_shared_memory(gl.int1, [128], shared)
+    bits.store(offsets > 5)
+    gl.store(y_ptr + offsets, bits.load(layout).to(gl.int32))
+
+
+@gluon.jit
+def meets_the_cluster(y_ptr):
+    gl.barrier(cluster=True)
+    gl.store(y_ptr, gl.num_ctas())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "options", "message", "line"),
+    [
+        (keeps_bits, (ROW, PLAIN), {}, "buffers of int1 are for GPUs", "gl.allocate_shared_memory(gl.int1"),
+        (meets_the_cluster, (), {"num_ctas": 2}, "clusters of CTAs", "gl.barrier(cluster=True)"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_is_for_gpus_is_refused_by_name(
+    kernel: Any, arguments: Any, options: dict[str, int], message: str, line: str
+) -> None:
+    with pytest.raises(PassError, match=message) as caught:
+        kernel[(1,)](np.zeros(128, np.int32), *arguments, **options)
+    assert line in str(caught.value) and Path(__file__).name in str(caught.value)
 
 
 # -- barriers that are used wrongly -----------------------------------------------------------------------------------
