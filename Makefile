@@ -100,8 +100,8 @@ bench-models: $(STAMP) $(TORCH_STAMP) ## fused kernels of models, and models, un
 bench-sanitizers: $(STAMP) $(TORCH_STAMP) ## what the sanitisers cost, kernel by kernel (ARGS="--only matmul")
 	@$(BIN)/python benchmarks/cpu/sanitizing.py --output benchmarks/results/sanitizers.md $(ARGS)
 
-ttgir-table: $(STAMP) ## TritonGPU IR beside official Triton's, kernel by kernel (ARGS="--arch 90 --only matmul")
-	@$(BIN)/python tests/kernels/ttgir_table.py --out benchmarks/results/ttgir.md $(ARGS)
+ttgir-table: $(STAMP) newest-triton ## TritonGPU IR beside official Triton's, kernel by kernel (ARGS="--arch 90 --only matmul")
+	@PYTHONPATH=$(VENV)/oracles/triton-$(NEWEST_TRITON) $(BIN)/python tests/kernels/ttgir_table.py --out benchmarks/results/ttgir.md $(ARGS)
 
 gpu: $(STAMP) $(TORCH_STAMP) ## tests and benchmarks on an NVIDIA GPU; results in benchmarks/results
 	@$(BIN)/python -c 'import cuda.bindings, triton' 2>/dev/null \

@@ -9,6 +9,7 @@ table of the kernels whose names contain NAME, with `--all` for all argument lis
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -165,19 +166,20 @@ def main() -> None:
     options = parser.parse_args()
     cases = [case for case in gpu_cases() if options.only in str(case) and (options.all or case.is_sample)]
     out = options.out.open("w") if options.out else sys.stdout
-    print(HEADER, file=out)
+    print(HEADER.format(importlib.metadata.version("triton")), file=out)
     for capability in options.arch:
         print(f"\n## cuda:{capability}\n", file=out)
         for row in rows_of(capability, cases):
             print(row, file=out, flush=True)
 
 
-HEADER = """# TritonGPU IR: ours and official Triton 3.6's
+HEADER = """# TritonGPU IR: ours and official Triton {}'s
 
 Ours / Triton's where they differ, bold where ours is larger. Conversions are `ttg.convert_layout` ops, shared bytes
 what a program takes (`ttg.shared`), buffers the tiles that have memory of their own. Widths of accesses to global
-memory are compared one by one; the last column has those that differ. `make ttgir-table` writes this file; the
-exceptions and their reasons are in `tests/kernels/test_ttgir_against_triton.py`."""
+memory are compared one by one; the last column has those that differ. `make ttgir-table` writes this file, without the
+kernels that this Triton refuses (block pointers); the exceptions and their reasons are in
+`tests/kernels/test_ttgir_against_triton.py`, which asks the Triton that is installed."""
 
 
 if __name__ == "__main__":
