@@ -33,7 +33,7 @@ NAMED_UPWARDS = {
 }
 
 #: Third-party packages that only some folders may import.
-RESTRICTED = {"llvmlite": {"codegen", "targets"}, "cuda": {"targets"}, "rich": {"tools"}}
+RESTRICTED = {"llvmlite": {"codegen", "targets"}, "cuda": {"targets"}, "rich": {"tools", "runtime"}}
 
 
 def modules() -> Iterator[tuple[Path, str]]:

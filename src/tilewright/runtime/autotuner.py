@@ -9,8 +9,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from tilewright.runtime.driver import chosen_target_is_timed
+from tilewright.runtime.driver import chosen_target_is_timed, current_driver, default_target
 from tilewright.runtime.interface import NamedKernel, innermost
+from tilewright.runtime.threads import get_num_threads
+from tilewright.runtime.tuning_table import TuningTable
 from tilewright.support import knobs
 from tilewright.support.errors import (
     AssemblerError,
@@ -96,7 +98,7 @@ class Autotuner(NamedKernel):
 
     The key is the values of the arguments named in `key` plus the dtypes of all arguments that have one. Times are
     milliseconds. A configuration that does not compile for lack of resources, that ptxas rejects or that fails a
-    `static_assert` counts as infinitely slow.
+    `static_assert` counts as infinitely slow, and `configs_skipped` says why.
 
     Libraries derive tuners of their own from it, so what the constructor takes, the attributes, and the steps of a run
     (`prune_configs`, `_bench`, `pre_hook`, `post_hook`) bear Triton's names, and `run` takes each step through `self`.
@@ -128,6 +130,7 @@ class Autotuner(NamedKernel):
         self.cache_results = cache_results
         self.best_config: Config | None = None
         self.configs_timings: dict[Config, Sequence[float]] = {}
+        self.configs_skipped: dict[Config, str] = {}
         self.bench_time: float | None = None
         self.nargs: dict[str, Any] = {}
         self.reset_to_zero = list(reset_to_zero or ())
@@ -173,18 +176,14 @@ class Autotuner(NamedKernel):
     def run(self, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
         """Launch with the best configuration for these arguments, measuring first where it is not known."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
-        measured = False
         config = self.configs[0]
         if len(self.configs) > 1:
             key = self._key(keywords)
             if key not in self.cache:
                 self._tune(key, args, grid, keywords)
-                measured = True
             config = self.cache[key]
         self._check_conflicts(config, keywords)
         self.best_config = config
-        if measured and knobs.get("print_autotuning"):
-            print(f"autotuning {self.fn}: {config}, {self.bench_time:.2f} s")
         if config.pre_hook is not None:
             config.pre_hook({**self.nargs, **keywords, **config.all_kwargs()})
         return self.fn.run(*args, grid=grid, warmup=warmup, **keywords, **config.all_kwargs())
@@ -222,12 +221,18 @@ class Autotuner(NamedKernel):
     def _tune(self, key: tuple[Any, ...], args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]) -> None:
         start = time.perf_counter()
         candidates = self.prune_configs(keywords)
+        self.configs_skipped = {}
         kept = self._kept_results(key, candidates)
+        name = getattr(self.fn, "__name__", str(self.fn))
         timings = kept.load() if kept is not None else None
-        if timings is None:
-            timings = self._measure(candidates, args, grid, keywords)
-            if kept is not None:
-                kept.store(timings)
+        with TuningTable(name, key, [config.all_kwargs() for config in candidates]) as table:
+            if timings is None:
+                timings = self._measure(candidates, args, grid, keywords, table)
+                if kept is not None and any(times[0] < INFEASIBLE for times in timings.values()):
+                    kept.store(timings)
+            else:
+                for config, times in timings.items():
+                    table.add(config.all_kwargs(), times, "measured before")
         self.bench_time = time.perf_counter() - start
         best = builtins.min(timings, key=lambda config: timings[config][0])
         if timings[best][0] == INFEASIBLE:
@@ -236,12 +241,15 @@ class Autotuner(NamedKernel):
             )
         self.cache[key] = best
         self.configs_timings = timings
+        table.report(f"autotuning {name}: {best}, {self.bench_time:.2f} s")
         if _takes(self.pre_hook, "reset_only"):
             self.pre_hook({**self.nargs, **keywords, **best.all_kwargs()}, reset_only=True)
 
     def _kept_results(self, key: tuple[Any, ...], candidates: Sequence[Config]) -> KeptResults | None:
-        """Return where the timings for this key are kept on disk, if they are; configurations with hooks never are."""
-        wanted = self.cache_results or knobs.get("cache_autotuning")
+        """Return where the timings for this key are kept on disk, if they are: those of our own clock are, and with
+        `cache_results` those of another; those of configurations with hooks never are."""
+        is_ours = self._do_bench is None and chosen_target_is_timed()
+        wanted = self.cache_results or knobs.get("cache_autotuning") or (is_ours and knobs.get("keep_autotuning"))
         source = getattr(self.fn, "cache_key", None)
         if not wanted or source is None or any(config.pre_hook is not None for config in candidates):
             return None
@@ -257,23 +265,30 @@ class Autotuner(NamedKernel):
             )
 
     def _measure(
-        self, candidates: Sequence[Config], args: tuple[Any, ...], grid: Any, keywords: dict[str, Any]
+        self,
+        candidates: Sequence[Config],
+        args: tuple[Any, ...],
+        grid: Any,
+        keywords: dict[str, Any],
+        table: TuningTable,
     ) -> dict[Config, Sequence[float]]:
         """The times of each configuration. Those without hooks that are compiled to the same code, since the target
         does not know warps or stages, are measured once. Where time says nothing, the first that runs is enough."""
         if address := knobs.get("farm"):
             self._compile_on_farm(address, candidates, args, grid, keywords)
-        timings: dict[Config, Sequence[float]] = {}
-        known: dict[str, Sequence[float]] = {}
         is_timed = self._do_bench is not None or chosen_target_is_timed()
+        timings: dict[Config, Sequence[float]] = {}
+        first_with: dict[str, Config] = {}
         for config in candidates:
             code = None if config.pre_hook is not None else self._code_of(config, args, grid, keywords)
-            if code is None or code not in known:
+            twin = None if code is None else first_with.setdefault(code, config)
+            if twin is None or twin is config:
                 timings[config] = self._bench(*args, config=config, grid=grid, **keywords)
+                note = self.configs_skipped.get(config, "")
             else:
-                timings[config] = known[code]
-            if code is not None:
-                known[code] = timings[config]
+                timings[config] = timings[twin]
+                note = f"the same code as {table.name(twin.all_kwargs())}"
+            table.add(config.all_kwargs(), timings[config], note)
             if not is_timed and timings[config][0] != INFEASIBLE:
                 break
         return timings
@@ -340,7 +355,8 @@ class Autotuner(NamedKernel):
 
         try:
             return self.do_bench(launch, quantiles=QUANTILES)
-        except (OutOfResources, CompileTimeAssertionFailure, AssemblerError):
+        except (OutOfResources, CompileTimeAssertionFailure, AssemblerError) as error:
+            self.configs_skipped[config] = _first_line(error)
             return [INFEASIBLE] * len(QUANTILES)
 
     def _reset_and_save(self, arguments: Mapping[str, Any], reset_only: bool = False) -> None:
@@ -360,15 +376,19 @@ class Autotuner(NamedKernel):
 
 
 class KeptResults:
-    """Timings of one kernel and key in the disk cache: valid for this source, these configurations, this compiler."""
+    """Timings of one kernel and key in the disk cache: valid for this source, these configurations, this compiler, the
+    switches that change code, this machine and this number of threads."""
 
     def __init__(self, source: str, key: tuple[Any, ...], candidates: Sequence[Config]) -> None:
         from tilewright.compiler.toolchain import toolchain_fingerprint
         from tilewright.support.disk_cache import DiskCache, cache_directory
 
+        machine = (current_driver(default_target()).target.fingerprint(), get_num_threads())
         self._configs = {str(config): config for config in candidates}
         self._cache = DiskCache(cache_directory())
-        self._name = fingerprint("autotune", source, repr(key), sorted(self._configs), toolchain_fingerprint())
+        self._name = fingerprint(
+            "autotune", source, repr(key), sorted(self._configs), toolchain_fingerprint(), machine, knobs.code_key()
+        )
 
     def load(self) -> dict[Config, Sequence[float]] | None:
         """Return what was measured before, or None."""
@@ -390,6 +410,13 @@ def _checked(configs: Sequence[Any]) -> list[Config]:
         if not isinstance(config, Config):
             raise TypeError(f"autotune(configs=...): expected triton.Config({{...}}), got {type(config).__name__}")
     return list(configs)
+
+
+def _first_line(error: Exception) -> str:
+    """Return what an error says, without its place in the source."""
+    text = str(error).strip()
+    message = next((line for line in text.splitlines() if "error: " in line), text.partition("\n")[0])
+    return message.rpartition("error: ")[2]
 
 
 def _copied(value: Any) -> Any:
@@ -447,8 +474,9 @@ def autotune(
 
     `reset_to_zero` and `restore_value` name arguments that are zeroed or restored around each trial, since a trial runs
     the kernel for real. `prune_configs_by` may hold `early_config_prune(configs, named_args, **kwargs)`,
-    `perf_model(**args)` and `top_k`. `cache_results` (or TILEWRIGHT_CACHE_AUTOTUNING) keeps timings on disk for later
-    processes. `use_cuda_graph` is accepted and without effect: there are no CUDA graphs on the CPU.
+    `perf_model(**args)` and `top_k`. Timings are kept on disk for later processes (not
+    with TILEWRIGHT_KEEP_AUTOTUNING=0), with `cache_results` or TILEWRIGHT_CACHE_AUTOTUNING=1 also those of a `do_bench`
+    of one's own. `use_cuda_graph` is accepted and without effect: there are no CUDA graphs on the CPU.
     """
 
     def decorate(fn: Launchable) -> Autotuner:

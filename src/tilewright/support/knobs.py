@@ -134,10 +134,14 @@ KNOBS: tuple[Knob, ...] = (
     # Running.
     Knob("num_threads", int, 0, "Threads that work on a grid on the CPU; 0 means all cores.",
          at_least=0),
-    Knob("print_autotuning", bool, False, "Print what the autotuner measured and chose.",
+    Knob("print_autotuning", bool, False, "Print what the autotuner measured and chose, as a table.",
          triton_env="TRITON_PRINT_AUTOTUNING"),
-    Knob("cache_autotuning", bool, False, "Keep the autotuner's choices on disk.",
+    Knob("keep_autotuning", bool, True, "Keep what the autotuner measured with its own clock on disk, for later "
+         "processes."),
+    Knob("cache_autotuning", bool, False, "Keep what the autotuner measured with any clock on disk.",
          triton_env="TRITON_CACHE_AUTOTUNING"),
+    Knob("autotuning_reports", str, "", "Directory that receives what the autotuner measured, a page of HTML for each "
+         "kernel and key."),
     Knob("proton_disable", bool, False, "Start no sessions of the profiler.", triton_env="TRITON_PROTON_DISABLE"),
     Knob("farm", str, "", "Address of a dask.distributed scheduler, whose workers compile what the autotuner is to "
          "measure."),
