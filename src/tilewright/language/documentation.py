@@ -97,6 +97,11 @@ so does an assignment after `name: tl.constexpr`. A function that returns the sa
 constant.
 Names from outside must be constants (`tl.constexpr(...)`), types, modules or functions for kernels.
 
+After a wrong statement the ones after it are compiled for the sake of their errors: `CompilationError` is about the
+first, its `errors` lists all in the order in which they were found, at most ten, and its text is that of all.
+Statements that only read what a wrong one would have assigned are not reported; a failed `tl.static_assert` ends the
+compilation.
+
 Not supported, each with an error that says what to do instead: `break`, `continue`, `return` in loops, nested
 functions and classes, exceptions, dictionaries, sets, generators, assignment to elements or attributes.
 
