@@ -112,6 +112,24 @@ def test_integers_of_a_whole_warp(case: Case) -> None:
     assert compiled.count("redux.sync") == 1 and not compiled.count("shfl")
 
 
+def test_integers_under_a_condition_are_shuffled() -> None:
+    """ptxas 12.8 and 12.9 guard `redux.sync` under a uniform branch by a predicate that is not computed yet."""
+    k = KernelText()
+    case = add("i32")
+    source = k.load("i32", (512,), BlockedLayout((4,), (32,), (4,), (0,)))
+    k.line("%program = tt.get_program_id x : i32")
+    k.line("%zero = arith.constant 0 : i32")
+    k.line("%condition = arith.cmpi sge, %program, %zero : i32")
+    k.line("scf.if %condition {")
+    combine(k, "reduce", case, [source], "axis = 0 : i32", [Tensor("", "i32", (), None)])
+    k.line("}")
+    inputs = case.contents((512,), 0)
+    output = np.zeros(1, np.int32)
+    compiled = run_kernel(k, inputs, [output])
+    assert output[0] == inputs[0].sum(dtype=np.int32)
+    assert compiled.count("shfl") and not compiled.count("redux.sync")
+
+
 def test_many_results_take_two_rounds() -> None:
     layout = BlockedLayout((1, 8), (1, 32), (16, 1), (1, 0))
     compiled = check_reduction(add("f32"), layout, (32, 256), 0, num_warps=16)

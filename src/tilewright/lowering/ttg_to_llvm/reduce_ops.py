@@ -31,6 +31,20 @@ def lower_reduce(op: tt.ReduceOp, fn: FunctionLowering) -> None:
         fn.set_like(result, registers)
 
 
+def _may_use_redux(fn: FunctionLowering, op: tt.ReduceOp) -> bool:
+    """Whether `redux.sync` is there and safe: in code that every thread of the kernel runs once, without a branch.
+
+    ptxas 12.8 and 12.9 (of Triton 3.6 and 3.9) turn a uniform branch around `redux.sync` into a predicate that they
+    compute after the instruction that it guards, seen in their SASS and on an H100; `bar.warp.sync` before it changes
+    nothing. ptxas 13.4 computes it first.
+    """
+    if fn.facts.capability < MIN_REDUX_CAPABILITY or not fn.is_kernel or fn.workers is not None:
+        return False
+    block = op.parent_block()
+    region = block and block.parent_region()
+    return region is not None and isinstance(region.parent_op(), tt.FuncOp) and region.first_block is block
+
+
 class _Reducer:
     """One reduction: its region, its operands' elements and their scratch."""
 
@@ -41,7 +55,7 @@ class _Reducer:
         self.elements = elements
         self.scratch = scratch
         self.combiner = Combiner(fn, op, op.combine_op, elements)
-        self.redux = redux_operation(op.combine_op, elements)
+        self.redux = redux_operation(op.combine_op, elements) if _may_use_redux(fn, op) else None
 
     def run(self, plans: Sequence[ReductionPlan], tensors: Tensors) -> Tensors:
         first = plans[0]
@@ -57,7 +71,7 @@ class _Reducer:
     def _in_warps(self, step: WarpReduction, tensors: Tensors) -> Tensors:
         rows: list[Operands] = list(zip(*tensors, strict=True))
         partials = [self.combiner.combine_all([rows[index] for index in group]) for group in step.groups]
-        if step.lane_masks == FULL_WARP_MASKS and self.redux and self.fn.facts.capability >= MIN_REDUX_CAPABILITY:
+        if step.lane_masks == FULL_WARP_MASKS and self.redux:
             partials = [(self._redux(self.redux, operand),) for (operand,) in partials]
         else:
             for mask in step.lane_masks:
