@@ -281,15 +281,17 @@ def load_entry(entry: Entry, key: str, source: Source, options: CompileOptions, 
     kept: dict[str, Any] = {section: data.decode() for section, data in entry.sections.items() if section != "obj"}
     if not known.get("is_text"):
         kept[image_key] = entry.sections["obj"]
+    switches = dict(knobs.code_key())
+
+    def rebuild(stage: str) -> str:
+        with knobs.scope(**switches):
+            return _stage_text(stage, source, options, _target_of(entry, target), kept["llir"])
+
     return CompiledKernel(
         src=source,
         name=name,
         hash=key,
-        asm=StageTexts(
-            lambda: (*stages_from(source, target), "llir", assembly_key, image_key),
-            kept,
-            lambda stage: _stage_text(stage, source, options, _target_of(entry, target), kept["llir"]),
-        ),
+        asm=StageTexts(lambda: (*stages_from(source, target), "llir", assembly_key, image_key), kept, rebuild),
         image=entry.sections["obj"],
         metadata=metadata,
         parameters=Parameters(source.runtime_parameters(), frozenset(entry.metadata["written"])),

@@ -58,8 +58,9 @@ class StageTexts(Mapping[str, Any]):
     """`kernel.asm`: stage name to text (bytes for `obj`).
 
     The stages before machine code are rebuilt from the kernel's source on the first request (compiling is
-    deterministic), so that a launch never pays for printing them. Their names too are asked for only then: a target
-    knows them from its passes, which a kernel from the disk cache never needs.
+    deterministic), with the switches that it was compiled with, so that a launch never pays for printing them. Their
+    names too are asked for only then: a target knows them from its passes, which a kernel from the disk cache never
+    needs.
     """
 
     def __init__(

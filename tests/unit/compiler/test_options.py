@@ -23,6 +23,12 @@ def add_products(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, x * y + y)
 
 
+@triton.jit
+def load_once(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, eviction_policy="evict_first"))
+
+
 @pytest.fixture(autouse=True)
 def private_cache(tmp_path: Path) -> Any:  # pyright: ignore[reportUnusedFunction]
     with knobs.scope(cache_dir=str(tmp_path / "cache")):
@@ -115,3 +121,14 @@ def test_a_stage_given_by_the_user(tmp_path: Path) -> None:
     (tmp_path / "kernel.llir").write_text("")
     with pytest.raises(ValueError, match="no stage 'llir'; target cpu has"):
         add_products[(1,)](x, y, out, BLOCK=8, ir_override=str(tmp_path / "kernel.llir"))
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.9"])
+def test_texts_are_those_of_the_version_that_was_compiled_for(version: str) -> None:
+    data = np.ones(8, np.float32)
+    with knobs.scope(triton_version=version):
+        kernel = load_once[(1,)](data, np.zeros(8, np.float32), BLOCK=8)
+    with knobs.scope(triton_version="3.9" if version == "3.8" else "3.8"):
+        text = kernel.asm["ttir"]
+    assert ("#tt.cache_policy" in text) == (version == "3.9")
+    assert ("evictionPolicy = evict_first" in text) == (version == "3.8")
